@@ -176,7 +176,7 @@ def test_status_tells_of_vectors_of_another_model(memory: Memory, monkeypatch: p
     monkeypatch.setattr(meaning, "chosen_embedder", lambda: (bag, "a bag"))
     assert "none yet; `curate index` makes them" in memory.curate("status", *THEN)
     memory.curate("index")
-    assert "10 present, 0 missing." in memory.curate("status", *THEN)
+    assert "5 present, 0 missing." in memory.curate("status", *THEN)
     bag.name = "test:other"
     assert "by words alone until `curate index` has embedded anew" in memory.curate("status", *THEN)
     bag.name, bag.dimension = "test:bag", 32

@@ -129,6 +129,8 @@ def test_a_hit_tells_all_that_is_known(root: Path) -> None:
         "source": "Logs/2026-02-11.md:42",
         "status": "live",
         "item": "k7f3a9c2b10",
+        "overruled": None,
+        "evidence": [],
         "kind": "document",
     }
     told = "Decision, trust self, confidence medium (the platform), from Logs/2026-02-11.md:42"

@@ -23,15 +23,17 @@ def test_logs_and_documents_are_indexed_and_nothing_else(root: Path) -> None:
         *("Projects/p.md", "Resources/r.txt", "Sessions/2026-01-01/s.jsonl", "Sessions/t.JSONL"),
     ]
     left_out = [
-        *("SOUL.md", "AGENTS.md", "Review.md", "Logs/partial/2026-01-01.md", "State/s.md", "Sessions/s.md", "note.md"),
+        *("SOUL.md", "AGENTS.md", "Logs/partial/2026-01-01.md", "State/s.md", "Sessions/s.md", "note.md"),
         *(".curate/x.md", ".git/x.md", "Areas/.hidden.md", "Areas/.obsidian/x.md", "Areas/image.svg"),
         *("Areas/s.jsonl", "Areas/x.meta.json", "Projects/i.WebP.meta.json"),
         *("Logs/x.pdf", "Logs/x.png", "pdf", "Areas/pdf"),
     ]
-    for path in (*wanted, "USER.md", *left_out):
+    against = ["Review.md", "State/tombstones.jsonl"]  # only what they say against lines of logs
+    for path in (*wanted, *against, "USER.md", *left_out):
         write(root, path)
     found, skipped = scan(root)
-    assert list(found) == [*wanted, "USER.md"]
+    assert list(found) == sorted([*wanted, *against, "USER.md"])
+    assert not [unit for path in against for unit in read_file(root, path, "").units]
     assert [one.path for one in skipped] == ["Areas/image.svg", "Areas/pdf", "Areas/s.jsonl"]
     assert {one.reason for one in skipped} == {"is neither text, a PDF file nor an image"}
 

@@ -73,7 +73,6 @@ def test_a_log_unit_has_its_day_its_project_its_types_and_its_lines() -> None:
     assert [(unit.start_line, unit.text) for unit in units] == [
         (6, "- 10:00 Decision: we go #fast"),
         (7, "- other"),
-        (9, "Lunch with Bob"),
     ]
 
 
