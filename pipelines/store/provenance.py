@@ -5,6 +5,7 @@ What has no lead-in is the agent's own.
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
@@ -50,10 +51,16 @@ _LEAD: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# What every one of these shapes holds somewhere: most lines hold none of it, and need no reading.
+_MAY_LEAD: Final = re.compile(
+    r":(?![\w/])|,(?!\w)|\b(?:says|said|writes|wrote|return|print|reported|stated|repli|answer|claim|told)",
+    re.IGNORECASE,
+)
 _NOT_A_NAME: Final = re.compile(r"[^\w .,@/#:'-]|\s+|https?://|--+")
 _LONGEST: Final = 60
 
 
+@functools.lru_cache(256)  # the headings above a line stand above its neighbours, too
 def source_in(said: str) -> str:
     """Return the source that a sentence names before its words, or an empty string where it is the agent's own.
 
@@ -91,6 +98,22 @@ _TOOL: Final = "a tool of its session"
 def gives_orders(said: str) -> bool:
     """Return whether somebody says what is always or never to be done, or must be."""
     return _ORDERS.search(said) is not None
+
+
+@functools.lru_cache(4)
+def _led(text: str) -> tuple[str, ...]:
+    """Return by each line of an entry, and for what follows it, the source that is named above it in the entry.
+
+    A captured turn is long: there a lead-in leads what it quotes, and no more.
+    """
+    journal, led = voice_in(text.partition("\n")[0]) is None, [""]
+    for line in map(without_pointer, text.split("\n")):
+        source = source_in(peel(line).marked) if _MAY_LEAD.search(line) else ""
+        if source and (journal or _LEADS.search(line)):
+            led.append(source)
+        else:
+            led.append(led[-1] if journal or _QUOTED.match(line) else "")
+    return tuple(led)
 
 
 class Provenance:
@@ -160,21 +183,16 @@ class Provenance:
             at: the line, from 0.
             words: the line, with those that follow of the same statement.
         """
-        if any(found[1] not in self._ids for found in _COMMENT.finditer(words)):
+        if "!-- k" in words and any(found[1] not in self._ids for found in _COMMENT.finditer(words)):
             return "another memory"
-        lines = [without_pointer(line) for line in entry.text.split("\n")]
         for line in words.split("\n"):
-            marked = peel(without_pointer(line)).marked
+            marked = peel(without_pointer(line)).marked if _MAY_LEAD.search(line) else ""
             for start, end in sentences(marked):
                 if source := source_in(marked[start:end]):
                     return source
         journal = voice_in(entry.text.partition("\n")[0]) is None
-        for above in range(min(at, len(lines)) - 1, -1, -1):  # a turn is long: there a lead-in leads what it quotes
-            source = source_in(peel(lines[above]).marked)
-            if source and (journal or _LEADS.search(lines[above])):
-                return source
-            if not journal and not _QUOTED.match(lines[above]):
-                break
+        if at and (source := _led(entry.text)[min(at, entry.text.count("\n") + 1)]):
+            return source
         if not journal:
             return ""
         above_all = (source_in(f"{heading.rstrip(':')}:") for heading in entry.headings)
@@ -184,9 +202,11 @@ class Provenance:
     def _run(self, entry: Entry) -> Iterable[Entry]:
         """Yield the entries above one that it goes on with, the nearest first; one with a time begins its own."""
         entries = self._entries.get(entry.path, ())
+        if _TIMED.match(entry.text):
+            return
         at = bisect_left(entries, entry.start_line, key=lambda one: one.start_line)
         for one in reversed(entries[max(0, at - _BEFORE) : at]):
-            if _TIMED.match(entry.text) or one.headings != entry.headings:
+            if one.headings != entry.headings:
                 return
             yield one
             if _TIMED.match(one.text):
