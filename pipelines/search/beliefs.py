@@ -88,9 +88,9 @@ def _claims_of(item: Item) -> Iterator[Claim]:
             yield Claim(item.merged_into, at.render())
         elif item.status in STRUCK:
             # What came when it was over already is the line that says so, and is as true as ever.
-            if not number or not item.until or day_of_log(at.path) < item.until:
-                why = _WORDS.get(item.status, str(item.status))
-                yield Claim(item.id, at.render(), why, item.superseded_by, item.until)
+            says_so = number and item.until and day_of_log(at.path) >= item.until
+            why = "" if says_so else _WORDS.get(item.status, str(item.status))
+            yield Claim(item.id, at.render(), why, "" if says_so else item.superseded_by, item.until)
         elif reworded:
             yield Claim(item.id, at.render(), "corrected", item.id)
         else:
@@ -154,7 +154,7 @@ _EVIDENCE: Final = """
     SELECT claims.item, units.id FROM json_each(?) AS wanted JOIN claims ON claims.item = wanted.value
     JOIN files ON files.path = claims.path
     JOIN units ON units.file = files.id AND units.start_line <= claims.end_line AND units.end_line >= claims.start_line
-    ORDER BY files.path, units.start_line, units.id
+    WHERE claims.why IN (SELECT value FROM json_each(?)) ORDER BY files.path, units.start_line, units.id
 """
 
 
@@ -186,32 +186,30 @@ def govern(
     if not claims:
         return governed
     ends = {one: _last(connection, one) for found in claims.values() for *_, one, _ in found if one}
+    over = evidence_of(connection, {item for found in claims.values() for item, why, *_ in found if why}, "")
     named = {item for found in claims.values() for item, *_ in found} | set(ends.values())
     rows = connection.execute(_ITEMS, (json.dumps(sorted(named)),)).fetchall()
     texts = {item: text for _, item, text in rows}
-    fitting = fitting_units(connection, [unit for unit, *_ in rows], question)
+    saying = [unit for units in over.values() for unit in units]
+    fitting = fitting_units(connection, [*(unit for unit, *_ in rows), *saying], question)
     units = {item: unit for unit, item, _ in rows if unit in fitting}
     for line, found in claims.items():
         against = [claim for claim in found if claim[1]]
         if any(why in {REJECTED, HELD_BACK} for _, why, *_ in against) and not all_lines:
             del governed.scores[line]
         elif against:
-            _, why, successor, since = against[0]
+            item, why, successor, since = against[0]
             last = ends.get(successor, "")
             governed.overruled[line] = Overruled(last, why, since, texts.get(last, ""))
-            _lend(governed, scores[line], units.get(last), fitting)
+            for unit in [units[last]] if last in units else over.get(item, ()):
+                if unit in fitting and unit != line:
+                    governed.scores[unit] = max(scores[line], governed.scores.get(unit, 0.0))
+                    governed.places[unit] = fitting[unit]
         elif not flat:
             standing = [units[item] for item, *_ in found if item in units]
             if best := max((unit for unit in standing if unit in scores), key=lambda one: scores[one], default=None):
-                _lend(governed, scores[line], best, fitting)
-                governed.scores.pop(line)
+                governed.scores[best] = max(governed.scores.pop(line), governed.scores[best])
     return governed
-
-
-def _lend(governed: Governed, score: float, unit: int | None, places: Mapping[int, Place]) -> None:
-    if unit is not None:
-        governed.scores[unit] = max(score, governed.scores.get(unit, 0.0))
-        governed.places[unit] = places[unit]
 
 
 def _claims_about(
@@ -238,9 +236,15 @@ def _last(connection: sqlite3.Connection, item: str) -> str:
     return item
 
 
-def evidence_of(connection: sqlite3.Connection, items: Collection[str]) -> dict[str, list[int]]:
-    """Return by item the units of the log that it rests on, in order."""
+def evidence_of(connection: sqlite3.Connection, items: Collection[str], *whys: str) -> dict[str, list[int]]:
+    """Return by item the units of logs that it rests on, in order.
+
+    Args:
+        connection: the index.
+        items: the ids of the items.
+        whys: only lines that are overruled for one of these reasons, or that stand, by an empty one.
+    """
     units: dict[str, list[int]] = {}
-    for item, unit in connection.execute(_EVIDENCE, (json.dumps(sorted(items)),)):
+    for item, unit in connection.execute(_EVIDENCE, (json.dumps(sorted(items)), json.dumps(whys))):
         units.setdefault(item, []).append(unit)
     return {item: list(dict.fromkeys(found)) for item, found in units.items()}

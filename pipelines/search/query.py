@@ -159,7 +159,7 @@ def _shown(
     """Return units as hits, each with the lines that it rests on, or with what overruled it."""
     layout = layout_of(root)
     hits = read_hits(connection, {unit: (governed.scores[unit], known) for unit, known in factors.items()})
-    below = evidence_of(connection, [hit.item for hit in hits if hit.item])
+    below = evidence_of(connection, [hit.item for hit in hits if hit.item], "", "corrected")
     lines = list(dict.fromkeys(unit for units in below.values() for unit in units))
     read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, (0.0, {}))), strict=True))
     return [
