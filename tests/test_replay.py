@@ -192,6 +192,7 @@ def test_what_cannot_be_replayed_says_why(night: tuple[Memory, str]) -> None:
     undone = json.loads(memory.curate("runs", "--json"))[0]["run"]
     assert "it took a run back" in memory.curate("replay", undone, exits=1)
     same(memory, run)
-    (memory.root / ".curate" / "runs" / f"{run}.json").unlink()
+    for folder in (".curate/runs", "State/runs"):
+        (memory.root / folder / f"{run}.json").unlink()
     assert "no report of it" in memory.curate("replay", run, exits=1)
     assert "No run has the id" in memory.curate("replay", "2019", exits=1)

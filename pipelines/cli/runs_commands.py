@@ -148,7 +148,7 @@ def _what_changed(run: Run) -> str:
 
 def _cost(run: Run) -> str:
     """Return what a run cost: requests, tokens and money, or a dash where no report tells."""
-    if not isinstance(run.reported("model"), dict):
+    if run.reported("model", "calls") is None:
         return "-"
     calls = run.number("model", "calls")
     tokens = run.number("model", "input_tokens") + run.number("model", "output_tokens")

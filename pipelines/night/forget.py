@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
 from pipelines.night.manual import Deed, change_by_hand
+from pipelines.night.report import TRAVELLING
 from pipelines.review.outcomes import named_in_title
 from pipelines.store.atomic_replace import mask
 from pipelines.store.change_set import Change, items_by_id, placed_item
@@ -304,7 +305,7 @@ def _left(held: Held, words: Words) -> list[str]:
     root, layout = held.snapshot.root, held.snapshot.layout
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
     paths += [path for path in list_files(root, f"{PRIVATE}/displaced", "") if "~" not in path]
-    paths += list_files(root, f"{PRIVATE}/runs", ".json")
+    paths += [*list_files(root, f"{PRIVATE}/runs", ".json"), *list_files(root, TRAVELLING, ".json")]
     if isinstance(layout, InPlaceLayout):
         paths += held.snapshot.logs
         paths += [p for p in list_files(root, NOTES, "") if p.endswith(_TEXTS) and p not in held.documents]

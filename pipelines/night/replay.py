@@ -23,6 +23,7 @@ from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.progress import Watch
+from pipelines.night.report import travelling_path
 from pipelines.night.run_night import signed
 from pipelines.review.meaning import Vectors, kept_in
 from pipelines.settings import load_settings
@@ -87,7 +88,11 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
     with tempfile.TemporaryDirectory(prefix="curate-replay-") as folder:
         memory = lay_out(git, base, Path(folder).resolve())
         own = Git(memory)
-        made = _curate(_night(root, memory, run, silent), own, run) or base
+        # The run's own report is no work of it; the one of an older version is in no commit.
+        path = travelling_path(run.id)
+        said = git.show(run.commit.commit, path) if run.commit else None
+        report = (Change(path, None, said),) if said is not None else ()
+        made = _curate(_night(root, memory, run, silent), own, run, report) or base
         before = run.commit.commit if run.commit else base
         changes = _changes(own, before, made)
         messages: tuple[str, str] | tuple[()] = ()
@@ -127,13 +132,13 @@ def lay_out(git: Git, commit: str, folder: Path) -> Path:
     return memory
 
 
-def _curate(night: Night, git: Git, run: Run) -> str | None:
+def _curate(night: Night, git: Git, run: Run, report: tuple[Change, ...]) -> str | None:
     """Curate as the run did, and return the commit, or None where nothing changed."""
     make_missing_folders(night.root)
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None
-    return apply_changes(night.root, git, plan.changes, *signed(night, replace(plan.report, run=run.id)))[0]
+    return apply_changes(night.root, git, (*plan.changes, *report), *signed(night, replace(plan.report, run=run.id)))[0]
 
 
 def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:

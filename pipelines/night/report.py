@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
+from pipelines.store.change_set import Change
 from pipelines.store.files import making, write_synced, writing
 from pipelines.store.folders import holding
-from pipelines.store.layout import PRIVATE
+from pipelines.store.layout import PRIVATE, STATE
 from pipelines.store.lock import private
 from pipelines.store.secrets import veil
 from pipelines.store.state import read_record
+from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 KEPT: Final = 400
 """Reports that stay: more than a year of nights. What a run changed is in git for good."""
 _RUNS: Final = f"{PRIVATE}/runs"
+TRAVELLING: Final = f"{STATE}/runs"
+_HERE: Final = frozenset({"base", "commit", "edits_commit", "index", "merged", "model", "recovered", "seconds"})
+"""What a report says only on this machine: of a commit that holds it, of time and money, and of what is derived."""
+_OF_READERS: Final = ("extractor", "failure", "over_budget", "fallback_days", "reread_days", "replies")
 _OF_MODELS: Final = frozenset({"tally", "failure", "over_budget", "fallback", "reread", "meaning", "pending"})
 """Fields that `--json` shows within `model`, within `given` and by the exit code."""
 
@@ -185,6 +191,19 @@ def save_report(root: Path, report: Mapping[str, object]) -> None:
                 folder.unlink(old)
 
 
+def travelling(report: RunReport) -> Change:
+    """Return the change that puts a run's report into its own commit: what does not hang on where the run ran."""
+    whole: dict[str, Any] = report.to_json()
+    said = {key: value for key, value in whole.items() if key not in _HERE}
+    said["model"] = {key: whole["model"][key] for key in _OF_READERS}
+    return Change(travelling_path(report.run), None, veil(json.dumps(said, indent=1)).encode())
+
+
+def travelling_path(run: str) -> str:
+    """Return where the report stands that travels with the commit of a run."""
+    return f"{TRAVELLING}/{run}.json"
+
+
 def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> None:
     """Keep a record of a run that failed, where its report would be, so that the failure is seen later.
 
@@ -214,22 +233,23 @@ def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> N
         save_report(root, record)
 
 
-def read_reports(root: Path) -> dict[str, dict[str, object]]:
+def read_reports(root: Path, folder: str = _RUNS) -> dict[str, dict[str, object]]:
     """Return run id → report of each run that left one here, oldest first; those that cannot be read are passed over.
 
-    A report is detail of this machine: another one, or a cleaned folder, has none, and a run that failed or found
-    nothing new has a report and no commit.
+    The whole report is detail of this machine, and all that a run leaves that failed or found nothing new; of one that
+    has a commit, the report in `TRAVELLING` is on every machine.
     """
     found = {}
-    for name in _names(root):
-        if report := read_record(root, f"runs/{name}"):
+    for name in _names(root, folder):
+        if report := read_record(root, name, folder):
             found[str(report.get("run") or name.removesuffix(".json"))] = report
     return found
 
 
 def last_report(root: Path) -> dict[str, object] | None:
-    """Return the newest report that can be read, or None before the first run."""
-    return next((report for name in reversed(_names(root)) if (report := read_record(root, f"runs/{name}"))), None)
+    """Return the newest report that can be read, of this machine if it has any, or None before the first run."""
+    names = ((name, folder) for folder in (_RUNS, TRAVELLING) for name in reversed(_names(root, folder)))
+    return next((report for name, folder in names if (report := read_record(root, name, folder))), None)
 
 
 def left_pending(report: Mapping[str, object]) -> str:
@@ -248,9 +268,9 @@ def was_cut_short(report: Mapping[str, object]) -> bool:
     return isinstance(error, dict) and error.get("kind") in {Ended.__name__, KeyboardInterrupt.__name__}
 
 
-def _names(root: Path) -> list[str]:
+def _names(root: Path, folder: str) -> list[str]:
     try:
-        with holding(root, _RUNS) as folder:
-            return [name for name in folder.names() if name.endswith(".json")]
+        with holding(root, real_path(root, folder)) as held:
+            return [name for name in held.names() if name.endswith(".json")]
     except (BadFile, FileNotFoundError, NotADirectoryError):
         return []

@@ -1,7 +1,7 @@
 """The runs, as a question that changes nothing: what git's history tells of them, with the reports that are here.
 
-Git is the truth: a run that changed something has a commit with its id. A report is local detail: it may be missing,
-and a run that failed or found nothing new has nothing else.
+Git is the truth: a run that changed something has a commit with its id, and in it a report. The whole report, with
+time and money, is local detail: it may be missing, and a run that failed or found nothing new has nothing else.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pipelines.night.report import left_pending, read_reports
+from pipelines.night.report import TRAVELLING, left_pending, read_reports
 from pipelines.store.change_set import item_changes, understood
 from pipelines.store.git_history import changed_documents, named_run, run_commits, undone_by
 
@@ -48,7 +48,7 @@ class Run:
         added: items that it added.
         changed: items that stood already and that it changed, or moved.
         commit: its commit, as git's history has it, or None.
-        report: what it reported on this machine, or None.
+        report: what it reported, on this machine or in its commit, or None.
     """
 
     id: str
@@ -107,7 +107,7 @@ class Run:
 
 def all_runs(root: Path, git: Git) -> list[Run]:
     """Return the runs of a memory, newest first: those of git's history, and those that left only a report here."""
-    commits, reports = run_commits(git), read_reports(root)
+    commits, reports = run_commits(git), read_reports(root, TRAVELLING) | read_reports(root)
     gone = undone_by(commits)
     runs = []
     for one in commits:

@@ -12,8 +12,8 @@ from pipelines.errors import ChangedUnderRun, LockHeld, ModelFailed
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import plan_night
-from pipelines.night.reindex import reindex
-from pipelines.night.report import save_failure, save_report
+from pipelines.night.reindex import NIGHT_SECONDS, reindex
+from pipelines.night.report import save_failure, save_report, travelling
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import run_id
@@ -84,30 +84,19 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     message = f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
     commit = partial(commit_edits, night.root, git, message, Author(*night.settings.author, night.now))
     edits = commit(found)
-    reading = replace(night, extractor=Remembering(night.extractor.name, night.extractor))
-    report = _write(reading, git, run, watch, commit)
+    report = _write(night, git, run, watch, commit)
     if redactor.learned > known or report.logs.get("redacted"):
         clean_copies(night.root, redactor)
     with watch.stage("reindex"):
-        index, warnings = reindex(night.root)
+        index, warnings = reindex(night.root, NIGHT_SECONDS, watch.advance)
     if found[1]:
         warnings += still_held(night.root, found[1], report.warnings)
-    # What a replay must know of who was to read and to judge; the rules need nothing.
-    given: dict[str, object] = {"models": []}
-    if isinstance(night.extractor, ModelExtractor):
-        chain = night.extractor.chain
-        given = {"models": [model.name for model in chain.models], "input_tokens": chain.input_tokens}
-        given |= _verifying(night.verifier, chain)
-    given["meaning"] = report.meaning
-    given |= {"nearest": "vectors"} if night.vectors.used else {}
-    given |= {"rules_from": night.rules_from} if night.rules_from != "self" else {}
     report = replace(
         report,
         index=index,
         warnings=(*warnings, *report.warnings),
         pending=report.pending or bool(warnings),
         recovered=recovered,
-        given=given,
         edits_commit=edits,
         seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
     )
@@ -116,6 +105,18 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         report = replace(report, warnings=(*report.warnings, *notes))
     save_report(night.root, report.to_json())
     return report
+
+
+def _given(night: Night, meaning: str) -> dict[str, object]:
+    """Return what a replay must know of who was to read and to judge; the rules need nothing."""
+    given: dict[str, object] = {"models": []}
+    if isinstance(night.extractor, ModelExtractor):
+        chain = night.extractor.chain
+        given = {"models": [model.name for model in chain.models], "input_tokens": chain.input_tokens}
+        given |= _verifying(night.verifier, chain)
+    given["meaning"] = meaning
+    given |= {"nearest": "vectors"} if night.vectors.used else {}
+    return given | ({"rules_from": night.rules_from} if night.rules_from != "self" else {})
 
 
 def _verifying(verifier: Verifier | None, chain: Chain) -> dict[str, object]:
@@ -133,18 +134,21 @@ def _write(night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable
 
     A day is asked about once, however often the run plans anew; what each plan paid for is in the report.
     """
-    tally = Tally()
+    tally, reading = Tally(), replace(night, extractor=Remembering(night.extractor.name, night.extractor))
     for attempt in range(1, ATTEMPTS + 1):
         base = git.head()
-        plan = plan_night(night, git, watch)
+        plan = plan_night(reading, git, watch)
         tally.add(plan.report.tally)
         tally.replies = plan.report.tally.replies
-        report = replace(plan.report, run=run, base=base, tally=tally)
+        given = _given(night, plan.report.meaning)
+        report = replace(plan.report, run=run, base=base, tally=tally, given=given)
         if not plan.changes:
             return report
         try:
             with watch.stage("commit"):
-                commit, changed = apply_changes(night.root, git, plan.changes, *signed(night, report))
+                commit, changed = apply_changes(
+                    night.root, git, (*plan.changes, travelling(report)), *signed(night, report)
+                )
         except ChangedUnderRun:
             if attempt == ATTEMPTS:
                 raise

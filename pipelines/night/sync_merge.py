@@ -68,7 +68,7 @@ def join(before: Files, ours: Files, theirs: Files) -> Joined:
             continue
         if path.startswith(f"{LOGS}/"):
             files[path] = join_logs(was or b"", here or b"", there) if there is not None else here
-        elif path.startswith(f"{STATE}/"):
+        elif path.startswith(f"{STATE}/") and path.endswith(".jsonl"):
             files[path] = join_rows(was or b"", here or b"", there or b"")
         elif here == was:
             files[path] = there

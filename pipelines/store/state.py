@@ -181,10 +181,10 @@ NIGHTS = 30
 """How many days back `curate status` sums up what was spent."""
 
 
-def read_record(root: Path, name: str) -> dict[str, object]:
-    """Return a record of the derived folder; an empty one where there is none that can be read."""
+def read_record(root: Path, name: str, folder: str = PRIVATE) -> dict[str, object]:
+    """Return a record of the derived folder, or of another; an empty one where there is none that can be read."""
     try:
-        found = json.loads(read_bytes(root, f"{PRIVATE}/{name}") or b"")
+        found = json.loads(read_bytes(root, f"{folder}/{name}") or b"")
     except (BadFile, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -66,10 +67,32 @@ def test_runs_are_listed_newest_first_with_what_they_changed(memory: Memory) -> 
     }
 
 
+def test_the_report_of_a_run_travels_with_its_commit(memory: Memory, tmp_path: Path) -> None:
+    first, second, _ = three_nights(memory)
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", memory.root, clone], check=True)
+    there = memory.aside(clone)
+    assert [one["run"] for one in runs(there)] == [second, first], "a night that changed nothing stays where it was"
+    kept = {name: runs(memory)[1][name] for name in ("added", "changed", "confirmed", "moved", "ended", "why")}
+    assert {name: runs(there)[0][name] for name in kept} == kept
+    assert runs(there)[0]["model"] == {
+        "extractor": "rules@1", "calls": None, "input_tokens": None, "output_tokens": None, "usd": None,
+    }, "what it cost is told where it was paid"  # fmt: skip
+    assert "1 added, 1 confirmed\t-\t" in there.curate("runs")
+    said = json.loads((clone / f"State/runs/{second}.json").read_text())
+    whole = json.loads((memory.root / f".curate/runs/{second}.json").read_text())
+    assert said == {key: whole[key] for key in said} | {"model": {key: whole["model"][key] for key in said["model"]}}
+    assert not {"seconds", "index", "commit"} & said.keys()
+    assert json.loads(there.curate("status", "--json", "--now", "2026-03-12T03:00"))["last_run"]["run"] == second
+    assert "last run 2026-03-12 02:00, ended well" in there.curate("context", "--now", "2026-03-12T03:00")
+    assert "Same" in there.curate("replay", second)
+
+
 def test_git_is_the_truth_where_no_report_is_left(memory: Memory) -> None:
     first, second, _ = three_nights(memory)
-    for report in (memory.root / ".curate" / "runs").iterdir():
-        report.unlink()
+    for folder in (".curate/runs", "State/runs"):
+        for report in (memory.root / folder).iterdir():
+            report.unlink()
     assert [one["run"] for one in runs(memory)] == [second, first]
     [newest, _] = runs(memory)
     assert (newest["added"], newest["changed"], newest["confirmed"], newest["model"]) == (1, 1, None, None)
