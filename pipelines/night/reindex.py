@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
 from pipelines.search.embed import embed
+from pipelines.search.matrix import read_stamp
 from pipelines.store.files import making
 from pipelines.store.layout import PRIVATE
 
@@ -28,7 +29,8 @@ CHECK_SECONDS: Final = 7 * 24 * 3600
 def reindex(root: Path) -> tuple[dict[str, object], tuple[str, ...]]:
     """Bring the index and its vectors up to date; return what was done, and sentences on what failed.
 
-    A run that finds no file changed embeds nothing, so that it ends at once; `curate index` embeds what is left.
+    A run that finds no file changed embeds nothing where nothing lacks a vector, so that it ends at once. In a clone,
+    where a search has built the index, all do.
     """
     from pipelines.search.build import refresh_index, update_index  # noqa: PLC0415  sqlite-utils takes 200 ms to import
 
@@ -46,7 +48,8 @@ def reindex(root: Path) -> tuple[dict[str, object], tuple[str, ...]]:
         return {}, (f"The index could not be brought up to date: {fault} `curate index --full` builds it anew.",)
     row = asdict(report)
     done: dict[str, object] = row | {files: row[files][:NAMED] for files in ("skipped", "partial")}
-    if not (report.added or report.changed or report.removed):
+    vectors_of = read_stamp(root)
+    if vectors_of and not (report.added or report.changed or report.removed or vectors_of.missing):
         return done, ()
     vectors, notes = embed(root, EMBEDDING_SECONDS)
     return done | ({"vectors": vectors} if vectors else {}), notes

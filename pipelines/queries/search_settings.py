@@ -115,10 +115,10 @@ def asker(root: Path, filters: Filters, *, explain: bool = False, mode: Mode | N
     ranking = ranking_of(root)
     ranking = replace(ranking, mode=mode or ranking.mode)
     asked = Asked(ranking, filters, priorities=partial(priorities_of, root), explain=explain)
-    if ranking.mode == "keyword" or not has_vectors(root):
+    if ranking.mode == "keyword":
         return Asker(asked, None, None, [])
     stamp = read_stamp(root)
-    embedder, note = _embedder(stamp)
+    embedder, note = _embedder(stamp, had=has_vectors(root))
     return Asker(asked, embedder, stamp.model if stamp else None, [note] if note else [])
 
 
@@ -129,7 +129,7 @@ def _other(model: Model, embedder: str) -> str:
     )
 
 
-def _embedder(stamp: Stamp | None) -> tuple[Embedder | None, str]:
+def _embedder(stamp: Stamp | None, *, had: bool) -> tuple[Embedder | None, str]:
     from pipelines.search.embed import chosen_embedder  # noqa: PLC0415  only where there are vectors
 
     try:
@@ -137,9 +137,12 @@ def _embedder(stamp: Stamp | None) -> tuple[Embedder | None, str]:
     except (CurateError, sqlite3.Error) as fault:
         return None, str(fault)
     if embedder is None:
-        return None, why
+        return None, why if had else ""  # who never had vectors, and has nobody to make them, misses none
     if stamp is None:
-        return None, "The vectors are not ready; `curate index` makes them. This answer goes by words alone."
+        return (
+            None,
+            "This answer goes by words alone: `curate index`, or the next night, makes the vectors for meaning.",
+        )
     if stamp.model.name != embedder.name:
         return None, _other(stamp.model, embedder.name)
     return embedder, ""
