@@ -10,9 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
-from pipelines.search.matrix import read_stamp
+from pipelines.search.matrix import embedded_units, read_stamp
 from pipelines.search.query import Asked, search
 from pipelines.search.rank import Ranking
+from pipelines.search.schema import reading
 from pipelines.search.vectors import has_vectors
 from pipelines.store.document import numbered
 from pipelines.store.layout import SETTINGS
@@ -118,6 +119,10 @@ def asker(root: Path, filters: Filters, *, explain: bool = False, mode: Mode | N
     if ranking.mode == "keyword":
         return Asker(asked, None, None, [])
     stamp = read_stamp(root)
+    if stamp and stamp.missing:
+        with reading(root) as index:
+            present, missing = embedded_units(index, stamp)
+        stamp = stamp if missing <= present else None
     embedder, note = _embedder(stamp, had=has_vectors(root))
     return Asker(asked, embedder, stamp.model if stamp else None, [note] if note else [])
 
