@@ -59,7 +59,7 @@ VERBS: Final = {
     "audit": "Show all that is believed about a topic.",
     "impact": "Show what rests on an item.",
     "graph": "Show the links between items.",
-    "export": "Write all items for other programs.",
+    "export": "Write all items for other programs, or the whole memory.",
     "runs": "List the runs, or show one whole.",
     "replay": "Repeat a run from its kept replies, without a network.",
     "undo": "Take a run back, or its change of one item.",

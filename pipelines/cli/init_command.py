@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,13 @@ _KINDS: Final = ("openclaw", "claude-code", "obsidian", "basic-memory")
 @click.option("--as", "kind", type=click.Choice(_KINDS), help="What NOTES is, where that is not seen by itself.")
 @click.option("--yes", is_flag=True, help="Adopt without asking.")
 @click.option("--print", "only_print", is_flag=True, help="Show what adopting would do, and do nothing.")
+@click.option(
+    "--from",
+    "bundle",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Restore what `curate export --bundle` wrote.",
+)
 @json_option("Print what goes where as JSON.")
 @now_option
 def curate_init(  # noqa: PLR0913  click hands over each option by name
@@ -42,6 +50,7 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     kind: str | None,
     yes: bool,
     only_print: bool,
+    bundle: Path | None,
     as_json: bool,
     now: str | None,
 ) -> None:
@@ -53,12 +62,17 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     an Obsidian vault, or a folder of basic-memory. It is copied, never changed, and what goes where is shown first;
     without --yes, or where nobody can be asked, nothing is written. With --in-place NOTES become a memory where they
     lie: daily notes are read and appended to, the others searched, and only what --opt-in names is ever written.
+
+    With --from, DIR becomes the memory that a bundle holds, history and all; it must be new or empty.
     """
+    if bundle and adopt:
+        raise UsageFault("--from and --adopt contradict each other.", "Give one of them.")
     if adopt is None:
         if kind or yes or only_print or as_json or in_place or opted_in:
             sentence = "--as, --yes, --print, --json, --in-place and --opt-in belong to --adopt."
             raise UsageFault(sentence, "Name the notes: --adopt NOTES.")
-        _make((directory or Path()).expanduser().absolute(), now)
+        root = (directory or Path()).expanduser().absolute()
+        _restore(bundle.expanduser(), root) if bundle else _make(root, now)
         return
     if yes and only_print:
         raise UsageFault("--yes and --print contradict each other.", "Give one of them.")
@@ -73,6 +87,14 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
         adopt_in_place(wanted, home, opted_in)
     else:
         adopt_by_copy(wanted, directory)
+
+
+def _restore(bundle: Path, root: Path) -> None:
+    from pipelines.store.bundle import restore_bundle  # noqa: PLC0415  seldom asked for
+
+    files = restore_bundle(bundle, root)
+    then = f"`curate index --memory {shlex.quote(str(root))}` makes search by meaning; set up remotes and nights anew."
+    say(f"Restored {files:,} files and their history to {root}. {then}")
 
 
 def _make(root: Path, now: str | None) -> None:

@@ -5,11 +5,12 @@ Whatever a verb prints is printed here, so that no name and no text of a memory 
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import click
 
@@ -120,11 +121,23 @@ def write_out(name: str, texts: Iterable[str]) -> None:
     Raises:
         NotWritable: the disk refused; what was there before is there still.
     """
+    with put_out(name) as file:
+        file.writelines(text.encode(errors="replace") for text in texts)
+
+
+@contextlib.contextmanager
+def put_out(name: str) -> Iterator[BinaryIO]:
+    """Give what takes the bytes of a file that nobody else can read; it has its name once all are written.
+
+    For `-` it is standard output.
+
+    Raises:
+        NotWritable: the disk refused; what was there before is there still.
+    """
     from pipelines.store.files import writing  # noqa: PLC0415  few verbs write files outside the memory
 
-    parts = (text.encode(errors="replace") for text in texts)
     if name == "-":
-        sys.stdout.buffer.writelines(parts)
+        yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     target = Path(name).expanduser()
@@ -134,7 +147,9 @@ def write_out(name: str, texts: Iterable[str]) -> None:
             aside.unlink(missing_ok=True)
             aside.touch(mode=0o600, exist_ok=False)
             with aside.open("wb") as file:
-                file.writelines(parts)
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
             aside.replace(target)
     finally:
         with writing(target):

@@ -52,7 +52,7 @@ _TYPES, _TRUSTS, _SOURCES = (
 @click.option("--flat", is_flag=True, help="Show lines of a log beside the items that rest on them.")
 @click.option("--overruled", is_flag=True, help="Also find lines that were rejected or wait for you.")
 @click.option("--explain", is_flag=True, help="Show every factor of each hit's score.")
-@json_option("Print one JSON object: the query and its results.")
+@json_option("Print one JSON object: the query, its results, and notes on what limits them.")
 @with_root
 def curate_search(  # noqa: PLR0913  click hands over each option by name
     query: tuple[str, ...],
@@ -90,12 +90,12 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
         if query == ("-",):
             for line in sys.stdin.buffer:
                 one = line.decode(errors="replace").rstrip("\r\n")
-                _print_json(one, _answer(searched, one, limit or GIVEN, fresh, who))
+                _print_json(one, *_answer(searched, one, limit or GIVEN, fresh, who))
             return
         # What the shell passed that is not UTF-8 is no text to look for, and could not be printed.
         asked = " ".join(query).encode(errors="surrogateescape").decode(errors="replace")
-        hits = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
-        (_print_json if as_json else _print_hits)(asked, hits)
+        hits, notes = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
+        _print_json(asked, hits, notes) if as_json else _print_hits(asked, hits)
         if filters.as_of and not hits:
             from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer
 
@@ -120,16 +120,16 @@ def _memory_of(root: Path, day: str) -> Iterator[Path]:
         yield folder
 
 
-def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> list[Hit]:
+def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> tuple[list[Hit], list[str]]:
     from pipelines.queries.search_settings import answered  # noqa: PLC0415  as above
 
     hits, notes = answered(root, query, limit, fresh, who)
     warn(*notes)
-    return hits
+    return hits, [*fresh.notes, *notes]
 
 
-def _print_json(query: str, hits: list[Hit]) -> None:
-    say_json_line({"query": query, "results": [hit.to_json() for hit in hits]})
+def _print_json(query: str, hits: list[Hit], notes: list[str]) -> None:
+    say_json_line({"query": query, "results": [hit.to_json() for hit in hits], "notes": notes})
 
 
 def _print_hits(query: str, hits: list[Hit]) -> None:

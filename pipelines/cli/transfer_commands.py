@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import with_memory, with_root
-from pipelines.cli.output import say, write_out
+from pipelines.cli.output import put_out, say, warn, write_out
 from pipelines.errors import BadFile, UsageFault
 from pipelines.night.import_items import MAX_LINE, import_items, read_export
 from pipelines.queries.item_graph import graphml, json_lines
+from pipelines.store.bundle import write_bundle
 from pipelines.store.transcripts.reader import read_lines
 
 if TYPE_CHECKING:
@@ -25,15 +26,35 @@ if TYPE_CHECKING:
     "--jsonl", metavar="FILE", help="Write JSON lines, which `curate import` reads back; - is standard output."
 )
 @click.option("--graphml", "xml", metavar="FILE", help="Write GraphML: items as nodes, links as edges; - as above.")
+@click.option(
+    "--bundle", metavar="FILE", help="Write the whole memory, which `curate init --from` restores; - as above."
+)
 @with_root
-def curate_export(*, jsonl: str | None, xml: str | None, root: Path) -> None:
-    """Write all items, whatever their status, with their evidence and links, for other programs."""
-    if (jsonl is None) == (xml is None):
-        raise UsageFault("Nobody said what to write.", "Name one of --jsonl FILE and --graphml FILE.")
-    if jsonl is not None:
+def curate_export(*, jsonl: str | None, xml: str | None, bundle: str | None, root: Path) -> None:
+    """Write all items, whatever their status, with their evidence and links, for other programs.
+
+    With --bundle, write the memory itself: its history in git, and all files as they stand, transcripts too. It is read
+    by whoever has the file.
+    """
+    if [jsonl, xml, bundle].count(None) != 2:  # noqa: PLR2004  all but the one
+        raise UsageFault("Nobody said what to write.", "Name one of --jsonl FILE, --graphml FILE and --bundle FILE.")
+    if bundle is not None:
+        _write_bundle(root, bundle)
+    elif jsonl is not None:
         write_out(jsonl, json_lines(root))
     elif xml is not None:
         write_out(xml, graphml(root))
+
+
+def _write_bundle(root: Path, name: str) -> None:
+    target = Path(name).expanduser().absolute()
+    if name != "-" and (target.exists() or root.resolve() in target.resolve().parents):
+        why = "is there already" if target.exists() else "would be part of the memory"
+        raise BadFile(target, why, "Name another file, outside of the memory.")
+    with put_out(name) as out:
+        files = write_bundle(root, out)
+    shown = "standard output" if name == "-" else str(target)
+    warn(f"Wrote {files:,} files and their history to {shown}. `curate init DIR --from FILE` restores them.")
 
 
 @click.command()

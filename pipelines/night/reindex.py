@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
 from pipelines.search.embed import embed
+from pipelines.search.matrix import read_stamp
 from pipelines.store.files import making
 from pipelines.store.layout import PRIVATE
 
@@ -32,7 +33,8 @@ def reindex(
 ) -> tuple[dict[str, object], tuple[str, ...]]:
     """Bring the index and its vectors up to date; return what was done, and sentences on what failed.
 
-    A run that finds no file changed embeds nothing, so that it ends at once; `curate index` embeds what is left.
+    A run that finds no file changed embeds nothing where nothing lacks a vector, so that it ends at once. In a clone,
+    where a search has built the index, all do.
     Embedding begins nothing new after `seconds`; `advance` is told how many texts are done, and of how many.
     """
     from pipelines.search.build import refresh_index, update_index  # noqa: PLC0415  sqlite-utils takes 200 ms to import
@@ -52,7 +54,8 @@ def reindex(
         return {}, (f"The index could not be brought up to date: {fault} `curate index --full` builds it anew.",)
     row = asdict(report)
     done: dict[str, object] = row | {files: row[files][:NAMED] for files in ("skipped", "partial")}
-    if not (report.added or report.changed or report.removed):
+    vectors_of = read_stamp(root)
+    if vectors_of and not (report.added or report.changed or report.removed or vectors_of.missing):
         return done, ()
     vectors, notes = embed(root, seconds, advance)
     done["partial"] = [asdict(one) for one in unread(root)[1][:NAMED]]

@@ -10,9 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
-from pipelines.search.matrix import has_vectors, read_stamp
+from pipelines.search.matrix import embedded_units, has_vectors, read_stamp
 from pipelines.search.query import Asked, search
 from pipelines.search.rank import Ranking
+from pipelines.search.schema import reading
 from pipelines.store.document import numbered
 from pipelines.store.layout import SETTINGS
 
@@ -112,10 +113,14 @@ def asker(root: Path, asked: Asked, mode: Mode | None = None) -> Asker:
     ranking = ranking_of(root)
     ranking = replace(ranking, mode=mode or ranking.mode)
     asked = replace(asked, ranking=ranking, priorities=partial(priorities_of, root))
-    if ranking.mode == "keyword" or not has_vectors(root):
+    if ranking.mode == "keyword":
         return Asker(asked, None, None, [])
     stamp = read_stamp(root)
-    embedder, note = _embedder(stamp)
+    if stamp and stamp.missing:
+        with reading(root) as index:
+            present, missing = embedded_units(index, stamp)
+        stamp = stamp if missing <= present else None
+    embedder, note = _embedder(stamp, had=has_vectors(root))
     return Asker(asked, embedder, stamp.model if stamp else None, [note] if note else [])
 
 
@@ -126,7 +131,7 @@ def _other(model: Model, embedder: str) -> str:
     )
 
 
-def _embedder(stamp: Stamp | None) -> tuple[Embedder | None, str]:
+def _embedder(stamp: Stamp | None, *, had: bool) -> tuple[Embedder | None, str]:
     from pipelines.search.embed import chosen_embedder  # noqa: PLC0415  only where there are vectors
 
     try:
@@ -134,9 +139,12 @@ def _embedder(stamp: Stamp | None) -> tuple[Embedder | None, str]:
     except (CurateError, sqlite3.Error) as fault:
         return None, str(fault)
     if embedder is None:
-        return None, why
+        return None, why if had else ""  # who never had vectors, and has nobody to make them, misses none
     if stamp is None:
-        return None, "The vectors are not ready; `curate index` makes them. This answer goes by words alone."
+        return (
+            None,
+            "This answer goes by words alone: `curate index`, or the next night, makes the vectors for meaning.",
+        )
     if stamp.model.name != embedder.name:
         return None, _other(stamp.model, embedder.name)
     return embedder, ""

@@ -260,9 +260,9 @@ class Git(GitCommands):
         if code == _BAD_USAGE:  # before git 2.32
             self._call(["repack", "-a", "-d", "-l", "-q"])
 
-    def init(self) -> None:
-        """Make the memory a repository of its own, on the branch `main`."""
-        self.run("init", "--quiet", "--initial-branch=main", "--template=")
+    def init(self, branch: str = "main", kind: str = "sha1") -> None:
+        """Make the memory a repository of its own, on a branch, with ids of a kind."""
+        self.run("init", "--quiet", f"--initial-branch={branch}", "--template=", f"--object-format={kind}")
 
     def importing(self) -> Import:
         """Begin to store blobs, and at the end a commit that holds them.

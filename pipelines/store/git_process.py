@@ -55,10 +55,19 @@ class GitCommands:
         Raises:
             GitFault: it failed, as in `run`; what came before that was yielded.
         """
+        with contextlib.closing(self.pieces(*arguments)) as pieces:
+            yield from lines_of(pieces, MOST_LINE)
+
+    def pieces(self, *arguments: str) -> Generator[bytes]:
+        """Yield what one git command prints, as it comes.
+
+        Raises:
+            GitFault: it failed, as in `run`; what came before that was yielded.
+        """
         error = bytearray()
         process = self._started(list(arguments), None)
         with contextlib.closing(pieces_of(process, error)) as pieces:
-            yield from lines_of(pieces, MOST_LINE)
+            yield from pieces
         if code := _checked(arguments[0], process.returncode):
             raise GitFailed(arguments[0], code, bytes(error))
 

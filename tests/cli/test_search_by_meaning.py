@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines import Memory as Library
 from pipelines.errors import ModelFailed
+from pipelines.night import reindex as reindexing
 from pipelines.search import embed as meaning
 from pipelines.search.schema import INDEX
 from tests.search.bag import Bag
@@ -49,6 +52,40 @@ def test_other_words_are_found_at_once_and_after_an_edit(filled: Memory) -> None
     assert results(filled.curate("search", "boat", "--json"))[:2] == ["Logs/2026-02-05.md:1", "Logs/2026-02-01.md:1"]
     filled.write("Logs/2026-02-05.md", "- nothing happened\n- the boat sank\n")
     assert {"Logs/2026-02-05.md:2", "Logs/2026-02-01.md:1"} <= set(results(filled.curate("search", "boat", "--json")))
+
+
+@pytest.mark.parametrize("verb", [["index"], ["run", "--now", "2026-02-06T02:00"]], ids=["index", "the next night"])
+def test_without_vectors_a_search_says_so_until_they_are_made_anew(filled: Memory, verb: list[str]) -> None:
+    filled.curate("run", "--now", "2026-02-06T01:00")
+    shutil.rmtree(filled.root / ".curate")
+    for asked in (["search", "ship"], ["search", "ship", "--json"]):
+        said = filled.curate(*asked)
+        assert "goes by words alone: `curate index`, or the next night" in said
+        assert "Logs/2026-02-01.md:1" not in said
+    answer, told = said.splitlines()
+    (note,) = json.loads(answer)["notes"]
+    assert note == told
+    assert Library(filled.root).search("ship").notes == (note,)
+    filled.curate(*verb)
+    said = filled.curate("search", "ship", "--json")
+    assert json.loads(said)["notes"] == []
+    assert "Logs/2026-02-01.md:1" in results(said)
+
+
+def test_nights_go_on_until_every_unit_has_its_vector(filled: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    filled.curate("run", "--now", "2026-02-06T01:00")
+    shutil.rmtree(filled.root / ".curate")
+    with monkeypatch.context() as brief:
+        brief.setattr(reindexing, "EMBEDDING_SECONDS", 0.0)
+        filled.curate("run", "--now", "2026-02-07T02:00")
+    assert "goes by words alone" in filled.curate("search", "ship")
+    filled.curate("run", "--now", "2026-02-08T02:00")
+    assert "words alone" not in filled.curate("search", "ship")
+
+
+def test_who_never_had_vectors_and_has_no_embedder_is_told_nothing(memory: Memory) -> None:
+    memory.write("Logs/2026-02-01.md", "- we bought a vessel\n")
+    assert json.loads(memory.curate("search", "vessel", "--json"))["notes"] == []
 
 
 def test_a_rebuild_in_between_keeps_the_meaning(filled: Memory, bag: Bag) -> None:

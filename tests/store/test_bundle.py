@@ -1,0 +1,261 @@
+"""A memory goes into one file and comes out of it as it was; a file that somebody forged makes no memory."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+AT = ("--now", "2026-03-02T02:00")
+LATER = ("--now", "2026-03-03T02:00")
+SECRET = "pa-k3y-of-a-model-4711"  # noqa: S105  no key
+TURN = '{"role": "user", "content": "hello"}\n'
+
+
+@pytest.fixture
+def lived(memory: Memory) -> Memory:
+    """Return a memory with two nights, a transcript, edits that are not committed, and a branch and a tag beside."""
+    memory.write("Logs/2026-03-01.md", "# 2026-03-01\n\n- Decision: use Terraform\n- Fact: the office opens at 8\n")
+    memory.curate("run", *AT)
+    memory.write("Logs/2026-03-02.md", "# 2026-03-02\n\n- Decision: use Kafka\n")
+    memory.curate("run", *LATER)
+    memory.git("branch", "aside", "HEAD~1")
+    memory.git("tag", "first", "HEAD~2")
+    memory.write("Sessions/a/one.jsonl", TURN).chmod(0o600)
+    memory.write("Resources/tool.sh", "#!/bin/sh\n").chmod(0o755)
+    memory.write("Areas/general.md", memory.read("Areas/general.md") + "\nsaid by hand\n")
+    (memory.root / "SOUL.md").unlink()
+    return memory
+
+
+@pytest.fixture
+def bundle(lived: Memory, tmp_path: Path) -> Path:
+    lived.curate("export", "--bundle", str(tmp_path / "all.zip"))
+    return tmp_path / "all.zip"
+
+
+def restored(memory: Memory, bundle: Path, *, exits: int = 0) -> tuple[Memory, str]:
+    """Restore a bundle beside a memory."""
+    other = memory.aside(memory.root.with_name("anew"))
+    from pipelines.cli import run_cli
+
+    memory._capsys.readouterr()
+    code = run_cli(["init", str(other.root), "--from", str(bundle)])
+    told = memory._capsys.readouterr()
+    assert code == exits, told
+    return other, told.out + told.err
+
+
+def test_a_restored_memory_answers_as_the_one_that_was_written(lived: Memory, bundle: Path) -> None:
+    anew, said = restored(lived, bundle)
+    assert "Restored" in said
+    assert "curate index --memory" in said
+    assert anew.files() == lived.files()
+    assert os.access(anew.root / "Resources/tool.sh", os.X_OK)
+    assert stat.S_IMODE((anew.root / "Sessions").stat().st_mode) == 0o700
+    assert stat.S_IMODE((anew.root / "Sessions/a/one.jsonl").stat().st_mode) == 0o600
+    for asked in (["for-each-ref"], ["log", "--format=%H"], ["status", "--short"], ["symbolic-ref", "HEAD"]):
+        assert anew.git(*asked) == lived.git(*asked)
+    lines = lived.read("Areas/general.md").splitlines()
+    item = next(line for line in lines if "Terraform" in line).partition("<!-- ")[2].split()[0]
+    for verb in ("why", "history"):
+        assert item in lived.curate(verb, item)
+        assert anew.curate(verb, item) == lived.curate(verb, item)
+    assert anew.curate("undo", *LATER) == lived.curate("undo", *LATER)
+    assert "Kafka" not in anew.read("Areas/general.md")
+    assert anew.git("rev-parse", "HEAD") == lived.git("rev-parse", "HEAD")
+    anew.curate("check")
+
+
+def test_a_memory_with_longer_ids_and_another_branch_is_restored(memory: Memory, tmp_path: Path) -> None:
+    other = memory.aside(tmp_path / "longer")
+    other.root.mkdir()
+    other.git("init", "--quiet", "--object-format=sha256", "--initial-branch=trunk")
+    other.write("curate.toml", "")
+    other.curate("run", *AT)
+    other.curate("export", "--bundle", str(tmp_path / "all.zip"))
+    anew, _ = restored(memory, tmp_path / "all.zip")
+    assert anew.git("log", "--format=%H %D") == other.git("log", "--format=%H %D")
+
+
+def test_a_bundle_is_its_owners_alone_and_holds_nothing_of_their_settings(
+    lived: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(f'providers = ["rules"]\n[embedder]\nprovider = "voyage"\nkey_variable = "{SECRET}"\n')
+    monkeypatch.setenv("VOYAGE_API_KEY", SECRET)
+    lived.git("remote", "add", "origin", f"https://me:{SECRET}@example.org/m.git")
+    lived.write(".git/hooks/post-commit", f"#!/bin/sh\n# {SECRET}\n")
+    lived.write(".claude/settings.json", SECRET)
+    lived.curate("export", "--bundle", str(tmp_path / "all.zip"))
+    assert stat.S_IMODE((tmp_path / "all.zip").stat().st_mode) == 0o600
+    assert SECRET.encode() not in (tmp_path / "all.zip").read_bytes()
+    anew, _ = restored(lived, tmp_path / "all.zip")
+    assert anew.git("remote") == ""
+    assert not (anew.root / ".git/hooks").exists()
+
+
+def test_nothing_is_overwritten_and_no_bundle_lies_in_the_memory(lived: Memory, bundle: Path) -> None:
+    before = bundle.read_bytes()
+    assert "is there already" in lived.curate("export", "--bundle", str(bundle), exits=1)
+    assert bundle.read_bytes() == before
+    assert "part of the memory" in lived.curate("export", "--bundle", str(lived.root / "Areas/all.zip"), exits=1)
+    lived.root.with_name("anew").mkdir()
+    kept = lived.root.with_name("anew") / "mine.txt"
+    kept.write_text("mine")
+    _, said = restored(lived, bundle, exits=1)
+    assert "nothing is overwritten" in said
+    assert [kept] == list(kept.parent.iterdir())
+
+
+def test_an_export_that_fails_leaves_no_file_and_no_bundle_on_standard_output(lived: Memory, tmp_path: Path) -> None:
+    (lived.root / os.fsdecode(b"Areas/\xff.md")).write_text("# Odd\n")
+    said = lived.curate("export", "--bundle", str(tmp_path / "all.zip"), exits=1)
+    assert "is not UTF-8" in said
+    assert [path for path in tmp_path.iterdir() if path != lived.root] == []
+    asked = [sys.executable, "-m", "pipelines.cli", "export", "--bundle", "-", "--memory", str(lived.root)]
+    told = subprocess.run(asked, check=False, capture_output=True)
+    assert told.returncode == 1
+    (tmp_path / "part.zip").write_bytes(told.stdout)
+    _, said = restored(lived, tmp_path / "part.zip", exits=1)
+    assert "no bundle of a memory" in said
+    (lived.root / os.fsdecode(b"Areas/\xff.md")).unlink()
+    (tmp_path / "whole.zip").write_bytes(subprocess.run(asked, check=True, capture_output=True).stdout)
+    anew, _ = restored(lived, tmp_path / "whole.zip")
+    assert anew.files() == lived.files()
+
+
+def test_what_has_no_whole_history_of_its_own_is_refused(memory: Memory, tmp_path: Path) -> None:
+    file = str(tmp_path / "all.zip")
+    subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{memory.root}", tmp_path / "cut"], check=True)
+    memory.write("Logs/2026-03-01.md", "- Decision: use Terraform\n")
+    memory.curate("run", *AT)
+    shallow = memory.aside(tmp_path / "shallow")
+    subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{memory.root}", shallow.root], check=True)
+    assert "no whole history" in shallow.curate("export", "--bundle", file, exits=1)
+    inner = memory.aside(memory.root / "Resources/inner")
+    inner.write("curate.toml", "")
+    assert "no whole history" in inner.curate("export", "--bundle", file, exits=1)
+
+
+def _forged(bundle: Path, change: Callable[[ZipFile, ZipFile], None]) -> None:
+    """Write a bundle anew: all that it holds but the history, and what `change` puts there."""
+    made = io.BytesIO()
+    with ZipFile(bundle) as old, ZipFile(made, "w") as new:
+        new.comment = old.comment
+        for name in old.namelist():
+            if name != "history.bundle":
+                new.writestr(name, old.read(name))
+        change(old, new)
+        if "history.bundle" not in new.namelist():
+            new.writestr("history.bundle", old.read("history.bundle"))
+    bundle.write_bytes(made.getvalue())
+
+
+def _linking(_old: ZipFile, new: ZipFile) -> None:
+    link = ZipInfo("memory/Areas/link")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    new.writestr(link, "/etc")
+
+
+def _history(old: ZipFile, new: ZipFile) -> None:
+    data = old.read("history.bundle")
+    new.writestr("history.bundle", data[: len(data) // 2])
+
+
+BAD = (
+    "../out",
+    "/out",
+    "Areas/../../out",
+    ".git/hooks/post-commit",
+    ".git/config",
+    "Areas/.claude/settings.json",
+    "a//b",
+)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(lambda _, new, name=name: new.writestr(f"memory/{name}", "x") for name in BAD),
+        lambda _, new: new.writestr("elsewhere/a.md", "x"),
+        lambda _, new: new.writestr("memory/Areas/big.md", b"\0" * 10_000_000, ZIP_DEFLATED),
+        lambda _, new: new.writestr("memory/Areas/general.md", "twice"),
+        lambda _, new: setattr(new, "comment", b"another program's"),
+        _linking,
+        _history,
+        lambda _, new: new.writestr("history.bundle", "# v2 git bundle\n\n"),
+    ],
+    ids=[*BAD, "elsewhere", "compressed", "twice", "another's", "link", "half a history", "no history"],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_a_forged_bundle_makes_no_memory(
+    lived: Memory, bundle: Path, change: Callable[[ZipFile, ZipFile], None]
+) -> None:
+    _forged(bundle, change)
+    before = {path for path in bundle.parent.rglob("*") if path.name != "out"}
+    anew, _ = restored(lived, bundle, exits=1)
+    left = set(bundle.parent.rglob("*")) - before
+    assert left <= {anew.root}
+
+
+def test_a_bundle_that_claims_more_than_it_has_or_is_cut_or_changed_is_refused(lived: Memory, bundle: Path) -> None:
+    whole = bundle.read_bytes()
+    with ZipFile(bundle) as archive:
+        about = archive.getinfo("memory/Areas/general.md")
+    at = whole.rindex(b"PK\1\2", 0, whole.rindex(about.filename.encode()))
+    claimed = whole[: at + 20] + (10**9).to_bytes(4, "little") * 2 + whole[at + 28 :]
+    for data in (
+        whole[:-200],
+        whole[: len(whole) // 2],
+        b"",
+        b"no zip",
+        claimed,
+        whole.replace(b"said by", b"SAID by"),
+    ):
+        bundle.write_bytes(data)
+        _, said = restored(lived, bundle, exits=1)
+        assert "nothing was" in said
+    bundle.unlink()
+    _, said = restored(lived, bundle, exits=1)
+    assert "no such file" in said.lower()
+
+
+def test_a_history_that_would_leave_git_another_folder_is_refused(lived: Memory, bundle: Path, tmp_path: Path) -> None:
+    blob = lived.git("rev-parse", "HEAD:curate.toml").strip()
+    inner = (
+        subprocess.run(
+            ["git", "mktree"],
+            cwd=lived.root,
+            input=f"100755 blob {blob}\tconfig\n".encode(),
+            check=True,
+            capture_output=True,
+        )
+        .stdout.decode()
+        .strip()
+    )
+    row = b"40000 .git\0" + bytes.fromhex(inner)
+    told = subprocess.run(
+        ["git", "hash-object", "-t", "tree", "-w", "--stdin", "--literally"],
+        cwd=lived.root, input=row, check=True, capture_output=True,
+    )  # fmt: skip
+    commit = lived.git(
+        "-c", "user.name=x", "-c", "user.email=x@y", "commit-tree", told.stdout.decode().strip(), "-m", "x"
+    )
+    lived.git("update-ref", "refs/heads/bad", commit.strip())
+    lived.git("bundle", "create", "-q", str(tmp_path / "bad.bundle"), "HEAD", "--branches")
+    _forged(bundle, lambda _, new: new.write(tmp_path / "bad.bundle", "history.bundle"))
+    _, said = restored(lived, bundle, exits=1)
+    assert "nothing was" in said
