@@ -16,7 +16,7 @@ from pipelines.review.trust.attacks import made_inert
 from pipelines.review.trust.sources import source_in
 from pipelines.store.evidence import act_in, voice_in, without_pointer
 from pipelines.store.item import ItemType, Trust
-from pipelines.store.transcripts.acts import Act
+from pipelines.store.transcripts.acts import ARROW, Act
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
@@ -148,7 +148,9 @@ class Gate:
     def _word(self, candidate: Candidate, place: Place) -> tuple[Trust, str]:
         """Return whose word a candidate is as far as it rests on one place, and the source of what is external."""
         entry = place.entry
-        decided = candidate.type is ItemType.DECISION and place.start_line == entry.start_line
+        decided, act = candidate.type is ItemType.DECISION, act_in(entry.text)
+        if place.start_line > entry.start_line:  # below a question stands what the owner typed beside the answer
+            decided = act is not None and act[0] is Act.ANSWERED and ARROW in act[2]
         trust = self._trust_of(entry, decided=decided)
         if trust is Trust.OWNER:
             return trust, ""
