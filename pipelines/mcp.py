@@ -142,6 +142,7 @@ class Tools:
         days += f", confirmed {one.confirmed}" if one.confirmed else ""
         status = f"{one.status}, trust {one.trust}, confidence {one.confidence}, {one.id}"
         lines = [f"{_printable(why.holding.place)} | {days} | {status}", f"{one.type}: {_short(one.text)}"]
+        lines += [f"Kept because: {_short(one.reason)}"] if one.reason else []
         lines += [line for witness in why.witnesses for line in _witness_lines(witness)]
         lines += [] if why.witnesses else ["It names no evidence."]
         lines.append(f"Extracted by {why.model} {why.prompt}".rstrip() if why.model else "Written by a person.")

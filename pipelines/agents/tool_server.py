@@ -153,6 +153,8 @@ class ToolServer:
             return _told(
                 f"Unknown tool: {name[:_LONGEST_NAME]!r}. The tools are {', '.join(self._tools)}.", failed=True
             )
+        known = tool["inputSchema"]["properties"]
+        given = {name: _exact(value, known.get(name, {})) for name, value in given.items()}
         if faults := argument_faults(given, tool["inputSchema"]):
             return _told(" ".join(faults), failed=True)
         try:
@@ -202,6 +204,17 @@ def _told(text: str, *, failed: bool = False) -> Json:
 def _text(value: object) -> object:
     """Return a value, and a text with a question mark for each half of a pair that makes up a character."""
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+def _exact(value: object, schema: Json) -> object:
+    """Return the whole number that a value is exactly where one is wanted: agents write it as `"5"` and 5.0, too."""
+    if isinstance(value, str | float) and any(one.get("type") == "integer" for one in schema.get("anyOf", [schema])):
+        try:
+            number = float(value)
+        except ValueError:
+            return value
+        return int(number) if number.is_integer() else value
+    return value
 
 
 def argument_faults(given: Json, schema: Json) -> list[str]:

@@ -123,6 +123,8 @@ def _tell_history(result: History) -> None:
         if version.item and not result.forgotten and version.item.text != words:
             words = version.item.text
             say(f"  {version.item.type}: {safe(words)}")
+            if version.item.reason:
+                say(f"  kept because: {safe(version.item.reason)}")
         if version.path:
             say(f"  in {version.path}, {version.item.status if version.item else ''}")
     if result.forgotten:

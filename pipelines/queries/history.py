@@ -94,6 +94,7 @@ class Version:
             "type": self.item.type if self.item else None,
             "text": self.item.text if self.item else None,
             "status": self.item.status if self.item else None,
+            "reason": (self.item.reason if self.item else "") or None,
             "changed": self.changed,
         }
 
@@ -125,7 +126,8 @@ class History:
 
         versions = [one.to_json() for one in self.versions]
         for told in versions:
-            told["text"] = veil(told["text"]) if told["text"] and not self.forgotten else None
+            for key in ("text", "reason"):
+                told[key] = veil(told[key]) if told[key] and not self.forgotten else None
         return {
             "id": self.id,
             "stands": self.holding.place if self.holding else None,

@@ -15,7 +15,9 @@ from pipelines.extract.extraction import MOST_LINKS, Candidate, Operation, Opera
 from pipelines.review.compare import conflict, same_statement
 from pipelines.review.existing_items import Belief, repeats_there, speaks_as, speaks_for
 from pipelines.review.match_forms import corrected_by, corrected_text, target_of
+from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status, Trust, folded
+from pipelines.store.transcripts.acts import ARROW, Act
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -200,7 +202,8 @@ def _review_day(filed: Sequence[Filed], context: ReviewContext) -> list[Ruling]:
 def certain(one: Filed, context: ReviewContext) -> Ruling | None:
     """Return the ruling that no other reading could change, or None.
 
-    It is certain where there are no words, the same words stand, or a person took out what said them.
+    It is certain where there are no words, the same words stand, a person took out what said them, or the owner answers
+    a question anew.
     """
     candidate = one.candidate
     if one.echo or not folded(candidate.text):
@@ -212,7 +215,27 @@ def certain(one: Filed, context: ReviewContext) -> Ruling | None:
         return _confirming(one, same, "it says the same words", context)
     if same is None and context.buried(candidate):
         return _ignored(one, "a person took it out")
+    if same is None or (same.item.status is Status.SUPERSEDED and same.item.until < candidate.entry.day):
+        return _answered_again(one, context)
     return None
+
+
+def _answered_again(one: Filed, context: ReviewContext) -> Ruling | None:
+    """Return the ruling on the owner's answer to a question whose earlier answer the page holds; of others, None."""
+    candidate, act = one.candidate, act_in(one.candidate.entry.text)
+    question, arrow, _ = candidate.text.partition(ARROW)
+    if not (arrow and act and act[0] is Act.ANSWERED and candidate.trust is Trust.OWNER):
+        return None
+    held = [
+        belief
+        for belief in context.known.near(candidate, one.place)
+        if belief.item.text.startswith(f"{question}{arrow}")
+        and (belief.item.active, belief.item.type, belief.item.trust) == (True, candidate.type, Trust.OWNER)
+        and belief.document == one.place
+    ]
+    if any(belief.learnt > candidate.entry.day for belief in held):
+        return _ignored(one, "a later entry corrected it already")
+    return _ruling(one, OperationKind.SUPERSEDE, *held, reason="the question was answered again") if held else None
 
 
 def _doubted(one: Filed, context: ReviewContext) -> Ruling:

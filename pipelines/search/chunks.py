@@ -128,7 +128,7 @@ def _entry_units(base: Unit, entry: Entry, provenance: Provenance) -> Iterator[U
         unit = _prose(base, block)
         items = [] if block.verbatim else [parse_item(line) for line in block.text.split("\n")]
         if unit.text:
-            trust, _ = provenance.word(entry, block.start_line - 1, block.text, decided=block.start_line == 1)
+            trust, _ = provenance.word(entry, block.start_line - 1, block.text, decides=True)
             yield replace(
                 unit,
                 start_line=above + block.start_line,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.store.evidence import act_in, fold_markdown, voice_in, without_pointer
 from pipelines.store.item import ID_PATTERN, Trust
 from pipelines.store.spoken_lines import peel, said_in_turn, sentences
-from pipelines.store.transcripts.acts import Act
+from pipelines.store.transcripts.acts import ARROW, Act
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -136,7 +136,7 @@ class Provenance:
         return Trust.SELF if agents else trust
 
     def word(
-        self, entry: Entry, at: int, words: str, quote: str = "", *, decided: bool = False, rule: bool = False
+        self, entry: Entry, at: int, words: str, quote: str = "", *, decides: bool = False, rule: bool = False
     ) -> tuple[Trust, str]:
         """Return whose word some lines of an entry are, and the source of what is external.
 
@@ -145,10 +145,13 @@ class Provenance:
             at: the first of the lines, from 0.
             words: what they say.
             quote: the part of it that counts; all of it without one.
-            decided: whether it is the decision in them that counts.
+            decides: whether it is the decision in the entry's first line that counts.
             rule: whether it is a rule, and so external wherever outside text came before.
         """
-        trust = self.trust_of(entry, decided=decided)
+        act = act_in(entry.text) if at else None
+        if at:  # below a question stands what the owner typed beside the answer
+            decides = act is not None and act[0] is Act.ANSWERED and ARROW in act[2]
+        trust = self.trust_of(entry, decided=decides)
         if trust is Trust.OWNER:
             return trust, ""
         if source := self.source(entry, at, words):

@@ -13,7 +13,7 @@ import pytest
 
 from pipelines import Memory as Library
 from pipelines.errors import ModelFailed
-from pipelines.night import reindex as reindexing
+from pipelines.night import run_night
 from pipelines.search import embed as meaning
 from pipelines.search.schema import INDEX
 from tests.search.bag import Bag
@@ -76,7 +76,7 @@ def test_nights_go_on_until_every_unit_has_its_vector(filled: Memory, monkeypatc
     filled.curate("run", "--now", "2026-02-06T01:00")
     shutil.rmtree(filled.root / ".curate")
     with monkeypatch.context() as brief:
-        brief.setattr(reindexing, "EMBEDDING_SECONDS", 0.0)
+        brief.setattr(run_night, "NIGHT_SECONDS", 0.0)
         filled.curate("run", "--now", "2026-02-07T02:00")
     assert "goes by words alone" in filled.curate("search", "ship")
     filled.curate("run", "--now", "2026-02-08T02:00")

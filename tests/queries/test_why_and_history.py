@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.api import Memory as Api
 from pipelines.cli import run_cli
+from pipelines.mcp import Tools
 from tests.queries.making import LINKED, WAITING, asked, ids, story
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ def test_why_gives_the_models_reason(memory: Memory) -> None:
     said = memory.curate("why", "k111")
     assert "kept because: clients need it" in said
     assert asked(memory, "why", "k111")["reason"] == "clients need it"
+    assert "kept because: clients need it" in memory.curate("history", "k111")
+    assert asked(memory, "history", "k111")["versions"][0]["reason"] == "clients need it"
+    assert "\nKept because: clients need it\n" in Tools(str(memory.root)).memory_why("k111")
 
 
 def test_why_shows_what_it_rests_on_and_what_it_took_the_place_of(memory: Memory) -> None:

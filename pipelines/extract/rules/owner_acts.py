@@ -34,6 +34,10 @@ _GOES_ON: Final = re.compile(
     re.IGNORECASE,
 )
 _PLAN: Final = re.compile(r"^(?:implementation\s+)?plan\b(?:\s+(?:for|to)\b)?[\s:—–-]*", re.IGNORECASE)
+_GOAL: Final = re.compile(
+    r"(?:\*\*)?(?:the )?(?:goals?|objectives?|aim|summary|overview|decision|approach|solution)\b(?:\*\*)?(?:$|:[*\s]*)",
+    re.IGNORECASE,
+)
 _LASTS: Final = re.compile(
     r"\b(?:always|never|from now on)\b|\b(?:don['’]?t|do not)\b.{0,80}\b(?:ever|again)\b", re.IGNORECASE
 )
@@ -72,17 +76,42 @@ def read_acts(
     act, tool, words = found
     if act is Act.ANSWERED:
         question, _, answer = words.partition(ARROW)
-        if not (_GOES_ON.match(answer) or answer.endswith("?") or len(answer) > _MOST):
-            text = f"{question}{ARROW}{answer.replace(' (Recommended)', '')}"
-            yield _item(ItemType.DECISION, text, entry, words, "answered")
+        note = clean(" ".join(line.raw for line in lines[1:]))
+        if not (_GOES_ON.match(answer) or answer.endswith("?") or len(answer) + len(note) > _MOST):
+            text = f"{question}{ARROW}{answer.replace(' (Recommended)', '')}{f' ({note})' if note else ''}"
+            yield _item(ItemType.DECISION, text, entry, words, "answered", entry.start_line, lines[-1].number)
+        for line in lines[1:]:
+            yield from _typed(entry, line, lays_down, refused=False)
     elif act is Act.PLANNED:
-        title = clean(words)
-        title = _PLAN.sub("", title, count=1)
-        if len(title.split()) >= _FEWEST and not title.endswith(":") and len(title) <= _MOST:
-            yield _item(ItemType.DECISION, title[0].upper() + title[1:], entry, title, "plan approved")
+        title, quote, end = _PLAN.sub("", clean(words), count=1).removesuffix(":"), "", 0
+        if len(title.split()) < _FEWEST:  # the title alone says nothing
+            quote, end = _aim(lines[1:])
+            title = ": ".join(filter(None, (title, clean(quote)))) if quote else ""
+        if len(title.split()) >= _FEWEST and len(title) <= _MOST:
+            text = title[0].upper() + title[1:]
+            yield _item(ItemType.DECISION, text, entry, quote or title, "plan approved", entry.start_line, end)
     else:
         for line in lines:
             yield from _typed(entry, line, lays_down, refused=bool(tool) or act is Act.REFUSED)
+
+
+def _aim(lines: Sequence[Line]) -> tuple[str, int]:
+    """Return the first sentence of a plan's goal, or of the plan where it names none, and the number of its line."""
+    first, is_goal = ("", 0), False
+    for line in lines:
+        spoken = line.spoken
+        if spoken is None or spoken.quoted or spoken.said.startswith(_NO_WORDS):
+            continue
+        label = _GOAL.match(spoken.said)
+        if spoken.heading:
+            is_goal = label is not None
+            continue
+        said = spoken.said[label.end() if label else 0 :]
+        start, end = next(sentences(said), (0, 0))
+        if end and (is_goal or label):
+            return said[start:end], line.number
+        first = first if first[0] else (said[start:end], line.number)
+    return first
 
 
 def _typed(
@@ -104,6 +133,8 @@ def _typed(
             yield _item(kind, text, entry, quote, "laid down", line.number)
 
 
-def _item(kind: ItemType, text: str, entry: Entry, quote: str, reason: str, line: int = 0) -> Candidate:
-    place = Place(entry, line or entry.start_line, line or entry.start_line, quote.strip())
+def _item(  # noqa: PLR0913, PLR0917  what an item is made of
+    kind: ItemType, text: str, entry: Entry, quote: str, reason: str, line: int = 0, end: int = 0
+) -> Candidate:
+    place = Place(entry, line or entry.start_line, end or line or entry.start_line, quote.strip())
     return Candidate(kind, text, (place,), Confidence.HIGH, reason, NAME)

@@ -127,12 +127,12 @@ class Gate:
 
     def _word(self, candidate: Candidate, place: Place) -> tuple[Trust, str]:
         """Return whose word a candidate is as far as it rests on one place, and the source of what is external."""
-        entry, is_decision = place.entry, candidate.type is ItemType.DECISION
+        entry = place.entry
         return self._provenance.word(
             entry,
             place.start_line - entry.start_line,
             "\n".join(place.lines),
             place.quote,
-            decided=is_decision and place.start_line == entry.start_line,
+            decides=candidate.type is ItemType.DECISION,
             rule=candidate.type is ItemType.RULE or gives_orders(candidate.text),
         )

@@ -1,4 +1,4 @@
-"""Whose act a user's record of Claude Code is: read from the record's structure, never from what its words say.
+"""Whose act a record of Claude Code or Codex is: read from the record's structure, never from what its words say.
 
 The program writes as the user's whatever it sends on the user's side: what a person typed, and notifications, hook
 output, tools' results, prompts of other programs. Newer versions say where a prompt came from (`origin`,
@@ -9,7 +9,9 @@ was: the words of a result may be anybody's.
 
 from __future__ import annotations
 
+import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -42,6 +44,12 @@ Done = tuple[Act, str, str]
 ARROW: Final = " → "
 """Between a question and its answer; a question never holds one, an answer may."""
 
+CODEX_ASKS: Final = "request_user_input"
+"""The tool by which Codex asks; a server's tool of that name has a namespace."""
+_CODEX_NOTE: Final = "user_note: "
+_NO_CHOICE: Final = frozenset({"None of the above", "(notes only)"})
+"""What the programs write for a choice where a person only typed."""
+_STRANGE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # a shape of another version
 _HUMAN: Final = "human"
 _TYPED: Final = frozenset({"", "typed", "queued", "sdk"})
 # Tools of the program whose own errors hold no words of others: what another tool gives back as its error may read
@@ -135,6 +143,26 @@ class Acts:
         if beside:
             yield Act.TYPED, beside, ""
 
+    def awaits(self, line: bytes) -> bool:
+        """Return whether a line of Codex may hold the answer to a question that it asked."""
+        return any(name == CODEX_ASKS and ident.encode() in line for ident, (name, _) in self._calls.items())
+
+    def codex(self, payload: Record) -> list[Done]:
+        """Return what a person answered where Codex asked; of its tools' calls and results nothing else is an act.
+
+        What it asked for as a secret is left out.
+        """
+        ident, done = str(payload.get("call_id")), list[Done]()
+        if payload.get("name") == CODEX_ASKS and not payload.get("namespace"):
+            self._calls[ident] = CODEX_ASKS, payload.get("arguments")
+        elif (call := self._calls.pop(ident, None)) and (self.headless or not self.sent):
+            with suppress(*_STRANGE):
+                answers = json.loads(payload["output"])["answers"]
+                for one in json.loads(str(call[1]))["questions"]:
+                    if one["id"] in answers and not one.get("isSecret"):
+                        done += _answer(one["question"], *answers[one["id"]]["answers"])
+        return done
+
     def queued(self, record: Record) -> Done | None:
         """Return the message that was queued while the agent worked and reaches it by this record, or None.
 
@@ -185,12 +213,20 @@ def is_human(record: Record) -> bool:
     return origin_of(record) == _HUMAN
 
 
-def _answers(given: object, told: object) -> Iterator[Done]:
+def _answers(given: Any, told: Any) -> Iterator[Done]:  # noqa: ANN401  any JSON
     """Yield each question of a call with its answer. What the agent fills in as an answer is nobody's."""
-    answers = told.get("answers") if isinstance(told, dict) else None
-    asked = given.get("questions") if isinstance(given, dict) and not given.get("answers") else None
-    for one in asked if isinstance(asked, list) else ():
-        question = str(one.get("question")) if isinstance(one, dict) else ""
-        answer = answers.get(question) if isinstance(answers, dict) else None
-        if isinstance(answer, str) and answer.strip():
-            yield Act.ANSWERED, f"{fold(clean(question)).replace('→', '->')}{ARROW}{fold(clean(answer))}", ""
+    with suppress(*_STRANGE):
+        if any(map(given.get, ("answers", "annotations", "response"))):
+            return
+        for one in given["questions"]:
+            question, notes = one["question"], told.get("annotations") or {}
+            yield from _answer(question, told["answers"].get(question), notes.get(question, {}).get("notes"))
+        if said := clean(told.get("response") or ""):  # typed instead of an answer
+            yield Act.TYPED, said, ""
+
+
+def _answer(question: str, *said: str | None) -> Iterator[Done]:
+    """Yield a question with what was picked or typed, and below it what the owner typed beside that."""
+    words = [fold(clean(one.removeprefix(_CODEX_NOTE))) for one in said if one and one not in _NO_CHOICE]
+    if answer := "\n".join(filter(None, words)):
+        yield Act.ANSWERED, f"{fold(clean(question)).replace('→', '->')}{ARROW}{answer}", ""

@@ -189,7 +189,9 @@ def _calls(record: Record) -> Iterator[tuple[str, str, object]]:
     payload, message = record.get("payload"), record.get("message")
     if isinstance(payload, dict) and isinstance(kind := payload.get("type"), str) and kind.endswith("_call"):
         given = payload.get("arguments", payload.get("input", payload.get("action")))
-        yield _ident(payload), str(payload.get("name") or ("shell" if kind == "local_shell_call" else "")), given
+        server = f"{str(payload['namespace']).rstrip('_')}__" if payload.get("namespace") else ""
+        name = str(payload.get("name") or ("shell" if kind == "local_shell_call" else ""))
+        yield _ident(payload), f"{server}{name}", given
     holder = message if isinstance(message, dict) else record
     content, calls = holder.get("content"), holder.get("tool_calls")
     for block in content if isinstance(content, list) else ():

@@ -21,7 +21,7 @@ from pipelines.errors import BadFile
 from pipelines.store.files import making, writing
 from pipelines.store.folders import LINKED, holding
 from pipelines.store.layout import ASIDE, SESSIONS
-from pipelines.store.transcripts.acts import Acts
+from pipelines.store.transcripts.acts import CODEX_ASKS, Acts
 from pipelines.store.transcripts.outside import Outside, may_call
 from pipelines.store.transcripts.records import (
     SUMMARIES,
@@ -74,7 +74,8 @@ FAULTS: Final = (NOT_JSON, TOO_LONG, CUT_OFF)
 """The kinds of lines that hold something which could not be read."""
 
 _MAY_SPEAK: Final = (
-    b'"user"', b'"assistant"', b'"session_meta"', b'"session"', b'"queue-operation"', b'"attachment"'
+    b'"user"', b'"assistant"', b'"session_meta"', b'"session"', b'"queue-operation"', b'"attachment"',
+    CODEX_ASKS.encode(),
 )  # fmt: skip
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -145,7 +146,7 @@ class Transcript:
         if not line.strip():
             return None
         broken = NOT_JSON if line.endswith(b"\n") else CUT_OFF
-        if not any(mark in line for mark in _MAY_SPEAK):
+        if not (any(mark in line for mark in _MAY_SPEAK) or self.acts.awaits(line)):
             if may_call(line) and (call := _parsed(line)):
                 self.outside.read(call, self._opening[1])
             return UNREAD if line.startswith(b"{") and line.rstrip().endswith(b"}") else broken
