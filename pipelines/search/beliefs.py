@@ -49,7 +49,7 @@ class Overruled(NamedTuple):
     def __str__(self) -> str:
         """Return it as a part of a sentence: `superseded on 2026-03-05 by k56e0a1: Fact: …`."""
         on = f" on {self.since}" if self.since else ""
-        return f"{self.why}{on}" + (f" by {self.by}: {fold(self.text)}" if self.by else "")
+        return f"{self.why}{on}" + (f" by {self.by}" if self.by else "") + (f": {fold(self.text)}" if self.text else "")
 
 
 REJECTED, HELD_BACK = "rejected", "held back"
@@ -147,8 +147,12 @@ _ABOUT: Final = """
     JOIN files ON files.id = units.file
     JOIN claims ON claims.path = files.path AND claims.start_line <= units.end_line
         AND claims.end_line >= units.start_line
+    ORDER BY units.id, claims.successor = '', claims.item, claims.cited
 """
-_NEXT: Final = "SELECT successor FROM claims WHERE item = ? AND why = 'superseded' AND successor != '' LIMIT 1"
+_NEXT: Final = (
+    "SELECT successor FROM claims WHERE item = ? AND why = 'superseded' AND successor != ''"
+    " AND (? = '' OR since <= ?) ORDER BY cited LIMIT 1"
+)
 _ITEMS: Final = "SELECT id, item, text FROM units WHERE item IN (SELECT value FROM json_each(?))"
 _EVIDENCE: Final = """
     SELECT claims.item, units.id FROM json_each(?) AS wanted JOIN claims ON claims.item = wanted.value
@@ -185,30 +189,34 @@ def govern(
     claims = _claims_about(connection, scores, question)
     if not claims:
         return governed
-    ends = {one: _last(connection, one) for found in claims.values() for *_, one, _ in found if one}
+    day = question.filters.as_of
     over = evidence_of(connection, {item for found in claims.values() for item, why, *_ in found if why}, "")
+    saying = {unit for units in over.values() for unit in units}
+    claims |= _claims_about(connection, saying - scores.keys(), question)
+    ends = {one: _last(connection, one, day) for found in claims.values() for *_, one, _ in found if one}
     named = {item for found in claims.values() for item, *_ in found} | set(ends.values())
     rows = connection.execute(_ITEMS, (json.dumps(sorted(named)),)).fetchall()
     texts = {item: text for _, item, text in rows}
-    saying = [unit for units in over.values() for unit in units]
     fitting = fitting_units(connection, [*(unit for unit, *_ in rows), *saying], question)
     units = {item: unit for unit, item, _ in rows if unit in fitting}
     for line, found in claims.items():
         against = [claim for claim in found if claim[1]]
+        if line not in scores or not against:
+            continue
         if any(why in {REJECTED, HELD_BACK} for _, why, *_ in against) and not all_lines:
             del governed.scores[line]
-        elif against:
-            item, why, successor, since = against[0]
-            last = ends.get(successor, "")
-            governed.overruled[line] = Overruled(last, why, since, texts.get(last, ""))
-            for unit in [units[last]] if last in units else over.get(item, ()):
-                if unit in fitting and unit != line:
-                    governed.scores[unit] = max(scores[line], governed.scores.get(unit, 0.0))
-                    governed.places[unit] = fitting[unit]
-        elif not flat:
-            standing = [units[item] for item, *_ in found if item in units]
-            if best := max((unit for unit in standing if unit in scores), key=lambda one: scores[one], default=None):
-                governed.scores[best] = max(governed.scores.pop(line), governed.scores[best])
+            continue
+        item, why, successor, since = against[0]
+        last = ends.get(successor, "")
+        governed.overruled[line] = Overruled(last, why, since, texts.get(last, ""))
+        for unit in [units[last]] if last in units else over.get(item, ()):
+            if unit in fitting and unit != line:
+                governed.scores[unit] = max(scores[line], governed.scores.get(unit, 0.0))
+                governed.places[unit] = fitting[unit]
+    for line in () if flat else [line for line in claims if line in governed.scores.keys() - governed.overruled.keys()]:
+        standing = [unit for item, *_ in claims[line] if (unit := units.get(item)) in governed.scores]
+        if best := max(standing, key=lambda one: (governed.scores[one], one), default=None):
+            governed.scores[best] = max(governed.scores.pop(line), governed.scores[best])
     return governed
 
 
@@ -227,10 +235,10 @@ def _claims_about(
     return claims
 
 
-def _last(connection: sqlite3.Connection, item: str) -> str:
-    """Return what stands at the end of a chain of items that superseded each other."""
+def _last(connection: sqlite3.Connection, item: str, day: str) -> str:
+    """Return what stands on a day, or now, at the end of a chain of items that superseded each other."""
     seen = {item}
-    while (found := connection.execute(_NEXT, (item,)).fetchone()) and found[0] not in seen:
+    while (found := connection.execute(_NEXT, (item, day, day)).fetchone()) and found[0] not in seen:
         item = found[0]
         seen.add(item)
     return item
