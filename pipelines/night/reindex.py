@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-NIGHT_SECONDS: Final = 600.0
+NIGHT_SECONDS: Final = 1800.0
 """A night's share for vectors: some megabytes of new logs; what is left of more waits for the next one."""
 _BY_HAND_SECONDS: Final = 7.0
 NAMED: Final = 100

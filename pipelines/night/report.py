@@ -247,9 +247,9 @@ def read_reports(root: Path, folder: str = _RUNS) -> dict[str, dict[str, object]
 
 
 def last_report(root: Path) -> dict[str, object] | None:
-    """Return the newest report that can be read, of this machine if it has any, or None before the first run."""
-    names = ((name, folder) for folder in (_RUNS, TRAVELLING) for name in reversed(_names(root, folder)))
-    return next((report for name, folder in names if (report := read_record(root, name, folder))), None)
+    """Return the newest report of this machine that can be read, or None before its first run."""
+    names = reversed(_names(root, _RUNS))
+    return next((report for name in names if (report := read_record(root, name, _RUNS))), None)
 
 
 def left_pending(report: Mapping[str, object]) -> str:

@@ -95,8 +95,7 @@ def scan(matrix: Matrix, question: NDArray[np.float32], allowed: list[int] | Non
     units = np.arange(count) if allowed is None else np.asarray([unit for unit in allowed if unit < count], np.int64)
     units = units[matrix.places[units] >= 0]
     if matrix.signs is None or len(matrix.kept.rows) < LARGE:
-        # Row by row: a product of matrices would wake a thread for each processor, and wait for the slowest.
-        return units, np.vecdot(matrix.vectors, question)[matrix.places[units]], True
+        return units, matrix.cosines(question)[matrix.places[units]], True
     if len(units) > _FEW:
         counts = differing(matrix.signs, signs_of(question[None])[0])
         least = max(_LEAST, count // _SHARE, _A_HIT * wanted)

@@ -21,7 +21,7 @@ from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
 from pipelines.search.chunk_context import day_words
 from pipelines.search.matrix import follow, read_stamp
 from pipelines.search.schema import SEPARATOR, reading, writer_lock
-from pipelines.search.vectors import Model, Refused, keep, keep_refused, load, refused
+from pipelines.search.vectors import Model, keep, keep_refused, load, refused
 from pipelines.store.secrets import veil
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def embed_index(
     model, until, now = Model(embedder.name, embedder.dimension), time.monotonic() + seconds, time.time()
     wanted, faults, failures, embedded = _wanted(root, model), dict[str, None](), 0, 0
     known = {key: one for key, one in refused(root, model).items() if key in wanted}
-    kept_out = {key: one for key, one in known.items() if 0 <= now - one.since < _REFUSED_SECONDS}
+    kept_out = {key: one for key, one in known.items() if 0 <= now - one[0] < _REFUSED_SECONDS}
     keys = [key for key in wanted if key not in kept_out]
     for at in range(0, len(keys), BATCH):
         if time.monotonic() >= until or failures == _FAILURES:
@@ -157,7 +157,7 @@ def embed_index(
         try:
             for some, vectors in _asked(embedder, model, {key: wanted[key] for key in keys[at : at + BATCH]}):
                 if isinstance(vectors, str):
-                    kept_out[some[0]] = Refused(now, vectors.rstrip("."))
+                    kept_out[some[0]] = now, vectors.rstrip(".")
                     continue
                 with writer_lock(root):
                     keep(root, model, some, vectors)

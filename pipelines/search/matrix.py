@@ -13,15 +13,18 @@ import json
 import os
 import time
 import zlib
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import signs_of, words_of
 from pipelines.search.schema import NEVER
-from pipelines.search.vectors import FLAGS, Model, holds, load, reclaim, write_private
+from pipelines.search.vectors import FLAGS, Model, count_kept, load, reclaim
+from pipelines.store.files import replace_synced
 from pipelines.store.layout import PRIVATE
+from pipelines.store.lock import private
+from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,8 +35,9 @@ if TYPE_CHECKING:
     from pipelines.search.vectors import Kept
 
 
-STAMP: Final = f"{PRIVATE}/matrix.json"
+STAMP: Final = "matrix.json"
 _BLOCK: Final = 65_536
+_PIECE: Final = 256
 SPARE: Final = 1000
 """So many vectors may lie idle, beyond a quarter of the units there are, before their room is reclaimed."""
 _UNUSED_SECONDS: Final = 30 * 24 * 3600
@@ -98,9 +102,28 @@ class Matrix:
     places: NDArray[np.int64]
     signs: NDArray[np.uint64] | None = None
 
+    asked: list[None] = field(default_factory=list)
+
+    def cosines(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the cosines of all vectors with a question, in the order of their places.
+
+        Whoever asks once compares them piece by piece; for whoever asks again they are made ready, which takes longer.
+        """
+        import numpy as np  # noqa: PLC0415  a search by words alone needs none
+
+        # Row by row: a product of matrices would wake a thread for each processor, and wait for the slowest.
+        if self.asked:
+            known: NDArray[np.float32] = np.vecdot(self._vectors, question)
+            return known
+        self.asked.append(None)
+        pieces = (self.kept.vectors(slice(at, at + _PIECE)) for at in range(0, len(self.kept.rows), _PIECE))
+        found: NDArray[np.float32] = np.concatenate(
+            [np.empty(0, np.float32), *(np.vecdot(piece, question) for piece in pieces)]
+        )
+        return found
+
     @functools.cached_property
-    def vectors(self) -> NDArray[np.float32]:
-        """All vectors in the order of their places, made ready once: of use where all are compared."""
+    def _vectors(self) -> NDArray[np.float32]:
         return self.kept.vectors(slice(None))
 
 
@@ -109,23 +132,23 @@ def read_stamp(root: Path) -> Stamp | None:
     stamp = _written(root)
     try:
         if stamp and (root / stamp.file).stat().st_size == 4 * (stamp.units + 1):
-            return stamp if holds(root, stamp.model, stamp.number, stamp.vectors) else None
+            return stamp if count_kept(root, stamp.model, stamp.number) >= stamp.vectors else None
     except OSError:
         pass
     return None
 
 
 def _written(root: Path) -> Stamp | None:
+    raw: dict[str, Any] = read_record(root, STAMP)
     try:
-        raw = json.loads((root / STAMP).read_text("utf-8"))
         return Stamp(**raw | {"missing": tuple(raw["missing"])})
-    except (OSError, ValueError, TypeError, KeyError):
+    except (TypeError, KeyError):
         return None
 
 
 def has_vectors(root: Path) -> bool:
     """Return whether anything was ever embedded here."""
-    return (root / STAMP).is_file()
+    return (root / PRIVATE / STAMP).is_file()
 
 
 def open_matrix(root: Path, build: str) -> Matrix | None:
@@ -136,7 +159,7 @@ def open_matrix(root: Path, build: str) -> Matrix | None:
     """
     for _ in range(2):  # a writer may drop what a stamp named between one look and the next
         with contextlib.suppress(OSError):
-            seen = (root / STAMP).stat()
+            seen = (root / PRIVATE / STAMP).stat()
             matrix = _mapped(root, seen.st_mtime_ns, seen.st_ino)
             return matrix if matrix and matrix.stamp.build == build else None
     return None
@@ -246,7 +269,7 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
         stamp = _extend(root, index, kept, old or Stamp(build, *kept.model, kept.number), last)
     except IndexUnusable:
         stamp = _extend(root, index, kept, Stamp(build, *kept.model, kept.number), last)
-    write_private(root, STAMP, json.dumps(asdict(stamp)).encode())
+    write_record(root, STAMP, asdict(stamp))
     _drop_others(root, stamp)
     return stamp
 
@@ -276,13 +299,14 @@ def _extend(root: Path, index: sqlite3.Connection, kept: Kept, stamp: Stamp, las
         signs.write(signs_of(kept.rows[stamp.vectors :]).tobytes())
     raw = places.tobytes()
     new = replace(stamp, vectors=len(kept.rows), units=last, missing=tuple(missing), sum=zlib.crc32(raw))
-    write_private(root, new.file, raw)
+    with private(root) as folder:
+        replace_synced(folder, Path(new.file).name, raw)
     return new
 
 
 def _drop_others(root: Path, stamp: Stamp) -> None:
     """Drop what is no longer of use: other places and older files, and what an earlier version left."""
-    used = {*(root / PRIVATE).glob(f"{Path(stamp.signs).stem}.*"), root / stamp.file, root / STAMP}
+    used = {*(root / PRIVATE).glob(f"{Path(stamp.signs).stem}.*"), root / stamp.file, root / PRIVATE / STAMP}
     old, own = time.time() - _UNUSED_SECONDS, root / stamp.model.files
     for path in {*(root / PRIVATE).glob("matrix*"), *(root / PRIVATE).glob("vectors*")} - used:
         other = path.name.startswith("vectors-") and not path.name.startswith(own.name)

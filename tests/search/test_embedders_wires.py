@@ -14,13 +14,17 @@ import pytest
 
 from pipelines.errors import EmbeddingFailed
 from pipelines.provider_settings import EmbedderSettings
+from pipelines.search.build import update_index
+from pipelines.search.embed import embed_index
 from pipelines.search.embedders.embedder import BadVectors, batches, fit_to_send, unit_rows
 from pipelines.search.embedders.remote import MOST_TEXTS, OpenAIEmbedder, VoyageEmbedder, most_bytes
+from pipelines.search.indexed_files import unread
 from tests.extract.days import forget_the_machine
 from tests.extract.wire import KEY, Prepared, _serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from pipelines.search.embedders.embedder import Embedder
     from tests.extract.wire import Wire
@@ -100,6 +104,27 @@ def compatible(wire: Wire, **changes: Any) -> OpenAIEmbedder:
 
 
 EMBEDDERS = pytest.mark.parametrize("make", [voyage, compatible])
+
+
+@EMBEDDERS
+def test_a_text_that_the_address_refuses_costs_that_text_alone(tmp_path: Path, make: Any) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def refusing(path: str, headers: Mapping[str, str], body: dict[str, Any]) -> Prepared | None:
+        if any("cellar" in text for text in body["input"]):
+            return Prepared(400, {"detail": "this input was flagged"})
+        return check(path, headers, body)
+
+    (tmp_path / "Logs").mkdir()
+    lines = [f"- crate {number} went to the {'cellar' if number == 70 else 'quay'}" for number in range(100)]
+    (tmp_path / "Logs/2026-01-01.md").write_text("\n".join(lines))
+    update_index(tmp_path)
+    with _serving(refusing, lambda: embeddings(asked[-1]["input"])) as wire:
+        wire.requests = asked
+        report = embed_index(tmp_path, make(wire))
+    assert (report.embedded, report.missing, report.faults) == (99, 1, ())
+    [(path, reason)] = [(one.path, one.reason) for one in unread(tmp_path)[1]]
+    assert (path, "in line 71: " in reason) == ("Logs/2026-01-01.md", True)
 
 
 # ---------------------------------------------------------------- what works

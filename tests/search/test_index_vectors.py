@@ -252,7 +252,7 @@ def test_numbers_that_lie_idle_are_given_anew(root: Path, bag: Bag, monkeypatch:
     assert found(root, "doctor", bag)[0] == "Areas/a.md:1"
 
 
-@pytest.mark.parametrize("killed", [None, "_write", "_drop_others", "write_private"])
+@pytest.mark.parametrize("killed", [None, "_write", "_drop_others", "write_record"])
 def test_the_room_of_vectors_that_no_text_has_is_reclaimed(
     root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch, killed: str | None
 ) -> None:

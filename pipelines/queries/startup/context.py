@@ -46,7 +46,6 @@ _NAMELESS = {"hits": "what was found", "open": "open todos and risks"}
 _THEIR = "their "
 _LINES = 50  # tokens of a part's title and of the line that says what was cut, without the path that both name
 _A_FILE = 1 << 18
-_RUNS = ".curate/runs"
 _MOST_READ = 1 << 22  # bytes of all documents in which open todos and risks are looked for
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
@@ -346,7 +345,7 @@ def _newest_elsewhere(root: str, now: float) -> float | None:
 
     from pipelines.store.git_history import nights_elsewhere
 
-    known = {name.removesuffix(".json") for name in _names(root, _RUNS)}
+    known = {name.removesuffix(".json") for name in _names(root)}
     moments = [when.timestamp() for when in nights_elsewhere(Path(root), known)]
     return max((when for when in moments if when <= now + _AHEAD_SECONDS), default=None)
 
@@ -369,20 +368,19 @@ def _value(report: str, key: str) -> str:
 
 def _newest_report(root: str) -> str:
     """Return the text of the newest report that is whole, or an empty string."""
-    for folder in (_RUNS, "State/runs"):  # what other machines' runs left is of use where this one has none
-        for name in sorted(_names(root, folder), reverse=True)[:5]:
-            try:
-                found = read_part(root, f"{folder}/{name}", 1 << 20)
-            except (OSError, ValueError):
-                continue
-            if found.startswith("{\n") and found.rstrip().endswith("}") and _value(found, "now"):
-                return found
+    for name in sorted(_names(root), reverse=True)[:5]:
+        try:
+            found = read_part(root, f".curate/runs/{name}", 1 << 20)
+        except (OSError, ValueError):
+            continue
+        if found.startswith("{\n") and found.rstrip().endswith("}") and _value(found, "now"):
+            return found
     return ""
 
 
-def _names(root: str, folder: str) -> list[str]:
+def _names(root: str) -> list[str]:
     try:
-        return [name for name in os.listdir(f"{root}/{folder}") if name.endswith(".json")]
+        return [name for name in os.listdir(f"{root}/.curate/runs") if name.endswith(".json")]
     except OSError:
         return []
 
