@@ -1,6 +1,9 @@
 """Measure what a session waits for: `curate context`, `log` and `mcp` as whole processes, on a memory of five years.
 
-usage: python benchmarks/startup.py [--years N] [--times N] [--beside COMMAND]...
+usage: python benchmarks/startup.py [--years N] [--times N] [--units N]... [--beside COMMAND]...
+
+So is `curate search`, on memories of so many units (10,000 and 100,000) as benchmarks/speed.py makes them: by words
+alone, and by words and meaning where the local model is here.
 
 The memory has a log a day, two projects and documents as runs leave them; lines are logged in a memory beside it.
 `curate mcp` is measured from its start until it has listed its tools and its client has gone. Each command is started
@@ -17,6 +20,7 @@ import os
 import random
 import resource
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
@@ -25,7 +29,11 @@ import time
 from datetime import date, timedelta
 from pathlib import Path
 
+from benchmarks import speed
+from benchmarks.speed import Made
 from pipelines.cli import run_cli
+from pipelines.search.build import rebuild_index
+from pipelines.search.embed import embed_index
 
 BARE = "python -c pass"
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
@@ -66,11 +74,28 @@ def cost(command: list[str], folder: Path) -> tuple[float, float]:
     return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime), 1000 * wall
 
 
+def searches(folder: Path, curate: str, units: int) -> dict[str, list[str]]:
+    """Make a memory of so many units, and return the commands that search it cold."""
+    root, embedder, told = folder / str(units), Made(384), {}
+    speed.make_memory(root, units)
+    rebuild_index(root)
+    words = ["search", "w00120 w00345 w02222", "--memory"]
+    if embedder.is_local:
+        embed_index(root, embedder)
+        told[f"curate search, words and meaning, {units:,} units"] = [curate, *words, str(root)]
+    aside = folder / f"{units}-words"
+    shutil.copytree(root, aside)
+    (aside / "curate.toml").write_text('[search]\nmode = "keyword"\n')
+    run_cli([*words, str(aside)])  # a copy's files have other times: the index notes them once
+    return told | {f"curate search, words alone, {units:,} units": [curate, *words, str(aside)]}
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--years", type=float, default=5.0)
-    parser.add_argument("--times", type=int, default=15)
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--units", action="append", default=[], type=int, metavar="N")
     parser.add_argument("--beside", action="append", default=[], metavar="COMMAND")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -79,8 +104,11 @@ def main() -> None:
             sys.stdout, told = nowhere, sys.stdout
             make_memory(root, asked.years)
             run_cli(["init", str(aside)])
+            curate, asking = str(Path(sys.executable).with_name("curate")), dict[str, list[str]]()
+            for units in asked.units or [10_000, 100_000]:
+                asking |= searches(Path(folder), curate, units)
             sys.stdout = told
-        curate, here = str(Path(sys.executable).with_name("curate")), ["--memory", str(root)]
+        here = ["--memory", str(root)]
         there = ["--memory", str(aside)]
         commands = {
             BARE: [sys.executable, "-c", "pass"],
@@ -93,6 +121,7 @@ def main() -> None:
             "curate log TEXT, with a long name": [curate, "log", LONG, *there],
             "curate log TEXT, with a secret's word": [curate, "log", WORD, *there],
         }
+        commands |= asking
         commands |= {one: shlex.split(one) for one in asked.beside}
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
         for number in range(asked.times + 3):

@@ -17,7 +17,9 @@ _OPTIONS = {
     "context": ("memory", "budget", "format", "project", "query"),
     "log": ("memory", "project"),
     "mcp": ("memory",),
+    "search": ("memory", "limit", "project", "json"),
 }
+_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -25,6 +27,8 @@ def main() -> None:
     gc.set_threshold(_ALLOCATIONS)
     try:
         code = _answer(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
     except BrokenPipeError:
         code = 0
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nobody reads on: a closed pipe is no failure
@@ -49,6 +53,12 @@ def _answer(arguments: list[str]) -> int | None:
         from pipelines.queries.startup.quick_log import log_quickly
 
         return log_quickly(" ".join(words), options.get("project", ""), options.get("memory", ""))
+    if verb == "search":
+        from pipelines.queries.startup.quick_search import search_quickly
+
+        if (code := search_quickly(" ".join(words), options)) is not None:
+            os._exit(code)  # all is closed and flushed: to take the interpreter apart is a fifth of a search's time
+        return None
     if words:
         return None
     if verb == "mcp":
@@ -70,7 +80,11 @@ def _read(arguments: list[str], verb: str) -> tuple[dict[str, str], list[str]] |
         if not name.startswith("-"):
             words.append(f"{name}{equals}{value}")
             continue
-        value = value if equals or not left else left.pop()
+        if name == "--json" and not equals:
+            value = "yes"
+        elif name == "--json":
+            return None
+        value = value if value or equals or not left else left.pop()
         if name[:2] != "--" or name[2:] not in _OPTIONS[verb] or not value or value.startswith("-"):
             return None
         options[name[2:]] = value

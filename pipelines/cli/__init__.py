@@ -11,11 +11,9 @@ from __future__ import annotations
 import errno
 import importlib
 import os
-import platform
 import signal
 import sqlite3
 import sys
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -203,6 +201,9 @@ def _bug_report(bug: BaseException, arguments: Sequence[str]) -> str:
 
     The exception's own message is left out beyond its first 200 characters: it may quote a log.
     """
+    import platform  # noqa: PLC0415  bugs are few
+    import traceback  # noqa: PLC0415  as above
+
     verb = next((word for word in arguments if not word.startswith("-")), "(none)")
     options = " ".join(word.partition("=")[0] for word in arguments if word.startswith("--"))
     steps = "".join(traceback.format_tb(bug.__traceback__))

@@ -34,7 +34,7 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
     Where keys of two vendors are set and nothing says who reads, this asks, once.
     """
     from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  the verb's work
-    from pipelines.search.embedders.fetch import MINILM, is_complete, models_folder  # noqa: PLC0415  as above
+    from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     if context.invoked_subcommand:
@@ -71,7 +71,8 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
 def fetch(*, source: Source | None, as_json: bool) -> None:
     """Fetch the local model into the cache, check every file against its pinned sha256, and make it ready to run."""
     from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.search.embedders.fetch import MINILM, SOURCES, fetch_model, models_folder  # noqa: PLC0415  as above
+    from pipelines.search.embedders.fetch import SOURCES, fetch_model  # noqa: PLC0415  as above
+    from pipelines.search.embedders.pinned_model import MINILM, models_folder  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     settings = load_user_settings(os.environ).embedder

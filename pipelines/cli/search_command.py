@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipelines.cli.options import day_option, json_option, with_root
-from pipelines.cli.output import say, say_json_line, say_marked, warn
+from pipelines.cli.output import say_json_line, say_marked, warn
+from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json, said
 from pipelines.search.filters import Filters
+from pipelines.search.hits import CLOSE, OPEN
 from pipelines.store.item import ItemType, Trust
-from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from pipelines.search.query import Hit
 
 
-# A person reads the first few; a program that asked for JSON takes as many as its own budget of words has room for.
-SHOWN: Final = 10
-GIVEN: Final = 100
-MOST: Final = 1000
 _TYPES, _TRUSTS, _SOURCES = (
     click.Choice(choices, case_sensitive=False)
     for choices in ([t.value for t in ItemType], [t.value for t in Trust], ["log", "session", "document"])
@@ -90,12 +87,14 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
         if query == ("-",):
             for line in sys.stdin.buffer:
                 one = line.decode(errors="replace").rstrip("\r\n")
-                _print_json(one, *_answer(searched, one, limit or GIVEN, fresh, who))
+                say_json_line(hits_json(one, *_answer(searched, one, limit or GIVEN, fresh, who)))
             return
-        # What the shell passed that is not UTF-8 is no text to look for, and could not be printed.
-        asked = " ".join(query).encode(errors="surrogateescape").decode(errors="replace")
+        asked = said(" ".join(query))
         hits, notes = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
-        _print_json(asked, hits, notes) if as_json else _print_hits(asked, hits)
+        if as_json:
+            say_json_line(hits_json(asked, hits, notes))
+        for line in () if as_json else hit_lines(asked, hits):
+            say_marked(line, OPEN, CLOSE)
         if filters.as_of and not hits:
             from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer
 
@@ -126,26 +125,3 @@ def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) ->
     hits, notes = answered(root, query, limit, fresh, who)
     warn(*notes)
     return hits, [*fresh.notes, *notes]
-
-
-def _print_json(query: str, hits: list[Hit], notes: list[str]) -> None:
-    say_json_line({"query": query, "results": [hit.to_json() for hit in hits], "notes": notes})
-
-
-def _print_hits(query: str, hits: list[Hit]) -> None:
-    from pipelines.search.hits import CLOSE, OPEN, snippets  # noqa: PLC0415  programs need no snippets
-
-    for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
-        days = f"{hit.date} until {hit.until}" if hit.until else hit.date
-        say("  ".join(filter(None, (f"{escape_terminal_line(hit.path)}:{hit.lines}", days, hit.quality))))
-        say_marked(f"    ~~{snippet}~~" if hit.overruled else f"    {snippet}", OPEN, CLOSE)
-        if hit.overruled:
-            say(f"    {escape_terminal_line(str(hit.overruled))}")
-        places = [f"{line.path}:{line.lines}" for line in hit.evidence]
-        if places and places != [hit.source]:
-            say(f"    evidence: {escape_terminal_line(', '.join(places))}")
-        if hit.factors:
-            factors = ", ".join(f"{name} {value:.4g}" for name, value in hit.factors.items())
-            say(f"    score {hit.score:.4g}: {factors}")
-    if not hits:
-        say("Nothing was found.")

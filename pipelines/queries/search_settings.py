@@ -14,7 +14,6 @@ from pipelines.search.matrix import embedded_units, has_vectors, read_stamp
 from pipelines.search.query import Asked, search
 from pipelines.search.rank import Ranking
 from pipelines.search.schema import reading
-from pipelines.store.document import numbered
 from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
@@ -43,8 +42,9 @@ def ranking_of(root: Path) -> Ranking:
     Raises:
         BadSettings: the file has faults.
     """
-    if "search" not in read_toml(root / SETTINGS):
-        return Ranking()  # checking the whole file takes longer than searching
+    table = read_toml(root / SETTINGS).get("search", {})
+    if table in ({}, {"mode": "keyword"}):  # checking the whole file takes longer than searching
+        return Ranking(mode="keyword" if table else "hybrid")
     from pipelines.settings import load_settings  # noqa: PLC0415  see above
 
     return Ranking(**load_settings(root).search.model_dump())
@@ -58,6 +58,7 @@ def priorities_of(root: Path) -> dict[str, float]:
     """
     from pipelines.night.briefing import newest_day  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
+    from pipelines.store.document import numbered  # noqa: PLC0415  as above
     from pipelines.store.item import priority  # noqa: PLC0415  off as long as nothing shows a gain
     from pipelines.store.snapshot import read_snapshot  # noqa: PLC0415  as above
 

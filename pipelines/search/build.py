@@ -14,11 +14,8 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, LockHeld, NotWritable
-from pipelines.search.beliefs import place_claims
-from pipelines.search.damage import check_whole
 from pipelines.search.indexed_files import CLAIMING, Form, compare, form_of, is_kept, keep, recorded, scan, unread_in
 from pipelines.search.matrix import drop_damaged, fits, follow, has_vectors
-from pipelines.search.rows import put, take_out
 from pipelines.search.schema import (
     ASIDE,
     BUSY_SECONDS,
@@ -141,6 +138,8 @@ def rebuild_index(root: Path) -> IndexReport:
 
 
 def _check(root: Path) -> None:
+    from pipelines.search.damage import check_whole  # noqa: PLC0415  as for the rows below
+
     with reading(root):
         pass  # it is there, and of this version
     with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
@@ -155,6 +154,9 @@ def _update(root: Path) -> Changes:
         changes = compare(root, found, recorded(connection))
         if not (changes.stale or changes.touched) and is_kept(connection, skipped):
             return changes
+    from pipelines.search.claims import place_claims  # noqa: PLC0415  most searches find no file changed
+    from pipelines.search.rows import put, take_out  # noqa: PLC0415  as above
+
     with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         # A lost last update after a power cut is found by the next scan; a damaged file cannot come of it.
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -172,6 +174,9 @@ def _update(root: Path) -> Changes:
 
 @writing(INDEX)
 def _rebuild(root: Path) -> Changes:
+    from pipelines.search.claims import place_claims  # noqa: PLC0415  as above
+    from pipelines.search.rows import put  # noqa: PLC0415  as above
+
     checked_ns = time.time_ns()
     found, skipped = scan(root)
     known: dict[str, Recorded] = {}

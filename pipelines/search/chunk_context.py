@@ -12,6 +12,7 @@ unit alone, 0.83 with its neighbours, and 0.85 with its passages, too.
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -49,11 +50,20 @@ _ONE_UNSPACED: Final = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-_UNSPACED: Final = re.compile(f"{_ONE_UNSPACED}+")
-# Where such a script meets a word of another one, which the tokenizer would take for the same word.
-_MEETING: Final = re.compile(
-    rf"(?<=[^\W_])(?<!{_ONE_UNSPACED})(?={_ONE_UNSPACED})|(?<={_ONE_UNSPACED})(?=[^\W_])(?!{_ONE_UNSPACED})"
-)
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"{_ONE_UNSPACED}+")  # so many characters take long to compile, and most texts have none of them
+
+
+@cache
+def _meeting() -> re.Pattern[str]:
+    """Return where such a script meets a word of another one, which the tokenizer would take for the same word."""
+    one = _ONE_UNSPACED
+    return re.compile(rf"(?<=[^\W_])(?<!{one})(?={one})|(?<={one})(?=[^\W_])(?!{one})")
+
+
 _LABELLED: Final = re.compile(
     r"(?<!\w)(project|type|tag):(\"[^\"\x00]+\"|[^\s\"\x00]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE
 )
@@ -133,16 +143,16 @@ def grams(text: str) -> str:
     The last character of a run stands alone, so that each character begins a term. Words of other scripts that touch a
     run (`使用SQLite`) follow, for with it they are one word to the tokenizer.
     """
-    if text.isascii() or not (runs := _UNSPACED.findall(text)):
+    if text.isascii() or not (runs := _unspaced().findall(text)):
         return ""
     pairs = [run[at : at + 2] for run in runs for at in range(len(run))]
-    touching = (word for word in _PART.findall(text) if not word.isascii() and _MEETING.search(word))
+    touching = (word for word in _PART.findall(text) if not word.isascii() and _meeting().search(word))
     return " ".join((*pairs, *(part for word in touching for part in spaced(word).split())))
 
 
 def parted(text: str, mark: str) -> str:
     """Return `text` with a mark wherever a script without blanks meets a word of another one."""
-    return text if text.isascii() else _MEETING.sub(mark, text)
+    return text if text.isascii() else _meeting().sub(mark, text)
 
 
 def searchable(text: str) -> str:
@@ -152,13 +162,13 @@ def searchable(text: str) -> str:
 
 def unspaced_pairs(query: str) -> list[str]:
     """Return what of a question is looked for by character pairs; a single character stands for itself."""
-    runs = _UNSPACED.findall(query)
+    runs = [] if query.isascii() else _unspaced().findall(query)
     return [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
 
 
 def spaced(query: str) -> str:
     """Return a question without what is looked for by character pairs."""
-    return _UNSPACED.sub(" ", query)
+    return query if query.isascii() else _unspaced().sub(" ", query)
 
 
 def match_expression(query: str) -> str:

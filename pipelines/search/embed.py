@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import CurateError, ModelFailed, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
 from pipelines.search.chunk_context import day_words
+from pipelines.search.embedders.pinned_model import LOCAL
 from pipelines.search.matrix import follow, read_stamp
 from pipelines.search.schema import SEPARATOR, reading, writer_lock
 from pipelines.search.vectors import Model, keep, keep_refused, load, refused
-from pipelines.store.secrets import veil
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -90,8 +90,12 @@ def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | Non
     """Return a question's vector, or None and the sentence that says why there is none."""
     if not query.strip():
         return None, ""
+    if not embedder.name.startswith(LOCAL):  # what stays here needs no veil, which takes longer to load than a search
+        from pipelines.store.secrets import veil  # noqa: PLC0415  see above
+
+        query = veil(query)
     try:
-        return embedder.embed_query(veil(query)), ""
+        return embedder.embed_query(query), ""
     except CurateError as fault:
         return None, f"{fault.sentence} This answer goes by words alone."
 

@@ -6,8 +6,8 @@ from dataclasses import astuple
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.search.beliefs import put_claims
 from pipelines.search.chunk_context import grams, surround
+from pipelines.search.claims import put_claims
 from pipelines.search.embed import embedded_text, key
 from pipelines.search.read_files import read_file
 from pipelines.search.schema import SEPARATOR, SUMMED_UNIT, row_sum

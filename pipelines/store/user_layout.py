@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pipelines.errors import BadFile, BadSettings, NoMemory, fault_line, read_toml
-from pipelines.provider_settings import restricted_keys
 from pipelines.store.day_names import DayNames, name_fault
 from pipelines.store.folders import LINKED
 from pipelines.store.layout import (
@@ -316,6 +315,8 @@ def layout_faults(raw: object, root: Path) -> list[str]:
 
 
 def _faults(raw: dict[str, object], root: Path) -> Iterator[tuple[str, object, str]]:
+    from pipelines.provider_settings import restricted_keys  # noqa: PLC0415  few memories have a `[layout]`
+
     set_aside = restricted_keys(raw, KEYS)
     yield from ((key, raw[key], "there is no such key") for key in raw if key not in KEYS and key not in set_aside)
     for key in ("home", "logs", *(role for role in _ROLES if role in raw)):

@@ -11,8 +11,8 @@ import pytest
 from pipelines.cli import run_cli
 from pipelines.errors import BadSettings
 from pipelines.search.embedders.choose_embedder import choose_embedder
-from pipelines.search.embedders.fetch import MINILM
 from pipelines.search.embedders.local import LocalEmbedder
+from pipelines.search.embedders.pinned_model import MINILM
 from pipelines.search.embedders.remote import OpenAIEmbedder, VoyageEmbedder
 from pipelines.user_settings import load_user_settings
 from tests.extract.days import forget_the_machine

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pipelines.search.embedders.fetch import PinnedModel
+    from pipelines.search.embedders.pinned_model import PinnedModel
 
 PREFIX = "/tests/tiny-bert/resolve/main/"
 

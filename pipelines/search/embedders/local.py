@@ -8,16 +8,19 @@ question, in full precision. Both give the vectors of one model, up to the graph
 from __future__ import annotations
 
 import contextlib
+import json
 import math
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EmbeddingFailed
 from pipelines.search.embedders.built_graph import TOKENIZER, WEIGHTS, read_tensors
 from pipelines.search.embedders.embedder import BadVectors, unit_rows
+from pipelines.search.embedders.pinned_model import LOCAL, MINILM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 PROVIDER: Final = "the local model"
 _BATCH: Final = 8  # more rows leave the processor's cache, and are slower
 _QUIET: Final = 3  # onnxruntime's errors, without its warnings about the machine
+PINNED: Final = f"{LOCAL}{MINILM.name}@"
+_BRIEF: Final = 100  # characters: no word is too long for the model, nor are there too many
+_WORD: Final = re.compile(r"[a-z0-9]+|[^a-z0-9 ]")
 _ERF: Final = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
 _ERF_STEP: Final = 0.3275911
 """Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 7.1.26: within 1.5e-7 of the error function."""
@@ -72,7 +78,7 @@ class LocalEmbedder:
         Raises:
             EmbeddingFailed: as above.
         """
-        ids, tensors = self._ids(self.model.shape.prompts[1] + text), self._weights
+        ids, tensors = self._plain_ids(text) or self._ids(self.model.shape.prompts[1] + text), self._weights
         with _failing("failed in its runtime ({})"):
             vector: NDArray[np.float32] = unit_rows([_encoded(self.model.shape, tensors, ids)], 1, self.dimension)[0]
         return vector
@@ -87,6 +93,20 @@ class LocalEmbedder:
         ids: list[int] = self._tokenizer.encode(text.encode("utf-8", "replace").decode()).ids
         limit, end = self.model.shape.limit, self.model.shape.limit // 4
         return ids if len(ids) <= limit else [*ids[: limit - end], *ids[len(ids) - end :]]
+
+    def _plain_ids(self, text: str) -> list[int]:
+        """Return the tokens of a brief plain text for the pinned model, whose vocabulary is BERT's in lower case.
+
+        Empty for every other: the library knows all, and takes longer to load than a question takes to be embedded.
+        """
+        if not (self.name.startswith(PINNED) and len(text) < _BRIEF and text.isascii() and text.isprintable()):
+            return []
+        if "[" in text:  # there may be a mark of the model's own
+            return []
+        with _failing(_NOT_LOADED):
+            known: dict[str, int] = json.loads((self.model.shape.path / TOKENIZER).read_bytes())["model"]["vocab"]
+            parts = (part for word in _WORD.findall(text.lower()) for part in _parts(word, known))
+            return [known[part] for part in ("[CLS]", *parts, "[SEP]")]
 
     @cached_property
     def _tokenizer(self) -> Any:  # noqa: ANN401  the library's own kind, imported late
@@ -115,6 +135,20 @@ class LocalEmbedder:
         """The model's weights, which fit its shape: a graph was built from them before."""
         with _failing(_NOT_LOADED):
             return read_tensors(self.model.shape.path / WEIGHTS)
+
+
+def _parts(word: str, known: Container[str]) -> list[str]:
+    """Return the longest parts of a word that a vocabulary has, from the left; as BERT does, all or nothing."""
+    found: list[str] = []
+    at = 0
+    while at < len(word):
+        ends = ((end, f"{'##' * bool(at)}{word[at:end]}") for end in range(len(word), at, -1))
+        end, part = next((one for one in ends if one[1] in known), (0, ""))
+        if not part:
+            return ["[UNK]"]
+        found.append(part)
+        at = end
+    return found
 
 
 _NOT_LOADED: Final = "cannot be loaded ({}); `curate models fetch` mends it"

@@ -1,0 +1,84 @@
+"""`curate search` of a plain question by a program, answered without the library that reads the command line.
+
+What is unusual, what a person asks at a terminal, and what goes wrong is left to the verb proper.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipelines.queries.search_settings import searched, spare_threads
+from pipelines.queries.startup.fast import find_root
+from pipelines.search.filters import Filters
+from pipelines.search.hits import CLOSE, OPEN, snippets
+from pipelines.search.query import Asked
+from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pipelines.search.hits import Hit
+
+
+# A person reads the first few; a program that asked for JSON takes as many as its own budget of words has room for.
+SHOWN = 10
+GIVEN = 100
+MOST = 1000
+
+
+def search_quickly(query: str, options: dict[str, str]) -> int | None:
+    """Print what was found and return the exit code, or return None where the verb proper has to look.
+
+    Args:
+        query: the question.
+        options: what else stands behind `curate search`, by name.
+    """
+    as_json, root = "json" in options, find_root(options.get("memory", ""))
+    limit = options.get("limit", str(GIVEN if as_json else SHOWN))
+    if not root or not query or sys.stdout.isatty() or limit not in map(str, range(1, MOST + 1)):
+        return None
+    spare_threads()
+    query = said(query)
+    try:
+        narrowed = Asked(filters=Filters(project=options.get("project", "").strip()))
+        hits, notes = searched(Path(root), query, int(limit), narrowed)
+    except Exception:  # noqa: BLE001  the verb proper tries again, and says what is wrong
+        return None
+    lines = hit_lines(query, hits)
+    if as_json:
+        lines = iter([escape_terminal_json(hits_json(query, hits, notes))])
+    sys.stderr.write("".join(f"{escape_terminal(note)}\n" for note in notes))
+    plain = (escape_terminal(line.replace(OPEN, "").replace(CLOSE, "")) for line in lines)
+    sys.stdout.buffer.write("".join(f"{line}\n" for line in plain).encode())
+    sys.stdout.flush()
+    return 0
+
+
+def said(query: str) -> str:
+    """Return a question as text: what the shell passed that is not UTF-8 is nothing to look for, nor to be printed."""
+    return query.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def hits_json(query: str, hits: Sequence[Hit], notes: Sequence[str]) -> dict[str, object]:
+    """Return what `--json` prints."""
+    return {"query": query, "results": [hit.to_json() for hit in hits], "notes": list(notes)}
+
+
+def hit_lines(query: str, hits: Sequence[Hit]) -> Iterator[str]:
+    """Yield the lines that show what was found, the words of the question between `OPEN` and `CLOSE`."""
+    for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
+        days = f"{hit.date} until {hit.until}" if hit.until else hit.date
+        yield "  ".join(filter(None, (f"{escape_terminal_line(hit.path)}:{hit.lines}", days, hit.quality)))
+        yield f"    ~~{snippet}~~" if hit.overruled else f"    {snippet}"
+        if hit.overruled:
+            yield f"    {escape_terminal_line(str(hit.overruled))}"
+        places = [f"{line.path}:{line.lines}" for line in hit.evidence]
+        if places and places != [hit.source]:
+            yield f"    evidence: {escape_terminal_line(', '.join(places))}"
+        if hit.factors:
+            factors = ", ".join(f"{name} {value:.4g}" for name, value in hit.factors.items())
+            yield f"    score {hit.score:.4g}: {factors}"
+    if not hits:
+        yield "Nothing was found."

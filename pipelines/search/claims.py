@@ -1,0 +1,124 @@
+"""What documents claim of the lines of logs: which item rests on a line, and why it is overruled, if it is.
+
+A document's items name the lines that they rest on; Review.md names what waits, and the list of tombstones what a
+person rejected. The index keeps these claims beside its units, each as its file makes it, and where the lines stand
+now.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pipelines.search.beliefs import HELD_BACK, REJECTED
+from pipelines.search.schema import SUMMED_CLAIM, row_sum
+from pipelines.store.document import Document
+from pipelines.store.evidence import Quotes
+from pipelines.store.item import STRUCK, Evidence, Status, Trust
+from pipelines.store.layout import LOGS, REVIEW, SESSIONS, TOMBSTONES, day_of_log
+from pipelines.store.review_queue import read_queue
+from pipelines.store.state import Reason, read_tombstones
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Collection, Iterable, Iterator
+    from pathlib import Path
+
+    from pipelines.store.item import Item
+
+
+class Claim(NamedTuple):
+    """What one document says of some lines: the item that rests on them, and why they are overruled, if they are."""
+
+    item: str
+    cited: str
+    why: str = ""
+    successor: str = ""
+    since: str = ""
+
+
+_QUARANTINE: Final = "quarantine"
+_WORDS: Final = {Status.NEVER_HELD: "retracted", Status.RETRACTED: "retracted"}
+
+
+def claims_in(path: str, text: str) -> tuple[Claim, ...]:
+    """Return what a document, Review.md or the list of tombstones says of lines of logs.
+
+    Args:
+        path: relative to the memory.
+        text: the whole file.
+    """
+    if path.startswith((f"{LOGS}/", f"{SESSIONS}/")):
+        return ()
+    if path == TOMBSTONES:
+        rejected = (one for one in sorted(read_tombstones(text.encode())) if one.reason is Reason.DELETED)
+        return tuple(Claim(one.id, cited, REJECTED, "", one.day) for one in rejected for cited in one.places)
+    document = Document(path, text)
+    if path == REVIEW:
+        held = (
+            (entry.day, item) for entry in read_queue(document) if entry.kind == _QUARANTINE for item in entry.items
+        )
+        return tuple(Claim(item.id, at.render(), HELD_BACK, "", day) for day, item in held for at in item.evidence)
+    return tuple(claim for placed in document.items for claim in _claims_of(placed.item))
+
+
+def _claims_of(item: Item) -> Iterator[Claim]:
+    reworded = item.trust is Trust.OWNER and not item.by  # a run wrote it, or it would name no line
+    for number, at in enumerate(item.evidence):
+        if item.status in {Status.FORGOTTEN, Status.WAITING}:
+            continue
+        if item.status is Status.MERGED:
+            yield Claim(item.merged_into, at.render())
+        elif item.status in STRUCK:
+            # What came when it was over already is the line that says so, and is as true as ever.
+            says_so = number and item.until and day_of_log(at.path) >= item.until
+            why = "" if says_so else _WORDS.get(item.status, str(item.status))
+            yield Claim(item.id, at.render(), why, "" if says_so else item.superseded_by, item.until)
+        elif reworded:
+            yield Claim(item.id, at.render(), "corrected", item.id)
+        else:
+            yield Claim(item.id, at.render())
+
+
+_PUT: Final = (
+    f"INSERT INTO claims(file, {', '.join(SUMMED_CLAIM)}, crc) VALUES (?, {', '.join('?' * len(SUMMED_CLAIM))}, ?)"  # noqa: S608  our own columns
+)
+_MOVE: Final = "UPDATE claims SET start_line = ?, end_line = ?, crc = ? WHERE id = ?"
+_UNPLACED: Final = -1
+
+
+def put_claims(connection: sqlite3.Connection, file: int, claims: Iterable[Claim]) -> None:
+    """Put what a file claims in the place of what it claimed; `place_claims` finds the lines.
+
+    Args:
+        connection: the index, in a transaction.
+        file: the file's number.
+        claims: what it says now.
+    """
+    connection.execute("DELETE FROM claims WHERE file = ?", (file,))
+    for claim in claims:
+        if at := Evidence.parse(claim.cited):
+            row = (*claim, at.path, _UNPLACED, _UNPLACED)
+            connection.execute(_PUT, (file, *row, row_sum(row)))
+
+
+def place_claims(connection: sqlite3.Connection, root: Path, changed: Collection[str]) -> None:
+    """Find the lines of claims that are new, or whose log changed: words move when somebody writes above them.
+
+    Args:
+        connection: the index, in a transaction.
+        root: the memory.
+        changed: the logs whose lines may have moved.
+    """
+    columns, quotes = ", ".join(SUMMED_CLAIM), Quotes(root)
+    rows = connection.execute(
+        f"SELECT id, {columns} FROM claims WHERE start_line = ? OR path IN (SELECT value FROM json_each(?))",  # noqa: S608  ours
+        (_UNPLACED, json.dumps(list(changed))),
+    ).fetchall()
+    for number, *row in rows:
+        *said, path, start, end = row
+        at = Evidence.parse(said[1])
+        found = quotes.found(at) if at else None
+        lines = (found.start_line, found.end_line) if found and found.quote is not None else (0, 0)
+        if lines != (start, end):
+            connection.execute(_MOVE, (*lines, row_sum((*said, path, *lines)), number))
