@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pipelines.search.matrix import Matrix
+
 A_FILE = 500
 TOPICS = 1000
 VOCABULARY = 50_000
@@ -145,27 +147,32 @@ def _search(root: Path, query: str, asked: Asked) -> object:
 
 def vector_recall(root: Path, embedder: Made) -> float:
     """Return how much of the exact ten nearest the search finds, over twenty questions."""
-    stamp = read_stamp(root)
-    matrix = open_matrix(root, stamp.build) if stamp else None
-    if matrix is None:
-        raise SystemExit("There is no matrix.")
+    matrix, rows = opened(root), vectors_of(root)
     found = []
     for number in range(20):
         question = embedder.embed_query(f"question {number}")
-        true = np.argsort(-(np.asarray(matrix.rows, np.float64) @ question), kind="stable")[:10].tolist()
+        true = np.argsort(-(rows @ question), kind="stable")[:10].tolist()
         near = exact(matrix, question, nearest(scan(matrix, question, None, 100), 100))
         best = sorted(near, key=lambda unit: -near[unit])[:10]
         found.append(len(set(true) & set(best)) / 10)
     return statistics.fmean(found)
 
 
-def vectors_of(root: Path) -> NDArray[np.float32]:
+def opened(root: Path) -> Matrix:
     """Return the matrix of an index."""
     stamp = read_stamp(root)
     matrix = open_matrix(root, stamp.build) if stamp else None
     if matrix is None:
         raise SystemExit("There is no matrix.")
-    return np.asarray(matrix.rows)
+    return matrix
+
+
+def vectors_of(root: Path) -> NDArray[np.float32]:
+    """Return the vectors of an index, row N of unit N; that of a unit without one is zero."""
+    matrix = opened(root)
+    rows = matrix.kept.vectors(matrix.places)
+    rows[matrix.places < 0] = 0
+    return rows
 
 
 def numpy_times(rows: NDArray[np.float32], embedder: Made, queries: int) -> dict[str, float]:
@@ -259,7 +266,7 @@ def measure(root: Path, units: int, dimension: int, queries: int, pythons: Seque
         told["cold_ms"]["hybrid"] = cold(root)
     told["bytes"] = {
         name: round(sum(path.stat().st_size for path in (root / ".curate").glob(pattern)) / units)
-        for name, pattern in (("index", "index.db*"), ("vectors", "vectors.db*"), ("matrix", "matrix-*"))
+        for name, pattern in (("index", "index.db*"), ("vectors", "vectors-*"), ("matrix", "matrix-*"))
     }
     told["memory_mb"] = memory_mb(root)
     told["changed_s"] = changed(root)

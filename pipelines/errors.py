@@ -302,13 +302,6 @@ class NoVision(CurateError):
         )
 
 
-class VectorsDamaged(CurateError):
-    """Raised when the file that keeps the vectors cannot be read; they are derived, and are made anew."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(f"The vectors are damaged ({why}).", "`curate index` makes them anew.")
-
-
 class BadGold(CurateError):
     """Raised when a file of known items has faults; all of them are named at once, with their lines."""
 

@@ -257,7 +257,7 @@ class EmbedderSettings:
         api_key: the key itself, empty where the variable is not set; it is in no `repr` and no message.
         folder: a sentence-transformers folder to use as the local model; empty for the one that is fetched.
         precision: how the local model computes: `int8`, or `fp32`, which is exact and slower.
-        threads: how many threads the local model uses.
+        threads: how many threads the local model uses; 0 for one for each processor.
         timeout_seconds: how long one call may take.
         max_retries: how often a call is made again after a failure that may pass.
     """
@@ -269,7 +269,7 @@ class EmbedderSettings:
     api_key: str = field(default="", repr=False)
     folder: str = ""
     precision: Precision = "int8"
-    threads: int = 2
+    threads: int = 0
     timeout_seconds: float = 60.0
     max_retries: int = 2
 

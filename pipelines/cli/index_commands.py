@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
 
 from pipelines.cli.options import json_option, with_root
 from pipelines.cli.output import say, say_json_line, skipped_lines, warn
+from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import EXPECTED, FINE
 from pipelines.text import escape_terminal_line
 
@@ -44,10 +45,13 @@ def curate_index(*, full: bool, describing: bool, as_json: bool, root: Path) -> 
     """
     from pipelines.search.build import rebuild_index, update_index  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.embed import embed  # noqa: PLC0415  as above
+    from pipelines.search.indexed_files import unread  # noqa: PLC0415  as above
 
     images = _describe(root) if describing else None
     report = rebuild_index(root) if full else update_index(root)
-    vectors, notes = embed(root, math.inf)
+    with watch_for_people() as watch, watch.stage("embed"):
+        vectors, notes = embed(root, math.inf, watch.advance)
+    report = replace(report, partial=unread(root)[1])
     if as_json:
         done = asdict(report) | ({"vectors": vectors} if vectors else {})
         say_json_line(done | ({"images": images.to_json()} if images else {}))

@@ -12,7 +12,7 @@ from pipelines.errors import ChangedUnderRun, LockHeld, ModelFailed
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import plan_night
-from pipelines.night.reindex import reindex
+from pipelines.night.reindex import NIGHT_SECONDS, reindex
 from pipelines.night.report import save_failure, save_report
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
@@ -89,7 +89,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     if redactor.learned > known or report.logs.get("redacted"):
         clean_copies(night.root, redactor)
     with watch.stage("reindex"):
-        index, warnings = reindex(night.root)
+        index, warnings = reindex(night.root, NIGHT_SECONDS, watch.advance)
     if found[1]:
         warnings += still_held(night.root, found[1], report.warnings)
     # What a replay must know of who was to read and to judge; the rules need nothing.

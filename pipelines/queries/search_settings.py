@@ -10,10 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
-from pipelines.search.matrix import read_stamp
+from pipelines.search.matrix import has_vectors, read_stamp
 from pipelines.search.query import Asked, search
 from pipelines.search.rank import Ranking
-from pipelines.search.vectors import has_vectors
 from pipelines.store.document import numbered
 from pipelines.store.layout import SETTINGS
 

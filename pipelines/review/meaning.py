@@ -7,7 +7,6 @@ is in the run's report, so that a replay asks the same one.
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import CurateError
 from pipelines.review.compare import same_guards
 from pipelines.search.embed import embedded_text, key
-from pipelines.search.vectors import Model, fetch, has_vectors, vector_store
+from pipelines.search.vectors import Model, load, packed, unpacked
 from pipelines.store.item import content_words
 
 if TYPE_CHECKING:
@@ -45,17 +44,13 @@ def sentence_of(label: str, text: str, day: str) -> str:
 
 def kept_in(root: Path, embedder: Embedder, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
     """Return the vectors of sentences from the cache of a memory; where that is gone or damaged, none are found."""
-    if not has_vectors(root):
-        return {}
-    import numpy as np  # noqa: PLC0415  a night with nothing to judge needs none
-
     keys = {text: key(text) for text in texts}
     try:
-        with vector_store(root) as store:
-            found = fetch(store, Model(embedder.name, embedder.dimension), list(keys.values()))
-    except (CurateError, sqlite3.Error, OSError):
+        kept = load(root, Model(embedder.name, embedder.dimension))
+        found = kept.find(list(keys.values()))
+    except (CurateError, OSError):
         return {}
-    return {text: np.frombuffer(found[one], "<f4") for text, one in keys.items() if one in found}
+    return {text: kept.vectors([found[one]])[0] for text, one in keys.items() if one in found}
 
 
 @dataclass
@@ -102,7 +97,9 @@ class Vectors:
             missing = [text for text in new if text not in self._found]
             fails = held and self.most is not None and len(missing) > self.most
             if missing and not fails:
-                self._found |= dict(zip(missing, embedder.embed_documents(missing), strict=True))
+                # As they would be kept, so that a replay counts the same where nothing is.
+                vectors = unpacked(*packed(embedder.embed_documents(missing)))
+                self._found |= dict(zip(missing, vectors, strict=True))
         except CurateError:
             fails = True
         if fails:

@@ -36,7 +36,7 @@ def words_of(dimension: int) -> int:
     return -(-dimension // _WORD)
 
 
-def signs_of(rows: NDArray[np.float32]) -> NDArray[np.uint64]:
+def signs_of(rows: NDArray[np.float32] | NDArray[np.int8]) -> NDArray[np.uint64]:
     """Return the signs of vectors.
 
     Args:
@@ -47,8 +47,11 @@ def signs_of(rows: NDArray[np.float32]) -> NDArray[np.uint64]:
     """
     import numpy as np  # noqa: PLC0415  a search by words alone needs none
 
-    whole_words = np.pad(rows > 0, ((0, 0), (0, -rows.shape[1] % _WORD)))
-    return np.packbits(whole_words, axis=1).view("<u8")
+    signs = np.empty((len(rows), words_of(rows.shape[1])), "<u8")
+    for first in range(0, len(rows), _BLOCK):
+        whole_words = np.pad(rows[first : first + _BLOCK] > 0, ((0, 0), (0, -rows.shape[1] % _WORD)))
+        signs[first : first + _BLOCK] = np.packbits(whole_words, axis=1).view("<u8")
+    return signs
 
 
 def differing(signs: NDArray[np.uint64], question: NDArray[np.uint64]) -> NDArray[np.uint16]:
@@ -88,19 +91,19 @@ def scan(matrix: Matrix, question: NDArray[np.float32], allowed: list[int] | Non
     """
     import numpy as np  # noqa: PLC0415  a search by words alone needs none
 
-    # Row by row: a product of matrices would wake a thread for each processor, and wait for the slowest.
-    count = len(matrix.rows)
+    count = len(matrix.places)
     units = np.arange(count) if allowed is None else np.asarray([unit for unit in allowed if unit < count], np.int64)
-    if matrix.signs is None or count < LARGE:
-        cosines = np.vecdot(matrix.rows, question)
-        return units, cosines if allowed is None else cosines[units], True
+    units = units[matrix.places[units] >= 0]
+    if matrix.signs is None or len(matrix.kept.rows) < LARGE:
+        # Row by row: a product of matrices would wake a thread for each processor, and wait for the slowest.
+        return units, np.vecdot(matrix.vectors, question)[matrix.places[units]], True
     if len(units) > _FEW:
         counts = differing(matrix.signs, signs_of(question[None])[0])
         least = max(_LEAST, count // _SHARE, _A_HIT * wanted)
         if least < len(units):
-            units = units[fewest(counts if allowed is None else counts[units], least)]
-            return units, np.vecdot(matrix.rows[units], question), False
-    return units, np.vecdot(matrix.rows[units], question), True
+            units = units[fewest(counts[matrix.places[units]], least)]
+            return units, np.vecdot(matrix.kept.vectors(matrix.places[units]), question), False
+    return units, np.vecdot(matrix.kept.vectors(matrix.places[units]), question), True
 
 
 def nearest(scanned: Scan, count: int) -> list[int]:
@@ -120,7 +123,7 @@ def exact(matrix: Matrix, question: NDArray[np.float32], units: list[int]) -> di
     They are computed anew for the few, one by one: a scan adds up in an order that hangs on where a row stands, and the
     same words must score the same wherever they are.
     """
-    known = [unit for unit in units if unit < len(matrix.rows)]
-    rows = matrix.rows[known]
-    scores: list[float] = (rows * question).sum(axis=1).tolist()
-    return {unit: score for unit, score, row in zip(known, scores, rows, strict=True) if score or row.any()}
+    known = [unit for unit in units if unit < len(matrix.places) and matrix.places[unit] >= 0]
+    vectors = matrix.kept.vectors(matrix.places[known])
+    scores: list[float] = (vectors * question).sum(axis=1).tolist()
+    return {unit: score for unit, score, vector in zip(known, scores, vectors, strict=True) if score or vector.any()}

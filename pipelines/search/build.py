@@ -17,7 +17,7 @@ from pipelines.errors import CurateError, IndexUnusable, LockHeld, NotWritable
 from pipelines.search.beliefs import place_claims
 from pipelines.search.damage import check_whole
 from pipelines.search.indexed_files import CLAIMING, Form, compare, form_of, is_kept, keep, recorded, scan, unread_in
-from pipelines.search.matrix import drop_damaged, fits, follow
+from pipelines.search.matrix import drop_damaged, fits, follow, has_vectors
 from pipelines.search.rows import put, take_out
 from pipelines.search.schema import (
     ASIDE,
@@ -33,7 +33,6 @@ from pipelines.search.schema import (
     transaction,
     writer_lock,
 )
-from pipelines.search.vectors import forget_others, has_vectors, vector_store
 from pipelines.store.files import writing
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def refresh_index(root: Path, patience: float = PATIENCE, *, check: bool = False
             with reading(root) as connection:
                 (last,) = connection.execute("SELECT last_unit FROM marks").fetchone()
                 (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
-            if last > 2 * units + SPARE_NUMBERS:  # each idle number is a row that every search by meaning scans
+            if last > 2 * units + SPARE_NUMBERS:  # each idle number is one that every search by meaning passes by
                 _rebuild(root)
             return _finish(root, changes, began)
         except IndexUnusable:
@@ -132,20 +131,13 @@ def refresh_index(root: Path, patience: float = PATIENCE, *, check: bool = False
 def rebuild_index(root: Path) -> IndexReport:
     """Build the index anew from the files, aside, and swap it in whole; searches meanwhile use the old one.
 
-    Vectors of texts that are no more are dropped, once they are more than the others.
-
     Raises:
         LockHeld: another process still writes it.
         NotWritable: the disk refuses.
     """
     began = time.monotonic()
     with writer_lock(root):
-        report = _finish(root, _rebuild(root), began)
-        if has_vectors(root):
-            unsaid = contextlib.suppress(CurateError, sqlite3.Error, OSError)
-            with unsaid, vector_store(root) as store, reading(root) as connection:
-                forget_others(store, {key for (key,) in connection.execute("SELECT key FROM units")})
-        return report
+        return _finish(root, _rebuild(root), began)
 
 
 def _check(root: Path) -> None:
@@ -204,9 +196,8 @@ def _rebuild(root: Path) -> Changes:
 def _finish(root: Path, changes: Changes, began: float) -> IndexReport:
     """Let the vectors follow, where there are any, and report. They are a help: without them, words are searched."""
     with reading(root) as connection:
-        if has_vectors(root):
-            with contextlib.suppress(CurateError, OSError, *FAULTS):
-                follow(root, connection)
+        with contextlib.suppress(CurateError, OSError, *FAULTS):
+            follow(root, connection)
         (files,) = connection.execute(_FILES, (json.dumps(sorted(CLAIMING)),)).fetchone()
         (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
         skipped, partial = unread_in(root, connection)

@@ -119,7 +119,7 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
         return _by_words(connection, question, places, _matching(connection, question, count), count)
     matrix, vector = question.near
     near = functools.partial(_nearest, matrix, vector, allowed_units(connection, question.filters))
-    if len(matrix.rows) < _LARGE or not question.terms:
+    if len(matrix.places) < _LARGE or not question.terms:
         cosines, is_all = near(count)
         own = _matching(connection, question, count)
     else:

@@ -21,7 +21,6 @@ from pipelines.search.schema import (
     schema_sum,
     summed,
 )
-from pipelines.search.vectors import has_vectors
 
 if TYPE_CHECKING:
     import sqlite3
@@ -137,7 +136,7 @@ def _facts(root: Path, connection: sqlite3.Connection) -> IndexFacts:
     behind = len(compare(root, scan(root)[0], known).stale)
     (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
     files = "1 file" if behind == 1 else f"{behind:,} files"
-    stamp, vectors = read_stamp(root) if has_vectors(root) else None, None
+    stamp, vectors = read_stamp(root), None
     if stamp and connection.execute("SELECT build FROM marks").fetchone() == (stamp.build,):
         vectors = VectorFacts(stamp.name, stamp.dimension, *embedded_units(connection, stamp))
     return IndexFacts(

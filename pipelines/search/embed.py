@@ -1,11 +1,13 @@
 """The vectors of the index: who makes them, what of a unit is turned into one, and what is new embedded.
 
-Vectors are a help only: without them, words are searched. What was embedded before is found again by its key.
+Vectors are a help only: without them, words are searched. What was embedded before is found again by its key. A text
+that an embedder refuses costs that text alone: it is found by its words, and tried again when it changes or in a week.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import os
 import re
@@ -14,16 +16,16 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import CurateError, ModelFailed, VectorsDamaged, read_toml
+from pipelines.errors import CurateError, ModelFailed, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
 from pipelines.search.chunk_context import day_words
-from pipelines.search.matrix import follow
+from pipelines.search.matrix import follow, read_stamp
 from pipelines.search.schema import SEPARATOR, reading, writer_lock
-from pipelines.search.vectors import Model, fetch, keep, vector_store
+from pipelines.search.vectors import Model, Refused, keep, keep_refused, load, refused
 from pipelines.store.secrets import veil
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import numpy as np
@@ -33,11 +35,18 @@ if TYPE_CHECKING:
 
 
 BATCH: Final = 64
-"""Texts a call: a failing call costs no more than these, and each call's vectors are kept at once."""
-_READ: Final = 4096
-_WANTED: Final = (
-    "SELECT key, text, title, headings, date, status FROM units WHERE hidden < 2 AND (status != '') = ? ORDER BY id"
-)
+"""Texts a call; each call's vectors are kept at once."""
+_FAILURES: Final = 3
+"""So many calls in a row may fail, each with the harmless one after it, before the embedder is left alone."""
+_HARMLESS: Final = "memory"
+_READ: Final = 65_536
+_REFUSED_SECONDS: Final = 7 * 24 * 3600
+# Items first, for the review compares what is new with their vectors; then what is asked of most and done soonest.
+_WANTED: Final = """
+    SELECT key, text, title, headings, date, status FROM units
+    WHERE hidden < 2 AND (?1 IS NULL OR id IN (SELECT value FROM json_each(?1)))
+    ORDER BY status = '', date DESC, length(text)
+"""
 # The marks of a list item and of bold text say nothing, and a model would take them for something.
 _BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
 _BOLD: Final = re.compile(r"\*\*|__")
@@ -54,12 +63,13 @@ def chosen_embedder() -> tuple[Embedder | None, str]:
     return choose_embedder(embedder_settings(os.environ), os.environ)
 
 
-def embed(root: Path, seconds: float) -> tuple[dict[str, object], tuple[str, ...]]:
+def embed(root: Path, seconds: float, advance: Callable[[int, int], None]) -> tuple[dict[str, object], tuple[str, ...]]:
     """Give what is new in the index its vectors.
 
     Args:
         root: the memory.
         seconds: how long that may take, about; what is left waits for the next time.
+        advance: is told how many texts are done, and of how many.
 
     Returns:
         What was done (empty where there is no embedder), and sentences on what failed; nothing is lost by it.
@@ -68,7 +78,7 @@ def embed(root: Path, seconds: float) -> tuple[dict[str, object], tuple[str, ...
         embedder, _ = chosen_embedder()
         if embedder is None:
             return {}, ()
-        report = embed_index(root, embedder, seconds=seconds)
+        report = embed_index(root, embedder, seconds, advance)
     except (CurateError, sqlite3.Error, OSError) as fault:
         return {}, (f"Nothing could be embedded: {fault} What is new is found by its words.",)
     units = "1 unit is" if report.missing == 1 else f"{report.missing:,} units are"
@@ -108,7 +118,7 @@ class VectorReport:
         embedder: the model's name.
         embedded: texts that were embedded now.
         missing: units that are found by their words alone until the next time.
-        faults: why batches failed, each sentence once.
+        faults: how the embedder failed, each sentence once; texts that it refused are none.
     """
 
     embedder: str
@@ -117,65 +127,90 @@ class VectorReport:
     faults: tuple[str, ...] = ()
 
 
-def embed_index(root: Path, embedder: Embedder, seconds: float = math.inf) -> VectorReport:
+def embed_index(
+    root: Path, embedder: Embedder, seconds: float = math.inf, advance: Callable[[int, int], None] = lambda _, __: None
+) -> VectorReport:
     """Embed what has no vector of this embedder yet, and make the matrix that searches scan.
 
-    The index stays free for others while texts are embedded. A batch that fails stops no other: its units are found by
-    their words alone, and are tried again the next time. Where another embedder made the vectors so far, those stay in
-    use until the new ones are all asked for.
+    The index stays free for others while texts are embedded. Where another embedder made the vectors so far, those stay
+    in use until the new ones are all asked for.
 
     Args:
         root: the memory; its index is there.
         embedder: what makes vectors.
         seconds: after these no further batch is begun; what is left waits for the next time.
+        advance: is told how many texts are done, and of how many.
 
     Raises:
         IndexUnusable: there is no index.
         LockHeld: another process still writes it.
-        VectorsDamaged: they were damaged, and so are the new ones.
-        sqlite3.Error: the disk refuses.
+        OSError: the disk refuses.
     """
-    try:
-        return _embed(root, embedder, seconds)
-    except VectorsDamaged:
-        return _embed(root, embedder, seconds)  # what was damaged is gone
-
-
-def _embed(root: Path, embedder: Embedder, seconds: float) -> VectorReport:
-    model = Model(embedder.name, embedder.dimension)
-    faults: dict[str, None] = {}
-    embedded, until = 0, time.monotonic() + seconds
-    with vector_store(root) as store:
-        with reading(root) as index:
-            wanted = dict(_wanted(index, store, model))
-        keys = list(wanted)
-        for some in (keys[at : at + BATCH] for at in range(0, len(keys), BATCH)):
-            if time.monotonic() >= until:
-                break
-            try:
-                vectors = _vectors(embedder, model, [wanted[one] for one in some])
-            except CurateError as fault:
-                faults[fault.sentence] = None
-                continue
-            keep(store, model, some, vectors)
-            embedded += len(some)
+    model, until, now = Model(embedder.name, embedder.dimension), time.monotonic() + seconds, time.time()
+    wanted, faults, failures, embedded = _wanted(root, model), dict[str, None](), 0, 0
+    known = {key: one for key, one in refused(root, model).items() if key in wanted}
+    kept_out = {key: one for key, one in known.items() if 0 <= now - one.since < _REFUSED_SECONDS}
+    keys = [key for key in wanted if key not in kept_out]
+    for at in range(0, len(keys), BATCH):
+        if time.monotonic() >= until or failures == _FAILURES:
+            break
+        try:
+            for some, vectors in _asked(embedder, model, {key: wanted[key] for key in keys[at : at + BATCH]}):
+                if isinstance(vectors, str):
+                    kept_out[some[0]] = Refused(now, vectors.rstrip("."))
+                    continue
+                with writer_lock(root):
+                    keep(root, model, some, vectors)
+                embedded, failures = embedded + len(some), 0
+        except ModelFailed as fault:
+            faults[fault.sentence] = None
+            failures += 1
+        advance(min(at + BATCH, len(keys)), len(keys))
     with writer_lock(root), reading(root) as index:
-        useful = embedded or not faults
-        stamp = follow(root, index, model if useful else None)
+        stamp = follow(root, index, model if embedded or not faults else None)
+        keep_refused(root, model, kept_out)
     missing = len(stamp.missing) if stamp and stamp.model == model else len(wanted) - embedded
     return VectorReport(model.name, embedded, missing, tuple(faults))
 
 
-def _wanted(index: sqlite3.Connection, store: sqlite3.Connection, model: Model) -> Iterator[tuple[bytes, str]]:
-    """Yield the texts without a vector, by key: items first, for the review compares what is new with their vectors."""
-    for is_item in (True, False):
-        units = index.execute(_WANTED, (is_item,))
+def _wanted(root: Path, model: Model) -> dict[bytes, str]:
+    """Return the texts without a vector by their keys, in the order in which they are to be embedded."""
+    wanted, kept, stamp = dict[bytes, str](), load(root, model), read_stamp(root)
+    with reading(root) as index:
+        marks = index.execute("SELECT build, last_unit FROM marks").fetchone()
+        is_followed = stamp and (stamp.model, stamp.build, stamp.units) == (model, *marks)
+        units = index.execute(_WANTED, (json.dumps(stamp.missing) if stamp and is_followed else None,))
         while rows := units.fetchmany(_READ):
-            there = fetch(store, model, [row[0] for row in rows])
+            there = kept.find([row[0] for row in rows])
             for known, text, title, headings, date, status in rows:
                 if known not in there:
                     embedded = embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date, status)
-                    yield key(embedded), embedded
+                    wanted[key(embedded)] = embedded
+    return wanted
+
+
+def _asked(
+    embedder: Embedder, model: Model, texts: Mapping[bytes, str]
+) -> Iterator[tuple[list[bytes], NDArray[np.float32] | str]]:
+    """Yield keys with their vectors, and each key alone whose text is refused, with the sentence that says why.
+
+    A batch that fails is halved until those texts stand alone that make it fail.
+
+    Raises:
+        ModelFailed: the embedder fails with a harmless text, too: what failed before tells nothing of these.
+    """
+    keys = list(texts)
+    try:
+        vectors = _vectors(embedder, model, list(texts.values()))
+    except ModelFailed as fault:
+        _vectors(embedder, model, [_HARMLESS])
+        half = len(keys) // 2
+        if not half:
+            yield keys, fault.sentence
+        for some in (keys[:half], keys[half:]) if half else ():
+            yield from _asked(embedder, model, {key: texts[key] for key in some})
+    else:
+        yield keys, vectors
 
 
 def _vectors(embedder: Embedder, model: Model, texts: list[str]) -> NDArray[np.float32]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import json
 import os
 import stat
 from collections import Counter
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
+from pipelines.search.vectors import refused
 from pipelines.store import files
 from pipelines.store.files import open_regular, read_bytes, too_many
 from pipelines.store.layout import (
@@ -321,6 +323,10 @@ _SKIPPED: Final = (
     "SELECT path, reason FROM files WHERE reason != '' UNION SELECT path, reason FROM passed ORDER BY path, reason"
 )
 _PARTIAL: Final = "SELECT path, note FROM files WHERE note != '' ORDER BY path"
+_REFUSED: Final = """
+    SELECT path, start_line, hex(key) FROM units JOIN files ON files.id = file
+    WHERE hex(key) IN (SELECT value FROM json_each(?)) ORDER BY path, start_line
+"""
 
 
 def unread_in(root: Path, connection: sqlite3.Connection) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
@@ -334,6 +340,10 @@ def unread_in(root: Path, connection: sqlite3.Connection) -> tuple[tuple[Skipped
         tuple(Skipped(layout.real(path), why) for path, why in connection.execute(query))
         for query in (_SKIPPED, _PARTIAL)
     )
+    if texts := {key.hex().upper(): why for key, (_, why) in refused(root).items()}:
+        rows = connection.execute(_REFUSED, (json.dumps(list(texts)),)).fetchall()
+        alone = "is found by its words alone in line {}: {}"
+        partial += tuple(Skipped(layout.real(path), alone.format(line, texts[key])) for path, line, key in rows)
     return skipped, partial
 
 

@@ -1,40 +1,44 @@
-"""What makes scanning fast: all vectors of the index in one memory-mapped file, row N the vector of unit N.
+"""What makes scanning fast: which vector is which unit's, and the vectors' signs, each in a file to be mapped.
 
-A unit's number is never given twice within one build of the index, so a row never changes its meaning: a writer appends
-while readers go on, and who reads drops the rows of units that are no more. `.curate/matrix.json` says what the file is
-of; whatever does not fit it is made anew from `vectors.db`.
+A unit's number is never given twice within one build of the index, so its place never changes its meaning: a writer
+appends while readers go on, and whoever reads drops the units that are no more. `.curate/matrix.json` says which build
+of the index and which vectors the files are of; whatever does not fit it is made anew.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import json
 import os
+import time
 import zlib
 from dataclasses import asdict, dataclass, replace
-from typing import IO, TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
+from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import signs_of, words_of
 from pipelines.search.schema import NEVER
-from pipelines.search.vectors import Model, fetch, has_vectors, last_model, vector_store
+from pipelines.search.vectors import FLAGS, Model, holds, load, reclaim, write_private
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable
-    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from pipelines.search.vectors import Kept
+
 
 STAMP: Final = f"{PRIVATE}/matrix.json"
-_BLOCK: Final = 8192
-SUMMED: Final = 1024
-"""Rows a checksum: what is added to the matrix has it read no more than this again."""
-_WITHOUT_ROWS: Final = """
+_BLOCK: Final = 65_536
+SPARE: Final = 1000
+"""So many vectors may lie idle, beyond a quarter of the units there are, before their room is reclaimed."""
+_UNUSED_SECONDS: Final = 30 * 24 * 3600
+"""So long the vectors of another model are kept, for whoever goes back to it."""
+_WITHOUT_PLACES: Final = """
     SELECT id, key FROM units WHERE id IN (SELECT value FROM json_each(?))
     UNION ALL SELECT id, key FROM units WHERE id > ? AND hidden < 2
 """
@@ -49,18 +53,22 @@ class Stamp:
     Args:
         build: the build of the index whose units it numbers.
         name: the model's name.
-        dimension: numbers a row.
+        dimension: numbers a vector.
+        number: which files the vectors are in.
+        vectors: how many there were.
         units: the last unit that was looked at.
-        missing: units that have no vector yet; their rows are zero.
-        sums: the checksum of each `SUMMED` rows, the last of fewer.
+        missing: units that have no vector yet.
+        sum: the checksum of the units' places.
     """
 
     build: str
     name: str
     dimension: int
+    number: int = 0
+    vectors: int = 0
     units: int = 0
     missing: tuple[int, ...] = ()
-    sums: tuple[int, ...] = ()
+    sum: int = 0
 
     @property
     def model(self) -> Model:
@@ -69,74 +77,108 @@ class Stamp:
 
     @property
     def file(self) -> str:
-        """The matrix's file; another build or another model has another."""
-        return f"{PRIVATE}/matrix-{self.build}-{hashlib.sha256(self.name.encode()).hexdigest()[:8]}.f32"
+        """The file of the units' places: 32 bits a unit, -1 where it has no vector. Other places have another file."""
+        return f"{PRIVATE}/matrix-{self.build}-{self.sum:08x}.places"
 
     @property
     def signs(self) -> str:
-        """The file of the signs beside it."""
-        return self.file.removesuffix(".f32") + ".bits"
+        """The file of the signs, in the order of the vectors."""
+        return f"{self.model.files}{self.number}.bits"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Matrix:
-    """The vectors to scan: row N is the vector of unit N, or zero. `rows` has shape (units + 1, dimension).
+    """The vectors to scan. `places` says at which place each unit's stands, shape (units + 1,), or -1.
 
-    `signs` are their signs, shape (units + 1, words), or None where they are not there.
+    `signs` are those of all vectors, shape (vectors, words), or None where they are not there.
     """
 
     stamp: Stamp
-    rows: NDArray[np.float32]
+    kept: Kept
+    places: NDArray[np.int64]
     signs: NDArray[np.uint64] | None = None
+
+    @functools.cached_property
+    def vectors(self) -> NDArray[np.float32]:
+        """All vectors in the order of their places, made ready once: of use where all are compared."""
+        return self.kept.vectors(slice(None))
 
 
 def read_stamp(root: Path) -> Stamp | None:
     """Return what the matrix is of, or None where there is none that can be used."""
+    stamp = _written(root)
+    try:
+        if stamp and (root / stamp.file).stat().st_size == 4 * (stamp.units + 1):
+            return stamp if holds(root, stamp.model, stamp.number, stamp.vectors) else None
+    except OSError:
+        pass
+    return None
+
+
+def _written(root: Path) -> Stamp | None:
     try:
         raw = json.loads((root / STAMP).read_text("utf-8"))
-        stamp = Stamp(**raw | {"missing": tuple(raw["missing"]), "sums": tuple(raw["sums"])})
-        size = (root / stamp.file).stat().st_size
-        return stamp if size >= (stamp.units + 1) * stamp.dimension * 4 else None
+        return Stamp(**raw | {"missing": tuple(raw["missing"])})
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
+def has_vectors(root: Path) -> bool:
+    """Return whether anything was ever embedded here."""
+    return (root / STAMP).is_file()
+
+
 def open_matrix(root: Path, build: str) -> Matrix | None:
-    """Map the matrix of a build of the index, or return None where there is none yet."""
-    try:
-        seen = (root / STAMP).stat()
-    except OSError:
-        return None
-    matrix = _mapped(root, seen.st_mtime_ns, seen.st_ino)
-    return matrix if matrix and matrix.stamp.build == build else None
+    """Map the matrix of a build of the index, or return None where there is none yet.
+
+    Raises:
+        IndexUnusable: it is not as it was written.
+    """
+    for _ in range(2):  # a writer may drop what a stamp named between one look and the next
+        with contextlib.suppress(OSError):
+            seen = (root / STAMP).stat()
+            matrix = _mapped(root, seen.st_mtime_ns, seen.st_ino)
+            return matrix if matrix and matrix.stamp.build == build else None
+    return None
 
 
 @functools.lru_cache(maxsize=1)
 def _mapped(root: Path, _mtime_ns: int, _inode: int) -> Matrix | None:
     """Map the matrix once for as long as its stamp stays: a new mapping pays for each page again."""
     stamp = read_stamp(root)
-    try:
-        return _map(root, stamp) if stamp else None
-    except (OSError, ValueError):
-        return None
+    return _map(root, stamp) if stamp else None
 
 
 def _map(root: Path, stamp: Stamp) -> Matrix:
-    """Map the vectors, and their signs where these are there whole: a search goes without them, too."""
+    """Map what a stamp is of.
+
+    Raises:
+        IndexUnusable: it is not as it was written.
+    """
     import numpy as np  # noqa: PLC0415  a search by words alone needs none
 
-    count, signs = stamp.units + 1, None
-    if _has_signs(root, stamp):
-        signs = np.memmap(root / stamp.signs, "<u8", "r", shape=(count, words_of(stamp.dimension)))
-    # As a plain array: one that knows of its file takes longer at each step.
-    return Matrix(stamp, np.asarray(np.memmap(root / stamp.file, "<f4", "r", shape=(count, stamp.dimension))), signs)
+    kept, places = load(root, stamp.model, stamp.number), _places(root, stamp)
+    kept = replace(kept, entries=kept.entries[: stamp.vectors], rows=kept.rows[: stamp.vectors])
+    signs = np.memmap(root / stamp.signs, "<u8", "r", shape=_shape(stamp)) if _has_signs(root, stamp) else None
+    return Matrix(stamp, kept, places, None if signs is None else np.asarray(signs))
+
+
+def _places(root: Path, stamp: Stamp) -> NDArray[np.int64]:
+    import numpy as np  # noqa: PLC0415  as above
+
+    raw = (root / stamp.file).read_bytes()
+    if zlib.crc32(raw) != stamp.sum:
+        raise IndexUnusable("its vectors are damaged")
+    return np.frombuffer(raw, "<i4").astype(np.int64)
+
+
+def _shape(stamp: Stamp) -> tuple[int, int]:
+    return stamp.vectors, words_of(stamp.dimension)
 
 
 def _has_signs(root: Path, stamp: Stamp) -> bool:
-    try:
-        return (root / stamp.signs).stat().st_size == (stamp.units + 1) * words_of(stamp.dimension) * 8
-    except OSError:
-        return False
+    path, (count, words) = root / stamp.signs, _shape(stamp)
+    return bool(count) and path.is_file() and path.stat().st_size >= 8 * count * words
 
 
 def fits(root: Path, index: sqlite3.Connection) -> bool:
@@ -149,7 +191,7 @@ def fits(root: Path, index: sqlite3.Connection) -> bool:
 def embedded_units(index: sqlite3.Connection, stamp: Stamp) -> tuple[int, int]:
     """Return how many units have a vector in a matrix of this build of the index, and how many lack one.
 
-    Units are counted, not rows: those of units that are no more tell nothing of those that are.
+    Units are counted, not places: those of units that are no more tell nothing of those that are.
     """
     (later,) = index.execute("SELECT count(*) FROM units WHERE id > ?", (stamp.units,)).fetchone()
     (units,), (never,) = index.execute(_COUNTED).fetchall()
@@ -158,37 +200,23 @@ def embedded_units(index: sqlite3.Connection, stamp: Stamp) -> tuple[int, int]:
 
 
 def drop_damaged(root: Path) -> None:
-    """Look at every row and its signs, and drop a matrix that is not as it was written; `follow` makes it anew."""
+    """Look at every vector and its signs, and drop a matrix that is not as it was written; `follow` makes it anew."""
     stamp = read_stamp(root)
     if stamp is None:
         return
-    with (root / stamp.file).open("rb") as file:
-        sound = len(stamp.sums) == len(_blocks(stamp)) and all(
-            _sum(file, stamp, block) == stamp.sums[block] for block in _blocks(stamp)
-        )
-    if not sound or not _are_signs_sound(_map(root, stamp)):
-        (root / STAMP).unlink(missing_ok=True)
-
-
-def _are_signs_sound(matrix: Matrix) -> bool:
-    rows, signs = matrix.rows, matrix.signs
-    blocks = (slice(first, first + _BLOCK) for first in range(0, len(rows), _BLOCK))
-    return signs is not None and all((signs[block] == signs_of(rows[block])).all() for block in blocks)
-
-
-def _blocks(stamp: Stamp) -> range:
-    return range(-(-(stamp.units + 1) // SUMMED))
-
-
-def _sum(file: IO[bytes], stamp: Stamp, block: int) -> int:
-    """Return the checksum of a block of rows as they are in the file now."""
-    first, after = block * SUMMED, min((block + 1) * SUMMED, stamp.units + 1)
-    file.seek(first * 4 * stamp.dimension)
-    return zlib.crc32(file.read((after - first) * 4 * stamp.dimension))
+    with contextlib.suppress(OSError, IndexUnusable):
+        matrix = _map(root, stamp)
+        is_signed = matrix.signs is not None and (matrix.signs == signs_of(matrix.kept.rows)).all()
+        if is_signed and all(map(matrix.kept.is_sound, range(stamp.vectors))):
+            return
+    for path in (stamp.file, stamp.signs):
+        (root / path).unlink(missing_ok=True)
 
 
 def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) -> Stamp | None:
     """Bring the matrix up to date with the index and with the vectors that are there; nothing is embedded.
+
+    Vectors of texts that stand nowhere any more are left behind, once they are many.
 
     Args:
         root: the memory, whose writer lock is held.
@@ -197,96 +225,67 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
 
     Returns:
         What the matrix is of now; None where nothing was ever embedded.
+
+    Raises:
+        OSError: the disk refuses.
     """
-    old = read_stamp(root)
-    model = model or (old.model if old else None)
-    if model is None and has_vectors(root):
-        with vector_store(root) as store:
-            model = last_model(store)
+    written, old = _written(root), read_stamp(root)
+    model = model or (written.model if written else None)
     if model is None:
         return None
+    kept = load(root, model)
+    (units,) = index.execute("SELECT count(*) FROM units").fetchone()
+    if len(kept.rows) > units + units // 4 + SPARE:
+        kept = reclaim(root, kept, {key for (key,) in index.execute("SELECT key FROM units")})
     build, last = index.execute("SELECT build, last_unit FROM marks").fetchone()
-    if old is None or (old.build, old.model) != (build, model) or not _has_signs(root, old):
-        old = Stamp(build, *model)
-    elif old.units == last and not old.missing:
+    if old and ((old.build, old.model, old.number) != (build, kept.model, kept.number) or not _has_signs(root, old)):
+        old = None
+    if old and old.units == last and not old.missing:
         return old
     try:
-        stamp = _extend(root, index, old, last)
-    except _Damaged:
-        stamp = _extend(root, index, Stamp(build, *model), last)
-    _write_stamp(root, stamp)
+        stamp = _extend(root, index, kept, old or Stamp(build, *kept.model, kept.number), last)
+    except IndexUnusable:
+        stamp = _extend(root, index, kept, Stamp(build, *kept.model, kept.number), last)
+    write_private(root, STAMP, json.dumps(asdict(stamp)).encode())
     _drop_others(root, stamp)
     return stamp
 
 
-def _extend(root: Path, index: sqlite3.Connection, stamp: Stamp, last: int) -> Stamp:
-    """Write the rows of new units, and of those whose vectors have come.
+def _extend(root: Path, index: sqlite3.Connection, kept: Kept, stamp: Stamp, last: int) -> Stamp:
+    """Write the places of new units and of those whose vectors have come, and the signs of new vectors.
 
     Raises:
-        _Damaged: where they belong, the matrix is not as it was written.
+        IndexUnusable: what was written before is damaged.
     """
     import numpy as np  # noqa: PLC0415  as above
 
-    width, missing = 4 * stamp.dimension, list[int]()
-    signs_width = 8 * words_of(stamp.dimension)
-    written = dict.fromkeys(range(stamp.units // SUMMED, last // SUMMED + 1))
-    new = replace(stamp, units=last)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    if not stamp.units:
-        for name in (stamp.file, stamp.signs):
-            (root / name).unlink(missing_ok=True)  # never cut short what a reader may have mapped
-    with (
-        vector_store(root) as store,
-        os.fdopen(os.open(root / stamp.file, flags, 0o600), "r+b") as file,
-        os.fdopen(os.open(root / stamp.signs, flags, 0o600), "r+b") as signs,
-    ):
-        if stamp.units:
-            _compare(file, stamp, written)
-        units = index.execute(_WITHOUT_ROWS, (json.dumps(stamp.missing), stamp.units))
-        while rows := units.fetchmany(_BLOCK):
-            found = fetch(store, stamp.model, [key for _, key in rows])
-            missing += [unit for unit, key in rows if key not in found]
-            here = {unit: found[key] for unit, key in rows if key in found}
-            _compare(file, stamp, {unit // SUMMED for unit in here} - written.keys())
-            written |= dict.fromkeys(unit // SUMMED for unit in here)
-            vectors = np.frombuffer(b"".join(here.values()), "<f4").reshape(-1, stamp.dimension)
-            for (unit, vector), bits in zip(here.items(), signs_of(vectors), strict=True):
-                file.seek(unit * width)
-                file.write(vector)
-                signs.seek(unit * signs_width)
-                signs.write(bits.tobytes())
-        file.truncate((last + 1) * width)
-        signs.truncate((last + 1) * signs_width)  # rows that were never written have none set
-        file.flush()
-        sums = dict(enumerate(stamp.sums)) | {block: _sum(file, new, block) for block in written}
-    return replace(new, missing=tuple(missing), sums=tuple(sums[block] for block in sorted(sums)))
-
-
-class _Damaged(Exception):
-    """Raised when rows are not as they were written."""
-
-
-def _compare(file: IO[bytes], stamp: Stamp, blocks: Iterable[int]) -> None:
-    """Look at blocks before anything is written into them: their new checksums must not vouch for damage.
-
-    Raises:
-        _Damaged: one is not as it was written.
-    """
-    for block in blocks:
-        if block in _blocks(stamp) and (block >= len(stamp.sums) or _sum(file, stamp, block) != stamp.sums[block]):
-            raise _Damaged
-
-
-def _write_stamp(root: Path, stamp: Stamp) -> None:
-    aside = (root / STAMP).with_suffix(".new")
-    aside.unlink(missing_ok=True)
-    aside.touch(0o600, exist_ok=False)
-    aside.write_text(json.dumps(asdict(stamp)), "utf-8")
-    aside.replace(root / STAMP)
+    places, missing = np.full(last + 1, -1, "<i4"), list[int]()
+    if stamp.units:
+        places[: stamp.units + 1] = _places(root, stamp)
+    units = index.execute(_WITHOUT_PLACES, (json.dumps(stamp.missing), stamp.units))
+    while rows := units.fetchmany(_BLOCK):
+        found = kept.find([key for _, key in rows])
+        missing += [unit for unit, key in rows if key not in found]
+        for unit, key in rows:
+            places[unit] = found.get(key, -1)
+    if not stamp.vectors:
+        (root / stamp.signs).unlink(missing_ok=True)  # never cut short what a reader may have mapped
+    with os.fdopen(os.open(root / stamp.signs, FLAGS, 0o600), "r+b") as signs:
+        signs.truncate(8 * stamp.vectors * words_of(stamp.dimension))
+        signs.seek(0, os.SEEK_END)
+        signs.write(signs_of(kept.rows[stamp.vectors :]).tobytes())
+    raw = places.tobytes()
+    new = replace(stamp, vectors=len(kept.rows), units=last, missing=tuple(missing), sum=zlib.crc32(raw))
+    write_private(root, new.file, raw)
+    return new
 
 
 def _drop_others(root: Path, stamp: Stamp) -> None:
-    for path in (root / PRIVATE).glob("matrix-*"):
-        if path not in {root / stamp.file, root / stamp.signs}:
-            with contextlib.suppress(OSError):
+    """Drop what is no longer of use: other places and older files, and what an earlier version left."""
+    used = {*(root / PRIVATE).glob(f"{Path(stamp.signs).stem}.*"), root / stamp.file, root / STAMP}
+    old, own = time.time() - _UNUSED_SECONDS, root / stamp.model.files
+    for path in {*(root / PRIVATE).glob("matrix*"), *(root / PRIVATE).glob("vectors*")} - used:
+        other = path.name.startswith("vectors-") and not path.name.startswith(own.name)
+        with contextlib.suppress(OSError):
+            if not other or path.stat().st_mtime < old:
                 path.unlink()

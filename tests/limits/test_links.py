@@ -44,7 +44,7 @@ FILES: Final = (
     "Logs/2026-03-10.md", "Logs/2026-03-12.md", "Logs/partial/2026-03-12-phone.md", "State/progress.jsonl",
     "State/captured.jsonl", "State/tombstones.jsonl", ".curate/lock", ".curate/log.lock", ".curate/capture.lock",
     ".curate/index.db", ".curate/index.lock", ".curate/index.gate", ".curate/context.txt", ".curate/index.checked",
-    ".curate/index-base", ".curate/schedule.json", ".curate/vectors.db",
+    ".curate/index-base", ".curate/schedule.json", ".curate/matrix.json",
 )  # fmt: skip
 
 

@@ -14,7 +14,6 @@ from pipelines.review.llm_review import ModelReview
 from pipelines.review.meaning import SameMeaning, Vectors, kept_in
 from pipelines.search.embed import embed_index
 from pipelines.search.embedders import choose_embedder as choose
-from pipelines.search.vectors import VECTORS
 from pipelines.store.item import Item, ItemType, Status
 from tests.making import candidate
 from tests.review.ruling import context, rulings
@@ -119,7 +118,8 @@ def test_a_night_asks_for_no_vector_that_the_index_has(memory: Memory, monkeypat
     assert told["given"]["nearest"] == "vectors"
     assert bag.asked
     assert not [text for text in bag.asked if "vessel" in text]
-    (memory.root / VECTORS).write_bytes(b"no database" * 100)
+    for path in (memory.root / ".curate").glob("vectors-*"):
+        path.write_bytes(b"no vectors" * 1000)
     assert not kept_in(memory.root, bag, ["whatever"])
 
 
@@ -140,8 +140,9 @@ def test_a_replay_finds_the_same_neighbours_with_the_index_and_without(
     told = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
     assert (told["items"]["added"], told["given"]["nearest"]) == (0, "vectors")
     assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
-    for path in (memory.root / ".curate").glob("*.db*"):
-        path.unlink()
+    for pattern in ("*.db*", "vectors-*", "matrix*"):
+        for path in (memory.root / ".curate").glob(pattern):
+            path.unlink()
     monkeypatch.setattr(nearness, "MOST_MISSING", 0)
     assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
 

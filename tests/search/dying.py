@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pipelines.search import build, embed, matrix, rows
+from pipelines.search import build, embed, matrix, rows, vectors
 from pipelines.search import schema as store
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
     (build, "follow"),
     (store, "_sync"),
     (store, "_settle"),
-    (matrix, "fetch"),
-    (matrix, "_write_stamp"),
+    (matrix, "load"),
+    (matrix, "write_private"),
+    (vectors, "_write"),
     (matrix, "_drop_others"),
     (embed, "keep"),
     (embed, "follow"),

@@ -14,7 +14,6 @@ from pipelines.search.filters import Filters
 from pipelines.search.matrix import read_stamp
 from pipelines.search.query import Asked, search
 from pipelines.search.schema import INDEX
-from pipelines.search.vectors import VECTORS
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
@@ -61,9 +60,8 @@ def fill(root: Path) -> None:
         write(root, f"Logs/2026-01-{day:02}.md", f"# Day {day}\n\n{''.join(lines)}")
     write(root, "Projects/alpha.md", PROJECT)
     bring(root)
-    for name in (INDEX, VECTORS):
-        with closing(sqlite3.connect(root / name)) as connection:
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with closing(sqlite3.connect(root / INDEX)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def bring(root: Path) -> None:
@@ -76,7 +74,8 @@ def files(root: Path) -> dict[str, Path]:
     """Return the files that can be damaged, by what they are."""
     stamp = read_stamp(root)
     assert stamp
-    return {"index": root / INDEX, "vectors": root / VECTORS, "matrix": root / stamp.file}
+    beside = {part: (root / stamp.signs).with_suffix(f".{part}") for part in ("rows", "keys", "bits")}
+    return {"index": root / INDEX, "places": root / stamp.file, **beside}
 
 
 def flip(path: Path, seed: int, count: int) -> None:

@@ -18,6 +18,7 @@ from pipelines.search.embed import embed_index
 from pipelines.search.matrix import read_stamp
 from pipelines.search.query import Asked, search
 from pipelines.search.schema import INDEX, VERSION
+from pipelines.search.vectors import REFUSED
 from tests.search.bag import Bag
 from tests.search.dying import dying
 
@@ -120,6 +121,7 @@ def test_while_most_is_not_embedded_words_answer(root: Path, bag: Bag) -> None:
     assert embed_index(root, bag).missing == 4
     assert found(root, "boat", bag) == []
     bag.failing = False
+    (root / REFUSED).unlink()
     embed_index(root, bag)
     assert found(root, "boat", bag)[0] == "Projects/p.md:6"
 

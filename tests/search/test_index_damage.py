@@ -14,7 +14,6 @@ from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.query import Asked, search
 from pipelines.search.schema import INDEX
-from pipelines.search.vectors import VECTORS
 from tests.search.bag import Bag
 from tests.search.flips import answers, answers_as_searched, bring, files, fill, flip
 
@@ -57,7 +56,7 @@ def test_a_search_alone_notices_a_hundred_bytes(root: Path, right: list[list[Hit
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("which", ["vectors", "matrix"])
+@pytest.mark.parametrize("which", ["rows", "keys", "bits", "places"])
 def test_a_hundred_bytes_of_the_vectors_are_noticed(root: Path, right: list[list[Hit]], which: str, seed: int) -> None:
     flip(files(root)[which], seed, 100)
     bring(root)
@@ -123,8 +122,9 @@ def test_a_unit_of_a_file_that_is_not_there_is_damage(root: Path, *, explain: bo
 
 
 def test_a_model_whose_file_is_gone_for_good_says_so_and_words_go_on(root: Path) -> None:
-    (root / VECTORS).unlink()
-    (root / VECTORS).mkdir()
+    keys = files(root)["keys"]
+    keys.unlink()
+    keys.mkdir()
     with pytest.raises(OSError, match="directory"):
         embed_index(root, Bag())
     update_index(root)

@@ -14,7 +14,6 @@ from pipelines.search.build import update_index
 from pipelines.search.damage import VectorFacts, first_day, index_facts
 from pipelines.search.embed import embed_index
 from pipelines.search.schema import INDEX, VERSION
-from pipelines.search.vectors import VECTORS
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
@@ -55,15 +54,16 @@ def test_vectors_present_and_missing(root: Path) -> None:
     write(root, "Logs/2026-01-03.md", "- poison\n- plums\n")
     update_index(root)
     assert index_facts(root).vectors == VectorFacts(bag.name, 64, 3, 2)
-    assert embed_index(root, bag).missing == 2
+    assert embed_index(root, bag).missing == 1
     (root / "Logs/2026-01-02.md").unlink()
     update_index(root)
-    assert index_facts(root).vectors == VectorFacts(bag.name, 64, 1, 2)
+    assert index_facts(root).vectors == VectorFacts(bag.name, 64, 2, 1)
 
 
 def test_without_the_vectors_a_matrix_tells_of_none(root: Path) -> None:
     embed_index(root, Bag())
-    (root / VECTORS).unlink()
+    for rows in (root / ".curate").glob("*.rows"):
+        rows.unlink()
     assert index_facts(root).vectors is None  # no search uses it
 
 

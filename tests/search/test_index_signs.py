@@ -14,6 +14,7 @@ from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.matrix import Matrix, Stamp, open_matrix, read_stamp
 from pipelines.search.query import Asked, search
+from pipelines.search.vectors import Kept, packed
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
@@ -52,8 +53,12 @@ def test_of_many_vectors_the_nearest_are_found_by_their_signs(monkeypatch: pytes
     monkeypatch.setattr(scanning, "_FEW", 1000)
     monkeypatch.setattr(scanning, "_LEAST", 1000)
     rows = made(20_000)
-    stamp = Stamp("b", "m", rows.shape[1], len(rows) - 1)
-    signed, plain = Matrix(stamp, rows, signs_of(rows)), Matrix(stamp, rows)
+    stamp = Stamp("b", "m", rows.shape[1], vectors=len(rows), units=len(rows) - 1)
+    numbers, factors = packed(rows)
+    entries = np.zeros((len(rows), 24), np.uint8)
+    entries[:, 16:20] = factors[:, None].view(np.uint8)
+    kept, places = Kept(stamp.model, 1, entries, numbers), np.arange(len(rows))
+    signed, plain = Matrix(stamp, kept, places, signs_of(numbers)), Matrix(stamp, kept, places)
     allowed = list(range(0, len(rows), 3))
     shares = []
     for question in rows[:40]:
@@ -82,7 +87,7 @@ def test_whatever_is_wrong_with_the_signs_the_answers_stand(root: Path, monkeypa
     assert stamp
     file = root / stamp.signs
     sound = file.read_bytes()
-    assert len(sound) == (stamp.units + 1) * 8 * words_of(stamp.dimension)
+    assert len(sound) == stamp.vectors * 8 * words_of(stamp.dimension)
 
     def answers() -> list[tuple[str, float]]:
         asked = Asked(vector=bag.embed_query("boat"), embedder=bag.name)
@@ -116,5 +121,5 @@ def test_signs_follow_what_is_added(root: Path) -> None:
         matrix = open_matrix(root, stamp.build)
         assert matrix is not None
         assert matrix.signs is not None
-        assert np.array_equal(matrix.signs, signs_of(np.asarray(matrix.rows)))
-    assert not list((root / ".curate").glob("matrix-*.new"))
+        assert np.array_equal(matrix.signs, signs_of(matrix.kept.rows))
+    assert not list((root / ".curate").glob("*.new"))

@@ -1,25 +1,28 @@
-"""Vectors: nothing is embedded twice, a failing batch stops no other, models are never mixed, damage is mended."""
+"""Vectors: nothing is embedded twice, a refused text stops no other, models are never mixed, damage is mended."""
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
+from pipelines.errors import ModelFailed
 from pipelines.search import build as build_module
-from pipelines.search import embed as embed_module
+from pipelines.search import matrix as matrix_module
 from pipelines.search import vectors as vectors_module
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.embed import embed_index
-from pipelines.search.matrix import STAMP, read_stamp
+from pipelines.search.indexed_files import Skipped, unread
+from pipelines.search.matrix import read_stamp
 from pipelines.search.query import Asked, search
-from pipelines.search.vectors import VECTORS
+from pipelines.search.vectors import Model, load
 from tests.search.bag import Bag
+from tests.search.dying import dying
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -76,20 +79,78 @@ def test_nothing_is_embedded_twice(root: Path, bag: Bag) -> None:
     assert found(root, "doctor", bag)[0] == "Areas/b.md:6"
 
 
-def test_a_failing_batch_stops_no_other_and_is_tried_again(
+def test_a_text_that_is_refused_costs_that_text_alone(root: Path, bag: Bag) -> None:
+    words = ("boat", "tea", "plum", "lake", "north")
+    lines = [f"- the {word} {number}" for number in range(40) for word in words]
+    lines[77] = "- poison in the cellar"
+    write(root, "Logs/2026-01-02.md", "\n".join(lines))
+    update_index(root)
+    calls = count_calls(bag)
+    report = embed_index(root, bag)
+    assert (report.embedded, report.missing, report.faults) == (199, 1, ())
+    assert len(calls) < 30
+    assert unread(root)[1] == (
+        Skipped("Logs/2026-01-02.md", "is found by its words alone in line 78: bag was poisoned"),
+    )
+    assert found(root, "cellar", bag)[0] == "Logs/2026-01-02.md:78"
+
+
+def test_a_refused_text_is_tried_again_when_it_changes_and_after_a_week(
     root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embed_module, "BATCH", 1)
-    write(root, "Areas/b.md", "poison in the cellar\n")
-    write(root, "Areas/c.md", "cheerful people\n")
+    write(root, "Areas/b.md", "poison in the cellar\n\nmuch poison\n")
     update_index(root)
-    report = embed_index(root, bag)
-    assert (report.embedded, report.missing, report.faults) == (1, 1, ("bag was poisoned.",))
-    assert found(root, "happy", bag)[:2] == ["Areas/c.md:1", "Areas/a.md:6"]
-    assert found(root, "cellar", bag)[0] == "Areas/b.md:1"
+    assert embed_index(root, bag).missing == 2
     bag.failing = False
-    report = embed_index(root, bag)
-    assert (report.embedded, report.missing, report.faults) == (1, 0, ())
+    write(root, "Areas/b.md", "poison in the cellar\n\nmuch more poison\n")
+    update_index(root)
+    assert embed_index(root, bag).embedded == 1
+    assert [one.path for one in unread(root)[1]] == ["Areas/b.md"]
+    week = time.time() + 7 * 24 * 3600
+    monkeypatch.setattr(time, "time", lambda: week)
+    assert (embed_index(root, bag).missing, unread(root)[1]) == (0, ())
+    assert found(root, "cellar", bag)[0] == "Areas/b.md:1"
+
+
+def test_an_embedder_that_fails_at_everything_blames_no_text(root: Path) -> None:
+    class Down(Bag):
+        def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            raise ModelFailed("bag", f"is down for {'one text' if len(texts) == 1 else 'all'}")
+
+    write(root, "Areas/b.md", "\n\n".join(f"plum {number}" for number in range(500)))
+    update_index(root)
+    down = Down("test:down")
+    calls = count_calls(down)
+    report = embed_index(root, down)
+    assert (report.embedded, report.missing, report.faults) == (0, 503, ("bag is down for one text.",))
+    assert len(calls) == 6
+    assert unread(root)[1] == ()
+
+
+def test_items_come_first_then_the_newest_and_of_a_day_the_shortest(root: Path, bag: Bag) -> None:
+    write(root, "Logs/2026-01-02.md", "- a boat on the lake\n\n- a boat\n")
+    write(root, "Logs/2026-01-03.md", "- a plum from the garden\n\n- a pear\n")
+    write(root, "Areas/b.md", "- Fact: tea is red <!-- k7f3a9c2b10 since=2025-01-01 -->\n\nundated\n")
+    update_index(root)
+    bag.asked.clear()
+    told = list[tuple[int, int]]()
+    embed_index(root, bag, advance=lambda *far: told.append(far))
+    begins = [text.partition(" (")[0] for text in bag.asked]
+    assert begins == [
+        *("Fact: tea is red", "a pear", "a plum from the garden", "a boat", "a boat on the lake", "undated")
+    ]
+    assert told == [(6, 6)]
+
+
+def count_calls(bag: Bag) -> list[int]:
+    calls, work = list[int](), bag.embed_documents
+
+    def counted(texts: Sequence[str]) -> NDArray[np.float32]:
+        calls.append(len(texts))
+        return work(texts)
+
+    bag.embed_documents = counted  # type: ignore[method-assign]
+    return calls
 
 
 def test_where_most_units_lack_a_vector_words_answer_whatever_was_in_the_index_before(root: Path, bag: Bag) -> None:
@@ -132,17 +193,17 @@ def test_vectors_of_two_models_are_never_compared(root: Path, bag: Bag) -> None:
 
 
 def test_a_model_that_fails_whole_leaves_the_old_vectors_in_use(root: Path, bag: Bag) -> None:
-    write(root, "Areas/b.md", "poison\n")
-    update_index(root)
-    assert embed_index(root, Bag("test:other")).missing == 4
+    class Down(Bag):
+        def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            raise ModelFailed("bag", f"is down for {len(texts)}")
+
+    assert embed_index(root, Down("test:other")).missing == 3
     assert found(root, "boat", bag)[0] == "Logs/2026-01-01.md:3"
 
 
-@pytest.mark.parametrize("lost", [STAMP, "matrix", VECTORS])
+@pytest.mark.parametrize("lost", ["matrix.json", "places", "rows", "keys", "bits"])
 def test_what_is_lost_or_damaged_is_made_again(root: Path, bag: Bag, lost: str) -> None:
-    stamp = read_stamp(root)
-    assert stamp
-    path = root / (stamp.file if lost == "matrix" else lost)
+    (path,) = (root / ".curate").glob(f"*{lost}")
     for spoil in (path.unlink, lambda: path.write_bytes(b"x" * 5000)):
         spoil()
         update_index(root)
@@ -151,17 +212,32 @@ def test_what_is_lost_or_damaged_is_made_again(root: Path, bag: Bag, lost: str) 
 
 
 def test_a_vector_that_the_disk_changed_is_not_believed(root: Path, bag: Bag) -> None:
-    with closing(sqlite3.connect(root / VECTORS)) as store:
-        store.execute("UPDATE vectors SET vector = zeroblob(length(vector))")
-        store.commit()
+    (rows,) = (root / ".curate").glob("*.rows")
+    rows.write_bytes(bytes(rows.stat().st_size))
     rebuild_index(root)
     assert embed_index(root, bag).embedded == 3
 
 
-def test_the_files_are_private(root: Path) -> None:
-    stamp = read_stamp(root)
-    assert stamp
-    assert all((root / path).stat().st_mode & 0o77 == 0 for path in (VECTORS, stamp.file, STAMP))
+@pytest.mark.parametrize("torn", ["rows", "keys"])
+def test_a_writer_that_was_killed_costs_what_it_had_not_written(root: Path, bag: Bag, torn: str) -> None:
+    (path,) = (root / ".curate").glob(f"*.{torn}")
+    with path.open("ab") as file:
+        file.write(b"torn")
+    write(root, "Areas/b.md", "cheerful people\n")
+    update_index(root)
+    assert embed_index(root, bag).embedded == 1
+    assert found(root, "happy", bag)[:2] == ["Areas/b.md:1", "Areas/a.md:6"]
+    rebuild_index(root)
+    assert embed_index(root, bag).embedded == 0
+
+
+def test_the_files_are_private(root: Path, bag: Bag) -> None:
+    write(root, "Areas/b.md", "poison\n")
+    update_index(root)
+    embed_index(root, bag)
+    files = [path for pattern in ("vectors-*", "matrix*", "refused*") for path in (root / ".curate").glob(pattern)]
+    assert len(files) == 6
+    assert all(path.stat().st_mode & 0o77 == 0 for path in files)
 
 
 def test_numbers_that_lie_idle_are_given_anew(root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,19 +252,48 @@ def test_numbers_that_lie_idle_are_given_anew(root: Path, bag: Bag, monkeypatch:
     assert found(root, "doctor", bag)[0] == "Areas/a.md:1"
 
 
-def test_vectors_of_what_is_gone_are_dropped_in_time(root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("killed", [None, "_write", "_drop_others", "write_private"])
+def test_the_room_of_vectors_that_no_text_has_is_reclaimed(
+    root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch, killed: str | None
+) -> None:
     def held() -> int:
-        with closing(sqlite3.connect(root / VECTORS)) as store:
-            return int(store.execute("SELECT count(*) FROM vectors").fetchone()[0])
+        return len(load(root, Model(bag.name, bag.dimension)).rows)
 
-    for path in ("Areas/a.md", "Logs/2026-01-01.md"):
-        (root / path).unlink()
-    write(root, "Areas/b.md", "new\n")
+    before = found(root, "boat", bag)
+    for change in range(20):
+        write(root, "Areas/b.md", f"new {change}\n")
+        update_index(root)
+        embed_index(root, bag)
+    assert held() == 23
+    assert before == [one for one in found(root, "boat", bag) if not one.startswith("Areas/b")]
+    monkeypatch.setattr(matrix_module, "SPARE", 0)
+    write(root, "Areas/b.md", "new 19\n\nold\n")
+    if killed:
+        module = vectors_module if killed == "_write" else matrix_module
+        with dying(root, module, killed, 0) as fired:
+            update_index(root)
+        assert fired
     update_index(root)
-    embed_index(root, bag)
-    rebuild_index(root)
     assert held() == 4
-    monkeypatch.setattr(vectors_module, "_SPARE", 0)
+    assert len(list((root / ".curate").glob("vectors-*"))) == 3
+    assert embed_index(root, bag).embedded == 1
+    assert found(root, "doctor", bag)[0] == "Areas/a.md:6"
+
+
+def test_what_an_earlier_version_kept_makes_room(root: Path, bag: Bag) -> None:
+    old = [root / ".curate" / name for name in ("vectors.db", "vectors.db-wal", "matrix-0a-0b.f32")]
+    for path in old:
+        path.write_bytes(b"old")
     rebuild_index(root)
-    assert held() == 1
-    assert found(root, "new", bag) == ["Areas/b.md:1"]
+    assert not [path for path in old if path.exists()]
+    assert found(root, "boat", bag)[0] == "Logs/2026-01-01.md:3"
+
+
+def test_the_vectors_of_another_model_make_room_after_a_month(
+    root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed_index(root, Bag("test:other", 32))
+    month = time.time() + 31 * 24 * 3600
+    monkeypatch.setattr(time, "time", lambda: month)
+    rebuild_index(root)
+    assert embed_index(root, bag).embedded == 3

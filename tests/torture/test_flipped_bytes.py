@@ -21,7 +21,7 @@ SEEDS = 100
 
 @pytest.mark.torture
 @pytest.mark.parametrize("count", [1, 10, 100])
-@pytest.mark.parametrize("which", ["index", "vectors", "matrix"])
+@pytest.mark.parametrize("which", ["index", "rows", "keys", "bits", "places"])
 def test_flipped_bytes(tmp_path: Path, which: str, count: int) -> None:
     source, root = tmp_path / "source", tmp_path / "memory"
     source.mkdir()

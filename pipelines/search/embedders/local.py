@@ -38,7 +38,8 @@ _ERF_STEP: Final = 0.3275911
 class LocalEmbedder:
     """Embeds on this machine. What that takes is loaded by the first call and kept."""
 
-    def __init__(self, model: BuiltModel, threads: int = 2) -> None:
+    def __init__(self, model: BuiltModel, threads: int = 0) -> None:
+        """Load nothing yet; without a number of threads, documents are embedded on all processors."""
         self.name, self.dimension = model.name, model.shape.width
         self.model, self.threads = model, threads
 
