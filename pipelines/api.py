@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pipelines.queries.why import Why
+    from pipelines.search.found import Found
     from pipelines.search.hits import Hit
     from pipelines.store.item import Item
 
@@ -36,10 +37,12 @@ class Answer:
     Args:
         hits: what was found.
         notes: sentences on what limits the answer, as that a file was left out because it is being rewritten.
+        found: how much that is: "yes", "little" where it may not answer the question, or "nothing", without hits.
     """
 
     hits: tuple[Hit, ...]
     notes: tuple[str, ...] = ()
+    found: Found = "yes"
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

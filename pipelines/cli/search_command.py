@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pipelines.queries.search_settings import Asker
     from pipelines.search.build import Freshness
+    from pipelines.search.found import Found
     from pipelines.search.query import Hit
 
 
@@ -75,7 +76,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     asks the memory as git has it from that day: its logs and documents, by words alone.
 
     An item stands for the lines of the log that it rests on. What was overruled since comes last, struck through, with
-    what overruled it.
+    what overruled it. Where the memory holds nothing on QUERY, the answer is that nothing was found, and no hit.
     """
     from pipelines.queries.search_settings import asker, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
@@ -90,12 +91,12 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
         if query == ("-",):
             for line in sys.stdin.buffer:
                 one = line.decode(errors="replace").rstrip("\r\n")
-                _print_json(one, _answer(searched, one, limit or GIVEN, fresh, who))
+                _print_json(one, *_answer(searched, one, limit or GIVEN, fresh, who))
             return
         # What the shell passed that is not UTF-8 is no text to look for, and could not be printed.
         asked = " ".join(query).encode(errors="surrogateescape").decode(errors="replace")
-        hits = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
-        (_print_json if as_json else _print_hits)(asked, hits)
+        hits, found = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
+        (_print_json if as_json else _print_hits)(asked, hits, found)
         if filters.as_of and not hits:
             from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer
 
@@ -120,21 +121,23 @@ def _memory_of(root: Path, day: str) -> Iterator[Path]:
         yield folder
 
 
-def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> list[Hit]:
+def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> tuple[list[Hit], Found]:
     from pipelines.queries.search_settings import answered  # noqa: PLC0415  as above
 
-    hits, notes = answered(root, query, limit, fresh, who)
+    hits, notes, found = answered(root, query, limit, fresh, who)
     warn(*notes)
-    return hits
+    return hits, found
 
 
-def _print_json(query: str, hits: list[Hit]) -> None:
-    say_json_line({"query": query, "results": [hit.to_json() for hit in hits]})
+def _print_json(query: str, hits: list[Hit], found: Found) -> None:
+    say_json_line({"query": query, "found": found, "results": [hit.to_json() for hit in hits]})
 
 
-def _print_hits(query: str, hits: list[Hit]) -> None:
+def _print_hits(query: str, hits: list[Hit], found: Found) -> None:
     from pipelines.search.hits import CLOSE, OPEN, snippets  # noqa: PLC0415  programs need no snippets
 
+    if found == "little":
+        say("Little was found; it may not answer the question.")
     for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
         days = f"{hit.date} until {hit.until}" if hit.until else hit.date
         say("  ".join(filter(None, (f"{escape_terminal_line(hit.path)}:{hit.lines}", days, hit.quality))))
@@ -147,5 +150,5 @@ def _print_hits(query: str, hits: list[Hit]) -> None:
         if hit.factors:
             factors = ", ".join(f"{name} {value:.4g}" for name, value in hit.factors.items())
             say(f"    score {hit.score:.4g}: {factors}")
-    if not hits:
+    if found == "nothing":
         say("Nothing was found.")

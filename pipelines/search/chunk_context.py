@@ -162,13 +162,23 @@ def spaced(query: str) -> str:
 
 
 def match_expression(query: str) -> str:
-    """Return the FTS5 expression that finds what a question asks for, or an empty string where it has no word.
+    """Return the FTS5 expression that finds what a question asks for, or an empty string where it has no word."""
+    return " OR ".join(match_terms(query))
+
+
+def match_terms(query: str) -> list[str]:
+    """Return what a question asks for as terms of FTS5.
 
     Stop words are left out, unless nothing else is there. A name with marks inside (`v1.2.3`, `alpha-notes.md`,
     `2023-05-08`) is looked for as a whole and by its parts. `project:NAME`, `type:TYPE` and `#tag` look for the label.
     """
     terms = dict.fromkeys(_terms(query, STOP_WORDS)) or dict.fromkeys(_terms(query, frozenset()))
-    return " OR ".join(list(terms)[:MAX_TERMS])
+    return list(terms)[:MAX_TERMS]
+
+
+def unlabelled(query: str) -> str:
+    """Return a question without its labels, which say where to look rather than what for."""
+    return _LABELLED.sub(" ", query)
 
 
 def identifiers(query: str) -> list[str]:

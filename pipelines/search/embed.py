@@ -6,6 +6,7 @@ that an embedder refuses costs that text alone: it is found by its words, and tr
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import CurateError, ModelFailed, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
 from pipelines.search.chunk_context import day_words
+from pipelines.search.found import QUESTIONS, chance_keys
 from pipelines.search.matrix import follow, read_stamp
 from pipelines.search.schema import SEPARATOR, reading, writer_lock
 from pipelines.search.vectors import Model, Refused, keep, keep_refused, load, refused
@@ -166,11 +168,29 @@ def embed_index(
             faults[fault.sentence] = None
             failures += 1
         advance(min(at + BATCH, len(keys)), len(keys))
+    if not faults:
+        _ask_by_chance(root, embedder, model, until)
     with writer_lock(root), reading(root) as index:
         stamp = follow(root, index, model if embedded or not faults else None)
         keep_refused(root, model, kept_out)
     missing = len(stamp.missing) if stamp and stamp.model == model else len(wanted) - embedded
     return VectorReport(model.name, embedded, missing, tuple(faults))
+
+
+def _ask_by_chance(root: Path, embedder: Embedder, model: Model, until: float) -> None:
+    """Keep the vectors of `QUESTIONS`, which are asked once; those that fail, or for which no time is left, wait."""
+    import numpy as np  # noqa: PLC0415  only who embeds needs it
+
+    there, asked = load(root, model).find(keys := chance_keys()), dict[bytes, "NDArray[np.float32]"]()
+    with contextlib.suppress(ModelFailed):
+        for one, question in zip(keys, QUESTIONS, strict=True):
+            if one not in there and time.monotonic() < until:
+                vector = np.asarray(embedder.embed_query(question), np.float32)
+                if vector.shape == (model.dimension,) and np.isfinite(vector).all():
+                    asked[one] = vector
+    if asked:
+        with writer_lock(root):
+            keep(root, model, list(asked), np.stack(list(asked.values())))
 
 
 def _wanted(root: Path, model: Model) -> dict[bytes, str]:
