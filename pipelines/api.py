@@ -7,7 +7,7 @@ open and nothing in mind, so it may be shared between threads.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -114,6 +114,7 @@ class Memory:
         before: str = "",
         trusts: Sequence[str] = (),
         sources: Sequence[str] = (),
+        meta: Sequence[str] = (),
         flat: bool = False,
         overruled: bool = False,
     ) -> Answer:
@@ -128,21 +129,23 @@ class Memory:
             before: only what is of an earlier day.
             trusts: only whose word it is: owner, self, external, untrusted.
             sources: only where it stands: log, session, document.
+            meta: only documents whose front matter says all of this, as `topic=kafka`.
             flat: whether lines of a log are hits beside the item that rests on them, rather than its `evidence`.
             overruled: whether lines that were rejected or held back are found, too.
 
         Raises:
-            UsageFault: a day is none, or the limit is out of range.
+            UsageFault: a day is none, the limit is out of range, or `meta` lacks a key or a value.
             BadSettings: curate.toml has faults.
             IndexUnusable, LockHeld, NotWritable: there is no index and none can be built.
         """
         from pipelines.queries.search_settings import searched  # noqa: PLC0415  an agent that only logs needs no index
-        from pipelines.search.filters import Filters  # noqa: PLC0415  as above
+        from pipelines.search.filters import Filters, meta_of  # noqa: PLC0415  as above
         from pipelines.search.query import Asked  # noqa: PLC0415  as above
 
         if not 1 <= limit <= MOST_HITS:
             raise UsageFault(f"The limit is {limit}.", f"Ask for 1 to {MOST_HITS} hits.")
         filters = Filters(tuple(types), project.strip(), _day(since), _day(before), tuple(trusts), tuple(sources))
+        filters = replace(filters, meta=meta_of(meta))
         asked = query.encode(errors="replace").decode()
         return Answer(*searched(self.root, asked, limit, Asked(filters=filters, flat=flat, overruled=overruled)))
 

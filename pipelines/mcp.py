@@ -103,7 +103,7 @@ class Tools:
 
         return Memory(self._root)
 
-    def memory_search(
+    def memory_search(  # noqa: PLR0913, PLR0917  what a search can be narrowed down by
         self,
         query: str,
         limit: int = 10,
@@ -111,13 +111,17 @@ class Tools:
         project: str = "",
         since: str = "",
         before: str = "",
+        meta: str = "",
     ) -> str:
         """Return what a search finds: each hit with its place, its day and whose word it is."""
         from pipelines.queries.search_settings import spare_threads
 
         spare_threads()
         types = (type,) if type else ()
-        found = self._memory.search(query, limit=limit, types=types, project=project, since=since, before=before)
+        said = [one for one in meta.split(";") if one.strip()]
+        found = self._memory.search(
+            query, limit=limit, types=types, project=project, since=since, before=before, meta=said
+        )
         return _answer_text(found)
 
     def memory_read(self, name: str, start_line: int | None = None, end_line: int | None = None) -> str:
@@ -204,6 +208,9 @@ def _or_null(schema: Json) -> Json:
 
 _PROJECT: Final = _text(0, _MOST_NAME, "A project's title; empty for no one project.")
 _DAY: Final = _text(0, 10, "A day, YYYY-MM-DD; empty for no bound.")
+_META: Final = _text(
+    0, _MOST_NAME, "What a document's front matter says, as topic=kafka; several parted by semicolons."
+)
 _LINE: Final = _or_null(_whole(1, 1_000_000_000))
 _NAMED: Final = _text(1, _MOST_NAME, "Its id or the id's beginning, or words of it alone.")
 _REASON: Final = _text(0, _MOST_NAME, "Why, in a few words; it stands in the log.")
@@ -237,7 +244,7 @@ def _shown(tool: Callable[..., str], description: str, hints: Json, arguments: J
 
 _SEARCHES: Final = {
     "query": _text(0, _MOST_QUERY), "limit": _whole(1, _MOST_HITS), "type": _KIND, "project": _PROJECT, "since": _DAY,
-    "before": _DAY,
+    "before": _DAY, "meta": _META,
 }  # fmt: skip
 _CONTEXTS: Final = {
     "project": _PROJECT,

@@ -10,7 +10,7 @@ import click
 
 from pipelines.cli.options import day_option, json_option, with_root
 from pipelines.cli.output import say, say_json_line, say_marked, warn
-from pipelines.search.filters import Filters
+from pipelines.search.filters import Filters, meta_of
 from pipelines.store.item import ItemType, Trust
 from pipelines.text import escape_terminal_line
 
@@ -49,6 +49,7 @@ _TYPES, _TRUSTS, _SOURCES = (
 @day_option("--as-of", "Only what held on this day, superseded since or not.")
 @click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Whose word.")
 @click.option("--source", "sources", type=_SOURCES, multiple=True, help="Where it stands.")
+@click.option("--meta", multiple=True, metavar="KEY=VALUE", help="Only documents whose front matter says so.")
 @day_option("--known-on", "In the memory as it was by the end of this day, by git.")
 @click.option("--flat", is_flag=True, help="Show lines of a log beside the items that rest on them.")
 @click.option("--overruled", is_flag=True, help="Also find lines that were rejected or wait for you.")
@@ -82,6 +83,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
     from pipelines.search.query import Asked  # noqa: PLC0415  as above
 
+    narrowed["meta"] = meta_of(narrowed["meta"])
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
     with _memory_of(root, known_on or "") as searched:
         spare_threads()

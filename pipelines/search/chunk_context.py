@@ -61,6 +61,10 @@ _COMPOUND: Final = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
 _SUFFIX: Final = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
 _PART: Final = re.compile(r"[^\W_]+")
 _ID: Final = re.compile(r"(?<!\w)k[0-9a-f]{5,64}(?!\w)")
+# Titles and tags are found as such; the others are what runs write, and stand in every document.
+_NOT_SEARCHED: Final = frozenset(
+    "title tags kind status updated source trust confidence confidence_reason kept".split()
+)
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
@@ -110,7 +114,8 @@ def _about(path: str, unit: Unit) -> str:
     name = searchable(name.removesuffix(PurePosixPath(name).suffix))
     project = [marker("project", searchable(unit.project))] if unit.project else []
     labels = [marker("type", kind) for kind in unit.types] + [marker("tag", tag) for tag in unit.tags]
-    return " ".join((*headings, day_words(unit.date), name, unit.item, *project, *labels)).strip()
+    said = [searchable(one.replace("=", " ", 1)) for one in unit.meta if one.partition("=")[0] not in _NOT_SEARCHED]
+    return " ".join((*headings, day_words(unit.date), name, unit.item, *project, *labels, *said)).strip()
 
 
 def day_words(day: str) -> str:
