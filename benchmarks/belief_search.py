@@ -110,7 +110,9 @@ Case = tuple[str, list[str]]
 def lived_month(root: Path) -> None:
     """Let a memory live through the month, read by whoever knows its outcomes."""
     user = load_user_settings(os.environ, f"exec:{sys.executable} {MONTH / 'answer.py'}")
-    live(read_month(MONTH), "5", root, lambda *moment: night_of(*moment, "", user)[0], lambda _, __: None)
+    live(
+        read_month(MONTH), "5", root, lambda home, how, when: night_of(home, how, when, "", user)[0], lambda _, __: None
+    )
 
 
 def conversation_cases(conversations: Sequence[Conversation]) -> Iterator[tuple[Conversation, list[Case]]]:
@@ -150,7 +152,7 @@ def asked_of(root: Path, cases: Sequence[Case], embedder: Embedder | None) -> di
     return told
 
 
-def absent(locomo: Path | None, embedder: Embedder | None) -> list[dict[str, str | float]]:
+def absent(locomo: Path | None, embedder: Embedder | None) -> list[dict[str, object]]:
     """Return a row for each case and way of searching."""
     told: dict[tuple[str, str], Counter[str]] = {}
     with tempfile.TemporaryDirectory() as home:

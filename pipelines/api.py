@@ -7,7 +7,7 @@ open and nothing in mind, so it may be shared between threads.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -144,8 +144,10 @@ class Memory:
 
         if not 1 <= limit <= MOST_HITS:
             raise UsageFault(f"The limit is {limit}.", f"Ask for 1 to {MOST_HITS} hits.")
-        filters = Filters(tuple(types), project.strip(), _day(since), _day(before), tuple(trusts), tuple(sources))
-        filters = replace(filters, meta=meta_of(meta))
+        filters = Filters(
+            *(tuple(types), project.strip(), _day(since), _day(before), tuple(trusts), tuple(sources)),
+            meta=meta_of(meta),
+        )
         asked = query.encode(errors="replace").decode()
         return Answer(*searched(self.root, asked, limit, Asked(filters=filters, flat=flat, overruled=overruled)))
 

@@ -168,8 +168,8 @@ def embed_index(
             faults[fault.sentence] = None
             failures += 1
         advance(min(at + BATCH, len(keys)), len(keys))
-    if not faults:
-        _ask_by_chance(root, embedder, model, until)
+    if not faults and time.monotonic() < until:
+        _ask_by_chance(root, embedder, model)
     with writer_lock(root), reading(root) as index:
         stamp = follow(root, index, model if embedded or not faults else None)
         keep_refused(root, model, kept_out)
@@ -177,20 +177,18 @@ def embed_index(
     return VectorReport(model.name, embedded, missing, tuple(faults))
 
 
-def _ask_by_chance(root: Path, embedder: Embedder, model: Model, until: float) -> None:
-    """Keep the vectors of `QUESTIONS`, which are asked once; those that fail, or for which no time is left, wait."""
+def _ask_by_chance(root: Path, embedder: Embedder, model: Model) -> None:
+    """Keep the vectors of `QUESTIONS`, which are asked once; where one fails, they wait for the next time."""
     import numpy as np  # noqa: PLC0415  only who embeds needs it
 
-    there, asked = load(root, model).find(keys := chance_keys()), dict[bytes, "NDArray[np.float32]"]()
+    keys = chance_keys()
+    if len(load(root, model).find(keys)) == len(keys):
+        return
     with contextlib.suppress(ModelFailed):
-        for one, question in zip(keys, QUESTIONS, strict=True):
-            if one not in there and time.monotonic() < until:
-                vector = np.asarray(embedder.embed_query(question), np.float32)
-                if vector.shape == (model.dimension,) and np.isfinite(vector).all():
-                    asked[one] = vector
-    if asked:
-        with writer_lock(root):
-            keep(root, model, list(asked), np.stack(list(asked.values())))
+        vectors = np.stack([embedder.embed_query(one) for one in QUESTIONS])
+        if vectors.shape[1] == model.dimension and np.isfinite(vectors).all():
+            with writer_lock(root):
+                keep(root, model, keys, vectors)
 
 
 def _wanted(root: Path, model: Model) -> dict[bytes, str]:

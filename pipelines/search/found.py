@@ -108,17 +108,16 @@ def nearest_by_chance(
         return ()
     questions = kept.vectors([found[key] for key in keys])
     there = {unit for (unit,) in index.execute(_THERE, (json.dumps([unit for _, unit in known]),))}
-    gone = [at for at in range(len(keys)) if not known or known[at][1] not in there]
-    best = [(-1.0, 0) if at in gone else known[at] for at in range(len(keys))]
-    every = range(len(places)) if gone else ()
-    for units, asked in ((new, range(len(keys))), (every, gone)):
-        shown = [unit for (unit,) in index.execute(_THERE, (json.dumps([*units]),)) if places[unit] >= 0]
-        for some in (shown[first : first + _BLOCK] for first in range(0, len(shown), _BLOCK)):
-            cosines = kept.vectors(places[some]) @ questions[[*asked]].T
-            rows = cosines.argmax(axis=0)
-            for column, (at, row) in enumerate(zip(asked, rows, strict=True)):
-                best[at] = max(best[at], (round(float(cosines[row, column]), 4), some[row]))
-    return tuple(best)
+    if not known or not all(unit in there for _, unit in known):
+        known, new = [(-1.0, 0)] * len(keys), range(len(places))
+    shown = [unit for (unit,) in index.execute(_THERE, (json.dumps([*new]),)) if places[unit] >= 0]
+    for some in (shown[first : first + _BLOCK] for first in range(0, len(shown), _BLOCK)):
+        cosines = kept.vectors(places[some]) @ questions.T
+        nearest = zip(cosines.max(axis=0).tolist(), cosines.argmax(axis=0).tolist(), strict=True)
+        # So many figures hang neither on the order of the units nor on how many are compared at once.
+        near = [(round(cosine, 4), some[row]) for cosine, row in nearest]
+        known = list(map(max, known, near))
+    return tuple(known)
 
 
 def floor_of(chance: Sequence[Near]) -> float:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import signs_of, words_of
-from pipelines.search.found import chance_keys, floor_of, nearest_by_chance
+from pipelines.search.found import chance_keys, nearest_by_chance
 from pipelines.search.schema import NEVER
 from pipelines.search.vectors import FLAGS, Model, holds, load, reclaim, write_private
 from pipelines.store.layout import PRIVATE
@@ -78,11 +78,6 @@ class Stamp:
     def model(self) -> Model:
         """Who made the vectors."""
         return Model(self.name, self.dimension)
-
-    @property
-    def floor(self) -> float:
-        """The cosine that chance comes to, or 0 where that is not known."""
-        return floor_of(self.chance)
 
     @property
     def file(self) -> str:

@@ -10,7 +10,7 @@ from pipelines.search.beliefs import evidence_of, govern
 from pipelines.search.candidates import Question, candidates, fitting_units, matrix_for, repeated_in_logs
 from pipelines.search.chunk_context import identifiers, match_terms, unlabelled
 from pipelines.search.filters import Filters, resolved
-from pipelines.search.found import judge
+from pipelines.search.found import floor_of, judge
 from pipelines.search.hits import Hit, read_hits
 from pipelines.search.rank import Ranking, weighted
 from pipelines.search.schema import reading
@@ -127,7 +127,11 @@ def answer(
     # A stemmed, tokenised text is no place to look for an item's id.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     telling = terms and (match_terms(unlabelled(query)) or terms)
-    found = "yes" if named else judge(connection, telling, words, meaning, matrix.stamp.floor if matrix else None)
+    found = (
+        "yes"
+        if named
+        else judge(connection, telling, words, meaning, floor_of(matrix.stamp.chance) if matrix else None)
+    )
     twice = repeated_in_logs(connection, places, question)
     fused = words
     if matrix:

@@ -90,7 +90,7 @@ def test_by_words_alone_the_words_decide(root: Path, query: str, found: str) -> 
 def test_what_is_as_near_as_unrelated_questions_is_not_found_unless_telling_words_occur(root: Path) -> None:
     bag = Counting()
     embed_index(root, bag)
-    floor = stamp_of(root).floor
+    floor = floor_of(stamp_of(root).chance)
     assert 0 < floor < 1
     assert how_much(root, "we tie the vessel at the northern quay", bag) == "yes"
     assert how_much(root, "kubernetes cluster", bag) == "nothing"
@@ -102,7 +102,7 @@ def test_the_floor_is_what_95_in_100_unrelated_questions_stay_under(root: Path) 
     embed_index(root, bag)
     lines = bag.embed_documents([f"{line[2:]} (1 January 2026)" for line in LINES.splitlines()])
     best = sorted(float((lines @ bag.embed_query(question)).max()) for question in QUESTIONS)
-    assert stamp_of(root).floor == pytest.approx(best[37], abs=0.01)  # numbers are kept in a byte each
+    assert floor_of(stamp_of(root).chance) == pytest.approx(best[37], abs=0.01)  # numbers are kept in a byte each
     assert floor_of(()) == 0.0
 
 
@@ -122,16 +122,16 @@ def test_the_questions_are_asked_once_and_never_shown(root: Path) -> None:
 def test_what_comes_and_goes_changes_the_floor_as_a_new_index_has_it(root: Path) -> None:
     bag = Counting()
     embed_index(root, bag)
-    before = stamp_of(root).floor
+    before = floor_of(stamp_of(root).chance)
     near = [f"- {question}\n" for question in QUESTIONS[:6]]
     write(root, "Areas/a.md", "\n".join(near))
     update_index(root)
     embed_index(root, bag)
-    assert stamp_of(root).floor > max(before, 0.8)
+    assert floor_of(stamp_of(root).chance) > max(before, 0.8)
     write(root, "Areas/a.md", "".join(near[:1]))
     update_index(root)
     followed = stamp_of(root)
-    assert followed.floor == pytest.approx(before, abs=0.1)
+    assert floor_of(followed.chance) == pytest.approx(before, abs=0.1)
     rebuild_index(root)
     assert [one for one, _ in stamp_of(root).chance] == [one for one, _ in followed.chance]
 
@@ -141,8 +141,8 @@ def test_without_a_floor_nothing_is_called_nothing_for_its_meaning(root: Path) -
     bag.failing = True
     report = embed_index(root, bag)
     assert (report.missing, report.faults) == (0, ())
-    assert (stamp_of(root).floor, bag.questions) == (0.0, 1)
+    assert (floor_of(stamp_of(root).chance), bag.questions) == (0.0, 1)
     assert how_much(root, "ship kubernetes", bag) == "yes"
     bag.failing = False
     embed_index(root, bag)
-    assert stamp_of(root).floor > 0
+    assert floor_of(stamp_of(root).chance) > 0

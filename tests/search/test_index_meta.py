@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines.cli import run_cli
 from pipelines.errors import UsageFault
 from pipelines.search.build import update_index
 from pipelines.search.filters import Filters, meta_of
 from pipelines.search.query import Asked, search
-from tests.conftest import run_cli
 
 if TYPE_CHECKING:
     from pathlib import Path
