@@ -138,7 +138,7 @@ def all_query_times(root: Path, embedder: Made, queries: int) -> dict[str, dict[
 
 
 def _answer(root: Path, connection: sqlite3.Connection, query: str, asked: Asked) -> object:
-    return answer(root, connection, query, 10, (), asked)
+    return answer(root, connection, query, 10, (), asked)[0]
 
 
 def _search(root: Path, query: str, asked: Asked) -> object:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pipelines.queries.why import Why
+    from pipelines.search.found import Found
     from pipelines.search.hits import Hit
     from pipelines.store.item import Item
 
@@ -36,10 +37,12 @@ class Answer:
     Args:
         hits: what was found.
         notes: sentences on what limits the answer, as that a file was left out because it is being rewritten.
+        found: how much that is: "yes", "little" where it may not answer the question, or "nothing", without hits.
     """
 
     hits: tuple[Hit, ...]
     notes: tuple[str, ...] = ()
+    found: Found = "yes"
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -111,6 +114,7 @@ class Memory:
         before: str = "",
         trusts: Sequence[str] = (),
         sources: Sequence[str] = (),
+        meta: Sequence[str] = (),
         flat: bool = False,
         overruled: bool = False,
     ) -> Answer:
@@ -125,21 +129,25 @@ class Memory:
             before: only what is of an earlier day.
             trusts: only whose word it is: owner, self, external, untrusted.
             sources: only where it stands: log, session, document.
+            meta: only documents whose front matter says all of this, as `topic=kafka`.
             flat: whether lines of a log are hits beside the item that rests on them, rather than its `evidence`.
             overruled: whether lines that were rejected or held back are found, too.
 
         Raises:
-            UsageFault: a day is none, or the limit is out of range.
+            UsageFault: a day is none, the limit is out of range, or `meta` lacks a key or a value.
             BadSettings: curate.toml has faults.
             IndexUnusable, LockHeld, NotWritable: there is no index and none can be built.
         """
         from pipelines.queries.search_settings import searched  # noqa: PLC0415  an agent that only logs needs no index
-        from pipelines.search.filters import Filters  # noqa: PLC0415  as above
+        from pipelines.search.filters import Filters, meta_of  # noqa: PLC0415  as above
         from pipelines.search.query import Asked  # noqa: PLC0415  as above
 
         if not 1 <= limit <= MOST_HITS:
             raise UsageFault(f"The limit is {limit}.", f"Ask for 1 to {MOST_HITS} hits.")
-        filters = Filters(tuple(types), project.strip(), _day(since), _day(before), tuple(trusts), tuple(sources))
+        filters = Filters(
+            *(tuple(types), project.strip(), _day(since), _day(before), tuple(trusts), tuple(sources)),
+            meta=meta_of(meta),
+        )
         asked = query.encode(errors="replace").decode()
         return Answer(*searched(self.root, asked, limit, Asked(filters=filters, flat=flat, overruled=overruled)))
 

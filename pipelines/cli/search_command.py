@@ -11,7 +11,7 @@ import click
 from pipelines.cli.options import day_option, json_option, with_root
 from pipelines.cli.output import say_json_line, say_marked, warn
 from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json, said
-from pipelines.search.filters import Filters
+from pipelines.search.filters import Filters, meta_of
 from pipelines.search.hits import CLOSE, OPEN
 from pipelines.store.item import ItemType, Trust
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pipelines.queries.search_settings import Asker
     from pipelines.search.build import Freshness
+    from pipelines.search.found import Found
     from pipelines.search.query import Hit
 
 
@@ -45,6 +46,7 @@ _TYPES, _TRUSTS, _SOURCES = (
 @day_option("--as-of", "Only what held on this day, superseded since or not.")
 @click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Whose word.")
 @click.option("--source", "sources", type=_SOURCES, multiple=True, help="Where it stands.")
+@click.option("--meta", multiple=True, metavar="KEY=VALUE", help="Only documents whose front matter says so.")
 @day_option("--known-on", "In the memory as it was by the end of this day, by git.")
 @click.option("--flat", is_flag=True, help="Show lines of a log beside the items that rest on them.")
 @click.option("--overruled", is_flag=True, help="Also find lines that were rejected or wait for you.")
@@ -72,12 +74,13 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     asks the memory as git has it from that day: its logs and documents, by words alone.
 
     An item stands for the lines of the log that it rests on. What was overruled since comes last, struck through, with
-    what overruled it.
+    what overruled it. Where the memory holds nothing on QUERY, the answer is that nothing was found, and no hit.
     """
     from pipelines.queries.search_settings import asker, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
     from pipelines.search.query import Asked  # noqa: PLC0415  as above
 
+    narrowed["meta"] = meta_of(narrowed["meta"])
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
     with _memory_of(root, known_on or "") as searched:
         spare_threads()
@@ -90,10 +93,10 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
                 say_json_line(hits_json(one, *_answer(searched, one, limit or GIVEN, fresh, who)))
             return
         asked = said(" ".join(query))
-        hits, notes = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
+        hits, notes, found = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
         if as_json:
-            say_json_line(hits_json(asked, hits, notes))
-        for line in () if as_json else hit_lines(asked, hits):
+            say_json_line(hits_json(asked, hits, notes, found))
+        for line in () if as_json else hit_lines(asked, hits, found):
             say_marked(line, OPEN, CLOSE)
         if filters.as_of and not hits:
             from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer
@@ -119,9 +122,9 @@ def _memory_of(root: Path, day: str) -> Iterator[Path]:
         yield folder
 
 
-def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> tuple[list[Hit], list[str]]:
+def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> tuple[list[Hit], list[str], Found]:
     from pipelines.queries.search_settings import answered  # noqa: PLC0415  as above
 
-    hits, notes = answered(root, query, limit, fresh, who)
+    hits, notes, found = answered(root, query, limit, fresh, who)
     warn(*notes)
-    return hits, [*fresh.notes, *notes]
+    return hits, [*fresh.notes, *notes], found

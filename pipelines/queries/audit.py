@@ -219,7 +219,7 @@ def _by_search(root: Path, topic: str) -> tuple[list[str], tuple[str, ...]]:
     from pipelines.search.filters import Filters  # noqa: PLC0415  as above
     from pipelines.search.query import Asked  # noqa: PLC0415  as above
 
-    found, notes = searched(root, topic, _MOST_HITS, Asked(filters=Filters(sources=("document",)), explain=True))
+    found, notes, _ = searched(root, topic, _MOST_HITS, Asked(filters=Filters(sources=("document",)), explain=True))
     hits = [hit for hit in found if _is_near(hit.factors)]
     best = max((hit.score for hit in hits), default=0.0)
     return [hit.item for hit in hits if hit.item and hit.score >= _SHARE * best], notes

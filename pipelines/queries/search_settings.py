@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
 from pipelines.search.matrix import embedded_units, has_vectors, read_stamp
-from pipelines.search.query import Asked, search
+from pipelines.search.query import Asked, answer
 from pipelines.search.rank import Ranking
 from pipelines.search.schema import reading
 from pipelines.store.layout import SETTINGS
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from pipelines.search.build import Freshness
     from pipelines.search.embedders.embedder import Embedder
+    from pipelines.search.found import Found
     from pipelines.search.hits import Hit
     from pipelines.search.matrix import Stamp
     from pipelines.search.rank import Mode
@@ -156,36 +157,40 @@ _FRESHENING: Final = threading.Lock()
 """Threads of one process bring the index up to date one after the other: a second would only wait for the lock."""
 
 
-def searched(root: Path, query: str, limit: int, asked: Asked) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
+def searched(root: Path, query: str, limit: int, asked: Asked) -> tuple[tuple[Hit, ...], tuple[str, ...], Found]:
     """Search, and build an index that turns out to be damaged anew once; `asked` is as for `asker`.
 
     Returns:
-        The hits, best first, and sentences on what limits the answer.
+        The hits, best first, sentences on what limits the answer, and how much was found.
     """
     from pipelines.search.build import freshen  # noqa: PLC0415  the command line brings it up to date itself
 
     with _FRESHENING:
         fresh = freshen(root)
-    hits, notes = answered(root, query, limit, fresh, asker(root, asked))
-    return tuple(hits), (*fresh.notes, *notes)
+    hits, notes, found = answered(root, query, limit, fresh, asker(root, asked))
+    return tuple(hits), (*fresh.notes, *notes), found
 
 
-def answered(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> tuple[list[Hit], list[str]]:
+def answered(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> tuple[list[Hit], list[str], Found]:
     """Answer one of perhaps many queries from an index that was made fresh; one that is damaged is built anew once.
 
     Returns:
-        The hits, best first, and sentences on what limits the answer that were not said before.
+        The hits, best first (none where nothing was found), sentences on what limits the answer that were not said
+        before, and how much was found.
     """
     asked = who.ask(query)
     notes, who.notes = who.notes, []
     try:
-        return search(root, query, limit, fresh.stale, asked), notes
+        with reading(root) as connection:
+            hits, found = answer(root, connection, query, limit, fresh.stale, asked)
     except IndexUnusable as error:
         from pipelines.search.build import rebuilt  # noqa: PLC0415  as above
 
         with _FRESHENING:
             notes += rebuilt(root, error).notes
-        return search(root, query, limit, (), asked), notes
+        with reading(root) as connection:
+            hits, found = answer(root, connection, query, limit, (), asked)
+    return hits if found != "nothing" else [], notes, found
 
 
 def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
@@ -202,7 +207,7 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
 
     spare_threads()
     fresh = freshen(root)
-    hits = search(root, query, _STARTUP_HITS, fresh.stale, asker(root, Asked()).ask(query))
+    hits, *_ = answered(root, query, _STARTUP_HITS, fresh, asker(root, Asked()))
     fresh_hits = [
         hit for hit in hits if not hit.overruled and not (hit.own_path and hit.kind == "log" and hit.date < oldest)
     ]

@@ -71,6 +71,10 @@ _COMPOUND: Final = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
 _SUFFIX: Final = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
 _PART: Final = re.compile(r"[^\W_]+")
 _ID: Final = re.compile(r"(?<!\w)k[0-9a-f]{5,64}(?!\w)")
+# Titles and tags are found as such; the others are what runs write, and stand in every document.
+_NOT_SEARCHED: Final = frozenset(
+    "title tags kind status updated source trust confidence confidence_reason kept".split()
+)
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
@@ -120,7 +124,8 @@ def _about(path: str, unit: Unit) -> str:
     name = searchable(name.removesuffix(PurePosixPath(name).suffix))
     project = [marker("project", searchable(unit.project))] if unit.project else []
     labels = [marker("type", kind) for kind in unit.types] + [marker("tag", tag) for tag in unit.tags]
-    return " ".join((*headings, day_words(unit.date), name, unit.item, *project, *labels)).strip()
+    said = [searchable(one.replace("=", " ", 1)) for one in unit.meta if one.partition("=")[0] not in _NOT_SEARCHED]
+    return " ".join((*headings, day_words(unit.date), name, unit.item, *project, *labels, *said)).strip()
 
 
 def day_words(day: str) -> str:
@@ -172,13 +177,23 @@ def spaced(query: str) -> str:
 
 
 def match_expression(query: str) -> str:
-    """Return the FTS5 expression that finds what a question asks for, or an empty string where it has no word.
+    """Return the FTS5 expression that finds what a question asks for, or an empty string where it has no word."""
+    return " OR ".join(match_terms(query))
+
+
+def match_terms(query: str) -> list[str]:
+    """Return what a question asks for as terms of FTS5.
 
     Stop words are left out, unless nothing else is there. A name with marks inside (`v1.2.3`, `alpha-notes.md`,
     `2023-05-08`) is looked for as a whole and by its parts. `project:NAME`, `type:TYPE` and `#tag` look for the label.
     """
     terms = dict.fromkeys(_terms(query, STOP_WORDS)) or dict.fromkeys(_terms(query, frozenset()))
-    return " OR ".join(list(terms)[:MAX_TERMS])
+    return list(terms)[:MAX_TERMS]
+
+
+def unlabelled(query: str) -> str:
+    """Return a question without its labels, which say where to look rather than what for."""
+    return _LABELLED.sub(" ", query)
 
 
 def identifiers(query: str) -> list[str]:

@@ -36,6 +36,7 @@ UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING, Status.NEVER_HELD})
 DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
 
+_NO_SCALAR: Final = "[{|>&*"
 PIECE_BYTES: Final = 1600
 """Long prose is cut near 400 tokens, a token estimated as four bytes."""
 OVERLAP_BYTES: Final = PIECE_BYTES // 8
@@ -81,6 +82,7 @@ class Unit:
         source: where an item was first said, as `PATH:LINE`, or what its document names as its source; may be empty.
         status: an item's; empty for what is no item.
         item: the item's id, or empty.
+        meta: what its document's front matter says, `key=value` each, in lower case.
         record: the transcript's record that a log's line tells of, as `PATH:LINE`, or empty.
         hidden: whether it is left out of results and of its neighbours' surroundings: `SHOWN`, `PAST` or `NEVER`.
     """
@@ -101,6 +103,7 @@ class Unit:
     source: str = ""
     status: str = ""
     item: str = ""
+    meta: tuple[str, ...] = ()
     record: str = ""
     hidden: int = SHOWN
 
@@ -155,10 +158,16 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         confidence=confidence if confidence in _CONFIDENCES else "",
         confidence_reason=front.get("confidence_reason"),
         source=front.get("source"),
+        meta=tuple(f"{key}={said}".casefold() for key, said in front.values if said and said[0] not in _NO_SCALAR),
     )
     unsaid = _laid_down(path)
+    item: Unit | None = None
     for block in split_blocks(document.lines, front.lines):
-        unit = _prose(base, block) if block.verbatim else _item(base, block) or _prose(base, block)
+        below = item if block.text[:1].isspace() else None
+        item = (None if block.verbatim else _item(base, block)) or below
+        unit = item or _prose(base, block)
+        if item and item is below:  # a note that a person wrote under it
+            unit = replace(_prose(base, block), date=item.date, until=item.until, hidden=item.hidden)
         if unit.text and not (is_pointer(block.text) or block.text in unsaid):
             yield unit
 

@@ -116,9 +116,9 @@ def measure(
             for question, how in zip(questions, asked, strict=True):
                 ask = replace(how, ranking=replace(how.ranking, mode=mode))
                 began = time.perf_counter()
-                hits = answer(root, connection, question.query, LIMIT, stale, ask)
+                hits, told = answer(root, connection, question.query, LIMIT, stale, ask)
                 times.append(1000 * (time.perf_counter() - began))
-                figures.append(score(question, hits))
+                figures.append(score(question, hits if told != "nothing" else []))
             means = [statistics.fmean(column) for column in zip(*figures, strict=True)]
             late = sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
             found[mode] = dict(zip(_NAMES, (*means, statistics.median(times), late), strict=True))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.errors import UsageFault
 from pipelines.search.schema import NEVER, SEPARATOR
 from pipelines.store.layout import LOGS, SESSIONS, slug
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class Filters:
         sources: log, session, document.
         as_of: a day: only what held on it. An item holds from its `since` on and before its `until`; whatever else is
             found must be of that day or of an earlier one.
+        meta: what the document's front matter says, as `topic=kafka`; all of it.
         spellings: what the project is called where; `resolved` fills it in.
     """
 
@@ -35,6 +38,7 @@ class Filters:
     trusts: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     as_of: str = ""
+    meta: tuple[str, ...] = ()
     spellings: tuple[str, ...] = ()
 
     @property
@@ -62,12 +66,28 @@ class Filters:
             if value:
                 clauses.append(clause)
                 values.append(value)
+        for one in self.meta:
+            clauses.append("instr(units.meta, ?)")
+            values.append(f"{SEPARATOR}{one.casefold()}{SEPARATOR}")
         return " AND ".join(clauses), tuple(values)
 
     @property
     def any(self) -> bool:
         """Whether anything is asked for at all."""
         return self != Filters()
+
+
+def meta_of(given: Sequence[str]) -> tuple[str, ...]:
+    """Return what people ask of front matter, `topic = kafka`, as `Filters` has it.
+
+    Raises:
+        UsageFault: one of them names no key, or no value.
+    """
+    pairs = [[part.strip() for part in one.partition("=")] for one in given]
+    for one, pair in zip(given, pairs, strict=True):
+        if not all(pair):
+            raise UsageFault(f"{one!r} is no key with its value.", "Write it like topic=kafka.")
+    return tuple("".join(pair) for pair in pairs)
 
 
 def resolved(filters: Filters, connection: sqlite3.Connection) -> Filters:

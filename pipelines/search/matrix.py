@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import signs_of, words_of
+from pipelines.search.found import chance_keys, nearest_by_chance
 from pipelines.search.schema import NEVER
 from pipelines.search.vectors import FLAGS, Model, count_kept, load, reclaim
 from pipelines.store.files import replace_synced
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pipelines.search.found import Near
     from pipelines.search.vectors import Kept
 
 
@@ -63,6 +65,7 @@ class Stamp:
         units: the last unit that was looked at.
         missing: units that have no vector yet.
         sum: the checksum of the units' places.
+        chance: how near the units come to questions that have nothing to do with them.
     """
 
     build: str
@@ -73,6 +76,7 @@ class Stamp:
     units: int = 0
     missing: tuple[int, ...] = ()
     sum: int = 0
+    chance: tuple[Near, ...] = ()
 
     @property
     def model(self) -> Model:
@@ -141,7 +145,7 @@ def read_stamp(root: Path) -> Stamp | None:
 def _written(root: Path) -> Stamp | None:
     raw: dict[str, Any] = read_record(root, STAMP)
     try:
-        return Stamp(**raw | {"missing": tuple(raw["missing"])})
+        return Stamp(**raw | {"missing": tuple(raw["missing"]), "chance": tuple(map(tuple, raw["chance"]))})
     except (TypeError, KeyError):
         return None
 
@@ -259,16 +263,20 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
     kept = load(root, model)
     (units,) = index.execute("SELECT count(*) FROM units").fetchone()
     if len(kept.rows) > units + units // 4 + SPARE:
-        kept = reclaim(root, kept, {key for (key,) in index.execute("SELECT key FROM units")})
+        kept = reclaim(root, kept, {key for (key,) in index.execute("SELECT key FROM units")} | {*chance_keys()})
     build, last = index.execute("SELECT build, last_unit FROM marks").fetchone()
     if old and ((old.build, old.model, old.number) != (build, kept.model, kept.number) or not _has_signs(root, old)):
         old = None
-    if old and old.units == last and not old.missing:
+    stamp, none = old, Stamp(build, *kept.model, kept.number)
+    if old is None or old.units < last or old.missing:
+        try:
+            stamp = _extend(root, index, kept, old := old or none, last)
+        except IndexUnusable:
+            stamp = _extend(root, index, kept, old := none, last)
+    new = (*range(old.units + 1, last + 1), *old.missing)
+    stamp = replace(stamp or old, chance=nearest_by_chance(index, kept, _places(root, stamp or old), old.chance, new))
+    if stamp == old:
         return old
-    try:
-        stamp = _extend(root, index, kept, old or Stamp(build, *kept.model, kept.number), last)
-    except IndexUnusable:
-        stamp = _extend(root, index, kept, Stamp(build, *kept.model, kept.number), last)
     write_record(root, STAMP, asdict(stamp))
     _drop_others(root, stamp)
     return stamp

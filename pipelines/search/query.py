@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.search.beliefs import evidence_of, govern
 from pipelines.search.candidates import Question, candidates, fitting_units, matrix_for, repeated_in_logs
-from pipelines.search.chunk_context import identifiers, match_expression
+from pipelines.search.chunk_context import identifiers, match_terms, unlabelled
 from pipelines.search.filters import Filters, resolved
+from pipelines.search.found import floor_of, judge
 from pipelines.search.hits import Hit, read_hits
 from pipelines.search.rank import Ranking, weighted
 from pipelines.search.schema import reading
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from pipelines.search.beliefs import Governed
     from pipelines.search.candidates import Place
+    from pipelines.search.found import Found
     from pipelines.store.user_layout import Layout
 
     Priorities = Callable[[], Mapping[str, float]]
@@ -84,7 +86,7 @@ def search(root: Path, query: str, limit: int, stale: Collection[str] = (), aske
         IndexUnusable: there is no index, or it cannot be read.
     """
     with reading(root) as connection:
-        return answer(root, connection, query, limit, stale, asked)
+        return answer(root, connection, query, limit, stale, asked)[0]
 
 
 def answer(
@@ -94,7 +96,7 @@ def answer(
     limit: int,
     stale: Collection[str] = (),
     asked: Asked | None = None,
-) -> list[Hit]:
+) -> tuple[list[Hit], Found]:
     """Answer one of many questions, as `search` does, from an index that stays open between them.
 
     The first one decides which state of the index all of them see.
@@ -107,6 +109,9 @@ def answer(
         stale: files whose rows are not to be believed.
         asked: ranking, filters and the question's vector.
 
+    Returns:
+        The hits, and how much was found. Where that is nothing, the hits are those that come nearest by chance.
+
     Raises:
         IndexUnusable: the index cannot be read.
     """
@@ -115,10 +120,18 @@ def answer(
     matrix = None
     if asked.vector is not None and ranking.mode != "keyword":
         matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
-    terms = "" if matrix is not None and ranking.mode == "vector" else match_expression(query)
+    terms = [] if matrix is not None and ranking.mode == "vector" else match_terms(query)
     near = None if matrix is None or asked.vector is None else (matrix, asked.vector)
-    question = Question(terms, resolved(asked.filters, connection), stale, ranking, near)
+    question = Question(" OR ".join(terms), resolved(asked.filters, connection), stale, ranking, near)
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
+    # A stemmed, tokenised text is no place to look for an item's id.
+    named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
+    telling = terms and (match_terms(unlabelled(query)) or terms)
+    found = (
+        "yes"
+        if named
+        else judge(connection, telling, words, meaning, floor_of(matrix.stamp.chance) if matrix else None)
+    )
     twice = repeated_in_logs(connection, places, question)
     fused = words
     if matrix:
@@ -128,8 +141,6 @@ def answer(
     if asked.explain or ranking.priority:
         factors = _factors(connection, scores, (words, meaning), asked)
         scores = {unit: known["fused"] * known.get("priority", 1.0) for unit, known in factors.items()}
-    # A stemmed, tokenised text is no place to look for an item's id.
-    named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     if named:
         there = fitting_units(connection, named, question)
         places |= there
@@ -141,7 +152,8 @@ def answer(
         for unit in order:
             if governed.scores[unit] != scores.get(unit):
                 factors[unit] = {**factors.get(unit, {}), "lines": governed.scores[unit]}
-    return _shown(root, connection, governed, {unit: factors.get(unit, {}) if asked.explain else {} for unit in order})
+    told = {unit: factors.get(unit, {}) if asked.explain else {} for unit in order}
+    return _shown(root, connection, governed, told), found if order else "nothing"
 
 
 def _best(governed: Governed, places: Mapping[int, Place], limit: int) -> list[int]:

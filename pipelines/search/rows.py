@@ -73,6 +73,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, che
                 *(
                     unit.confidence_reason,
                     unit.source,
+                    "".join(f"{SEPARATOR}{one}{SEPARATOR}" for one in unit.meta),
                     unit.record,
                     unit.title,
                     headings,

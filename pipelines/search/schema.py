@@ -61,7 +61,7 @@ _UNITS: Final[Mapping[str, type]] = {
     "key": bytes,
     **dict.fromkeys(("date", "until", "types", "project", "tags", "trust", "confidence", "status", "item"), str),
     **dict.fromkeys(
-        ("confidence_reason", "source", "record", "title", "headings", "text", "grams", "about", "around"), str
+        ("confidence_reason", "source", "meta", "record", "title", "headings", "text", "grams", "about", "around"), str
     ),
 }
 _PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "place": int, "text": str}

@@ -19,6 +19,7 @@ from pipelines.text import escape_terminal, escape_terminal_json, escape_termina
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pipelines.search.found import Found
     from pipelines.search.hits import Hit
 
 
@@ -43,12 +44,12 @@ def search_quickly(query: str, options: dict[str, str]) -> int | None:
     query = said(query)
     try:
         narrowed = Asked(filters=Filters(project=options.get("project", "").strip()))
-        hits, notes = searched(Path(root), query, int(limit), narrowed)
+        hits, notes, found = searched(Path(root), query, int(limit), narrowed)
     except Exception:  # noqa: BLE001  the verb proper tries again, and says what is wrong
         return None
-    lines = hit_lines(query, hits)
+    lines = hit_lines(query, hits, found)
     if as_json:
-        lines = iter([escape_terminal_json(hits_json(query, hits, notes))])
+        lines = iter([escape_terminal_json(hits_json(query, hits, notes, found))])
     sys.stderr.write("".join(f"{escape_terminal(note)}\n" for note in notes))
     plain = (escape_terminal(line.replace(OPEN, "").replace(CLOSE, "")) for line in lines)
     sys.stdout.buffer.write("".join(f"{line}\n" for line in plain).encode())
@@ -61,13 +62,15 @@ def said(query: str) -> str:
     return query.encode(errors="surrogateescape").decode(errors="replace")
 
 
-def hits_json(query: str, hits: Sequence[Hit], notes: Sequence[str]) -> dict[str, object]:
+def hits_json(query: str, hits: Sequence[Hit], notes: Sequence[str], found: Found) -> dict[str, object]:
     """Return what `--json` prints."""
-    return {"query": query, "results": [hit.to_json() for hit in hits], "notes": list(notes)}
+    return {"query": query, "found": found, "results": [hit.to_json() for hit in hits], "notes": list(notes)}
 
 
-def hit_lines(query: str, hits: Sequence[Hit]) -> Iterator[str]:
+def hit_lines(query: str, hits: Sequence[Hit], found: Found) -> Iterator[str]:
     """Yield the lines that show what was found, the words of the question between `OPEN` and `CLOSE`."""
+    if found == "little":
+        yield "Little was found; it may not answer the question."
     for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
         days = f"{hit.date} until {hit.until}" if hit.until else hit.date
         yield "  ".join(filter(None, (f"{escape_terminal_line(hit.path)}:{hit.lines}", days, hit.quality)))
@@ -80,5 +83,5 @@ def hit_lines(query: str, hits: Sequence[Hit]) -> Iterator[str]:
         if hit.factors:
             factors = ", ".join(f"{name} {value:.4g}" for name, value in hit.factors.items())
             yield f"    score {hit.score:.4g}: {factors}"
-    if not hits:
+    if found == "nothing":
         yield "Nothing was found."

@@ -1,0 +1,180 @@
+"""How much was found: nothing, little, or an answer. Words and meaning each say how far they lead.
+
+Meaning leads somewhere when a unit is nearer to the question than chance would have it. What chance comes to hangs on
+the embedder and on what the index holds, so it is learnt from both: how near its units come to questions that have
+nothing to do with it. Words lead somewhere when enough of the question's words occur, and stand together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from pipelines.search.vectors import Kept
+
+
+Found = Literal["yes", "little", "nothing"]
+Near = tuple[float, int]
+"""A cosine, and the unit that has it."""
+
+QUESTIONS: Final = """\
+Which moons does Jupiter have?
+How is goat cheese made?
+What did the Romans build their roads of?
+Which vitamins are in oranges?
+When did the dinosaurs die out?
+How do bees find their way home?
+What is the capital of Mongolia?
+How does a volcano erupt?
+Who discovered penicillin?
+How do glaciers carve valleys?
+How are pearls formed?
+What was the treaty of Westphalia about?
+What is the exchange rate of the yen?
+Which bird lays the largest egg?
+How does a jet engine work?
+What does the queen of spades mean in the tarot?
+How is silk dyed?
+What are the rules of curling?
+Who wrote the libretto of the opera?
+pyramid burial chamber
+Who tunes our pipe organ?
+Which fertiliser do the orchids get?
+When was the submarine last inspected?
+What did the beekeeper say about the swarm?
+Who is the captain of the rugby team?
+How much does the sapphire necklace cost?
+Where do we keep the fencing masks?
+Which judge hears the inheritance case?
+What is wrong with the tractor's clutch?
+Who lent us the telescope?
+How many sheep were shorn in spring?
+What is our quota for herring?
+Why was the ballet cancelled?
+Which dose of insulin does grandfather take?
+When does the monastery receive visitors?
+Did we decide on marble or granite for the fountain?
+Who translated the Sanskrit poem?
+How do we seal the cracks in the kayak?
+What is the password of the casino's safe?
+mortar recipe for the lighthouse""".split("\n")
+"""On so many subjects that a memory holds two or three of them at most: more would pass for chance."""
+
+_SHARE: Final = 0.95
+_ANYTHING: Final = 1e-6
+_HALF, _THIRD = 0.5, 0.34
+_TELLING: Final = 1.3
+"""What is no nearer than chance has to hold so much of what the question's words tell, with its nearness, to count."""
+_ANSWER: Final = 1.6
+"""Nearness, as a multiple of chance, and words come to so much where the question is answered, as a rule."""
+_BEST: Final = 10
+"""Units found by words that are looked at."""
+_BLOCK: Final = 16_384
+_COUNT: Final = "SELECT count(*) FROM units_fts WHERE units_fts MATCH ?"
+_HOLDING: Final = "SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
+_THERE: Final = "SELECT id FROM units WHERE NOT hidden AND id IN (SELECT value FROM json_each(?))"
+
+
+def chance_keys() -> list[bytes]:
+    """Return the keys under which the vectors of `QUESTIONS` are kept; no text of a memory has any of them."""
+    return [hashlib.blake2b(f"\0{one}".encode(), digest_size=16).digest() for one in QUESTIONS]
+
+
+def nearest_by_chance(
+    index: sqlite3.Connection, kept: Kept, places: NDArray[np.int64], known: Sequence[Near], new: Sequence[int]
+) -> tuple[Near, ...]:
+    """Return for each of `QUESTIONS` the unit nearest to it, with its cosine; nothing until all have vectors.
+
+    Args:
+        index: the index, open to read.
+        kept: the vectors.
+        places: where each unit's stands among them.
+        known: what this returned before.
+        new: units that had no vector then.
+    """
+    found = kept.find(keys := chance_keys())
+    if len(found) < len(keys):
+        return ()
+    questions = kept.vectors([found[key] for key in keys])
+    there = {unit for (unit,) in index.execute(_THERE, (json.dumps([unit for _, unit in known]),))}
+    if not known or not all(unit in there for _, unit in known):
+        known, new = [(-1.0, 0)] * len(keys), range(len(places))
+    shown = [unit for (unit,) in index.execute(_THERE, (json.dumps([*new]),)) if places[unit] >= 0]
+    for some in (shown[first : first + _BLOCK] for first in range(0, len(shown), _BLOCK)):
+        cosines = kept.vectors(places[some]) @ questions.T
+        nearest = zip(cosines.max(axis=0).tolist(), cosines.argmax(axis=0).tolist(), strict=True)
+        # So many figures hang neither on the order of the units nor on how many are compared at once.
+        near = [(round(cosine, 4), some[row]) for cosine, row in nearest]
+        known = list(map(max, known, near))
+    return tuple(known)
+
+
+def floor_of(chance: Sequence[Near]) -> float:
+    """Return what 95 in 100 unrelated questions stay under, or 0 where that is not known: then anything is near."""
+    cosines = sorted(cosine for cosine, _ in chance)
+    return cosines[int(_SHARE * len(cosines)) - 1] if cosines else 0.0
+
+
+def judge(
+    connection: sqlite3.Connection,
+    terms: Sequence[str],
+    words: Mapping[int, float],
+    meaning: Mapping[int, float],
+    floor: float | None,
+) -> Found:
+    """Return how much was found.
+
+    Args:
+        connection: the index.
+        terms: the words of the question, as FTS5 has them.
+        words: the scores of the units that were found by them.
+        meaning: the cosines of units.
+        floor: what cosines come to by chance; None where nothing was looked for by meaning.
+    """
+    if floor is None:
+        unknown, together = _occurring(connection, terms, words, lambda _: 1.0)
+        # Of two words, one that occurs may be the telling one.
+        if unknown == 1 or (unknown >= _HALF and len(terms) > 2) or (unknown and together <= _THIRD):  # noqa: PLR2004  as said
+            return "nothing"
+        return "yes" if together > _HALF else "little"
+    near = max(meaning.values(), default=0.0) / (floor or _ANYTHING)
+    if near > _ANSWER:
+        return "yes"
+    (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
+    _, together = _occurring(connection, terms, words, lambda count: math.log((units + 1) / (min(count, units) + 1)))
+    if near <= 1 and together <= _HALF and near + together <= _TELLING:
+        return "nothing"
+    return "yes" if near + together > _ANSWER else "little"
+
+
+def _occurring(
+    connection: sqlite3.Connection, terms: Sequence[str], words: Mapping[int, float], weight: Callable[[int], float]
+) -> tuple[float, float]:
+    """Return which share of the terms occurs nowhere, and which share of their weight the best unit holds.
+
+    Args:
+        connection: the index.
+        terms: the words of a question.
+        words: the scores of the units that were found by them.
+        weight: what a word counts, by the number of units that it stands in.
+    """
+    if not words or not terms:
+        return 1.0, 0.0
+    counts = [connection.execute(_COUNT, (f"{{text grams about}} : {term}",)).fetchone()[0] for term in terms]
+    best = json.dumps(heapq.nlargest(_BEST, words, key=words.__getitem__))
+    held: Counter[int] = Counter()
+    for term, count in zip(terms, counts, strict=True):
+        held.update({unit: weight(count) for (unit,) in connection.execute(_HOLDING, (term, best))})
+    whole = sum(map(weight, counts))
+    return counts.count(0) / len(terms), max(held.values(), default=0.0) / whole if whole else 1.0

@@ -1,0 +1,88 @@
+"""What a document's front matter says finds it and narrows a search down; what has no day takes its document's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.cli import run_cli
+from pipelines.errors import UsageFault
+from pipelines.search.build import update_index
+from pipelines.search.filters import Filters, meta_of
+from pipelines.search.query import Asked, search
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STREAMS = """---
+title: Streams
+updated: 2026-03-01
+topic: Kafka
+owner: "Ann Lee"
+url: https://example.org/a=b
+links: [zebra, quagga]
+confidence_reason: walrus
+---
+Retention is a week.
+
+- Fact: The cluster has three brokers. <!-- k7f3a9c2b10 since=2026-02-11 -->
+  NOTE
+- ~~Fact: It had two.~~ <!-- k55b01aa07c since=2026-01-02 until=2026-02-11 -->
+  NOTE
+""".replace("NOTE", f"{'The brokers stand in the cellar. ' * 14}\n  - a nested remark\n  - another remark")
+
+
+@pytest.fixture(name="root")
+def filled(root: Path) -> Path:
+    (root / "Areas").mkdir()
+    (root / "Areas/streams.md").write_text(STREAMS, encoding="utf-8")
+    (root / "Areas/queues.md").write_text("---\ntopic: rabbit\nowner: Ann Lee\n---\nQueues last.\n", encoding="utf-8")
+    (root / "Areas/plain.md").write_text("retention of paper\n", encoding="utf-8")
+    update_index(root)
+    return root
+
+
+def found(root: Path, query: str, **narrowed: object) -> set[str]:
+    return {hit.path for hit in search(root, query, 20, (), Asked(filters=Filters(**narrowed)))}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("query", ["kafka", "topic:kafka", "topic: Kafka", "example.org"])
+def test_a_value_of_the_front_matter_finds_its_document(root: Path, query: str) -> None:
+    assert "Areas/streams.md" in found(root, query)
+    assert found(root, "topic:kafka ann lee") == {"Areas/streams.md", "Areas/queues.md"}
+
+
+def test_neither_lists_nor_what_runs_write_are_searched(root: Path) -> None:
+    assert [found(root, query) for query in ("zebra", "walrus")] == [set(), set()]
+
+
+def test_meta_narrows_down(root: Path) -> None:
+    def with_meta(*meta: str) -> set[str]:
+        return found(root, "retention brokers queues", meta=meta_of(meta))
+
+    assert with_meta("topic=kafka") == with_meta(" Topic = KAFKA ") == {"Areas/streams.md"}
+    assert with_meta("owner=Ann Lee") == {"Areas/streams.md", "Areas/queues.md"}
+    assert with_meta("owner=ann lee", "topic=rabbit") == {"Areas/queues.md"}
+    assert with_meta("url=https://example.org/a=b", "confidence_reason=walrus") == {"Areas/streams.md"}
+    assert with_meta("topic=kaf") == with_meta("topic=kafka", "topic=rabbit") == set()
+
+
+@pytest.mark.parametrize("meta", ["topic", "=kafka", "topic=", ""])
+def test_meta_without_key_or_value_is_named(root: Path, meta: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageFault, match=repr(meta)):
+        meta_of([meta])
+    assert run_cli(["search", "x", "--meta", meta, "--memory", str(root)]) == 2
+    assert "topic=kafka" in capsys.readouterr().err
+
+
+def test_a_note_takes_the_day_of_its_item_and_a_paragraph_that_of_its_document(root: Path) -> None:
+    hits = search(root, "retention brokers remark cellar", 20)
+    days = {hit.text.strip("- \n")[:10]: hit.date for hit in hits if hit.path == "Areas/streams.md"}
+    assert days["Retention "] == "2026-03-01"
+    assert days["a nested r"] == days["Fact: The "] == "2026-02-11"
+    assert [hit.text.strip() for hit in hits].count("- a nested remark") == 1  # the other's item holds no more
+    early = search(root, "remark", 20, (), Asked(filters=Filters(since="2026-02-01", before="2026-02-20")))
+    assert {hit.date for hit in early} == {"2026-02-11"}
+    then = search(root, "remark", 20, (), Asked(filters=Filters(as_of="2026-01-10")))
+    assert {hit.date for hit in then} == {"2026-01-02"}
