@@ -1,6 +1,10 @@
 """Measure whether search knows what the memory believes, and what it does not know.
 
-usage: python -m benchmarks.belief_search absent [--locomo DIR] [--json]
+usage: python -m benchmarks.belief_search believed|absent [--locomo DIR] [--json]
+
+`believed` asks 60 questions about beliefs of examples/month that changed, ended or were rejected: how often the first
+hit says what is believed now, how many overruled lines stand above true ones, how often what a web page ordered is
+shown unmarked, and how many of the first ten hits repeat one above them.
 
 `absent` asks about what the memory does not hold: 60 subjects that examples/month never mentions, and, of LoCoMo (as
 downloaded, or folders with Logs/ and queries.jsonl), the questions of one conversation in the memory of another whose
@@ -22,6 +26,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.believed import believed
 from benchmarks.conversations import read_conversations
 from pipelines.cli.run_command import night_of
 from pipelines.errors import CurateError
@@ -178,13 +183,18 @@ def absent(locomo: Path | None, embedder: Embedder | None) -> list[dict[str, obj
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["absent"])
+    parser.add_argument("part", choices=["believed", "absent"])
     parser.add_argument("--locomo", type=Path)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     try:
         embedder, why = chosen_embedder()
         print(why, file=sys.stderr)
+        if given.part == "believed":
+            with tempfile.TemporaryDirectory() as home:
+                lived_month(root := Path(home) / "month")
+                print(json.dumps(believed(root, MONTH), indent=2, ensure_ascii=False))
+            return
         rows = absent(given.locomo, embedder)
     except CurateError as fault:
         raise SystemExit(f"{fault}") from None
