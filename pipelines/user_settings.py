@@ -190,7 +190,7 @@ class _Embedder(_Endpoint):
     provider: Literal["voyage", "local", "openai", "none"] | None = None
     folder: str = ""
     precision: Literal["int8", "fp32"] = "int8"
-    threads: Annotated[int, Field(ge=0, le=256)] = 0
+    threads: Annotated[int, Field(ge=1, le=256)] = 0  # left out, all processors
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
