@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.search.beliefs import evidence_of, govern
 from pipelines.search.candidates import Question, candidates, fitting_units, matrix_for, repeated_in_logs
-from pipelines.search.chunk_context import identifiers, match_terms, unlabelled
+from pipelines.search.chunk_context import identifiers, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.found import floor_of, judge
 from pipelines.search.hits import Hit, read_hits
@@ -127,11 +127,10 @@ def answer(
     # A stemmed, tokenised text is no place to look for an item's id.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     telling = terms and (match_terms(unlabelled(query)) or terms)
-    found = (
-        "yes"
-        if named
-        else judge(connection, telling, words, meaning, floor_of(matrix.stamp.chance) if matrix else None)
-    )
+    floor = floor_of(matrix.stamp.chance) if matrix else None
+    # Pairs of characters are no words: most of those at the seams of words occur nowhere.
+    paired = words and unspaced_pairs(query)
+    found: Found = "yes" if named or paired else judge(connection, telling, words, meaning, floor)
     twice = repeated_in_logs(connection, places, question)
     fused = words
     if matrix:
