@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.search.beliefs import evidence_of, govern
 from pipelines.search.candidates import Question, candidates, fitting_units, matrix_for, repeated_in_logs
-from pipelines.search.chunk_context import identifiers, match_terms, unlabelled
+from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.found import floor_of, judge
 from pipelines.search.hits import Hit, read_hits
@@ -120,18 +120,13 @@ def answer(
     matrix = None
     if asked.vector is not None and ranking.mode != "keyword":
         matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
-    terms = [] if matrix is not None and ranking.mode == "vector" else match_terms(query)
+    terms = "" if matrix is not None and ranking.mode == "vector" else match_expression(query)
     near = None if matrix is None or asked.vector is None else (matrix, asked.vector)
-    question = Question(" OR ".join(terms), resolved(asked.filters, connection), stale, ranking, near)
+    question = Question(terms, resolved(asked.filters, connection), stale, ranking, near)
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
     # A stemmed, tokenised text is no place to look for an item's id.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
-    telling = terms and (match_terms(unlabelled(query)) or terms)
-    found = (
-        "yes"
-        if named
-        else judge(connection, telling, words, meaning, floor_of(matrix.stamp.chance) if matrix else None)
-    )
+    found: Found = "yes" if named else _how_much(connection, query, question, words, meaning)
     twice = repeated_in_logs(connection, places, question)
     fused = words
     if matrix:
@@ -154,6 +149,22 @@ def answer(
                 factors[unit] = {**factors.get(unit, {}), "lines": governed.scores[unit]}
     told = {unit: factors.get(unit, {}) if asked.explain else {} for unit in order}
     return _shown(root, connection, governed, told), found if order else "nothing"
+
+
+def _how_much(
+    connection: sqlite3.Connection,
+    query: str,
+    question: Question,
+    words: Mapping[int, float],
+    meaning: Mapping[int, float],
+) -> Found:
+    """Return how much was found. Labels say where to look; they tell where nothing else is asked."""
+    # Pairs of characters are no words: most of those at the seams of words occur nowhere.
+    if words and unspaced_pairs(query):
+        return "yes"
+    telling = (match_terms(unlabelled(query)) or match_terms(query)) if question.terms else []
+    floor = floor_of(question.near[0].stamp.chance) if question.near else None
+    return judge(connection, telling, words, meaning, floor)
 
 
 def _best(governed: Governed, places: Mapping[int, Place], limit: int) -> list[int]:

@@ -326,7 +326,10 @@ def test_a_bad_argument_is_named_in_one_sentence_and_an_unknown_one_is_refused()
         ({"query": "x", "limit": 99}, "The argument limit must be a whole number from 1 to 50."),
         ({"query": "x", "limit": True}, "The argument limit must be a whole number from 1 to 50."),
         ({"query": "x", "type": "Idea"}, "The argument type must be one of Decision, Fact, Rule, Todo, Risk or null."),
-        ({"query": "x", "top": 3}, "There is no argument 'top'; there are query, limit, type, project, since, before."),
+        (
+            {"query": "x", "top": 3},
+            "There is no argument 'top'; there are query, limit, type, project, since, before, meta.",
+        ),
     ):
         assert argument_faults(arguments, schema) == [fault]
     assert len(argument_faults({f"a{number}" * 1000: 1 for number in range(100)}, schema)) == 5
