@@ -50,8 +50,8 @@ fuzz: install
 	$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS)
 
 bench: install
-	$(BIN)/python benchmarks/speed.py $(UNITS)
-	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python -m benchmarks.speed $(UNITS)
+	$(BIN)/python -m benchmarks.startup
 
 bench-search: install
 	@test -n "$(DATA)" || { echo "Name the benchmark: make bench-search DATA=DIR"; exit 2; }

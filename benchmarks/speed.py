@@ -1,6 +1,6 @@
 """Measure how fast the index is at 10,000, 100,000 and 1,000,000 units, with made-up texts and vectors.
 
-usage: python benchmarks/speed.py [UNITS ...] [--dimension D] [--queries N] [--folder DIR] [--beside PYTHON]...
+usage: python -m benchmarks.speed [UNITS ...] [--dimension D] [--queries N] [--folder DIR] [--beside PYTHON]...
 
 The texts are 8 to 52 words drawn by Zipf's law from 50,000, a log a day of 500 units; the vectors lie around topics, as
 real ones do. Vectors are handed to the index as an embedder's would be, so that all but the model itself is measured.

@@ -1,6 +1,6 @@
 """Measure what a session waits for: `curate context`, `log` and `mcp` as whole processes, on a memory of five years.
 
-usage: python benchmarks/startup.py [--years N] [--times N] [--units N]... [--beside COMMAND]...
+usage: python -m benchmarks.startup [--years N] [--times N] [--units N]... [--beside COMMAND]...
 
 So is `curate search`, on memories of so many units (10,000 and 100,000) as benchmarks/speed.py makes them: by words
 alone, and by words and meaning where the local model is here.
