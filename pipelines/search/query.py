@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.search.beliefs import evidence_of, govern
-from pipelines.search.candidates import Question, candidates, fitting_units, matrix_for, repeated_in_logs
-from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
+from pipelines.search.candidates import Question, bearing_rules, candidates, fitting_units, matrix_for, repeated_in_logs
+from pipelines.search.chunk_context import identifiers, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.found import floor_of, judge
 from pipelines.search.hits import Hit, read_hits
@@ -38,6 +39,9 @@ CANDIDATES: Final = 100
 """Units found by words, and by meaning, at least."""
 CANDIDATES_A_HIT: Final = 10
 """Units found by words, and by meaning, for each hit that is asked for: with three, recall was half a point lower."""
+# So many hits come before the rules that bear on the question, which then follow in their own order.
+_BEFORE_RULES: Final = 5
+_STEP: Final = 1e-6
 # An item that the question names by its id comes before everything that merely holds its words.
 _NAMED_SCORE: Final = 1000.0
 _ITEMS: Final = "SELECT id, item FROM units WHERE id IN (SELECT value FROM json_each(?))"
@@ -136,6 +140,10 @@ def answer(
     if asked.explain or ranking.priority:
         factors = _factors(connection, scores, (words, meaning), asked)
         scores = {unit: known["fused"] * known.get("priority", 1.0) for unit, known in factors.items()}
+    rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
+    raised = _raised(rules, scores)
+    places, scores = places | rules, scores | raised
+    factors |= {unit: {**factors.get(unit, {}), "rule": score} for unit, score in raised.items()}
     if named:
         there = fitting_units(connection, named, question)
         places |= there
@@ -165,6 +173,13 @@ def _how_much(
     telling = (match_terms(unlabelled(query)) or match_terms(query)) if question.terms else []
     floor = floor_of(question.near[0].stamp.chance) if question.near else None
     return judge(connection, telling, words, meaning, floor)
+
+
+def _raised(rules: Collection[int], scores: Mapping[int, float]) -> dict[int, float]:
+    """Return the scores that bring rules, in their order, right behind the first hits, but none down."""
+    behind = heapq.nlargest(_BEFORE_RULES, scores.values())[-1] if scores else 0.0
+    wanted = {unit: behind * (1 - number * _STEP) for number, unit in enumerate(rules, 1)}
+    return {unit: score for unit, score in wanted.items() if score > scores.get(unit, 0.0)}
 
 
 def _best(governed: Governed, places: Mapping[int, Place], limit: int) -> list[int]:

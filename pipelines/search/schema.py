@@ -126,6 +126,8 @@ def _first(db: Database) -> None:
     )
     # How many are not shown is asked often, and they are few.
     db.execute("CREATE INDEX idx_units_hidden ON units(hidden) WHERE hidden")
+    # Rules are looked through whole, and they are few.
+    db.execute("CREATE INDEX idx_units_rules ON units(id) WHERE item != '' AND types = 'Rule'")
     _table(db, "passages", _PASSAGES, ("text",))
     db.table("passages").create_index(["file"])
     _table(db, "claims", _CLAIMS)

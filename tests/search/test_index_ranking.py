@@ -117,3 +117,29 @@ def test_what_changed_since_is_left_out_of_the_meaning_too(root: Path) -> None:
     hits = search(root, "boat", 10, {"Areas/x.md"}, asked())
     assert hits
     assert "Areas/x.md" not in {hit.path for hit in hits}
+
+
+RULES = """# Ways
+
+- Rule: A vessel shows lights. <!-- k1111111110 since=2026-01-01 trust=owner confidence=high -->
+- Rule: Clean cups daily. <!-- k2222222220 since=2026-01-01 trust=owner confidence=high -->
+- [x] ~~Rule: A vessel shows flags.~~ <!-- k3333333330 since=2026-01-01 until=2026-01-02 by=k1111111110 trust=owner -->
+- Fact: A vessel shows names. <!-- k4444444440 since=2026-01-01 trust=owner confidence=high -->
+"""
+OWNER = "# User\n\n- Fact: My vessel sails. <!-- k5555555550 since=2026-01-01 trust=owner confidence=high -->\n"
+
+
+def test_rules_that_bear_on_a_question_come_after_five_hits_whatever_their_words(root: Path) -> None:
+    (root / "Logs/2026-01-01.md").write_text("".join(f"- boat{n * ' sand'}\n" for n in range(12)), "utf-8")
+    (root / "Areas/ways.md").write_text(RULES, "utf-8")
+    (root / "USER.md").write_text(OWNER, "utf-8")
+    update_index(root)
+    embed_index(root, Bag())
+    hits = search(root, "boat", 10, (), replace(asked(), explain=True))
+    assert {hit.item for hit in hits[5:7]} == {"k1111111110", "k5555555550"}
+    assert all("rule" in hit.factors for hit in hits[5:7])
+    assert not {"k2222222220", "k3333333330", "k4444444440"} & {hit.item for hit in hits}
+    assert [hit.item for hit in search(root, "boat", 7, (), asked())] == [hit.item for hit in hits[:7]]
+    logs = search(root, "boat", 10, (), asked(Filters(sources=("log",))))
+    assert {hit.path for hit in logs} == {"Logs/2026-01-01.md"}
+    assert not search(root, "boat", 10, {"Areas/ways.md", "USER.md"}, asked())[5].item
