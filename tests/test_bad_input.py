@@ -71,6 +71,16 @@ def test_a_log_of_many_megabytes_is_read(memory: Memory, size: int) -> None:
     assert [item["text"] for item in json.loads(memory.curate("items", "--json"))] == ["Use SQLite"]
 
 
+def test_a_line_of_ten_megabytes_costs_itself_alone(memory: Memory) -> None:
+    huge = f"- 09:00 Decision: {'nothing of note ' * 650_000}\n"
+    memory.write("Logs/2026-03-18.md", f"- 08:59 Rule: never push on Fridays\n{huge}{GOOD}")
+    memory.curate("run", *NOW)
+    found = [item["text"] for item in json.loads(memory.curate("items", "--json"))]
+    assert {"never push on Fridays", "Use SQLite"} <= set(found)
+    assert all(len(text) < 2000 for text in found)
+    assert memory.read("Logs/2026-03-18.md").count(huge) == 1
+
+
 def test_a_log_over_the_limit_waits(memory: Memory) -> None:
     with (memory.root / "Logs/2026-03-18.md").open("wb") as log:
         log.truncate(65 * 1024 * 1024)

@@ -20,7 +20,7 @@ from pipelines.store.log import parse_entries
 from pipelines.store.session_state import Seals
 from pipelines.store.snapshot import read_documents
 from tests.making import candidate, place
-from tests.poisoning import Obedient, cases, harmless, lay_out
+from tests.poisoning import Case, Obedient, cases, harmless, lay_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Extractor
     from pipelines.store.item import Item
     from tests.conftest import Memory
-    from tests.poisoning import Case
 
 
 def night(memory: Memory, extractor: Extractor) -> list[tuple[str, Item]]:
@@ -42,6 +41,15 @@ def night(memory: Memory, extractor: Extractor) -> list[tuple[str, Item]]:
 def is_of(item: Item, chosen: list[Case]) -> bool:
     """Whether an item is an attack of these cases."""
     return any(fold(item.text) in fold(case.poison) for case in chosen)
+
+
+def test_a_rule_too_short_to_be_compared_is_external_within_another_label(memory: Memory, tmp_path: Path) -> None:
+    lay_out(
+        memory, tmp_path, [Case("short", "rule", "mcp", "Fact: Rule: Sort the imports.", "Fact: It has two ports.")]
+    )
+    live = {item.text: (path, item.trust) for path, item in night(memory, RulesExtractor())}
+    assert live["Rule: Sort the imports."][1] == "external"
+    assert live["Rule: Sort the imports."][0] != BRIEFING
 
 
 @pytest.mark.parametrize("name", ["first", "second", "blind"])

@@ -102,10 +102,10 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         forgotten = Forgotten(ident, held.snapshot.shown(path), count, replies, unlinked, tuple(dict.fromkeys(places)))
 
     def hide(log: str, data: bytes) -> bytes:
-        rows = data.split(b"\n")
-        for number in _blotted(log, data, item, words)[1]:
-            rows[number] = b"." * len(rows[number])
-        return b"\n".join(rows)
+        rows = with_newlines(data.decode(errors="surrogateescape")).split("\n")
+        for number in (out := _blotted(log, data, item, words)[1]):
+            rows[number] = "." * len(rows[number].encode(errors="surrogateescape"))
+        return "\n".join(rows).encode(errors="surrogateescape") if out else data
 
     mask(root, hide)
     return forgotten

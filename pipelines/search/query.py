@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.search.beliefs import evidence_of, govern
 from pipelines.search.candidates import Question, bearing_rules, candidates, fitting_units, matrix_for, repeated_in_logs
-from pipelines.search.chunk_context import identifiers, match_terms, unlabelled, unspaced_pairs
+from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.found import floor_of, judge
 from pipelines.search.hits import Hit, read_hits

@@ -91,7 +91,7 @@ _LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _QUOTED: Final = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
 _BEFORE: Final = 12
 """So many entries above one are looked at: a text that was pasted with blank lines in it is several entries."""
-_ORDERS: Final = re.compile(r"\b(?:always|never|must|do not|don['’]t)\b", re.IGNORECASE)
+_ORDERS: Final = re.compile(r"\b(?:always|never|must|do not|don['’]t|rule:)(?!\w)", re.IGNORECASE)
 _TOOL: Final = "a tool of its session"
 
 

@@ -42,6 +42,18 @@ def holding(memory: Memory, words: str) -> list[str]:
     return sorted(str(f.relative_to(memory.root)) for f in files if words.encode().lower() in f.read_bytes().lower())
 
 
+def test_it_goes_from_a_log_whose_lines_end_as_on_an_old_mac(memory: Memory) -> None:
+    (memory.root / "Logs/2026-03-10.md").write_bytes(LOG.replace("\n", "\r").encode())
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    ident = next(str(item["id"]) for text, item in items(memory).items() if "Anna" in text)
+    said = memory.curate("forget", ident[:7], "--yes", "--now", "2026-03-12T09:00")
+    assert f"{ident} of {ALPHA} is forgotten: 2 lines of logs blotted out" in said
+    assert holding(memory, "Anna told") == []
+    assert len(memory.read("Logs/2026-03-10.md").splitlines()) == len(LOG.splitlines())
+    assert "Use SQLite for the readings\n" in memory.read("Logs/2026-03-10.md")
+    assert "nothing is broken" in memory.curate("check")
+
+
 def test_it_goes_from_everything_but_history_and_what_is_left_is_named(memory: Memory) -> None:
     ident = told(memory)
     memory.write(".curate/replies/a.json", json.dumps({"text": json.dumps({"items": [f"“{WORDS}”"]})}))

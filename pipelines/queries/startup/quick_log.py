@@ -19,8 +19,6 @@ from pipelines.store.whole_lines import append_whole
 
 _HOW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 
-_KNOWN = 12  # letters and signs of the shortest value that is known
-
 
 def log_quickly(text: str, project: str, memory: str) -> int | None:
     """Append a line to today's log and return the exit code, or return None where the verb proper has to look.
@@ -45,7 +43,7 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
         hour, minute = divmod(int(settings.local(now)) % 86400 // 60, 60)
         marker = f"[project: {project.strip()}] " if project.strip() else ""
         line = f"- {hour:02}:{minute:02} {marker}{text.strip()}\n"
-        if _may_be_known(root, line) or (suspicious(line) and _has_keyword(line) and _holds_secret(line)):
+        if _may_be_known(root, line) or (suspicious(line) and _holds_secret(line)):
             return None
         _append(root, day_text(settings.day_number(now)), line)
     except Exception:  # noqa: BLE001  the verb proper tries again, and says what is wrong
@@ -81,28 +79,16 @@ def _append(root: str, day: str, line: str) -> None:
 
 def _may_be_known(root: str, line: str) -> bool:
     """Return whether a line has a run as long as a value that was found to be secret before."""
-    return any(len(run) >= _KNOWN for run in line.split()) and os.path.exists(f"{root}/.curate/secrets.jsonl")
+    longest = max(map(len, line.encode().split()))
+    try:
+        with open(f"{root}/.curate/secrets.jsonl") as file:
+            told = file.read().split('"length": ')[1:]
+    except FileNotFoundError:
+        return False
+    return any(int(row[: row.index(",")]) <= longest for row in told)
 
 
 def _holds_secret(line: str) -> bool:
-    from pipelines.store.secrets import find_secrets  # it takes longer to import than all the rest
+    from pipelines.store.secrets.find import find_secrets  # it takes longer to import than all the rest
 
     return bool(find_secrets(line.encode()))
-
-
-def _has_keyword(text: str) -> bool:
-    """Return whether anything stands in a text with which a secret begins; paths and names are long, too."""
-    import tomllib
-
-    with open(os.path.join(os.path.dirname(__file__), "../../store/secrets/rules.toml"), "rb") as file:
-        rules = tomllib.load(file)["rule"]
-    with open(os.path.join(os.path.dirname(__file__), "../../store/secrets/formats.toml"), "rb") as file:
-        starts = [row[0].split() for row in tomllib.load(file)["formats"].values()]
-    if any(start in text for row in starts for start in row):
-        return True
-    low = text.lower()
-    return any(
-        any(word in text for word in rule.get("keywords", ()))
-        or any(word.lower() in low for word in rule.get("words", ()))
-        for rule in rules
-    )

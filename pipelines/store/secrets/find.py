@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.store.secrets.secret_rules import LONGEST, believed, checked, load_rules
 
@@ -81,8 +80,7 @@ _OUTSIDE: Final = b" \t\r\n\"'<>`"
 """None of these stands in an address, and most that ends with a keyword is none."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """A secret in a text: its first byte, the byte after its last, and the rule that found it."""
 
     start: int

@@ -38,7 +38,9 @@ _MOST_TRIED: Final = 250_000
 _MOST_OPEN: Final = 4
 _HEADING: Final = re.compile(r"(?m)^#+[ \t]+(.+)$")
 _EDGE: Final = re.compile(rb"\\[nrtbf]|[^A-Za-z0-9]")
-_RUN: Final = re.compile(rb"\S{12,}")
+_RUN: Final = re.compile(rb"""[^\s"']{12,}""")
+_WORDS: Final = b"abcdefghijklmnopqrstuvwxyz-_.:/@"
+"""Of these alone words, names and paths consist, and no value that is known."""
 
 
 class Known:
@@ -96,12 +98,13 @@ class Known:
 
     def learn(self, value: bytes, rule: str) -> None:
         """Remember a value that a rule found, if nothing else is likely to be called so."""
-        if not _SHORTEST <= len(value) <= _LONGEST or re.search(rb"[\s\x00]", value) or b"[redacted:" in value:
+        if not _SHORTEST <= len(value) <= _LONGEST or re.search(rb"""[\s\x00"']""", value) or b"[redacted:" in value:
             return
         if (digest := self.digest(value)) in self.rules:
             return
         if not tells_itself(rule) and (
-            len(set(value)) < _VARIED
+            not value.translate(None, _WORDS)
+            or len(set(value)) < _VARIED
             or entropy(value) < _BITS
             or is_name(value)
             or _folded(value.decode(errors="replace")) in self._names
@@ -135,14 +138,15 @@ class Known:
         lengths = sorted(length for length, count in self._lengths.items() if count > 0)
         for run in _RUN.finditer(data):
             start, end = run.span()
-            if end - start < lengths[0]:
+            if end - start < lengths[0] or not run[0].translate(None, _WORDS):
                 continue
             edges = {start, end}
             for edge in _EDGE.finditer(data, start, end):
                 edges.update(edge.span())
             pairs = ((at, at + length) for at in sorted(edges) for length in lengths if at + length in edges)
             for begin, stop in islice(pairs, _MOST_TRIED):
-                if rule := self.rules.get(self.digest(data[begin:stop])):
+                value = data[begin:stop]
+                if value.translate(None, _WORDS) and (rule := self.rules.get(self.digest(value))):
                     yield begin, stop, rule
 
     @cached_property

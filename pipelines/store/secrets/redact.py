@@ -12,7 +12,7 @@ import json
 import os
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -130,7 +130,7 @@ class Redactor:
             for span in self.find(shown, marks=False, json=True):
                 secret = shown[span.start : span.end]
                 half = (len(secret) - len(secret.rstrip(b"\\"))) % 2  # of an escape, with which it may end
-                spans.append(replace(span, end=span.end - half))
+                spans.append(span._replace(end=span.end - half))
             if not spans:
                 break
             line = shown = self._without(shown, spans)

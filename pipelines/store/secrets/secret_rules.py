@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import tomllib
 from collections import Counter
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from heapq import merge
 from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
 
 _LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
@@ -30,8 +30,7 @@ _SEP: Final = (
 )
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """One kind of secret; `rules.toml` says what the fields mean. `number` is its place in the order of trying."""
 
     number: int
@@ -45,18 +44,22 @@ class Rule:
     check: str = ""
     near: Sequence[str] = ()
 
-    @cached_property
+    @property
     def pattern(self) -> re.Pattern[bytes]:
         """The pattern, which is matched where a keyword begins."""
-        return re.compile(self.source.replace("<left>", _LEFT).replace("<sep>", _SEP).encode())
+        return _compiled(self.source)
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[bytes]:
+    return re.compile(source.replace("<left>", _LEFT).replace("<sep>", _SEP).encode())
 
 
 Keyword = tuple[str, bool]
 _FIELDS: Final = ("keywords", "words", "near", "since", "value", "check", "before")
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(NamedTuple):
     """All rules, by what they begin with, and the words that tell a value from a secret.
 
     Args:
@@ -76,8 +79,8 @@ class Rules:
     names: re.Pattern[bytes]
 
 
-FILE: Final = Path(__file__).with_name("rules.toml")
-FORMATS: Final = FILE.with_name("formats.toml")
+FILE: Final = os.path.join(os.path.dirname(__file__), "rules.toml")  # noqa: PTH118, PTH120  pathlib takes long to import
+FORMATS: Final = FILE.replace("rules.toml", "formats.toml")
 _SHORT: Final = {
     "{h}": "[0-9a-f]",
     "{n}": "[A-Za-z0-9]",
@@ -89,7 +92,7 @@ _SHORT: Final = {
 @lru_cache(maxsize=1)
 def load_rules() -> Rules:
     """Return the rules; the files are read once."""
-    raw, formats = (tomllib.loads(file.read_text(encoding="utf-8")) for file in (FILE, FORMATS))
+    raw, formats = map(_loaded, (FILE, FORMATS))
     first = [_format(number, name, *row) for number, (name, row) in enumerate(formats["formats"].items())]
     rules = (
         *first,
@@ -108,6 +111,11 @@ def load_rules() -> Rules:
     return Rules(
         rules, by_keyword, Anchors(by_keyword), numbers, placeholders, re.compile(names.encode(), re.IGNORECASE)
     )
+
+
+def _loaded(path: str) -> dict[str, Any]:
+    with open(path, "rb") as file:  # noqa: PTH123  as above
+        return tomllib.load(file)
 
 
 def _format(number: int, name: str, starts: str, rest: str, before: int = 0) -> Rule:
@@ -204,11 +212,13 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
         data: the text.
     """
     begin, end, quoted = value_at(data, name.end())
+    if end - begin < _PASSWORD:
+        return None
     value = data[begin : min(end, begin + _LOOKED_AT)]
     separator = name["pair"] or name["call"] or name["cell"] or name["sep"] or b""
     ends = [at for at in map(name.start, ("pair", "type", "call", "cell", "sep")) if at >= 0]
     words = data[name.start() : min(ends, default=name.end())]
-    if not value or rules.names.search(words[5:]) or _hides_nothing(rules, value):
+    if rules.names.search(words[5:]) or _hides_nothing(rules, value):
         return None
     option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
     if name["blank"] and not option:
@@ -327,6 +337,7 @@ _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
 # added costs the whole pass time.
 _LOOKED_FOR: Final = "~&@?zxJKGBA_kw-c"
 _LONGEST_KEYWORD: Final = 64
+_LINE: Final = 1024
 _COST: Final = {char: cost for cost, char in enumerate(_LOOKED_FOR)}
 
 
@@ -338,28 +349,50 @@ class Anchors:
     """
 
     def __init__(self, keywords: Iterable[Keyword]) -> None:
-        self._around: dict[int, list[tuple[Keyword, bytes, int]]] = {}
+        self._keywords = [((text, exact), (text if exact else text.lower()).encode()) for text, exact in keywords]
+        self._keywords.sort()
         self._common: list[tuple[bytes, Keyword]] = []
-        for text, exact in sorted(keywords):
-            seen = text if exact else text.lower()
+        self._at: dict[bytes, list[tuple[Keyword, bytes, int]]] = {}
+        """By the byte that is looked for and the one behind it, or by that byte alone where it is the last one."""
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[bytes]:
+        around: dict[int, list[tuple[Keyword, bytes, int]]] = {}
+        for keyword, text in self._keywords:
+            seen, exact = text.decode(), keyword[1]
             if exact and not set(seen) & set(_LOOKED_FOR):
-                self._common.append((seen.encode(), (text, exact)))
+                self._common.append((text, keyword))
                 continue
             offset = min(range(len(seen)), key=lambda at: (_COST.get(seen[at], len(_COST)), at))
-            for char in {text[offset]} if exact else {text[offset].lower(), text[offset].upper()}:
-                self._around.setdefault(ord(char), []).append(((text, exact), seen.encode(), offset))
+            self._at.setdefault(text[offset : offset + 2].lower(), []).append((keyword, text, offset))
+            for char in {seen[offset]} if exact else {seen[offset], seen[offset].upper()}:
+                around.setdefault(ord(char), []).append((keyword, text, offset))
         # The bytes that are looked for, the frequent ones first, each with what follows it and then all around it.
-        often = sorted(self._around, key=lambda code: (-_COST.get(chr(code), 0), code))
-        ways = (f"{re.escape(chr(code))}(?:{_near(self._around[code])})" for code in often)
-        self._pattern = re.compile("|".join(ways).encode(), re.DOTALL)
+        often = sorted(around, key=lambda code: (-_COST.get(chr(code), 0), code))
+        return re.compile(
+            "|".join(f"{re.escape(chr(code))}(?:{_near(around[code])})" for code in often).encode(), re.DOTALL
+        )
 
     def hits(self, data: bytes) -> Iterator[list[tuple[int, Keyword]]]:
         """Yield the keywords around one byte, each with where it begins, in the order of the bytes."""
+        if len(data) < _LINE and "_pattern" not in self.__dict__:  # to compile it would take longer
+            return iter(self._one_by_one(data))
+        search = self._pattern.search
         ways = [_places(data, text, keyword) for text, keyword in self._common if text in data]
-        return merge(self._rare(data), *ways, key=_first) if ways else self._rare(data)
+        return merge(self._rare(data, search), *ways, key=_first) if ways else self._rare(data, search)
 
-    def _rare(self, data: bytes) -> Iterator[list[tuple[int, Keyword]]]:
-        search, at = self._pattern.search, 0
+    def _one_by_one(self, data: bytes) -> list[list[tuple[int, Keyword]]]:
+        sides, found = (data.lower(), data), []
+        for keyword, text in self._keywords:
+            at = -1
+            while (at := sides[keyword[1]].find(text, at + 1)) >= 0:
+                found.append([(at, keyword)])
+        return sorted(found)
+
+    def _rare(
+        self, data: bytes, search: Callable[[bytes, int], re.Match[bytes] | None]
+    ) -> Iterator[list[tuple[int, Keyword]]]:
+        at = 0
         while found := search(data, at):
             first = max(0, found.start() - _LONGEST_KEYWORD)
             here = found.start() - first
@@ -368,7 +401,8 @@ class Anchors:
             at = found.start() + 1  # what was looked at after a byte may hold the next keyword's
             yield [
                 (first + here - offset, keyword)
-                for keyword, text, offset in self._around[there[here]]
+                for pair in (sides[0][here : here + 2], sides[0][here : here + 1])
+                for keyword, text, offset in self._at.get(pair, ())
                 if offset <= here and sides[keyword[1]].startswith(text, here - offset)
             ]
 

@@ -6,6 +6,7 @@ import random
 import string
 import time
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from benchmarks.published import sample
 from pipelines.store.secrets import find_secrets
 from pipelines.store.secrets.secret_rules import _LOOKED_FOR, _SHORT, FILE, FORMATS, load_rules
 
-RULES: list[dict[str, Any]] = tomllib.loads(FILE.read_text(encoding="utf-8"))["rule"]
+RULES: list[dict[str, Any]] = tomllib.loads(Path(FILE).read_text(encoding="utf-8"))["rule"]
 
 
 def plain(example: str) -> bytes:
@@ -42,13 +43,23 @@ def test_no_example_stands_whole_in_the_file_of_the_rules(rule: dict[str, Any]) 
     assert rule["id"] not in {span.rule for span in find_secrets(rule["true"].encode())} or "¦" in rule["true"]
 
 
+def test_a_line_alone_holds_what_it_holds_in_a_long_text() -> None:
+    """The one is looked through keyword by keyword while nothing is compiled, the other by one pattern."""
+    load_rules.cache_clear()
+    examples = [plain(rule[key]) for rule in RULES for key in ("true", "false")]
+    alone = [find_secrets(one) for one in examples]
+    find_secrets(b"x" * 2000)
+    assert [find_secrets(one) for one in examples] == alone
+    assert sum(map(bool, alone)) == len(RULES)
+
+
 def test_each_word_has_a_byte_that_the_one_pass_looks_for() -> None:
     """A keyword without one is looked for by itself, and so must be written in one case only."""
     for text, exact in load_rules().by_keyword:
         assert exact or set(text.lower()) & set(_LOOKED_FOR), text
 
 
-FORMATS_ROWS = tomllib.loads(FORMATS.read_text(encoding="utf-8"))["formats"]
+FORMATS_ROWS = tomllib.loads(Path(FORMATS).read_text(encoding="utf-8"))["formats"]
 
 
 @pytest.mark.parametrize("name", FORMATS_ROWS)
