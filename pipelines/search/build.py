@@ -154,7 +154,7 @@ def _update(root: Path) -> Changes:
         changes = compare(root, found, recorded(connection))
         if not (changes.stale or changes.touched) and is_kept(connection, skipped):
             return changes
-    from pipelines.search.claims import place_claims  # noqa: PLC0415  most searches find no file changed
+    from pipelines.search.claimed_lines import place_claims  # noqa: PLC0415  most searches find no file changed
     from pipelines.search.rows import put, take_out  # noqa: PLC0415  as above
 
     with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
@@ -174,7 +174,7 @@ def _update(root: Path) -> Changes:
 
 @writing(INDEX)
 def _rebuild(root: Path) -> Changes:
-    from pipelines.search.claims import place_claims  # noqa: PLC0415  as above
+    from pipelines.search.claimed_lines import place_claims  # noqa: PLC0415  as above
     from pipelines.search.rows import put  # noqa: PLC0415  as above
 
     checked_ns = time.time_ns()

@@ -120,43 +120,44 @@ def answer(
         IndexUnusable: the index cannot be read.
     """
     asked = asked or Asked()
-    ranking = asked.ranking
-    matrix = None
-    if asked.vector is not None and ranking.mode != "keyword":
-        matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
-    terms = "" if matrix is not None and ranking.mode == "vector" else match_expression(query)
-    near = None if matrix is None or asked.vector is None else (matrix, asked.vector)
-    question = Question(terms, resolved(asked.filters, connection), stale, ranking, near)
+    question = _question(root, connection, query, stale, asked)
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
     # A stemmed, tokenised text is no place to look for an item's id.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     found: Found = "yes" if named else _how_much(connection, query, question, words, meaning)
     twice = repeated_in_logs(connection, places, question)
     fused = words
-    if matrix:
-        fused = meaning if ranking.mode == "vector" else weighted(words, meaning, ranking.vector_weight)
+    if question.near:
+        is_alone = asked.ranking.mode == "vector"
+        fused = meaning if is_alone else weighted(words, meaning, asked.ranking.vector_weight)
     scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
     factors: dict[int, dict[str, float]] = {}
-    if asked.explain or ranking.priority:
+    if asked.explain or asked.ranking.priority:
         factors = _factors(connection, scores, (words, meaning), asked)
         scores = {unit: known["fused"] * known.get("priority", 1.0) for unit, known in factors.items()}
     rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
     raised = _raised(rules, scores)
-    places, scores = places | rules, scores | raised
+    there = fitting_units(connection, named, question) if named else {}
+    scores |= raised | dict.fromkeys(there, _NAMED_SCORE)
     factors |= {unit: {**factors.get(unit, {}), "rule": score} for unit, score in raised.items()}
-    if named:
-        there = fitting_units(connection, named, question)
-        places |= there
-        scores |= dict.fromkeys(there, _NAMED_SCORE)
-        factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
+    factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
     governed = govern(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
-    order = _best(governed, places | governed.places, limit)
-    if asked.explain:
-        for unit in order:
-            if governed.scores[unit] != scores.get(unit):
-                factors[unit] = {**factors.get(unit, {}), "lines": governed.scores[unit]}
+    order = _best(governed, places | rules | there | governed.places, limit)
+    for unit in order:
+        if governed.scores[unit] != scores.get(unit):
+            factors[unit] = {**factors.get(unit, {}), "lines": governed.scores[unit]}
     told = {unit: factors.get(unit, {}) if asked.explain else {} for unit in order}
     return _shown(root, connection, governed, told), found if order else "nothing"
+
+
+def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: Asked) -> Question:
+    """Return what is looked for, with the vectors that it may be compared with."""
+    matrix, mode = None, asked.ranking.mode
+    if asked.vector is not None and mode != "keyword":
+        matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
+    terms = "" if matrix is not None and mode == "vector" else match_expression(query)
+    near = None if matrix is None or asked.vector is None else (matrix, asked.vector)
+    return Question(terms, resolved(asked.filters, connection), stale, asked.ranking, near)
 
 
 def _how_much(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
-from pipelines.search.claims import claims_in
+from pipelines.search.claimed_lines import claims_in
 from pipelines.search.indexed_files import CLAIMING, Form, fingerprint, form_of, read_sidecar
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from pipelines.search.claims import Claim
+    from pipelines.search.claimed_lines import Claim
     from pipelines.search.pdf import Pdf
     from pipelines.store.days import Days
     from pipelines.store.secrets import Redactor

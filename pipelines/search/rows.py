@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.search.chunk_context import grams, surround
-from pipelines.search.claims import put_claims
+from pipelines.search.claimed_lines import put_claims
 from pipelines.search.embed import embedded_text, key
 from pipelines.search.read_files import read_file
 from pipelines.search.schema import SEPARATOR, SUMMED_UNIT, row_sum
