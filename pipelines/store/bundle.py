@@ -34,7 +34,7 @@ _FILES: Final = "memory/"
 _NAME: Final = re.compile(rf"{_HISTORY}|{_FILES}(?:[^./][^/]*/)*(?:[^./][^/]*|\.gitignore|\.gitattributes)", re.DOTALL)
 """What a bundle holds: nothing hidden, nothing outside."""
 _COMMENT: Final = re.compile(rb"memcurate bundle 1 (sha1|sha256) refs/heads/(\S+)")
-_REF: Final = re.compile(rb"([0-9a-f]+) (refs/(?:heads|tags)/\S+)")
+_REF: Final = re.compile(rb"^([0-9a-f]{40,64}) (refs/(?:heads|tags)/\S+)$", re.MULTILINE)
 _FAULTS: Final = (BadZipFile, DamagedGit, EOFError, NotImplementedError, OSError, OverflowError, ValueError)
 """What comes of a file that is no bundle, or is damaged, while it is read."""
 _OTHER: Final = "Name one that `curate export --bundle` wrote."

@@ -16,6 +16,7 @@ from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night import choose_document as filing
 from pipelines.review import compare, match_forms
 from pipelines.search import hits as marks
+from pipelines.search.chunk_context import grams
 from pipelines.store.day_names import DayNames
 from pipelines.store.document import Document
 from pipelines.store.log import parse_entries
@@ -42,6 +43,7 @@ def drive() -> None:
     [form] = read_forms(parse_entries("Logs/2026-03-18.md", "2026-03-18", "We met. Correction: 1,000 a day, not 100\n"))
     match_forms.corrected_text(form, "The API allows 100 a day")
     marks._marked("日本語の検索", ["日本語の検索です"])
+    grams("使用SQLite")
 
 
 def _tables() -> None:

@@ -74,7 +74,7 @@ def test_xml_reads_back_as_it_was() -> None:
 
 
 def test_nothing_but_the_voice_of_the_verbs_prints() -> None:
-    """One place makes what is printed. Beside it speak what programs wait for, the reader of PDFs, and two logs."""
+    """One place makes what is printed. Beside it: what programs wait for, the child that reads PDFs, two logs."""
     folder = Path(pipelines.__file__).parent
     spoken = re.compile(r"\bprint\(|click\.(?:s?echo|style|secho)\(|std(?:out|err)\.(?:write|buffer)|Console\(")
     found = {str(file.relative_to(folder)) for file in folder.rglob("*.py") if spoken.search(file.read_text())}
