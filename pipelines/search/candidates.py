@@ -170,10 +170,11 @@ def bearing_rules(connection: sqlite3.Connection, question: Question, best: floa
     """
     if question.near is None:
         return {}
-    there = fitting_units(connection, [unit for (unit,) in connection.execute(_RULES)], question)
-    near = exact(*question.near, list(there))
-    order = sorted((-cosine, there[unit][:2], unit) for unit, cosine in near.items() if cosine > 0)
-    return {unit: there[unit] for cosine, _, unit in order[:_GIVEN] if -cosine >= _BEARING * best}
+    cosines = exact(*question.near, [unit for (unit,) in connection.execute(_RULES)])
+    near = {unit: cosine for unit, cosine in cosines.items() if cosine > 0 and cosine >= _BEARING * best}
+    there = fitting_units(connection, near, question) if near else {}
+    order = sorted((-near[unit], place[:2], unit) for unit, place in there.items())
+    return {unit: there[unit] for *_, unit in order[:_GIVEN]}
 
 
 def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:
