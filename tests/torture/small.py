@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import shutil
 import subprocess
 from collections import Counter
@@ -84,9 +85,22 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def files_of(root: Path) -> dict[str, bytes]:
-    """Return every file but those of git and the derived folder."""
+    """Return every file but those of git, the derived folder, and reports, which tell how a run went."""
     own = (path for path in sorted(root.rglob("*")) if path.relative_to(root).parts[0] not in {".git", ".curate"})
-    return {str(path.relative_to(root)): path.read_bytes() for path in own if path.is_file()}
+    files = {str(path.relative_to(root)): path.read_bytes() for path in own if path.is_file()}
+    return {path: data for path, data in files.items() if not path.startswith("State/runs/")}
+
+
+def torn_reports(root: Path) -> list[str]:
+    """Return the reports of runs that are not whole."""
+    torn = []
+    for path in sorted((root / "State/runs").glob("*")):
+        try:
+            whole = json.loads(path.read_bytes())["run"] == path.stem
+        except (ValueError, KeyError):
+            whole = False
+        torn += [] if whole else [str(path.relative_to(root))]
+    return torn
 
 
 def account_of(root: Path) -> Account:
@@ -123,9 +137,10 @@ def copied(prepared: Path, place: Path) -> Path:
 def torn_files(root: Path, before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
     """Return the files that are neither as they were nor as they will be."""
     now = files_of(root)
-    return [
+    torn = (
         path for path in sorted({*before, *after, *now}) if now.get(path) not in {before.get(path), after.get(path)}
-    ]  # fmt: skip
+    )
+    return [*torn, *torn_reports(root)]
 
 
 def faults_of(root: Path, account: Account) -> list[str]:
@@ -137,6 +152,7 @@ def faults_of(root: Path, account: Account) -> list[str]:
         for path in sorted({*account.files, *now})
         if now.get(path) != account.files.get(path)
     ]
+    faults += [f"{path} is not whole" for path in torn_reports(root)]
     faults += [f"{text!r} stands {count} times" for text, count in _items(root).items() if count != 1]
     if (status := git(root, "status", "--porcelain")) != account.status:
         faults.append(f"git status says {status!r}")

@@ -158,7 +158,7 @@ def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts) -> list[Turn
         return said
     if kind == "reasoning":
         return THINKING
-    if kind in {"function_call", "function_call_output"} and (done := acts.codex(payload)):
+    if kind in ("function_call", "function_call_output") and (done := acts.codex(payload)):
         return [Turn(0, Role.USER, words, _moment(time, zone), tool="codex", act=act) for act, words, _ in done]
     return TOOLS if isinstance(kind, str) and kind.endswith(("_call", "_call_output", "_output")) else UNKNOWN
 
