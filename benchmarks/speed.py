@@ -205,9 +205,9 @@ def beside(root: Path, rows: NDArray[np.float32], embedder: Made, pythons: Seque
     return told
 
 
-def asking(root: Path, code: str = "") -> list[str]:
-    """Return the command of one search as a whole process, which runs some code first."""
-    code += "from pipelines.start import main; main()"
+def asking(root: Path) -> list[str]:
+    """Return the command of one search as a whole process."""
+    code = "from pipelines.start import main; main()"
     return [sys.executable, "-c", code, "search", "w00120 w00345 w02222", "--memory", str(root)]
 
 
@@ -225,9 +225,8 @@ def cold(root: Path) -> float:
 
 def memory_mb(root: Path) -> int:
     """Return the most that a process held that asked one hybrid question, in MB."""
-    command = asking(root, "import atexit; atexit.register(lambda: print(open('/proc/self/status').read()));")
-    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return round(int(told.partition("VmHWM:")[2].split()[0]) / 1024)
+    asked = subprocess.Popen(asking(root), stdout=subprocess.DEVNULL)
+    return round(os.wait4(asked.pid, 0)[2].ru_maxrss / 1024)
 
 
 def changed(root: Path) -> dict[str, float]:
