@@ -106,7 +106,7 @@ def _led(text: str) -> tuple[str, ...]:
 
     A captured turn is long: there a lead-in leads what it quotes, and no more.
     """
-    journal, led = voice_in(text.partition("\n")[0]) is None, [""]
+    journal, led = _voice(text) is None, [""]
     for line in map(without_pointer, text.split("\n")):
         source = source_in(peel(line).marked) if _MAY_LEAD.search(line) else ""
         if source and (journal or _LEADS.search(line)):
@@ -114,6 +114,13 @@ def _led(text: str) -> tuple[str, ...]:
         else:
             led.append(led[-1] if journal or _QUOTED.match(line) else "")
     return tuple(led)
+
+
+# An entry can be a hundred lines, or one of many megabytes that is asked about piece by piece: it is read once.
+_voice = functools.lru_cache(4)(lambda text: voice_in(text.partition("\n")[0]))
+_act = functools.lru_cache(4)(act_in)
+_said = functools.lru_cache(4)(lambda text: said_in_turn(text.split("\n")))
+_sealed = functools.lru_cache(4)(lambda seals, path, text: seals.trust_of(path, text.split("\n")))
 
 
 class Provenance:
@@ -128,10 +135,11 @@ class Provenance:
     def __init__(self, entries: Mapping[str, Sequence[Entry]], seals: Seals, ids: Container[str] = ()) -> None:
         """Read nothing yet."""
         self._entries, self._seals, self._ids = entries, seals, ids
+        self._above: tuple[Entry | None, str] = None, ""
 
     def trust_of(self, entry: Entry, *, decided: bool = False) -> Trust:
         """Return whose word an entry is; of a question and of a plan the words are the agent's, the decision is not."""
-        trust, act = self._seals.trust_of(entry.path, entry.text.split("\n")), act_in(entry.text)
+        trust, act = _sealed(self._seals, entry.path, entry.text), _act(entry.text)
         agents = trust is Trust.OWNER and act and act[0] in {Act.ANSWERED, Act.PLANNED} and not decided
         return Trust.SELF if agents else trust
 
@@ -148,7 +156,7 @@ class Provenance:
             decides: whether it is the decision in the entry's first line that counts.
             rule: whether it is a rule, and so external wherever outside text came before.
         """
-        act = act_in(entry.text) if at else None
+        act = _act(entry.text) if at else None
         if at:  # below a question stands what the owner typed beside the answer
             decides = act is not None and act[0] is Act.ANSWERED and ARROW in act[2]
         trust = self.trust_of(entry, decided=decides)
@@ -162,11 +170,10 @@ class Provenance:
 
     def echoes(self, entry: Entry, quote: str) -> bool:
         """Whether a quote holds a part of a sentence that repeats outside text, as capture found it."""
-        lines = entry.text.split("\n")
-        voice = voice_in(lines[0])
+        voice = _voice(entry.text)
         if voice is None or voice[2] is not Trust.EXTERNAL or not voice[3]:
             return False
-        (said, spans), needle = said_in_turn(lines), said_in_turn(quote.split("\n"))[0]
+        (said, spans), needle = _said(entry.text), said_in_turn(quote.split("\n"))[0]
         named = voice[3].split(".")
         echoing = [span for number, span in enumerate(spans) if str(number) in named]
         at = said.find(needle) if needle else -1
@@ -193,11 +200,16 @@ class Provenance:
             for start, end in sentences(marked):
                 if source := source_in(marked[start:end]):
                     return source
-        journal = voice_in(entry.text.partition("\n")[0]) is None
-        if at and (source := _led(entry.text)[min(at, entry.text.count("\n") + 1)]):
+        if at and (source := _led(entry.text)[at]):
             return source
-        if not journal:
+        if _voice(entry.text) is not None:
             return ""
+        if self._above[0] is not entry:
+            self._above = entry, self._source_above(entry)
+        return self._above[1]
+
+    def _source_above(self, entry: Entry) -> str:
+        """Return the source that the headings of an entry name, or the entries that it goes on with."""
         above_all = (source_in(f"{heading.rstrip(':')}:") for heading in entry.headings)
         led = (source_in(peel(one.text.split("\n")[-1]).marked) for one in self._run(entry) if _LEADS.search(one.text))
         return next(filter(None, (*above_all, *led)), "")
