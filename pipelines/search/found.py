@@ -81,7 +81,9 @@ _ANSWER: Final = 1.6
 _BEST: Final = 10
 """Units found by words that are looked at."""
 _BLOCK: Final = 16_384
-_COUNT: Final = "SELECT count(*) FROM units_fts WHERE units_fts MATCH ?"
+_COMMON: Final = 5_000
+"""A word that stands in so many units tells little, however many they are: no more of them are counted."""
+_COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)"
 _HOLDING: Final = "SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
 _THERE: Final = "SELECT id FROM units WHERE NOT hidden AND id IN (SELECT value FROM json_each(?))"
 
@@ -143,7 +145,7 @@ def judge(
         floor: what cosines come to by chance; None where nothing was looked for by meaning.
     """
     if floor is None:
-        unknown, together = _occurring(connection, terms, words, lambda _: 1.0)
+        unknown, together = _occurring(connection, terms, words, lambda _: 1.0, most=1)
         # Of two words, one that occurs may be the telling one.
         if unknown == 1 or (unknown >= _HALF and len(terms) > 2) or (unknown and together <= _THIRD):  # noqa: PLR2004  as said
             return "nothing"
@@ -152,14 +154,20 @@ def judge(
     if near > _ANSWER:
         return "yes"
     (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
-    _, together = _occurring(connection, terms, words, lambda count: math.log((units + 1) / (min(count, units) + 1)))
+    _, together = _occurring(
+        connection, terms, words, lambda count: math.log((units + 1) / (min(count, units) + 1)), most=_COMMON
+    )
     if near <= 1 and together <= _HALF and near + together <= _TELLING:
         return "nothing"
     return "yes" if near + together > _ANSWER else "little"
 
 
 def _occurring(
-    connection: sqlite3.Connection, terms: Sequence[str], words: Mapping[int, float], weight: Callable[[int], float]
+    connection: sqlite3.Connection,
+    terms: Sequence[str],
+    words: Mapping[int, float],
+    weight: Callable[[int], float],
+    most: int,
 ) -> tuple[float, float]:
     """Return which share of the terms occurs nowhere, and which share of their weight the best unit holds.
 
@@ -168,10 +176,11 @@ def _occurring(
         terms: the words of a question.
         words: the scores of the units that were found by them.
         weight: what a word counts, by the number of units that it stands in.
+        most: as many units as are counted for a word.
     """
     if not words or not terms:
         return 1.0, 0.0
-    counts = [connection.execute(_COUNT, (f"{{text grams about}} : {term}",)).fetchone()[0] for term in terms]
+    counts = [connection.execute(_COUNT, (f"{{text grams about}} : {term}", most)).fetchone()[0] for term in terms]
     best = json.dumps(heapq.nlargest(_BEST, words, key=words.__getitem__))
     held: Counter[int] = Counter()
     for term, count in zip(terms, counts, strict=True):
