@@ -116,15 +116,16 @@ class Matrix:
         import numpy as np  # noqa: PLC0415  a search by words alone needs none
 
         # Row by row: a product of matrices would wake a thread for each processor, and wait for the slowest.
-        if self.asked:
-            known: NDArray[np.float32] = np.vecdot(self._vectors, question)
-            return known
-        self.asked.append(None)
-        pieces = (self.kept.vectors(slice(at, at + _PIECE)) for at in range(0, len(self.kept.rows), _PIECE))
-        found: NDArray[np.float32] = np.concatenate(
-            [np.empty(0, np.float32), *(np.vecdot(piece, question) for piece in pieces)]
-        )
-        return found
+        with np.errstate(invalid="ignore", over="ignore"):  # a damaged vector that no unit has does no harm
+            if self.asked:
+                known: NDArray[np.float32] = np.vecdot(self._vectors, question)
+                return known
+            self.asked.append(None)
+            pieces = (self.kept.vectors(slice(at, at + _PIECE)) for at in range(0, len(self.kept.rows), _PIECE))
+            found: NDArray[np.float32] = np.concatenate(
+                [np.empty(0, np.float32), *(np.vecdot(piece, question) for piece in pieces)]
+            )
+            return found
 
     @functools.cached_property
     def _vectors(self) -> NDArray[np.float32]:

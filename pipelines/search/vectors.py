@@ -61,9 +61,15 @@ def packed(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.f
 
 
 def unpacked(numbers: NDArray[np.int8], factors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return kept vectors as they are compared, each of length one, or zero."""
+    """Return kept vectors as they are compared, each of length one, or zero.
+
+    A damaged factor may give what is no number; who compares sees it, and what no unit has does no harm.
+    """
+    import numpy as np  # noqa: PLC0415  as above
+
     vectors = numbers.astype("f4")
-    vectors *= factors[:, None]
+    with np.errstate(invalid="ignore", over="ignore"):
+        vectors *= factors[:, None]
     return vectors
 
 
