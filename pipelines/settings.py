@@ -16,8 +16,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
 from pipelines.provider_settings import restricted_keys, without_restricted
 from pipelines.store.folders import LINKED
-from pipelines.store.item import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Weights
 from pipelines.store.layout import SETTINGS
+from pipelines.store.priority import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Weights
 from pipelines.store.user_layout import KEYS, layout_faults, read_layout
 
 if TYPE_CHECKING:

@@ -98,3 +98,10 @@ _UNSAID: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 def clean(text: str) -> str:
     """Return a text without control characters and halves of characters; every line end becomes a newline."""
     return _UNSAID.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+
+
+def clipped(text: str, most: int) -> str:
+    """Return a text whole, or its beginning up to a word's end, in at most so many characters, with `…` behind it."""
+    if len(text) <= most:
+        return text
+    return f"{text[:most].rpartition(' ')[0].rstrip(' ,;:.–—-') or text[: most - 1]}…"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Answer
 from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.model_briefer import briefer_of
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.model_reviewer import reviewer_of
 from pipelines.extract.llm.replies import Replies
@@ -48,6 +49,8 @@ class Reader:
         asked: the calls of the review.
         claims: the claims of each call of the verification.
         shown: the input of each call of the reading.
+        writes: what it says when it is to write states and episodes, given the call's input; None where it never is.
+        pages: the input of each call of the writing.
     """
 
     review: Callable[[list[dict[str, Any]]], Any]
@@ -57,6 +60,8 @@ class Reader:
     asked: list[Call] = field(default_factory=list)
     claims: list[list[dict[str, Any]]] = field(default_factory=list)
     shown: list[dict[str, Any]] = field(default_factory=list)
+    writes: Callable[[dict[str, Any]], Any] | None = None
+    pages: list[dict[str, Any]] = field(default_factory=list)
     name: str = "a:1"
     source: str = "a:1 here"
     input_tokens: int = 24_000
@@ -68,6 +73,9 @@ class Reader:
             said = self._read(dict(call.input))
         elif call.task == "verify":
             said = self._verified(list(call.input["claims"]))
+        elif call.task == "brief" and self.writes:
+            self.pages.append(dict(call.input))
+            said = self.writes(self.pages[-1])
         else:
             self.asked.append(call)
             said = self.review(shown(call))
@@ -126,7 +134,8 @@ def a_night(memory: Memory, model: Reader, now: str = NOW) -> Night:
     chain = Chain([model], Replies(memory.root / REPLIES, when), Still().retry)
     reader = ModelExtractor(chain)
     settings, verifier = load_settings(memory.root), ModelVerifier(chain)
-    return Night(memory.root, settings, reader, when, reviewer=reviewer_of(reader), verifier=verifier)
+    night = Night(memory.root, settings, reader, when, reviewer=reviewer_of(reader), verifier=verifier)
+    return replace(night, writer=briefer_of(reader)) if model.writes else night
 
 
 def curate(memory: Memory, model: Reader, now: str = NOW) -> RunReport:

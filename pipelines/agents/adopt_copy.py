@@ -19,7 +19,7 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import open_regular, writing
 from pipelines.store.git import Author, Git
-from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, SETTINGS, USER, log_path
+from pipelines.store.layout import BRIEFING, LOGS, PARA, SETTINGS, USER, log_path
 from pipelines.store.lock import run_lock
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.template import lay_down
@@ -39,7 +39,7 @@ AGENTS: Final = "AGENTS.md"
 LARGE_BRIEFING: Final = "Resources/adopted-MEMORY.md"
 _ROOT_NAMES: Final = (BRIEFING, USER, "SOUL.md", AGENTS)
 _PARA: Final = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
-_FOLDER_OF: Final = {folder.casefold().removesuffix("s"): folder for folder in FOLDERS}
+_FOLDER_OF: Final = {folder.casefold().removesuffix("s"): folder for folder in PARA}
 _DREAMING: Final = "memory/dreaming/"
 """Where OpenClaw writes reports on what it remembered: no log, though each is named after its night."""
 _LONGEST: Final = 1000

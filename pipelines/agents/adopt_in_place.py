@@ -17,7 +17,7 @@ from pipelines.errors import UsageFault
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import create_file
 from pipelines.store.git import Author, Git
-from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, SETTINGS, USER
+from pipelines.store.layout import BRIEFING, LOGS, NOTES, PARA, SETTINGS, USER
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
 from pipelines.store.user_layout import SOUL, layout_faults, layout_names, read_layout
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _DAY: Final = "{YYYY}-{MM}-{DD}"
 _ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
 _AGENTS: Final = ("AGENTS.md", "CLAUDE.md")
-_WORKSPACE: Final = ("*.md", "memory/**", *(f"{folder}/**" for folder in FOLDERS))
+_WORKSPACE: Final = ("*.md", "memory/**", *(f"{folder}/**" for folder in PARA))
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ def curate_move(ident: str, document: str, opened: OpenMemory) -> None:
         shown, documents = held.snapshot.shown, held.documents
         name, queue = item_named(documents, ident), shown(REVIEW)
         advice = f"Name one by its path; archives and {queue} take no items."
-        target = open_document(held, document, {Kind.ARCHIVE, Kind.REVIEW}, advice)
+        target = open_document(held, document, {Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE}, advice)
         path, _ = placed_item(documents, name)
         if path == REVIEW:
             raise UsageFault(f"{name} waits in {queue}.", f"Decide on it first: `curate review {name}`.")

@@ -83,7 +83,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
         path = ""
         if document:
             advice = "Name one by its path; archives take no new items."
-            path = open_document(direct, document, {Kind.ARCHIVE}, advice)
+            path = open_document(direct, document, {Kind.ARCHIVE, Kind.EPISODE}, advice)
         filed = file_own_item(ItemType(kind), clean.text, path, direct, anyway=anyway)
         ident, place = filed.item.id, direct.snapshot.shown(filed.path)
         said = f"{ident} in {place}"

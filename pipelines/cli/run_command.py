@@ -113,10 +113,12 @@ def night_of(root: Path, settings: Settings, when: datetime, again: str, user: U
     )
     if isinstance(extractor, ModelExtractor):
         from pipelines.extract.choose_models import verifier_of  # noqa: PLC0415  the rules need none
+        from pipelines.extract.llm.model_briefer import briefer_of  # noqa: PLC0415  as above
         from pipelines.extract.llm.model_reviewer import reviewer_of  # noqa: PLC0415  as above
 
         night = replace(night, at_once=extractor.at_once, rereads=True, reviewer=reviewer_of(extractor))
-        night = replace(night, verifier=verifier_of(extractor, user, replies, retry, budget))
+        verifier = verifier_of(extractor, user, replies, retry, budget)
+        night = replace(night, verifier=verifier, writer=briefer_of(extractor))
     if remote := user.push.remote_of(root):
         from pipelines.night.sync import Sharing  # noqa: PLC0415  as above
 

@@ -9,7 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pipelines.store.evidence import quote_stands
-from pipelines.store.item import LINK_KINDS, ItemType, Trust, Weights, content_words, fold, priority
+from pipelines.store.item import LINK_KINDS, ItemType, Trust, content_words, fold
+from pipelines.store.priority import Weights, priority
 from pipelines.store.secrets import veil
 from pipelines.store.session_state import NO_SEALS
 from pipelines.usage import Tally
@@ -91,6 +92,7 @@ class Candidate:
         new_project: the title of a project document to be made, or empty.
         closed: how it is over already, where the log first tells of it when it is; else empty.
         page_section: where on its page it belongs where its type does not say, or empty.
+        name: of a contact, the person's name.
         since: the day from which it holds, where the log names another than its own; else empty.
         due: the day by which a Todo is to be done, or empty.
         links: kind and id of each item that it is linked to; only ids that the extractor was shown.
@@ -111,6 +113,7 @@ class Candidate:
     new_project: str = ""
     closed: Status | None = None
     page_section: str = ""
+    name: str = ""
     since: str = ""
     due: str = ""
     links: Links = ()

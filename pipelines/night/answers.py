@@ -20,7 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
-from pipelines.night.briefing import archived
+from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, superseded
 from pipelines.night.manual import Deed, change_by_hand
 from pipelines.night.projects import archived_project, kept, named_in
@@ -150,7 +150,7 @@ class Answered:
     def file(self, item: Item) -> Item:
         """Put a waiting item into its home, or into Areas/general where that is no place for one; return it so."""
         home, was = released(item)
-        can_hold = kind_of(home) not in {None, Kind.REVIEW} and ".." not in home.split("/")
+        can_hold = kind_of(home) not in {None, Kind.REVIEW, Kind.EPISODE} and ".." not in home.split("/")
         is_theirs = home not in self.documents and home.startswith(f"{NOTES}/")  # no run makes a person's file
         path = home if can_hold and not is_theirs else GENERAL
         was = replace(was, extra=tuple(pair for pair in was.extra if pair[0] != AGAINST))

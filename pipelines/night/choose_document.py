@@ -12,7 +12,7 @@ from pipelines.extract.extraction import DocumentChoice
 from pipelines.review.review import Filed
 from pipelines.store.document import aliases_of
 from pipelines.store.item import Confidence, ItemType, Trust, content_words, folded
-from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, document_path, slug
+from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -90,7 +90,7 @@ class Catalog:
 def document_choices(catalog: Catalog) -> tuple[DocumentChoice, ...]:
     """Return the closed list of documents that a model may name: each by its file's name where only it has that."""
     found = [
-        one for path, one in sorted(catalog.documents.items()) if not path.startswith("Archives/") and path != REVIEW
+        one for _, one in sorted(catalog.documents.items()) if one.kind not in {Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE}
     ]
     names = Counter(one.id.rpartition("/")[2] for one in found)
     return tuple(

@@ -15,7 +15,7 @@ from pipelines.review.questions import Question
 from pipelines.review.review import born_status
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import Block, Document, commented, edited
-from pipelines.store.item import CLOSED, OUTCOMES, SOURCE, Evidence, Item, Status, fold, new_id, quote_digest
+from pipelines.store.item import CLOSED, OUTCOMES, PERSON, SOURCE, Evidence, Item, Status, fold, new_id, quote_digest
 from pipelines.store.layout import REVIEW, document_id, kind_of
 from pipelines.templating import render
 
@@ -123,7 +123,7 @@ class Promoted:
             due=candidate.due,
             unverified=candidate.unverified,
             reason="" if candidate.by.startswith("rules@") else candidate.reason,
-            extra=((SOURCE, candidate.source),) if candidate.source else (),
+            extra=tuple((key, said) for key, said in ((SOURCE, candidate.source), (PERSON, candidate.name)) if said),
         )
         item = replace(item, id=new_id(item, document_id(path), self.taken))
         self.taken.add(item.id)
@@ -223,9 +223,7 @@ def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:
 def new_document(path: str, title: str, day: str) -> Document:
     """Return a document made from the template of its kind."""
     title = document_title(title) or path.rpartition("/")[2].removesuffix(".md").replace("-", " ").capitalize()
-    kind = kind_of(path)
-    template = "project.md" if path.startswith("Projects/") else "area.md"
-    return Document(path, render(template, title=title, day=day, kind=kind))
+    return Document(path, render("document.md", title=title, day=day, kind=kind_of(path)))
 
 
 def document_title(name: str) -> str:

@@ -23,6 +23,7 @@ from pipelines.store.document import Document, commented, edited
 from pipelines.store.evidence import Quotes, starts_of
 from pipelines.store.files import list_files, open_regular, read_bytes, writing
 from pipelines.store.folders import holding
+from pipelines.store.generated import is_pointer, without_sentences
 from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.item import folded
 from pipelines.store.layout import LOGS, NOTES, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, log_day
@@ -144,12 +145,13 @@ def _cleared(held: Held, ident: str, words: Words) -> tuple[dict[str, Document],
         bare = edited(document, remove=[ident])
         new = {p.line: cut for p in bare.items if p.item.id and (cut := _unlinked(p.item, ident)) != p.item}
         unlinked += [item.id for item in new.values()]
-        after[path] = commented(bare, new) if new else bare
+        bare = commented(bare, new) if new else bare
+        after[path] = without_sentences(bare, lambda _, one: ident in one.ids or _says(one.text, words))
     left = [
         f"{held.snapshot.shown(path)}:{number + 1}"
         for path, document in sorted(after.items())
         for number, line in enumerate(document.lines)
-        if _says(line.partition("<!-- ")[0], words)
+        if _says(line.partition("<!-- ")[0], words) and not is_pointer(line)
     ]
     return after, tuple(unlinked), left
 

@@ -12,10 +12,10 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.night.manual import Deed, change_by_hand
 from pipelines.store.change_set import items_by_id
 from pipelines.store.conservation import buried_ids
-from pipelines.store.document import HISTORY, SECTIONS, Document, edited, insert_rows, section_of
+from pipelines.store.document import ORDER, Document, edited, insert_rows, section_of
 from pipelines.store.item import fold, parse_item, render_item
 from pipelines.store.jsonl import check_header, from_record, placement_of
-from pipelines.store.layout import FOLDERS, NOTES, can_stand, kind_of
+from pipelines.store.layout import FOLDERS, NOTES, Kind, can_stand, kind_of
 from pipelines.store.markdown import line_end
 from pipelines.store.user_layout import InPlaceLayout, layout_of
 
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     """The title, kind and status of a document."""
     Export = tuple[Mapping[str, Home], tuple["Incoming", ...]]
     """What a file holds: its documents, path → home, and its items in order."""
-
-
-_ORDER: Final = (*SECTIONS.values(), HISTORY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +135,7 @@ def _filled(document: Document, incoming: Sequence[Incoming]) -> Document:
     for one in incoming:
         sections.setdefault(one.section or section_of(one.item), []).extend(_rows(one, end))
     for title, rows in sections.items():
-        lines = insert_rows(lines, title, rows, _ORDER)
+        lines = insert_rows(lines, title, rows, ORDER)
     return document.with_text("".join(lines))
 
 
@@ -221,7 +218,12 @@ def _checked(path: str) -> str:
         ValueError: it may not.
     """
     plain = all(can_stand(part) and can_stand(part.removesuffix(".md")) for part in path.split("/"))
-    if kind_of(path) is None or not plain or not path.isprintable() or not unicodedata.is_normalized("NFC", path):
+    if (
+        kind_of(path) in {None, Kind.EPISODE}
+        or not plain
+        or not path.isprintable()
+        or not unicodedata.is_normalized("NFC", path)
+    ):
         shown = path if len(path) <= _LONGEST_SHOWN else f"{path[:_LONGEST_SHOWN]}…"
         raise ValueError(f"{shown!r} is no place for a document")
     return path

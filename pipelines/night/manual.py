@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet
-from pipelines.night.briefing import tidied
+from pipelines.night.caps import tidied
 from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits

@@ -26,7 +26,7 @@ from pipelines.review.outcomes import (
 from pipelines.review.questions import Question, Sources, asked
 from pipelines.store.change_set import items_by_id, placed_item
 from pipelines.store.document import Block, edited, numbered
-from pipelines.store.item import OUTCOMES, Confidence, Item, Status, Trust, folded, new_id
+from pipelines.store.item import OUTCOMES, PERSON, Confidence, Item, Status, Trust, folded, new_id
 from pipelines.store.layout import REVIEW, document_id
 
 if TYPE_CHECKING:
@@ -210,6 +210,7 @@ def _successor(documents: Mapping[str, Document], old: Item, path: str, text: st
         pinned=old.pinned,
         page_section=old.page_section,
         due=old.due,
+        extra=tuple(pair for pair in old.extra if pair[0] == PERSON),
     )
     return replace(item, id=new_id(item, document_id(path), items_by_id(documents)))
 

@@ -17,7 +17,8 @@ from pipelines.extract.extract_days import advanced_progress, days_to_read, extr
 from pipelines.extract.extraction import Nearby, OperationKind
 from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers
-from pipelines.night.briefing import tidied
+from pipelines.night.brief import brief
+from pipelines.night.caps import tidied
 from pipelines.night.choose_document import Catalog, document_choices, file_candidate, one_project_each
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import capture, clean_logs
@@ -58,9 +59,11 @@ if TYPE_CHECKING:
     from pipelines.extract.claims import Verifier
     from pipelines.extract.extract_days import DayToRead, Extracted
     from pipelines.extract.extraction import Extractor
+    from pipelines.extract.llm.model_briefer import ModelBriefer
     from pipelines.extract.llm.model_reviewer import Reviewer
     from pipelines.night.answers import Answered
-    from pipelines.night.briefing import Pruned
+    from pipelines.night.brief import Brief
+    from pipelines.night.caps import Pruned
     from pipelines.night.file_items import Promoted
     from pipelines.night.fold_logs import Captured
     from pipelines.night.progress import Watch
@@ -92,6 +95,7 @@ class Night:
         vectors: those of items, by which the review finds neighbours; it finds them by words alone where none is given.
         reviewer: the models that are asked what becomes of the candidates, or None where the rules alone judge them.
         verifier: the models that are asked whether the quotes say it, or None where no model reads.
+        writer: the models that write states and episodes, or None where code does.
         rules_from: whose rules are filed unasked: `self` for the agent's own journal and the owner's, or `owner`.
         sharing: the remote that the memory is shared by, or None.
     """
@@ -107,6 +111,7 @@ class Night:
     vectors: Vectors = field(default_factory=Vectors)
     reviewer: Reviewer | None = None
     verifier: Verifier | None = None
+    writer: ModelBriefer | None = None
     rules_from: str = "self"
     sharing: Sharing | None = None
 
@@ -141,6 +146,7 @@ class _Decided:
         promoted: what was filed.
         claims: ids of items about which a person is asked what a line says of them.
         archives: paths of projects that are proposed for Archives.
+        briefed: the states and episodes that were written.
         pruned: the documents as they are to be written, and what a cap moved.
         logs: path → bytes of each log as it is to be written; None where it goes.
         state: path → bytes of each file under State.
@@ -158,9 +164,18 @@ class _Decided:
     promoted: Promoted
     claims: tuple[str, ...]
     archives: tuple[str, ...]
+    briefed: Brief
     pruned: Pruned
     logs: Mapping[str, bytes | None]
     state: Mapping[str, bytes]
+
+    @property
+    def tally(self) -> Tally:
+        """What all calls of models came to."""
+        tally, reviewed = Tally(), self.reviewed.tally if self.reviewed else Tally()
+        for part in (self.extracted.tally, reviewed, self.checked.tally, self.briefed.tally):
+            tally.add(part)
+        return tally
 
 
 def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
@@ -226,8 +241,14 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     with watch.stage("promote"):
         promoted = promote(with_named_links(checked.rulings, items), catalog.documents, checked.items)
         documents, claims, archives = _ask(night, snapshot, promoted, quotes, captured.logs)
+    with watch.stage("brief"):
+        read, pending = ({one.day for one in some} for some in (extracted.read, extracted.pending))
+        briefed = brief(
+            documents, snapshot.documents, captured.logs, read, pending, today,
+            writer=night.writer, verifier=night.verifier,
+        )  # fmt: skip
     with watch.stage("prune"):
-        pruned = tidied(documents, snapshot, night.settings)
+        pruned = tidied(briefed.documents, snapshot, night.settings)
     if extracted.read:
         progress = advanced_progress(progress, extracted.read, today, extracted.fallback)
     state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(stones)}
@@ -237,7 +258,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     meaning = context.same_meaning.name if extracted.read else ""
     return _Decided(
         captured, redacted, private, reconciled, answered, extracted, asked_model, checked, meaning, promoted, claims,
-        archives, pruned, written, state,
+        archives, briefed, pruned, written, state,
     )  # fmt: skip
 
 
@@ -306,9 +327,6 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
     """Return a report that says what was decided, all but what writing it comes to."""
     extracted, promoted, shown = decided.extracted, decided.promoted, snapshot.shown
     briefing, left = decided.pruned.documents.get(BRIEFING), [str(one) for one in snapshot.warnings if one.pending]
-    tally = Tally()
-    for part in (extracted.tally, decided.reviewed.tally if decided.reviewed else Tally(), decided.checked.tally):
-        tally.add(part)
     people, answered = decided.reconciled, decided.answered
     asked_about = (people.asked, promoted.questions, decided.archives, decided.claims)
     return RunReport(
@@ -331,6 +349,7 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
         ungrounded=extracted.ungrounded,
         verdicts=Counter("ask" if one.asks else str(one.kind) for one in decided.checked.rulings),
         review=dict((decided.reviewed.counts if decided.reviewed else Counter[str]()) + decided.checked.counts),
+        brief=dict(decided.briefed.counts),
         items={
             "added": len(promoted.added),
             "confirmed": len(promoted.confirmed),
@@ -352,7 +371,7 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
             {"id": moved.id, "from": shown(moved.source), "to": shown(moved.target)} for moved in decided.pruned.moved
         ],
         extractor=night.extractor.name,
-        tally=tally,
+        tally=decided.tally,
         failure=veil(extracted.failure),
         over_budget=extracted.over_budget,
         fallback=extracted.fallback,
@@ -400,6 +419,8 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
     read = [f"{snapshot.shown(path)}: {note}" for path, note in decided.extracted.notes]
     if failure := decided.checked.failure:
         read.append(f"Nobody could be asked whether the quotes say what is claimed. {failure}")
+    if failure := decided.briefed.failure:
+        read.append(f"Code wrote the states and episodes that a model could not be asked for. {failure}")
     return [*notes, *decided.answered.notes, *map(veil, (*read, *(decided.reviewed.notes if decided.reviewed else ())))]
 
 

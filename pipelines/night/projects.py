@@ -8,7 +8,8 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.briefing import CLOSED_STATUS, archived, free_path, without_pointers
+from pipelines.night.briefing import CLOSED_STATUS
+from pipelines.night.caps import archived, free_path
 from pipelines.review.questions import plain
 from pipelines.store.document import (
     commented,
@@ -17,6 +18,7 @@ from pipelines.store.document import (
     with_front_lines,
     with_front_matter,
 )
+from pipelines.store.generated import without_pointers
 from pipelines.store.item import ItemType, Status, folded
 from pipelines.store.layout import BRIEFING, REVIEW, Kind, day_of_log, slug
 from pipelines.store.review_queue import read_queue, with_entry

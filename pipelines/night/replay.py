@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.errors import ModelFailed, NotReplayable
 from pipelines.extract.choose_models import local_embedder
 from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.model_briefer import briefer_of
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.model_reviewer import reviewer_of
 from pipelines.extract.llm.replies import Replies
@@ -186,7 +187,8 @@ def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
     model = ModelExtractor(Chain(models, _OnlyKept(kept)))
     reader = _AsThen(model.name, model, frozenset(_words(run.reported("model", "fallback_days"))))
     reviewer = reviewer_of(model) if run.reported("review") else None
-    night = replace(night, extractor=reader, rereads=True, reviewer=reviewer)
+    writer = briefer_of(model) if given.get("writer") else None
+    night = replace(night, extractor=reader, rereads=True, reviewer=reviewer, writer=writer)
     if not given.get("verifier"):
         return night
     others = [_Silent(one, int(given.get("verifier_input_tokens") or 1)) for one in _words(given["verifier"])]

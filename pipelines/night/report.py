@@ -54,6 +54,7 @@ class RunReport:
         ungrounded: items dropped because the log does not say what they say.
         verdicts: verdict → count.
         review: what models said of the candidates, where they were asked.
+        brief: how many sentences a model wrote for states and episodes, and how many of them were dropped.
         items: how many were `added`, `confirmed` by new evidence, `superseded` by another, and `closed` because the log
             says that they are done; item type and document → items added (`by_type`, `by_document`).
         documents_made: documents that were made.
@@ -92,6 +93,7 @@ class RunReport:
     ungrounded: int
     verdicts: Mapping[str, int]
     review: Mapping[str, int]
+    brief: Mapping[str, int]
     items: Mapping[str, Any]
     documents_made: Sequence[str]
     people: Mapping[str, int]

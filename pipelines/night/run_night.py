@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS: Final = 3
 _ALLOCATIONS: Final = 100_000
-STAGES: Final = ("capture", "extract", "review", "verify", "promote", "prune", "reindex", "commit")
+STAGES: Final = ("capture", "extract", "review", "verify", "promote", "brief", "prune", "reindex", "commit")
 
 
 def curate_night(night: Night, watch: Watch) -> RunReport:
@@ -116,6 +116,7 @@ def _given(night: Night, meaning: str) -> dict[str, object]:
         given |= _verifying(night.verifier, chain)
     given["meaning"] = meaning
     given |= {"nearest": "vectors"} if night.vectors.used else {}
+    given |= {"writer": "the same"} if night.writer else {}
     return given | ({"rules_from": night.rules_from} if night.rules_from != "self" else {})
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, CurateError, GitFault
-from pipelines.night.briefing import prune
+from pipelines.night.caps import prune
 from pipelines.night.sync_merge import join, with_edits_understood
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.files import read_bytes

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.briefing import without_pointers
 from pipelines.night.reconcile import reconcile
 from pipelines.store.document import Block, Document, block_of, edited, numbered
+from pipelines.store.generated import without_differing, without_pointers
 from pipelines.store.git_history import baseline_at
 from pipelines.store.item import Status, folded, render_item
 from pipelines.store.layout import BRIEFING, LOGS, STATE, TOMBSTONES, kind_of
@@ -208,6 +208,8 @@ def _join_document(path: str, sides: Sides, blocks: Mapping[str, Block]) -> Docu
         blocks: id → the items that shall stand in it.
     """
     before, ours, theirs = sides
+    if ours and theirs:  # what was generated on either side is written anew where they differ
+        ours, theirs = without_differing(ours, theirs)
     front = _front(before, ours, theirs)
     bodies = [_skeleton(side) if side else "" for side in (before, ours, theirs)]
     body = _three_way(bodies[0], bodies[1], bodies[2]) if ours and theirs else bodies[1] if ours else bodies[2]

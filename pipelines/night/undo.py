@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
-from pipelines.night.briefing import prune, with_quality, without_pointers
+from pipelines.night.caps import prune, with_quality
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.night.undo_items import RunSides, Undone, undo
 from pipelines.store.change_set import Change, check_documents, document_changes, item_places, items_by_id
 from pipelines.store.edits import commit_edits
+from pipelines.store.generated import without_pointers
 from pipelines.store.git import Author
 from pipelines.store.git_history import (
     BY_HAND,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.briefing import Pruned
+    from pipelines.night.caps import Pruned
     from pipelines.night.reconcile import Reconciled
     from pipelines.settings import Settings
     from pipelines.store.document import Document

@@ -8,24 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.briefing import DAYS, PEOPLE, PROJECTS, without_pointers
 from pipelines.night.file_items import new_document
 from pipelines.store.change_set import duplicate_ids, item_changes, item_places, understood
-from pipelines.store.document import HISTORY, SECTIONS, insert_rows, section_of
+from pipelines.store.document import ORDER, Document, insert_rows, section_of
+from pipelines.store.generated import without_pointers, without_sentences
 from pipelines.store.item import STRUCK, Status, Trust
-from pipelines.store.layout import FOLDERS, REVIEW
+from pipelines.store.layout import FOLDERS, REVIEW, Kind
 from pipelines.store.markdown import line_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pipelines.store.change_set import ItemChange, ItemPlace
-    from pipelines.store.document import Document
     from pipelines.store.item import Item
 
 
-_ORDER: Final = (*SECTIONS.values(), HISTORY)
-_SECTIONS: Final = frozenset({*_ORDER, PROJECTS, DAYS, PEOPLE})
 _ENDS: Final = frozenset({Status.DONE, *STRUCK}) - {Status.SUPERSEDED, Status.MERGED}
 _OWN_KEYS: Final = frozenset({"updated", "source", "trust", "confidence", "confidence_reason"})
 
@@ -241,7 +238,8 @@ def _rewritten(work: Undone, twice: frozenset[str], *, whole: bool) -> dict[str,
         document = _with_rows(base, rows.get(path, {}), twice)
         made = path in sides.after and path not in sides.before and path.partition("/")[0] in FOLDERS
         # What the run committed is no measure: somebody may have written into the file while the run made it.
-        if made and not document.items and _own_words(document) == _own_words(new_document(path, document.title, "")):
+        empty = Document(path, "") if document.kind is Kind.EPISODE else new_document(path, document.title, "")
+        if made and not document.items and _own_words(document) == _own_words(empty):
             documents.pop(path, None)  # not a word is in it that its template does not have
         elif (path in now or rows.get(path)) and (path not in now or document.text != now[path].text):
             documents[path] = document
@@ -278,15 +276,16 @@ def _with_rows(document: Document, rows: Mapping[str, ItemPlace], twice: frozens
     titles = {h.title.casefold() for h in document.headings if h.level > 1}
     for one in missing.values():
         title = one.section if one.section.casefold() in titles else section_of(one.item)
-        lines = insert_rows(lines, title, [one.line + end, *one.notes], _ORDER)
+        lines = insert_rows(lines, title, [one.line + end, *one.notes], ORDER)
     return document.with_text("".join(lines))
 
 
 def _own_words(document: Document) -> list[object]:
-    """Return what is neither an item, a pointer, a section made for them, a blank line nor a quality field."""
-    document = without_pointers(document)
+    """Return what is neither an item, a generated line, a section made for them, a blank line nor a quality field."""
+    document = without_sentences(without_pointers(document), lambda *_: True)
     rows = {number for placed in document.items for number in range(placed.line, placed.end)}
-    rows |= {heading.line for heading in document.headings if heading.level > 1 and heading.title in _SECTIONS}
+    is_made = document.kind is Kind.EPISODE  # all of its headings are runs' doing
+    rows |= {one.line for one in document.headings if is_made or (one.level > 1 and one.title in ORDER)}
     body = [
         line.strip()
         for number, line in enumerate(document.lines)

@@ -11,14 +11,15 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import UsageFault
-from pipelines.night.briefing import newest_day
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
 from pipelines.queries.item_graph import PREDECESSORS, SUCCESSORS, Beliefs, all_edges, outdated, steps_of
 from pipelines.search.chunks import UNTOLD
 from pipelines.settings import load_settings
+from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
-from pipelines.store.item import STRUCK, Confidence, Status, content_words, folded, priority
+from pipelines.store.item import STRUCK, Confidence, Status, content_words, folded
 from pipelines.store.layout import REVIEW
+from pipelines.store.priority import priority
 from pipelines.store.template import named_documents
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pipelines.queries.item_graph import Edge, Holding, Steps
     from pipelines.store.document import Document
     from pipelines.store.git import Git
-    from pipelines.store.item import Weights
+    from pipelines.store.priority import Weights
 
 
 _UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})

@@ -57,10 +57,9 @@ def priorities_of(root: Path) -> dict[str, float]:
     Raises:
         BadSettings: curate.toml has faults.
     """
-    from pipelines.night.briefing import newest_day  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
-    from pipelines.store.document import numbered  # noqa: PLC0415  as above
-    from pipelines.store.item import priority  # noqa: PLC0415  off as long as nothing shows a gain
+    from pipelines.store.document import newest_day, numbered  # noqa: PLC0415  as above
+    from pipelines.store.priority import priority  # noqa: PLC0415  off as long as nothing shows a gain
     from pipelines.store.snapshot import read_snapshot  # noqa: PLC0415  as above
 
     weights, documents = load_settings(root).priority, read_snapshot(root).documents

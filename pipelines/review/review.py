@@ -437,7 +437,7 @@ def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fre
     old = belief.item
     successor = Candidate(
         old.type, operation.text, operation.places, Confidence.HIGH, operation.reason, operation.by,
-        page_section=old.page_section, due=old.due, links=operation.links, trust=trust, id=fresh,
+        page_section=old.page_section, name=old.person, due=old.due, links=operation.links, trust=trust, id=fresh,
     )  # fmt: skip
     return Ruling(replace(operation, ids=(old.id,)), successor, belief.document, trust, asks)
 

@@ -13,8 +13,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pipelines.search.schema import NEVER, PAST, SHOWN
-from pipelines.store.document import Document, is_pointer
+from pipelines.store.document import Document
 from pipelines.store.evidence import pointer_in
+from pipelines.store.generated import is_pointer
 from pipelines.store.item import STRUCK, Confidence, Status, Trust, parse_item
 from pipelines.store.layout import LOGS, Kind
 from pipelines.store.log import is_message, parse_entries, starts_with_clock, tags_of

@@ -7,7 +7,6 @@ under `aliases`, and goes on meaning it; links follow it when it is moved or ren
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 import re
 from dataclasses import dataclass, field, replace
@@ -16,7 +15,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
-from pipelines.store.item import CLOSED, ItemType, fold, parse_item, render_comment, render_item, without_comment
+from pipelines.store.item import CLOSED, ItemType, parse_item, render_comment, render_item, without_comment
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
     body_lines,
@@ -41,8 +40,16 @@ SECTIONS: Final = {
     ItemType.TODO: "Next steps",
     ItemType.RISK: "Risks",
 }
-HISTORY: Final = "History"
-_ORDER: Final = (*SECTIONS.values(), HISTORY)
+BY_WORD: Final = {"goals": "Goals", "questions": "Open questions", "contacts": "Contacts", "howto": "How to"}
+"""The sections of items whose type does not say where they belong; an item names its own."""
+STATE_TITLE, HISTORY, NOT_CONFIRMED = "State", "History", "Not confirmed"
+ROWS: Final = ("The user", "Projects", "Due", "Open risks", "People", "Where the rest is")
+"""The sections of the briefing that runs write anew."""
+ORDER: Final = (
+    STATE_TITLE, "Goals", "Open questions", "Contacts", "Decisions", "Facts", "Rules", "How to", "Next steps", "Risks",
+    NOT_CONFIRMED, HISTORY, *ROWS,
+)  # fmt: skip
+"""The sections of a page, from the top."""
 _MARKS: Final = ("-", "*", "+")
 
 
@@ -97,6 +104,8 @@ class Document:
         """Its items, in order; lines in code fences and comments are none."""
         lines, titles = self.lines, {h.line: h.title for h in self.headings}
         section, found = "", []
+        if self.kind is Kind.EPISODE:
+            return ()  # it tells of items, and holds none
         for number, line in self.body:
             if number in titles:
                 section = titles[number]
@@ -154,17 +163,29 @@ def numbered(documents: Iterable[Document]) -> Iterator[tuple[Document, Placed]]
     return ((document, placed) for document in documents for placed in document.items if placed.item.id)
 
 
+def newest_day(documents: Iterable[Document]) -> str:
+    """Return the latest day that any item speaks of, or an empty string."""
+    return max((document.newest for document in documents), default="")
+
+
 def section_of(item: Item) -> str:
-    """Return the title of the section that an item belongs in: by its type, or History once it is closed."""
-    return HISTORY if item.status in CLOSED else SECTIONS[item.type]
+    """Return the title of the section that an item belongs in: the one that it names, else that of its type.
+
+    What is closed belongs in the History.
+    """
+    return HISTORY if item.status in CLOSED else BY_WORD.get(item.page_section, SECTIONS[item.type])
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """An item on its way into a document, with the notes that a person wrote under it (whole lines, with ends)."""
+    """An item on its way into a document, with the notes that a person wrote under it (whole lines, with ends).
+
+    It goes to the section of that title, or to where it belongs by what it says.
+    """
 
     item: Item
     notes: tuple[str, ...] = ()
+    section: str = ""
 
 
 def block_of(document: Document, placed: Placed) -> Block:
@@ -196,10 +217,10 @@ def edited(
             lines[placed.line] = render_item(new) + end
     sections: dict[str, list[str]] = {}
     for block in add:
-        rows = sections.setdefault(section_of(block.item), [])
+        rows = sections.setdefault(block.section or section_of(block.item), [])
         rows += [render_item(block.item) + end, *block.notes]
-    for title in (title for title in _ORDER if title in sections):
-        lines = insert_rows(lines, title, sections[title], _ORDER)
+    for title in (title for title in ORDER if title in sections):
+        lines = insert_rows(lines, title, sections[title], ORDER)
     return document.with_text("".join(lines))
 
 
@@ -261,6 +282,17 @@ def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str,
     listed = lines[place - 1][:1] in {"-", "*", "+", " ", "\t"}
     before, after = [] if listed else [end], [end] if place == stop < len(lines) else []
     return [*lines[:place], *before, *rows, *after, *lines[place:]]
+
+
+def without_empty(lines: list[str], title: str) -> list[str]:
+    """Return `lines` without the section of that title (level two), where nothing stands in it."""
+    headings = headings_among(body_lines(lines, 0))
+    for number, heading in enumerate(headings):
+        if heading.level == 2 and heading.title == title:  # noqa: PLR2004  sections are made at level two
+            stop = headings[number + 1].line if number + 1 < len(headings) else len(lines)
+            if not "".join(lines[heading.line + 1 : stop]).strip():
+                return [*lines[: heading.line], *lines[stop:]]
+    return lines
 
 
 KEY = "aliases"
@@ -367,18 +399,3 @@ def _relinked(document: Document, place: str, old: tuple[str, str], new: tuple[s
             line = _MARKDOWN.sub(markdown, line)  # noqa: PLW2901  one line, in two steps
         lines[number] = _WIKI.sub(wiki, line) if "[[" in line else line
     return "".join(lines)
-
-
-_POINTER: Final = re.compile(r"(?P<row>- .*) <!-- p:[0-9a-f]{4} -->\r?\n?")
-
-
-def marked_row(row: str) -> str:
-    """Return the line of a pointer that a run writes, with the mark that tells it from a person's."""
-    row = fold(row.replace("<!--", "").replace("-->", ""))
-    return f"{row} <!-- p:{hashlib.sha256(row.encode()).hexdigest()[:4]} -->"
-
-
-def is_pointer(line: str) -> bool:
-    """Return whether a run wrote a line as a pointer, and nobody changed it since."""
-    found = _POINTER.fullmatch(line)
-    return found is not None and marked_row(found["row"]) == line.rstrip("\r\n")

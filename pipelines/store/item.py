@@ -7,25 +7,22 @@
 The promise, tested by property: `parse_item(render_item(item)) == item` for every item. What a person wrote by hand
 (`* **decision**: ...`, no comment) is read by the same parser; such a line has no id until a run gives it one.
 
-Items repeat each other where their words fold to the same. What a document cannot keep whole it keeps in the order of
-`priority`.
+Items repeat each other where their words fold to the same.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 import unicodedata
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container
 
 
 class ItemType(StrEnum):
@@ -97,6 +94,8 @@ OUTCOMES: Final = {
 LINK_KINDS: Final = ("because", "supports", "contradicts", "supersedes", "related", "part-of", "next")
 SOURCE: Final = "source"
 """The key of an item that is neither the owner's word nor the agent's; its line says by whom it is reported."""
+PERSON: Final = "name"
+"""The key of an item that tells how to reach a person: the person's name."""
 ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
 ID_DIGITS: Final = 10
 
@@ -199,6 +198,16 @@ class Item:
     def active(self) -> bool:
         """Whether the item is believed now: live, or an open Todo."""
         return self.status in ACTIVE
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it rests on the owner's or the agent's own word."""
+        return self.trust.reaches(Trust.SELF)
+
+    @property
+    def person(self) -> str:
+        """The name of the person whom it is about, where it is a contact; else empty."""
+        return next((value for key, value in self.extra if key == PERSON), "")
 
     @property
     def learnt(self) -> str:
@@ -425,72 +434,3 @@ def content_words(text: str) -> frozenset[str]:
     """Return the words that carry what a text is about: lower case, three letters or more, no stop words."""
     words = (word.casefold().strip("-'’") for word in _WORD.findall(text))
     return frozenset(word for word in words if len(word) > 2 and word not in STOP_WORDS)  # noqa: PLR2004  "of", "to"
-
-
-TYPE: Final = {
-    ItemType.RULE: 1.0,
-    ItemType.DECISION: 0.8,
-    ItemType.FACT: 0.8,
-    ItemType.RISK: 0.6,
-    ItemType.TODO: 0.5,
-}
-HALF_LIFE_DAYS: Final = {
-    ItemType.RULE: 720,
-    ItemType.DECISION: 360,
-    ItemType.FACT: 360,
-    ItemType.RISK: 180,
-    ItemType.TODO: 90,
-}
-CONFIDENCE: Final = {
-    Confidence.HIGH: 1.0,
-    Confidence.MEDIUM: 0.7,
-    Confidence.LOW: 0.4,
-    Confidence.SPECULATIVE: 0.2,
-}
-TRUST: Final = {Trust.OWNER: 1.0, Trust.SELF: 0.8, Trust.EXTERNAL: 0.5, Trust.UNTRUSTED: 0.2}
-FLOOR: Final = 0.2
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What the priority is made of; each weight lies between 0 and 1.
-
-    Args:
-        type: how much a type counts.
-        confidence: how much confidence counts.
-        trust: how much it counts whose word it is.
-        half_life: days since the last confirmation after which an item of a type counts half.
-        floor: the recency below which nothing falls.
-    """
-
-    type: Mapping[ItemType, float] = field(default_factory=lambda: TYPE)
-    confidence: Mapping[Confidence, float] = field(default_factory=lambda: CONFIDENCE)
-    trust: Mapping[Trust, float] = field(default_factory=lambda: TRUST)
-    half_life: Mapping[ItemType, int] = field(default_factory=lambda: HALF_LIFE_DAYS)
-    floor: float = FLOOR
-
-
-def priority(item: Item, newest: str, weights: Weights) -> float:
-    """Return type weight × confidence × trust × recency, between 0 and 1; of what a person pinned, 1 more than that.
-
-    Recency halves once a half-life since the last confirmation, and never falls below its floor: what is old fades in
-    the order, and is not forgotten. What is pinned does not fade, and comes before all that is not.
-
-    Args:
-        item: the item.
-        newest: the latest day that any log speaks of. Log dates decide, not the clock, so that a replay agrees.
-        weights: those of the memory's settings.
-    """
-    worth = weights.type[item.type] * weights.confidence[item.confidence] * weights.trust[item.trust]
-    if item.pinned:
-        return 1 + worth
-    try:
-        age = max(0, (date.fromisoformat(newest) - date.fromisoformat(item.confirmed or item.since)).days)
-    except ValueError:
-        age = 0
-    half_life = weights.half_life[item.type] / (_FADES if item.confidence is Confidence.SPECULATIVE else 1)
-    return worth * max(weights.floor, math.pow(0.5, age / half_life))
-
-
-_FADES: Final = 4
-"""What nobody stated fades so many times as fast."""

@@ -31,10 +31,12 @@ SIDECAR: Final = ".meta.json"
 NOTES: Final = "Notes"
 """A person's own documents in a memory that was adopted in place; no folder of that name is on the disk."""
 
-FOLDERS: Final = ("Projects", "Areas", "Resources", "Archives")
+EPISODES: Final = "Episodes"
+PARA: Final = ("Projects", "Areas", "Resources", "Archives")
+FOLDERS: Final = (*PARA, EPISODES)
 TRACKED: Final = (
     "MEMORY.md", "SOUL.md", "USER.md", "AGENTS.md", "Review.md", "curate.toml", ".gitignore", ".gitattributes",
-    "Logs", "Projects", "Areas", "Resources", "Archives", "State",
+    "Logs", *FOLDERS, "State",
 )  # fmt: skip
 
 
@@ -48,6 +50,7 @@ class Kind(StrEnum):
     USER = "user"
     BRIEFING = "briefing"
     REVIEW = "review"
+    EPISODE = "episode"
 
 
 _KINDS: Final = {
@@ -55,6 +58,7 @@ _KINDS: Final = {
     "Areas": Kind.AREA,
     "Resources": Kind.RESOURCE,
     "Archives": Kind.ARCHIVE,
+    EPISODES: Kind.EPISODE,
     NOTES: Kind.RESOURCE,
     USER: Kind.USER,
     BRIEFING: Kind.BRIEFING,
@@ -112,6 +116,11 @@ _IN_EVERY_MONTH: Final = re.compile(r"(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|
 def log_path(day: str) -> str:
     """Return the path of the log of a day (`YYYY-MM-DD`)."""
     return f"{LOGS}/{day}.md"
+
+
+def episode_path(day: str) -> str:
+    """Return the path of the page that tells of a day (`YYYY-MM-DD`), one a month."""
+    return f"{EPISODES}/{day[:7]}.md"
 
 
 def log_day(name: str) -> str:

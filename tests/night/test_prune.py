@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.night.briefing import pointer_rows, prune, with_pointers, without_pointers
+from pipelines.night.briefing import briefing_sections, with_briefing
+from pipelines.night.caps import prune
 from pipelines.settings import Caps, Settings
-from pipelines.store.document import Block, Document, edited, marked_row
-from pipelines.store.item import Confidence, Evidence, Item, ItemType, Status, Trust
+from pipelines.store.document import Block, Document, edited
+from pipelines.store.generated import marked_row, without_pointers
+from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 
 CAPS = Caps(briefing=1024, user=1024, document=4096)
 SETTINGS = Settings(caps=CAPS)
@@ -104,53 +105,74 @@ def test_nothing_is_moved_into_a_file_that_cannot_be_read() -> None:
     assert {moved.target for moved in pruned.moved} == {"Areas/general-2.md"}
 
 
-def test_pointers_name_projects_days_and_people() -> None:
-    project = Document(
-        "Projects/p.md",
-        "---\ntitle: Pea\nstatus: active\n---\n# Pea\n\n## Contacts\n\n- Ada Byron, maths: ada@example.org\n",
-    )
+def told(found: dict[str, Document], cap: int = 8192) -> Document:
+    return with_briefing(Document("MEMORY.md", "# Memory\n"), briefing_sections(found), cap)
+
+
+PAGE = "---\ntitle: Pea\nstatus: active\n---\n# Pea\n\n## Contacts\n\n- Ada Byron, maths: ada@example.org\n"
+
+
+def test_the_briefing_tells_of_projects_dues_risks_and_people() -> None:
+    def one(number: int, kind: ItemType, text: str, **more: object) -> Item:
+        given = {"trust": Trust.SELF, "by": "rules@1", "since": "2026-03-10", **more}
+        return Item(kind, text, id=f"k{number:010x}", **given)  # type: ignore[arg-type]  # mixed values
+
+    items = [
+        one(1, ItemType.DECISION, "Use peas."),
+        one(2, ItemType.TODO, "Call Bob", status=Status.OPEN, due="2026-04-01"),
+        one(3, ItemType.RISK, "Peas may rot."),
+        one(4, ItemType.FACT, "Cleo grows the peas.", page_section="contacts", extra=(("name", "Cleo"),)),
+        one(5, ItemType.FACT, "The shed burnt down.", trust=Trust.EXTERNAL),
+    ]
     done = Document("Projects/q.md", "---\ntitle: Queue\nstatus: done\n---\n# Queue\n")
-    todo = Item(ItemType.TODO, "Bob to call", id="k1111111111", status=Status.OPEN, since="2026-03-10", by="rules@1")
-    rows = pointer_rows({"Projects/p.md": edited(project, add=[Block(todo)]), "Projects/q.md": done})
-    assert rows == [
-        ("Projects", "- [Pea](Projects/p.md): 1 open, last news 2026-03-10"),
-        ("People", "- Ada Byron: Projects/p.md"),
-        ("People", "- Bob: Projects/p.md"),
+    page = edited(Document("Projects/p.md", PAGE), add=map(Block, items))
+    area = documents(item(1), item(2, ItemType.FACT), path="Areas/a.md", text="# Kitchen\n")
+    rows = [line.partition(" <!--")[0] for line in told({"Projects/p.md": page, "Projects/q.md": done, **area}).lines]
+    assert [row for row in map(str.strip, rows) if row] == [
+        "# Memory",
+        "## Projects",
+        "- [Pea](Projects/p.md): Use peas. Next: Call Bob (due 2026-04-01)",
+        "## Due",
+        "- 2026-04-01: Call Bob ([Pea](Projects/p.md))",
+        "## Open risks",
+        "- Peas may rot. ([Pea](Projects/p.md))",
+        "## People",
+        "- Ada Byron, maths: ada@example.org ([Pea](Projects/p.md))",
+        "- Cleo grows the peas. ([Pea](Projects/p.md))",
+        "## Where the rest is",
+        "- [Kitchen](Areas/a.md): 1 fact, 1 rule",
     ]
 
 
-@pytest.mark.parametrize(
-    ("status", "counted"),
-    [
-        (Status.LIVE, True), (Status.OPEN, True), (Status.DONE, True), (Status.ARCHIVED, True),
-        (Status.WAITING, False), (Status.SUPERSEDED, False), (Status.RETRACTED, False), (Status.MERGED, False),
-        (Status.FORGOTTEN, False),
-    ],
-)  # fmt: skip
-def test_a_day_counts_what_is_believed(status: Status, *, counted: bool) -> None:
-    kind = ItemType.TODO if status in {Status.OPEN, Status.DONE} else ItemType.FACT
-    said = item(1, kind, status=status, since="2026-03-10", evidence=(Evidence("Logs/2026-03-10.md", 3, 3, "0" * 8),))
-    found = documents(said, path="Areas/a.md")
-    assert [placed.item.status for placed in found["Areas/a.md"].items] == [status]
-    told = [row for title, row in pointer_rows(found) if title == "Recent days"]
-    assert told == ([f"- [2026-03-10](Logs/2026-03-10.md): 1 {kind.lower()}"] if counted else [])
+def test_what_does_not_fit_the_briefing_leaves_a_pointer() -> None:
+    pages = {
+        f"Projects/p{number}.md": Document(f"Projects/p{number}.md", f"---\ntitle: Pea {number}\nstatus: active\n---\n")
+        for number in range(40)
+    }
+    assert "- 28 more: Projects/" in told(pages).text
+    small = told(pages, 500)
+    assert small.size <= 500
+    shown = small.text.count("](Projects/")
+    assert 0 < shown <= 12
+    assert f"- {40 - shown} more: Projects/" in small.text
 
 
 def test_a_pointer_that_a_person_changed_is_theirs() -> None:
-    document = with_pointers(
-        Document("MEMORY.md", "# Memory\n"),
-        [("Projects", "- [A](Projects/a.md)"), ("Projects", "- [B](Projects/b.md)")],
-    )
-    mine = Document("MEMORY.md", document.text.replace("[A](Projects/a.md)", "[A](Projects/a.md), my favourite"))
-    left = without_pointers(mine)
+    pages = {f"Projects/{name}.md": Document(f"Projects/{name}.md", f"# {name}\n") for name in "ab"}
+    mine = told(pages).text.replace("[a](Projects/a.md)", "[a](Projects/a.md), my favourite")
+    left = without_pointers(Document("MEMORY.md", mine))
     assert "my favourite" in left.text
     assert "Projects/b.md" not in left.text
 
 
-def test_empty_pointer_sections_go_and_own_lines_in_them_stay() -> None:
-    row = ("Projects", "- [A](Projects/a.md)")
-    document = with_pointers(Document("MEMORY.md", "# Memory\n"), [row])
-    assert with_pointers(without_pointers(document), []).text.strip() == "# Memory"
+def test_empty_sections_of_pointers_go_and_own_lines_in_them_stay() -> None:
+    document = told({"Projects/a.md": Document("Projects/a.md", "# A\n")})
+    assert with_briefing(without_pointers(document), [], 8192).text.strip() == "# Memory"
     mine = Document("MEMORY.md", document.text + "- my own line\n")
-    assert with_pointers(without_pointers(mine), []).text == "# Memory\n\n## Projects\n\n- my own line\n"
-    assert marked_row(row[1]) in with_pointers(without_pointers(mine), [row]).text
+    assert with_briefing(without_pointers(mine), [], 8192).text == "# Memory\n\n## Projects\n\n- my own line\n"
+
+
+def test_the_section_of_earlier_versions_goes() -> None:
+    row = marked_row("- [2026-03-10](Logs/2026-03-10.md): 1 fact")
+    old = Document("MEMORY.md", f"# Memory\n\n## Recent days\n\n{row}\n")
+    assert with_briefing(without_pointers(old), [], 8192).text.strip() == "# Memory"

@@ -95,7 +95,7 @@ def test_a_day_read_anew_sets_its_tombstones_aside(story: Story) -> None:
 
 
 def test_a_line_added_by_hand_is_the_owners(story: Story) -> None:
-    story.swap(ALPHA, "## Facts\n", "## Facts\n\n- Fact: the office is in Bern\n")
+    story.swap(ALPHA, "## Decisions\n", "## Facts\n\n- Fact: the office is in Bern\n\n## Decisions\n")
     assert story.night()["people"]["numbered"] == 1  # type: ignore[index]  # JSON
     item = story.items()["the office is in Bern"]
     assert item["trust"] == "owner"

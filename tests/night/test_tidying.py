@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.night.briefing import tidied
+from pipelines.night.caps import tidied
 from pipelines.settings import load_settings
 from pipelines.store.snapshot import read_snapshot
 

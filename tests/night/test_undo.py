@@ -186,7 +186,7 @@ def test_what_a_person_wrote_while_the_run_went_on_is_no_doing_of_the_runs() -> 
         remove=[item(4).id],
         add=[Block(item(7))],
     )
-    after = with_line({**before, ALPHA: left}, ALPHA, lambda text: text.replace("## Facts\n", "## Facts\n\nMine.\n"))
+    after = with_line({**before, ALPHA: left}, ALPHA, lambda text: text.replace("# Alpha\n", "# Alpha\n\nMine.\n"))
     undone = back(before, after, deleted=item(4).id)
     then = {ident: one for ident, (_, one) in held(undone.documents).items()}
     assert then == {one.id: one for one in (reworded, struck, item(3), ticked, item(6))}

@@ -9,7 +9,7 @@ import pytest
 from pipelines.search.build import freshen, rebuild_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import Asked, search
-from pipelines.store.document import marked_row
+from pipelines.store.generated import marked_row
 from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest, render_item
 from pipelines.store.review_queue import waiting, with_entry
 from pipelines.store.state import Reason, render_tombstones, tombstone

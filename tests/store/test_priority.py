@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.settings import Settings, load_settings
-from pipelines.store.item import Confidence, Item, ItemType, Trust, Weights, priority
+from pipelines.store.item import Confidence, Item, ItemType, Trust
+from pipelines.store.priority import Weights, priority
 
 if TYPE_CHECKING:
     from tests.conftest import Memory

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 KEYS: Final = ("id", "version", "schema")
-SCHEMAS: Final = frozenset({"extraction", "description", "review", "verification"})
-_SUBJECTS: Final = {"review": "review", "verify": "verification"}
+SCHEMAS: Final = frozenset({"extraction", "description", "review", "verification", "brief"})
+_SUBJECTS: Final = {"review": "review", "verify": "verification", "brief": "states and episodes"}
 _ADVICE: Final = "Mend the prompt, or install memcurate anew."
 _FRONT = re.compile(r"---\n(?P<front>.*?)\n---\n(?P<body>.*)", re.DOTALL)
 Place = tuple[str, int]
@@ -53,7 +53,7 @@ class Call:
     """One request to a language model.
 
     Args:
-        task: what it is for: `extract`, `review`, `verify`, `describe`.
+        task: what it is for: `extract`, `review`, `verify`, `brief`, `describe`.
         prompt_id: the prompt that was rendered.
         prompt_version: its version.
         system: the part that is the same every night, and may be cached by the provider.

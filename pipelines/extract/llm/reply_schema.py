@@ -246,11 +246,18 @@ def _candidate(raw: object, request: ExtractionRequest, by: str, shown: Mapping[
         new_project="" if document else single_line(item.new_project),
         closed=Status(item.closed) if item.closed and Status(item.closed) in OUTCOMES[kind] else None,
         page_section=item.section,
+        name=_person(item, places) if item.section == "contacts" else "",
         since=_told_day(item.since, places),
         due=_told_day(item.due, places) if kind is ItemType.TODO else "",
         links=kept,
         unlinked=lost,
     )
+
+
+def _person(item: ReplyItem, places: Sequence[Place]) -> str:
+    """Return the name of the person whom a contact is about, where its evidence holds that name."""
+    name = single_line(item.name)
+    return "" if ungrounded(name, places) else name
 
 
 def _operation(raw: object, request: ExtractionRequest, by: str, shown: Mapping[str, Item]) -> Operation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from tests.night.sync.machines import append_log, check_same, git, live, shared, state
@@ -33,6 +34,25 @@ def test_both_learn_the_same_and_it_stands_once(
     told = "".join(text.decode() for path, text in one.files().items() if path.endswith(".md") and "Logs" not in path)
     assert told.count("the cache keeps 40 entries <!--") == 1
     assert told.count("the queue has 3 readers <!--") == 1
+
+
+def test_states_and_episodes_of_both_are_written_anew(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other, remote = shared(memory, tmp_path, monkeypatch)
+    entry = "project: Kestrel\n\n- Decision: use {}\n- Risk: the {} may fail\n"
+    facts = "".join(f"- Fact: shelf {number} is full\n" for number in range(11))
+    append_log(one, "2025-01-02", entry.format("brass", "brass") + facts)
+    append_log(other, "2025-01-02", entry.format("steel", "steel"))
+    for machine, hour in ((one, 21), (other, 22), (one, 23)):
+        machine.curate("run", "--now", f"2025-01-02T{hour}:00")
+    check_same((one, other), remote)
+    episode = [line for line in one.read("Episodes/2025-01.md").splitlines() if "<!-- s:" in line]
+    assert 0 < len(episode) <= 4
+    assert len({ident for line in episode for ident in re.findall(r"k[0-9a-f]{10}", line)}) == 15
+    state = one.read("Projects/kestrel.md").partition("## State")[2].partition("\n## ")[0]
+    assert state.count("Decided last") == 1
+    assert "the steel may fail; the brass may fail" in state or "the brass may fail; the steel may fail" in state
 
 
 def test_a_hand_edit_here_and_one_there_both_stand(

@@ -1,0 +1,296 @@
+"""How every document is brought under its cap: what leaves one goes to a named place.
+
+MEMORY.md and USER.md give their lowest-priority items to Areas/general.md; other documents give theirs, closed ones
+first, to `Archives/NAME-YEAR.md`. What people wrote stays where it is, whatever its size. The front matter of a changed
+document says how far it can be relied on.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from pipelines.night.briefing import briefing_sections, with_briefing
+from pipelines.night.episodes import with_true_episodes
+from pipelines.night.file_items import new_document
+from pipelines.night.states import with_history, with_states
+from pipelines.store.document import (
+    NOT_CONFIRMED,
+    ORDER,
+    Block,
+    block_of,
+    edited,
+    insert_rows,
+    newest_day,
+    with_front_matter,
+    without_empty,
+)
+from pipelines.store.generated import is_pointer, marked_row, without_pointers
+from pipelines.store.item import SOURCE, Confidence, ItemType, Status, Trust, render_item
+from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind
+from pipelines.store.markdown import line_end
+from pipelines.store.priority import priority
+from pipelines.store.review_queue import MOST_SHOWN, read_queue, released
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from pipelines.settings import Settings
+    from pipelines.store.document import Document, Placed
+    from pipelines.store.item import Item
+    from pipelines.store.snapshot import Snapshot
+
+    Rank = Callable[[Item], float]
+
+
+_ROUNDS: Final = 4
+"""How often documents are brought under their caps; the second time is nearly always the last."""
+_CAPPED: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
+POINTER_SHARE: Final = 3
+"""Of the briefing's cap its rows get one part of so many at least, where they need it."""
+_SOURCES: Final = frozenset({"", "logs", "owner", "logs, owner"})
+"""What runs write as a source; anything else is a person's, say the address that a resource was clipped from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An item that left a document because of its cap."""
+
+    id: str
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """The documents under their caps, and what was moved."""
+
+    documents: Mapping[str, Document]
+    moved: tuple[Moved, ...]
+
+
+def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings) -> Pruned:
+    """Return the documents under their caps, their quality fields written, and what was moved.
+
+    What a document says of its quality takes room, too, and changes with what leaves it: so a document that was brought
+    under its cap is looked at again, and the next run finds nothing left to move.
+
+    Args:
+        documents: all documents by path, as they are to be written.
+        snapshot: the memory as it was read.
+        settings: the caps, in bytes, and what the priority is made of.
+    """
+    before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
+    documents = with_not_confirmed(documents, theirs)
+    moved: tuple[Moved, ...] = ()
+    for _ in range(_ROUNDS):
+        pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.layout.link)
+        documents, moved = pruned.documents, (*moved, *pruned.moved)
+        if not pruned.moved:
+            break
+    return Pruned(with_quality(before, documents, theirs), moved)
+
+
+def with_not_confirmed(documents: Mapping[str, Document], theirs: Collection[str] = ()) -> dict[str, Document]:
+    """Return the documents in which each project's page names the rules of others that wait for a person.
+
+    Args:
+        documents: every document by path; Review.md holds what waits.
+        theirs: documents that are a person's own files.
+    """
+    after, rows = dict(documents), dict[str, list[str]]()
+    for entry in read_queue(documents.get(REVIEW)):
+        for item in entry.items:
+            if (source := dict(item.extra).get(SOURCE)) and item.type is ItemType.RULE:
+                row = f"- “{item.text}” is not confirmed (reported by {source}); Review.md asks."
+                rows.setdefault(released(item)[0], []).append(row)
+    for path, document in documents.items():
+        wanted = [marked_row(row) for row in rows.get(path, ())[:MOST_SHOWN]]
+        shown = [line.rstrip("\r\n") for line in document.lines if is_pointer(line)]
+        if document.kind in {Kind.PROJECT, Kind.AREA} and path not in theirs and wanted != shown:
+            lines = without_empty(list(without_pointers(document).lines), NOT_CONFIRMED)
+            new = [row + line_end(lines) for row in wanted]
+            after[path] = document.with_text("".join(insert_rows(lines, NOT_CONFIRMED, new, ORDER) if new else lines))
+    return after
+
+
+def prune(
+    documents: Mapping[str, Document],
+    settings: Settings,
+    closed: frozenset[str],
+    link: Callable[[str], str] = str,
+) -> Pruned:
+    """Bring every document under its cap, and write State and the briefing's rows anew.
+
+    Args:
+        documents: all documents by path.
+        settings: the caps, in bytes, and what the priority is made of.
+        closed: files that are there and cannot be read; nothing is moved into them.
+        link: a path as a link in MEMORY.md leads to it.
+    """
+    caps, newest = settings.caps, newest_day(documents.values())
+    rank = partial(priority, newest=newest, weights=settings.priority)
+    after = with_states(with_history(documents, newest))  # the briefing's rows tell of it
+    moved: list[Moved] = []
+    if USER in after:
+        _shrink(after, USER, caps.user, rank, closed, moved)
+    if BRIEFING in after:
+        after[BRIEFING] = without_pointers(after[BRIEFING])
+        # What leaves it is told of in a row more, so it is looked at until nothing leaves.
+        while _shrink(after, BRIEFING, caps.briefing - _room_for_rows(after, caps.briefing, link), rank, closed, moved):
+            pass
+    after = with_states(after)
+    for _ in range(_ROUNDS):  # what leaves a page changes its State, too
+        over = [path for path, one in sorted(after.items()) if one.kind in _CAPPED and one.size > caps.document]
+        count = len(moved)
+        for path in over:
+            _overflow(after, path, caps.document, rank, closed, moved)
+        if len(moved) == count:
+            break
+        after = with_states(after)
+    after = with_true_episodes(after)
+    if BRIEFING in after:
+        after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after, link), caps.briefing)
+    return Pruned(after, tuple(moved))
+
+
+def _room_for_rows(documents: Mapping[str, Document], cap: int, link: Callable[[str], str]) -> int:
+    """Return how many bytes of the briefing its rows get."""
+    bare = documents[BRIEFING]
+    whole = with_briefing(bare, briefing_sections(documents, link), bare.size + cap)
+    return min(whole.size - bare.size, cap // POINTER_SHARE)
+
+
+def _shrink(
+    documents: dict[str, Document], path: str, cap: int, rank: Rank, closed: frozenset[str], moved: list[Moved]
+) -> bool:
+    """Move items out of what every session loads until it is under `cap` bytes, lowest priority first.
+
+    Return whether any left.
+
+    Only what runs extracted leaves; what is pinned leaves last, where the cap itself forces it. Where people's own text
+    exceeds the cap alone, all of that leaves.
+    """
+    document = documents[path]
+    candidates = [placed for placed in document.items if placed.item.id and placed.item.by]
+    candidates.sort(key=lambda placed: (rank(placed.item), placed.item.since, placed.item.id))
+    if out := [block_of(document, placed) for placed in _first_until_under(cap, document, candidates)]:
+        documents[path] = edited(document, remove=[block.item.id for block in out])
+        _move(documents, out, path, free_path(GENERAL, closed), moved)
+    return bool(out)
+
+
+def _first_until_under(cap: int, document: Document, candidates: Iterable[Placed]) -> list[Placed]:
+    """Return as many of the candidates as must leave a document, until it is under its cap."""
+    over, out = document.size - cap, []
+    for placed in candidates:
+        if over <= 0:
+            break
+        over -= len("".join(document.lines[placed.line : placed.end]).encode())
+        out.append(placed)
+    return out
+
+
+def _move(documents: dict[str, Document], blocks: list[Block], source: str, target: str, moved: list[Moved]) -> None:
+    home = documents.get(target) or new_document(target, "", max(block.item.since for block in blocks))
+    documents[target] = edited(home, add=blocks)
+    moved += [Moved(block.item.id, source, target) for block in blocks]
+
+
+def _overflow(
+    documents: dict[str, Document], path: str, cap: int, rank: Rank, closed: frozenset[str], moved: list[Moved]
+) -> None:
+    """Move items out of a document until it is under `cap`: closed ones first, oldest first, then by priority.
+
+    What is open, and goals, contacts, questions and how-tos leave last.
+    """
+
+    def leaving_order(item: Item) -> tuple[int, float, str, str]:
+        if item.active and (item.type in {ItemType.TODO, ItemType.RISK} or item.page_section):
+            return (2, rank(item), item.since, item.id)
+        return (1, rank(item), item.since, item.id) if item.active else (0, 0.0, item.since, item.id)
+
+    document = documents[path]
+    may_leave = (p for p in document.items if p.item.id and p.item.by and not p.item.pinned)
+    out = _first_until_under(cap, document, sorted(may_leave, key=lambda p: leaving_order(p.item)))
+    documents[path] = edited(document, remove=[placed.item.id for placed in out])
+    archives: dict[str, list[Block]] = {}
+    room: dict[str, int] = {}
+    for placed in sorted(out, key=lambda p: p.line):
+        block = block_of(document, placed)
+        block = Block(archived(block.item), block.notes)
+        need = len(render_item(block.item).encode()) + 1 + sum(len(note.encode()) for note in block.notes)
+        year = block.item.since[:4] or "undated"
+        for number in count(1):  # the archive of its year, or the first numbered part of that which has room
+            target = f"Archives/{document.id.rpartition('/')[2]}-{year}{f'-{number}' if number > 1 else ''}.md"
+            size = documents[target].size if target in documents else 0
+            left = room.setdefault(target, cap - 512 - size)
+            if target not in closed and (left >= need or (not size and target not in archives)):
+                break
+        room[target] -= need
+        archives.setdefault(target, []).append(block)
+    for target, blocks in archives.items():
+        _move(documents, blocks, path, target, moved)
+
+
+def archived(item: Item) -> Item:
+    """Return the item as it stands in an archive: what was believed is archived, what was closed stays as it was."""
+    return replace(item, status=Status.ARCHIVED) if item.active else item
+
+
+def free_path(path: str, taken: Collection[str]) -> str:
+    """Return `path`, or the first numbered variant of it that is not taken: `NAME.md`, `NAME-2.md` and so on."""
+    stem, number = path.removesuffix(".md"), 1
+    while path in taken:
+        number += 1
+        path = f"{stem}-{number}.md"
+    return path
+
+
+def with_quality(
+    before: Mapping[str, Document], after: Mapping[str, Document], theirs: frozenset[str] = frozenset()
+) -> dict[str, Document]:
+    """Return `after` with `updated` and the quality fields set in each document whose text changed.
+
+    `updated` is the newest day that its items speak of. A document without front matter stays as it is, and so does the
+    front matter of one in `theirs`, a person's own file into which items may be written.
+    """
+    out = dict(after)
+    for path, document in after.items():
+        if path in theirs:
+            continue
+        earlier = before.get(path)
+        if document.text != (earlier.text if earlier else None) and document.front.lines:
+            held = bool(document.items or (earlier and earlier.items))
+            out[path] = with_front_matter(document, _fields(document, held=held))
+    return out
+
+
+def _fields(document: Document, *, held: bool) -> dict[str, str]:
+    archived_too = document.kind is Kind.ARCHIVE  # in an archive counts what held when it came there
+    items = [
+        placed.item
+        for placed in document.items
+        if placed.item.active or (archived_too and placed.item.status is Status.ARCHIVED)
+    ]
+    if not items:
+        updated = {"updated": document.newest} if document.newest else {}
+        none = {"trust": "self", "confidence": "medium", "confidence_reason": "no item holds"}
+        return updated | (none if held else {})
+    counts = Counter(item.confidence for item in items)
+    middle = sorted(list(Confidence).index(item.confidence) for item in items)[len(items) // 2]
+    levels = ", ".join(f"{counts[level]} {level}" for level in Confidence if counts[level])
+    lowest = max(items, key=lambda item: list(Trust).index(item.trust)).trust
+    count = "1 item" if len(items) == 1 else f"{len(items)} items"
+    sources = ", ".join(sorted({"logs" if item.evidence else "owner" for item in items}))
+    source = {"source": sources} if document.front.get("source") in _SOURCES else {}
+    return {
+        "updated": document.newest,
+        **source,
+        "trust": lowest,
+        "confidence": list(Confidence)[middle],
+        "confidence_reason": f"{count}: {levels}",
+    }

@@ -1,0 +1,227 @@
+"""Episodes: what happened on each day, in one to four sentences that name the items they rest on, a page a month.
+
+A day that was read tonight gets its episode, or gets it anew where a late line came. A model writes it where one is
+asked; code says in the items' own words what that leaves out, and all of it where no model reads. An episode is
+evidence of nothing. What it rests on may be superseded later: it was so on that day. What never held, or was forgotten,
+goes from it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import TYPE_CHECKING, Final
+
+from pipelines.night.states import joined
+from pipelines.store.document import Document, numbered
+from pipelines.store.evidence import pointer_in
+from pipelines.store.generated import Sentence, digest, may_be_told, sentences_under, with_sentences
+from pipelines.store.item import Item, ItemType, Status, fold
+from pipelines.store.layout import Kind, episode_path, log_path
+from pipelines.text import clipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from pipelines.store.log import Entry
+
+
+MOST_SENTENCES: Final = 4
+_TOPICS: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
+_LENGTH: Final = 160
+_MOST_NAMED: Final = 3
+_ENDED: Final = {
+    Status.DONE: "Done", Status.RESOLVED: "Resolved", Status.OCCURRED: "Occurred", Status.ANSWERED: "Answered",
+    Status.DROPPED: "Dropped",
+}  # fmt: skip
+_TITLES: Final = {
+    ItemType.DECISION: "Decided", ItemType.RULE: "From now on", ItemType.FACT: "Learnt", ItemType.TODO: "To do",
+    ItemType.RISK: "At risk",
+}  # fmt: skip
+_ORDER: Final = (*_ENDED.values(), *_TITLES.values(), "Asked")
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedDay:
+    """A day to tell of.
+
+    Args:
+        day: the day.
+        headings: what its log is about, as far as headings and projects say, in order.
+        sessions: the transcripts that its log tells of, in order.
+        last_line: the last line of its log.
+        count: how many entries it has.
+    """
+
+    day: str
+    headings: tuple[str, ...]
+    sessions: tuple[str, ...]
+    last_line: int
+    count: int
+
+
+def closed_day(day: str, entries: Sequence[Entry]) -> ClosedDay:
+    """Return what the entries of all logs of a day tell of it as a whole."""
+    topics = dict.fromkeys(one.project or (one.headings[-1] if len(one.headings) > 1 else "") for one in entries)
+    found = (pointer_in(one.text.partition("\n")[0]) for one in entries)
+    last = max((one.end_line for one in entries if one.path == log_path(day)), default=0)
+    return ClosedDay(
+        day, tuple(filter(None, topics)), tuple(dict.fromkeys(one[0] for one in found if one)), last, len(entries)
+    )
+
+
+def items_of_days(documents: Mapping[str, Document]) -> dict[str, list[tuple[str, Item]]]:
+    """Return day → document and item, of what each day brought or ended and a sentence may rest on."""
+    found: dict[str, list[tuple[str, Item]]] = defaultdict(list)
+    for document, placed in numbered(documents.values()):
+        item = placed.item
+        if item.evidence and may_be_told(item):
+            for day in {item.learnt, *([item.until] if item.status in _ENDED else [])}:
+                found[day].append((document.path, item))
+    return found
+
+
+def told_days(documents: Mapping[str, Document]) -> set[str]:
+    """Return the days that have an episode."""
+    return {day for day, lines in episodes_in(documents) if lines}
+
+
+def with_episodes(
+    documents: Mapping[str, Document], days: Iterable[ClosedDay], written: Mapping[str, Sequence[Sentence]]
+) -> dict[str, Document]:
+    """Return the documents with an episode for each of these days.
+
+    Args:
+        documents: every document by path.
+        days: those that are to be told anew.
+        written: day → the sentences of a model that hold; code adds what they leave out.
+    """
+    after, items = dict(documents), items_of_days(documents)
+    titles = {fold(one.title).casefold() for one in documents.values() if one.kind in _TOPICS}
+    for one in days:
+        path = episode_path(one.day)
+        page = after.get(path) or Document(path, f"# {date.fromisoformat(one.day):%B %Y}\n")
+        own = [sentence for _, sentence, is_changed in sentences_under(page, one.day) if is_changed]
+        mine = [item for _, item in items.get(one.day, ())]
+        kept = list(written.get(one.day, ()))
+        covers = f"1-{one.last_line}" if kept and one.last_line else _lines_of(mine, one.day)
+        topics = [heading for heading in one.headings if fold(heading).casefold() in titles]
+        if topics and not kept:
+            kept = [Sentence(f"Worked on {_listed(topics)}.")]
+        sentences = completed(kept, own, mine, one.day) or ([] if own else [_nothing_told(one)])
+        after[path] = _told(page, one.day, _covering(sentences, covers, one.sessions))
+    return after
+
+
+def with_true_episodes(documents: Mapping[str, Document]) -> dict[str, Document]:
+    """Return the documents with no episode that rests on what is gone, never held, or says another thing now."""
+    known = {placed.item.id: placed.item for _, placed in numbered(documents.values())}
+    after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
+    for path in (path for path, one in documents.items() if one.kind is Kind.EPISODE):
+        page = documents[path]
+        for day in [heading.title for heading in page.headings if heading.level > 1]:
+            found = sentences_under(page, day)
+            kept = [one for _, one, is_changed in found if not is_changed and _holds(one, known)]
+            if len(kept) == sum(not is_changed for *_, is_changed in found):
+                continue
+            own = [one for _, one, is_changed in found if is_changed]
+            items = items or items_of_days(documents)
+            first = next(one for _, one, _ in found)
+            sentences = completed(kept, own, [item for _, item in items.get(day, ())], day)
+            rests = any(one.ids for one in sentences)
+            page = _told(page, day, _covering(sentences, first.lines, first.sessions) if rests else [])
+        after[path] = page
+    return after
+
+
+def _covering(sentences: Sequence[Sentence], lines: str, sessions: tuple[str, ...]) -> list[Sentence]:
+    """Return the sentences, the first of which says what lines and sessions all of them cover."""
+    return [
+        replace(one, lines="" if at else lines, sessions=() if at else sessions) for at, one in enumerate(sentences)
+    ]
+
+
+def _holds(sentence: Sentence, known: Mapping[str, Item]) -> bool:
+    if not sentence.ids:
+        return True
+    cited = [known[ident] for ident in sentence.ids if ident in known and may_be_told(known[ident])]
+    return len(cited) == len(sentence.ids) and digest(cited, with_status=False) == sentence.of
+
+
+def completed(kept: Sequence[Sentence], own: Sequence[Sentence], items: Sequence[Item], day: str) -> list[Sentence]:
+    """Return sentences with those of code for the items of the day that none of them, nor a person's, cites.
+
+    Four at most: the last one says how many more there were.
+    """
+    groups: dict[str, list[Item]] = defaultdict(list)
+    for most in (MOST_SENTENCES, MOST_SENTENCES - 1):  # where something is left out, the last one is to say so
+        kept = kept[:most]
+        cited = {ident for one in (*kept, *own) for ident in one.ids}
+        if all(item.id in cited for item in items):
+            return list(kept)
+    for item in items:
+        if item.id not in cited:
+            ended = _ENDED.get(item.status, "") if item.until == day else ""
+            asked = "Asked" if item.page_section == "questions" else ""
+            groups[ended or asked or _TITLES[item.type]].append(item)
+    ordered = [(title, groups[title]) for title in _ORDER if title in groups]
+    whole = MOST_SENTENCES - len(kept) - 1
+    rest = ordered[whole:]
+    last = [_sentence(*rest[0])] if len(rest) == 1 else [_sentence_of_rest(rest)] if rest else []
+    return [*kept, *(_sentence(title, some) for title, some in ordered[:whole]), *last]
+
+
+def _sentence(title: str, items: Sequence[Item]) -> Sentence:
+    named = items[:_MOST_NAMED]
+    more = f" And {len(items) - len(named)} more." if len(items) > len(named) else ""
+    text = f"{title}: {joined(_worded(one) for one in named)}{more}"
+    return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False))
+
+
+def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
+    items = [one for _, some in groups for one in some]
+    first, *others = (f"{title}: {_worded(some[0])}" for title, some in groups)
+    texts = [first, *(f"{one[0].lower()}{one[1:]}" for one in others)]
+    left = len(items) - len(groups)
+    more = f" And {left} more." if left else ""
+    return Sentence(f"{joined(texts)}{more}", tuple(one.id for one in items), digest(items, with_status=False))
+
+
+def _worded(item: Item) -> str:
+    return clipped(item.text, _LENGTH).rstrip(".")
+
+
+def _nothing_told(day: ClosedDay) -> Sentence:
+    entries = "1 entry" if day.count == 1 else f"{day.count} entries"
+    return Sentence(f"The day's {entries} left nothing to tell.")
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(names[:_MOST_NAMED])
+    if len(names) > len(shown):
+        return f"{', '.join(shown)} and {len(names) - len(shown)} more"
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def _lines_of(items: Iterable[Item], day: str) -> str:
+    """Return the lines of a day's log on which items rest, as `12-14,20`."""
+    path = log_path(day)
+    places = {(one.start_line, one.end_line) for item in items for one in item.evidence if one.path == path}
+    return ",".join(str(start) if start == end else f"{start}-{end}" for start, end in sorted(places))
+
+
+def _told(page: Document, day: str, sentences: Sequence[Sentence]) -> Document:
+    days = sorted({day, *(heading.title for heading in page.headings if heading.level > 1)})
+    return with_sentences(page, {day: list(sentences)}, tuple(days))
+
+
+def episodes_in(documents: Mapping[str, Document]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each day that has an episode, in order, with its lines as they are written, a person's included."""
+    for path in sorted(path for path, one in documents.items() if one.kind is Kind.EPISODE):
+        page = documents[path]
+        stops = [*(heading.line for heading in page.headings[1:]), len(page.lines)]
+        for heading, stop in sorted(zip(page.headings, stops, strict=False), key=lambda one: one[0].title):
+            if heading.level > 1:
+                lines = [line.rstrip() for line in page.lines[heading.line + 1 : stop] if line.strip()]
+                yield heading.title, lines

@@ -1,0 +1,163 @@
+"""Lines that a run writes into people's documents: pointers, and sentences that name the items they rest on.
+
+    - [Ferrywake](Projects/ferrywake.md): Goal: sell 80 % of the tickets in the app. <!-- p:1a2b -->
+    The trial starts on 11 May, and the staging server is next. <!-- s:1a2b3c of=9d41aa k7f3a9c2b10 k55b01aa07c -->
+
+A mark holds a hash of the words before it, so a line that a person wrote or changed is known as theirs and kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, unquote
+
+from pipelines.store.document import insert_rows, without_empty
+from pipelines.store.item import Status, fold
+from pipelines.store.markdown import line_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
+
+
+_POINTER: Final = re.compile(r"(?P<row>- .*) <!-- p:[0-9a-f]{4} -->\r?\n?")
+_SENTENCE: Final = re.compile(r"(?P<text>.*\S) <!-- s:(?P<sum>[0-9a-f]{6})(?P<pairs>(?: [^\s<>]+)*) -->\s*")
+_OPENS: Final = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]*[.)]\s)")
+_TOLD_NO_MORE: Final = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.FORGOTTEN, Status.WAITING})
+
+
+def marked_row(row: str) -> str:
+    """Return the line of a pointer that a run writes, with the mark that tells it from a person's."""
+    row = fold(row.replace("<!--", "").replace("-->", ""))
+    return f"{row} <!-- p:{_sum(row, 4)} -->"
+
+
+def is_pointer(line: str) -> bool:
+    """Return whether a run wrote a line as a pointer, and nobody changed it since."""
+    found = _POINTER.fullmatch(line)
+    return found is not None and marked_row(found["row"]) == line.rstrip("\r\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A generated sentence.
+
+    Args:
+        text: one line of plain text.
+        ids: the items that it rests on.
+        of: what a model wrote carries the `digest` of those items; code's own words have none.
+        lines: of an episode, the lines of the day's log that it covers, `12-14,20`; else empty.
+        sessions: of an episode, the transcripts that the day's log tells of.
+    """
+
+    text: str
+    ids: tuple[str, ...] = ()
+    of: str = ""
+    lines: str = ""
+    sessions: tuple[str, ...] = ()
+
+    def render(self) -> str:
+        """Return its line, without a line end."""
+        named = (("of", self.of), ("lines", self.lines), *(("from", quote(one)) for one in self.sessions))
+        pairs = [*(f"{key}={value}" for key, value in named if value), *self.ids]
+        return f"{self.text} <!-- s:{' '.join([_sum(self.text, 6), *pairs])} -->"
+
+
+def read_sentence(line: str) -> tuple[Sentence, bool] | None:
+    """Return what a line with the mark of a sentence says, and whether a person changed its words; else None."""
+    found = _SENTENCE.fullmatch(line)
+    if found is None:
+        return None
+    pairs = [part.partition("=") for part in found["pairs"].split()]
+    values = {key: value for key, sign, value in pairs if sign}
+    ids = tuple(key for key, sign, _ in pairs if not sign)
+    sessions = tuple(unquote(value) for key, _, value in pairs if key == "from")
+    sentence = Sentence(found["text"], ids, values.get("of", ""), values.get("lines", ""), sessions)
+    return sentence, _sum(found["text"], 6) != found["sum"]
+
+
+def can_stand(text: str) -> bool:
+    """Whether a sentence can stand as a line of its own without becoming a heading, a list, an item or a comment."""
+    return _OPENS.match(text) is not None and "<!--" not in text and "-->" not in text and fold(text) == text
+
+
+def digest(items: Iterable[Item], *, with_status: bool) -> str:
+    """Return what tells whether items still say what they said, and where asked whether they stand as they stood."""
+    told = [f"{one.id}\x1f{one.text}\x1f{one.status if with_status else ''}" for one in items]
+    return _sum("\x1e".join(sorted(told)), 6)
+
+
+def may_be_told(item: Item) -> bool:
+    """Whether a generated sentence may rest on an item: it was believed, and not on the word of an outsider."""
+    return item.status not in _TOLD_NO_MORE and not item.unverified and item.is_ours
+
+
+def sentences_under(document: Document, title: str) -> list[tuple[int, Sentence, bool]]:
+    """Return line (from 0), sentence and whether a person changed it, of each with a mark below a heading."""
+    lines, inside, found = document.lines, False, []
+    titles = {heading.line: heading.title for heading in document.headings}
+    for number, line in document.body:
+        if number in titles:
+            inside = titles[number].casefold() == title.casefold()
+        elif inside and "<!-- s:" in line and (read := read_sentence(lines[number])):
+            found.append((number, *read))
+    return found
+
+
+def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], order: tuple[str, ...]) -> Document:
+    """Return the document with just these generated sentences below each heading; what a person changed stays.
+
+    Args:
+        document: the document.
+        wanted: heading → its sentences; a heading that is left with nothing goes, one that is missing is made.
+        order: the headings of the document, in the order in which they stand.
+    """
+    for title, sentences in wanted.items():
+        found = sentences_under(document, title)
+        ours = {number for number, _, is_changed in found if not is_changed}
+        rows = [one.render() for one in sentences]
+        if [document.lines[number].rstrip("\r\n") for number in sorted(ours)] == rows:
+            continue
+        lines = [line for number, line in enumerate(document.lines) if number not in ours]
+        end = line_end(document.lines)
+        lines = insert_rows(lines, title, [row + end for row in rows], order) if rows else without_empty(lines, title)
+        document = document.with_text("".join(lines))
+    return document
+
+
+def without_sentences(document: Document, goes: Callable[[str, Sentence], bool]) -> Document:
+    """Return the document without the generated sentences for which `goes(heading, sentence)`; a person's stay."""
+    titles = dict.fromkeys(heading.title for heading in document.headings if "<!-- s:" in document.text)
+    found = ((title, one) for title in titles for one in sentences_under(document, title))
+    gone = {number for title, (number, one, is_changed) in found if not is_changed and goes(title, one)}
+    if not gone:
+        return document
+    return document.with_text("".join(line for number, line in enumerate(document.lines) if number not in gone))
+
+
+def without_differing(one: Document, other: Document) -> tuple[Document, Document]:
+    """Return two versions of a document without the generated sentences of headings under which they differ."""
+
+    def said(document: Document, title: str) -> list[Sentence]:
+        return [sentence for _, sentence, is_changed in sentences_under(document, title) if not is_changed]
+
+    def differs(title: str, _: Sentence) -> bool:
+        return said(one, title) != said(other, title)
+
+    return without_sentences(one, differs), without_sentences(other, differs)
+
+
+def without_pointers(document: Document) -> Document:
+    """Return the document without the pointers that runs wrote; what a person changed stays."""
+    ours = {number for number, line in enumerate(document.lines) if is_pointer(line)}
+    left = (line for number, line in enumerate(document.lines) if number not in ours)
+    return document.with_text("".join(left)) if ours else document
+
+
+def _sum(text: str, digits: int) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:digits]

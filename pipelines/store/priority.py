@@ -1,0 +1,84 @@
+"""The priority of an item: what a document cannot keep whole it keeps in this order."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.item import Confidence, ItemType, Trust
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.store.item import Item
+
+
+TYPE: Final = {
+    ItemType.RULE: 1.0,
+    ItemType.DECISION: 0.8,
+    ItemType.FACT: 0.8,
+    ItemType.RISK: 0.6,
+    ItemType.TODO: 0.5,
+}
+HALF_LIFE_DAYS: Final = {
+    ItemType.RULE: 720,
+    ItemType.DECISION: 360,
+    ItemType.FACT: 360,
+    ItemType.RISK: 180,
+    ItemType.TODO: 90,
+}
+CONFIDENCE: Final = {
+    Confidence.HIGH: 1.0,
+    Confidence.MEDIUM: 0.7,
+    Confidence.LOW: 0.4,
+    Confidence.SPECULATIVE: 0.2,
+}
+TRUST: Final = {Trust.OWNER: 1.0, Trust.SELF: 0.8, Trust.EXTERNAL: 0.5, Trust.UNTRUSTED: 0.2}
+FLOOR: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What the priority is made of; each weight lies between 0 and 1.
+
+    Args:
+        type: how much a type counts.
+        confidence: how much confidence counts.
+        trust: how much it counts whose word it is.
+        half_life: days since the last confirmation after which an item of a type counts half.
+        floor: the recency below which nothing falls.
+    """
+
+    type: Mapping[ItemType, float] = field(default_factory=lambda: TYPE)
+    confidence: Mapping[Confidence, float] = field(default_factory=lambda: CONFIDENCE)
+    trust: Mapping[Trust, float] = field(default_factory=lambda: TRUST)
+    half_life: Mapping[ItemType, int] = field(default_factory=lambda: HALF_LIFE_DAYS)
+    floor: float = FLOOR
+
+
+def priority(item: Item, newest: str, weights: Weights) -> float:
+    """Return type weight × confidence × trust × recency, between 0 and 1; of what a person pinned, 1 more than that.
+
+    Recency halves once a half-life since the last confirmation, and never falls below its floor: what is old fades in
+    the order, and is not forgotten. What is pinned does not fade, and comes before all that is not.
+
+    Args:
+        item: the item.
+        newest: the latest day that any log speaks of. Log dates decide, not the clock, so that a replay agrees.
+        weights: those of the memory's settings.
+    """
+    worth = weights.type[item.type] * weights.confidence[item.confidence] * weights.trust[item.trust]
+    if item.pinned:
+        return 1 + worth
+    try:
+        age = max(0, (date.fromisoformat(newest) - date.fromisoformat(item.confirmed or item.since)).days)
+    except ValueError:
+        age = 0
+    half_life = weights.half_life[item.type] / (_FADES if item.confidence is Confidence.SPECULATIVE else 1)
+    return worth * max(weights.floor, math.pow(0.5, age / half_life))
+
+
+_FADES: Final = 4
+"""What nobody stated fades so many times as fast."""

@@ -1,0 +1,273 @@
+"""States and episodes: what a model writes is checked, what fails is dropped, and code writes what is missing."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.store.snapshot import read_documents
+from pipelines.usage import FailureKind
+from tests.reviewing import ALPHA, DAY, Reader, curate, log, operations
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+EPISODES = "Episodes/2026-03.md"
+ITEMS = (
+    "Decision: Orders move to PostgreSQL 16.", "Todo: Ask legal about the DPA.",
+    "Risk: The import might lose orders.", *(f"Fact: Shelf number {n} is full." for n in range(10)),
+)  # fmt: skip
+Asked = dict[str, Any]
+
+
+def told(memory: Memory, path: str, title: str) -> list[str]:
+    """Return the lines below a heading, without the machine's marks."""
+    section = memory.read(path).partition(f"## {title}\n")[2].partition("\n## ")[0]
+    return [line.partition(" <!--")[0] for line in section.splitlines() if line]
+
+
+def ids(rows: list[Asked]) -> dict[str, str]:
+    """Return text → id of the items that a request shows."""
+    return {row["text"]: row["id"] for row in rows}
+
+
+def writes(text: str, *cited: str, episode: str = "") -> Reader:
+    """Return a model that says one sentence of each page, which cites items by their texts, and one of each day."""
+
+    def written(asked: Asked) -> Asked:
+        def sentence(said: str, rows: list[Asked]) -> list[Asked]:
+            known = ids(rows)
+            return [{"text": said, "ids": [known.get(one, one) for one in cited]}]
+
+        states = [{"id": one["id"], "sentences": sentence(text, one["items"])} for one in asked["pages"]]
+        days = [{"day": one["day"], "sentences": sentence(episode or text, one["items"])} for one in asked["days"]]
+        return {"states": states, "episodes": days}
+
+    return Reader(lambda _: operations(), writes=written)
+
+
+MOVE = "Orders move to PostgreSQL 16."
+
+
+def test_a_sound_sentence_stands_with_what_it_rests_on(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    model = writes(
+        "PostgreSQL 16 takes the orders.", MOVE, episode="It was settled that PostgreSQL 16 takes the orders."
+    )
+    report = curate(memory, model)
+    assert told(memory, ALPHA, "State") == [
+        "PostgreSQL 16 takes the orders.",
+        "Next: Ask legal about the DPA.",
+        "At risk: The import might lose orders.",
+    ]
+    assert told(memory, EPISODES, DAY)[0] == "It was settled that PostgreSQL 16 takes the orders."
+    [item] = [one for one in read_documents(memory.root)[ALPHA].items if one.item.text == MOVE]
+    first = next(line for line in memory.read(ALPHA).splitlines() if line.startswith("PostgreSQL 16 takes"))
+    assert item.item.id in first
+    assert report.brief == {"sentences": 2, "dropped": 0}
+    assert memory.read(ALPHA).index("## State") < memory.read(ALPHA).index("## Decisions")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PostgreSQL 17 takes the orders.", "MySQL takes the orders.", "Orders do not move to PostgreSQL 16.",
+        "Orders move to PostgreSQL 16 on 2026-05-01.", "# Orders move to PostgreSQL 16.",
+        "- Decision: Orders move to PostgreSQL 16.", "Orders move to PostgreSQL 16. <!-- k1 -->",
+        "Orders move to PostgreSQL 16, and the key is sk-ant-api03-" + "a1B2c3D4" * 12, "x" * 401,
+    ],
+)  # fmt: skip
+def test_what_its_items_do_not_say_is_dropped(memory: Memory, text: str) -> None:
+    log(memory, *ITEMS)
+    report = curate(memory, writes(text, MOVE))
+    assert report.brief == {"sentences": 2, "dropped": 2}
+    assert told(memory, ALPHA, "State")[0] == f"Decided last, on {DAY}: {MOVE}"
+    assert text not in told(memory, ALPHA, "State") + told(memory, EPISODES, DAY)
+    assert text not in memory.read(EPISODES)
+
+
+def test_an_id_of_another_page_or_of_none_is_no_ground(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    assert curate(memory, writes("Orders move.", "k0123456789")).brief["dropped"] == 2
+    assert "Orders move.\n" not in memory.read(ALPHA)
+
+
+@pytest.mark.parametrize("verdict", ["unsupported", "unsure", FailureKind.DOWN])
+def test_a_sentence_of_another_sense_is_dropped(memory: Memory, verdict: Any) -> None:
+    log(memory, *ITEMS)
+    model = writes("PostgreSQL 16 waits for the orders.", MOVE)
+    model.verifies = (
+        verdict if isinstance(verdict, FailureKind) else lambda one: verdict if "waits" in one["text"] else "supported"
+    )
+    assert curate(memory, model).brief == {"sentences": 2, "dropped": 2}
+    claims = [one for call in model.claims for one in call]
+    claim = next(one for one in claims if "waits" in one["text"])
+    assert (claim["kind"], claim["quotes"], claim["context"]) == ("sentence", [MOVE], [])
+    assert "waits" not in memory.read(ALPHA) + memory.read(EPISODES)
+
+
+def test_the_words_of_an_item_need_no_second_reader(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    model = writes(MOVE, MOVE)
+    assert curate(memory, model).brief == {"sentences": 2, "dropped": 0}
+    assert model.claims == []
+
+
+def test_an_outsiders_word_is_in_no_generated_sentence(memory: Memory) -> None:
+    log(memory, *ITEMS, "Fact: According to shop.example, orders cost $5.")
+    model = writes("Orders cost $5.", "According to shop.example, orders cost $5.")
+    curate(memory, model)
+    rows = [row for page in (*model.pages[0]["pages"], *model.pages[0]["days"]) for row in page["items"]]
+    assert not [row for row in rows if "cost" in row["text"]]
+    assert "cost" not in "".join([*told(memory, ALPHA, "State"), *told(memory, EPISODES, DAY)])
+
+
+@pytest.mark.parametrize("reply", [{}, {"states": [], "episodes": []}, "no JSON", FailureKind.DOWN])
+def test_code_writes_where_no_model_does(memory: Memory, reply: Any) -> None:
+    log(memory, *ITEMS)
+    report = curate(memory, Reader(lambda _: operations(), writes=lambda _: reply))
+    assert told(memory, ALPHA, "State") == [
+        f"Decided last, on {DAY}: {MOVE}",
+        "Next: Ask legal about the DPA.",
+        "At risk: The import might lose orders.",
+    ]
+    assert told(memory, EPISODES, DAY) == [
+        "Worked on Alpha.",
+        f"Decided: {MOVE}",
+        "Learnt: Shelf number 0 is full; Shelf number 1 is full; Shelf number 2 is full. And 7 more.",
+        "To do: Ask legal about the DPA; at risk: The import might lose orders.",
+    ]
+    assert any("Code wrote" in note for note in report.warnings) is (reply in ("no JSON", FailureKind.DOWN))
+
+
+def test_an_episode_cites_all_that_its_day_brought(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
+    held = {one.item.id for one in read_documents(memory.root)[ALPHA].items}
+    assert held == set(re.findall(r"k[0-9a-f]{10}", memory.read(EPISODES)))
+
+
+def test_nothing_new_asks_nobody_and_keeps_every_byte(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    model = writes("PostgreSQL 16 takes the orders.", MOVE)
+    curate(memory, model)
+    before, asked = memory.files(), len(model.pages)
+    for day in (21, 22):
+        curate(memory, model, f"2026-03-{day}T02:00+00:00")
+    log(memory, "nothing", day="2026-03-19")
+    curate(memory, model, "2026-03-23T02:00+00:00")
+    after = memory.files()
+    assert len(model.pages) == asked
+    assert after[ALPHA] == before[ALPHA]
+    assert after["MEMORY.md"] == before["MEMORY.md"]
+
+
+def test_a_small_page_speaks_for_itself_until_something_ends(memory: Memory) -> None:
+    log(memory, *ITEMS[:3])
+    curate(memory, writes(MOVE, MOVE))
+    assert "## State" not in memory.read(ALPHA)
+    memory.curate("done", "legal", "--now", "2026-03-20T09:00")
+    assert told(memory, ALPHA, "State") == [f"Decided last, on {DAY}: {MOVE}", "At risk: The import might lose orders."]
+
+
+def test_a_state_is_true_at_once_after_a_change_by_hand(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
+    memory.curate("correct", "Orders move", "Orders stay in MySQL 9.", "--now", "2026-03-20T09:00")
+    memory.curate("done", "legal", "--now", "2026-03-20T09:00")
+    assert told(memory, ALPHA, "State") == [
+        "Decided last, on 2026-03-20: Orders stay in MySQL 9.",
+        "At risk: The import might lose orders.",
+    ]
+
+
+def test_a_persons_change_survives_ten_nights(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
+    mine = "We trust PostgreSQL 16 with the orders, hurrah."
+    for path in (ALPHA, EPISODES):
+        memory.write(path, memory.read(path).replace("PostgreSQL 16 takes the orders.", mine))
+    memory.write(ALPHA, memory.read(ALPHA).replace("## State\n\n", "## State\n\nMy own words.\n"))
+    for night in range(10):
+        day = f"2026-04-{night + 1:02}"
+        log(memory, f"Decision: Shelf {night} is painted.", f"Todo: Paint shelf {night} again", day=day)
+        curate(
+            memory,
+            writes(f"Shelf {night} is painted.", f"Shelf {night} is painted."),
+            f"2026-04-{night + 2:02}T02:00+00:00",
+        )
+    state = told(memory, ALPHA, "State")
+    assert state[:2] == ["My own words.", mine]
+    assert state[2] == "Shelf 9 is painted."
+    assert not [line for line in state if MOVE in line]
+    assert mine in told(memory, EPISODES, DAY)
+
+
+def test_a_late_line_has_the_episode_written_again(memory: Memory) -> None:
+    log(memory, *ITEMS[:1])
+    curate(memory, writes(MOVE, MOVE))
+    assert told(memory, EPISODES, DAY) == [MOVE]
+    memory.write(f"Logs/{DAY}.md", memory.read(f"Logs/{DAY}.md") + "- Risk: The disk may fill up.\n")
+    curate(memory, writes("The disk may fill up.", "The disk may fill up."), "2026-03-21T02:00+00:00")
+    assert told(memory, EPISODES, DAY) == ["The disk may fill up.", f"Decided: {MOVE}"]
+
+
+def test_what_never_held_goes_from_the_episode(memory: Memory) -> None:
+    log(memory, *ITEMS[:2])
+    curate(memory, writes(MOVE, MOVE))
+    memory.curate("retract", "Orders move", "--now", "2026-03-20T09:00")
+    assert told(memory, EPISODES, DAY) == ["To do: Ask legal about the DPA."]
+
+
+def test_what_is_forgotten_goes_from_states_and_episodes(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
+    ident = json.loads(memory.curate("items", "--json"))[0]["id"]
+    memory.curate("forget", ident, "--yes", "--now", "2026-03-20T09:00")
+    assert not [path for path, data in memory.files().items() if b"PostgreSQL" in data]
+
+
+def test_an_undo_takes_states_and_episodes_back(memory: Memory) -> None:
+    log(memory, "Fact: The shop is in Bern.", day="2026-03-11")
+    curate(memory, writes("The shop is in Bern.", "The shop is in Bern."), "2026-03-12T02:00+00:00")
+    before = memory.files()
+    log(memory, *ITEMS)
+    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
+    memory.curate("undo", "--now", "2026-03-20T09:00")
+    after = memory.files()
+    assert after[ALPHA] == before[ALPHA]
+    assert after[EPISODES] == before[EPISODES]
+    assert after["MEMORY.md"] == before["MEMORY.md"]
+
+
+def test_an_undo_of_the_first_night_leaves_no_page_of_episodes(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    curate(memory, writes(MOVE, MOVE))
+    memory.curate("undo", "--now", "2026-03-20T09:00")
+    assert not [path for path in memory.files() if path.startswith(("Episodes", "Projects"))]
+
+
+def test_a_replay_writes_the_same(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    report = curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
+    assert memory.curate("replay", report.run).startswith("Same: ")
+
+
+def test_what_is_done_moves_to_the_history_after_two_weeks(memory: Memory) -> None:
+    log(memory, *ITEMS[:3])
+    curate(memory, writes(MOVE, MOVE))
+    memory.curate("done", "legal", "--now", "2026-03-20T09:00")
+    memory.curate("resolve", "import", "--now", "2026-03-20T09:00")
+    assert "[x] Todo: Ask legal" in memory.read(ALPHA).partition("## History")[0]
+    log(memory, "Fact: The shop is in Bern.", day="2026-04-02")
+    curate(memory, writes(MOVE, MOVE), "2026-04-03T02:00+00:00")
+    assert "[x] Todo: Ask legal" in memory.read(ALPHA).partition("## History")[0]
+    log(memory, "Fact: The shop is in Thun.", day="2026-04-03")
+    curate(memory, writes(MOVE, MOVE), "2026-04-04T02:00+00:00")
+    today, history = memory.read(ALPHA).split("## History")
+    assert "Ask legal" not in today
+    assert "[x] Todo: Ask legal" in history
+    assert "The import might lose orders." in history
