@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
+    from pipelines.queries.recap import Episode
     from pipelines.queries.why import Why
     from pipelines.search.found import Found
     from pipelines.search.hits import Hit
@@ -205,6 +206,21 @@ class Memory:
         redacted = format_found(line.found) if line.found else ""
         number = last_place((self.root / path).read_bytes().decode(errors="replace"), line.text)
         return Written(path, number, line.text, day, redacted)
+
+    def recap(self, when: str = "", *, project: str = "") -> list[Episode]:
+        """Return the episodes of some days, in order, as `curate recap` tells them.
+
+        Args:
+            when: a day, a month, `yesterday`, `last week` and the like; the last seven days by default.
+            project: a project's title or file name; all by default.
+
+        Raises:
+            UsageFault: the words mean no days, or there is no such project.
+        """
+        from pipelines.queries.recap import recap, span_of  # noqa: PLC0415  as above
+        from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
+
+        return recap(read_documents(self.root), *span_of(when, self.today()), project)
 
     def items(self, *, type: str = "", status: str = "", document: str = "") -> list[Held]:  # noqa: A002  the item's word
         """Return the items of the memory, in order of documents and lines, whatever their status.

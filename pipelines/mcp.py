@@ -59,6 +59,10 @@ it was learnt and by whom, what it rests on, and what superseded it. Use it befo
 the user doubts it, or when two items disagree; cite path:line and the day. The id stands in what memory_search finds,
 as k7f3a9c2b10; its beginning is enough."""
 
+_RECAP: Final = """\
+Tell what happened on a day, in a week or in a month: a few sentences a day on what was done, decided and left open. Use
+it when the user asks what was going on, or before you write a report. For one fact, use memory_search."""
+
 _CONTEXT: Final = """\
 Get what a session should start with: who the agent is, who it works for, what is known, the state of the project, the
 logs of yesterday and today, and the memory's health. Use it once at the start of a session, or after the conversation
@@ -162,6 +166,13 @@ class Tools:
         """Return what a session should start with."""
         return self._memory.context(budget=budget, project=project, query=query)
 
+    def memory_recap(self, when: str = "", project: str = "") -> str:
+        """Return what happened on some days, a line a day."""
+        from pipelines.store.secrets import veil
+
+        told = [f"{one.day}: {one.text}" for one in self._memory.recap(when, project=project)]
+        return veil("\n".join(told))[:_MOST_ANSWER] or "Nothing is told of these days. Try memory_search."
+
     def memory_log(self, text: str, project: str = "") -> str:
         """Append a line to today's log and say where it stands."""
         written = self._memory.log(text, project=project)
@@ -217,6 +228,7 @@ _NAMED: Final = _text(1, _MOST_NAME, "Its id or the id's beginning, or words of 
 _REASON: Final = _text(0, _MOST_NAME, "Why, in a few words; it stands in the log.")
 _KIND: Final = _or_null(_one_of("Decision Fact Rule Todo Risk")) | {"description": "Only items of this type."}
 _NAME: Final = "A path or citation (Logs/2026-03-18.md:12), a document's name, a log's day, or today."
+_WHEN: Final = "A day (2026-04-09), a month (2026-04), yesterday, last week, this month; empty for the last seven days."
 _HOW: Final = _one_of("done dropped resolved occurred answered ended never-held")
 
 _READS: Final = {"readOnlyHint": True, "openWorldHint": False}
@@ -259,6 +271,7 @@ TOOLS: Final = (
     ),
     _shown(Tools.memory_why, _WHY, _READS, {"item": _text(1, _MOST_ID, "An item's id.")}),
     _shown(Tools.memory_context, _CONTEXT, _READS, _CONTEXTS),
+    _shown(Tools.memory_recap, _RECAP, _READS, {"when": _text(0, _MOST_NAME, _WHEN), "project": _PROJECT}),
     _shown(Tools.memory_log, _LOG, _WRITES, {"text": _text(1, _MOST_TEXT), "project": _PROJECT}),
     _shown(Tools.memory_close, _CLOSE, _WRITES, {"item": _NAMED, "how": _HOW, "reason": _REASON}),
     _shown(Tools.memory_correct, _CORRECT, _WRITES, {"item": _NAMED, "sentence": _text(1, _MOST_TEXT)}),

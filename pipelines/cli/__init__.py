@@ -51,6 +51,7 @@ VERBS: Final = {
     "run": "Curate: read the logs, keep what matters, reindex, commit.",
     "schedule": "Stay, and run each night at its time.",
     "search": "Find things in the memory.",
+    "recap": "Say what happened on some days.",
     "items": "List every item, whatever its status.",
     "why": "Say what an item rests on and who brought it.",
     "history": "Show every wording and state that an item had.",

@@ -72,6 +72,8 @@ def _tell_why(result: Why) -> None:
         say(f"  {change}, commit {commit.id[:10]}: {commit.subject}")
     else:
         say("  not committed yet")
+    if result.part_of:
+        say(f"  told of in {', '.join(result.part_of)}")
     for title, steps in (
         ("Rests on", result.grounds),
         ("Took the place of", result.superseded),

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, ItemGone
+from pipelines.night.episodes import episodes_in
 from pipelines.queries.history import versions_of
 from pipelines.queries.item_graph import (
     DEPENDENTS,
     GROUNDS,
     PREDECESSORS,
     SUCCESSORS,
+    Beliefs,
     beliefs_of,
     outdated,
     steps_of,
@@ -21,16 +23,18 @@ from pipelines.store.days import read_days
 from pipelines.store.evidence import Quotes
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
-from pipelines.store.layout import TOMBSTONES
+from pipelines.store.layout import TOMBSTONES, episode_path
+from pipelines.store.snapshot import read_documents
 from pipelines.store.state import read_tombstones
 from pipelines.store.template import named_item
 from pipelines.store.transcripts import Transcript
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.queries.history import Version
-    from pipelines.queries.item_graph import Beliefs, Holding, Outdated, Step
+    from pipelines.queries.item_graph import Holding, Outdated, Step
     from pipelines.store.evidence import Found
     from pipelines.store.git import Git
     from pipelines.store.item import Item
@@ -86,6 +90,7 @@ class Why:
         superseded: what it took the place of, newest first.
         successors: what took its place.
         outdated: what it rests on, and is over, where it is believed itself.
+        part_of: the episodes that tell of it, as `Episodes/2026-04.md#2026-04-09`.
     """
 
     holding: Holding
@@ -97,6 +102,7 @@ class Why:
     superseded: list[Step]
     successors: list[Step]
     outdated: tuple[Outdated, ...] = ()
+    part_of: tuple[str, ...] = ()
 
     @property
     def item(self) -> Item:
@@ -115,6 +121,7 @@ class Why:
             "outdated_grounds": [one.to_json() for one in self.outdated],
             "superseded": [step.to_json() for step in self.superseded],
             "successors": [step.to_json() for step in self.successors],
+            "part_of": [*self.part_of],
         }
 
 
@@ -124,8 +131,10 @@ def why(root: Path, git: Git, prefix: str) -> Why:
     Raises:
         UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
     """
-    beliefs = beliefs_of(root)
+    shown, documents = layout_of(root).real, read_documents(root)
+    beliefs = Beliefs.of(documents, shown)
     holding, quotes = _named(root, beliefs, prefix), Quotes(root)
+    told = [day for day, lines in episodes_in(documents) if any(holding.item.id in line.split() for line in lines)]
     ident, known = holding.item.id, beliefs.by_id
     model, _, prompt = holding.item.by.rpartition("@")
     over = outdated(beliefs)
@@ -139,6 +148,7 @@ def why(root: Path, git: Git, prefix: str) -> Why:
         superseded=walk(ident, steps_of(beliefs, PREDECESSORS), known, over),
         successors=walk(ident, steps_of(beliefs, SUCCESSORS), known, over),
         outdated=over.get(ident, ()),
+        part_of=tuple(f"{shown(episode_path(day))}#{day}" for day in told),
     )
 
 

@@ -13,6 +13,7 @@ from pipelines.queries.startup.open_items import open_entries
 from pipelines.queries.startup.read import (
     Entry,
     document_entries,
+    episode_in,
     fitting,
     log_entries,
     newest,
@@ -21,6 +22,7 @@ from pipelines.queries.startup.read import (
     tokens,
     veiled,
     veiled_log,
+    without_lines,
 )
 
 TYPE_CHECKING = False
@@ -36,16 +38,19 @@ LOG_DAYS = 30
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out.
 _SHARES = {
-    "MEMORY.md": 27, "project": 13, "open": 12, "today": 14, "USER.md": 12, "SOUL.md": 9, "hits": 9, "yesterday": 4,
+    "MEMORY.md": 27, "project": 13, "open": 12, "today": 12, "USER.md": 12, "SOUL.md": 9, "hits": 9, "yesterday": 6,
 }  # fmt: skip
 _ORDER = (
     "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "yesterday", "today",
     "hits",
 )  # fmt: skip
 _NAMELESS = {"hits": "what was found", "open": "open todos and risks"}
+_ELSEWHERE = ("the user", "due", "open risks")
+"""Rows of the briefing that stand in other parts of the context, too, and say more there."""
 _THEIR = "their "
 _LINES = 50  # tokens of a part's title and of the line that says what was cut, without the path that both name
 _A_FILE = 1 << 18
+_A_LOG = 1 << 26
 _MOST_READ = 1 << 22  # bytes of all documents in which open todos and risks are looked for
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
@@ -162,17 +167,11 @@ def _parts(request: Request) -> list[Part]:
 
     def document(name: str, path: str) -> Part:
         with_open = name == "SOUL.md"  # those of the other documents are a part of their own
-        return _part(name, path, lambda: document_entries(veiled(read_part(root, path, most)), with_open=with_open))
-
-    def log(name: str, number: int) -> Part:
-        day = day_text(number)
-        path = settings.log(day)
-
-        def entries() -> list[Entry]:
-            texts = (veiled_log(read_part(root, one, most, tail=True)) for one in (path, *settings.others(root, day)))
-            return [entry for text in texts for entry in log_entries(text)]
-
-        return _part(name, path, entries, newest)
+        rows = _ELSEWHERE if name == "MEMORY.md" else ()
+        return _part(
+            name, path,
+            lambda: document_entries(veiled(read_part(root, path, most)), with_open=with_open, without_rows=rows),
+        )  # fmt: skip
 
     found = []
     for name in ("SOUL.md", "USER.md", "MEMORY.md"):
@@ -188,10 +187,34 @@ def _parts(request: Request) -> list[Part]:
     elif fault:
         found.append(Part("project", fault=fault))
     found.append(_part("open", "", lambda: _open_entries(request, path)))
-    found += [log("yesterday", request.today - 1), log("today", request.today)]
+    found += [_log_part(request, "yesterday", request.today - 1), _log_part(request, "today", request.today)]
     if hits := request.hits:
         found.append(_part("hits", "", lambda: _hit_entries(hits(), day_text(request.today - LOG_DAYS))))
     return found
+
+
+def _log_part(request: Request, name: str, number: int) -> Part:
+    """Return what is known of a day: its episode, and the lines of its log that the episode does not cover."""
+    root, settings, day = request.root, request.settings, day_text(number)
+    most, path = max(_A_FILE, 16 * request.budget), settings.log(day)
+    told: list[Entry] = []
+
+    def entries() -> list[Entry]:
+        episode, covered = episode_in(veiled(read_part(root, f"{settings.home}Episodes/{day[:7]}.md", most)), day)
+        told.extend(episode)
+        texts = []
+        for one in (path, *settings.others(root, day)):
+            if covered and one == path:  # its lines are counted from the top
+                texts.append(without_lines(read_part(root, one, _A_LOG), covered)[-most:])
+            else:
+                texts.append(read_part(root, one, most, tail=True))
+        return [*told, *(entry for text in texts for entry in log_entries(veiled_log(text)))]
+
+    def episode_first(found: list[Entry], room: int) -> tuple[list[Entry], int]:
+        rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told))
+        return [*told, *rest], cut
+
+    return _part(name, path, entries, episode_first)
 
 
 def _part(name: str, path: str, entries: Callable[[], list[Entry]], keep: Keep = fitting) -> Part:

@@ -18,6 +18,7 @@ _TRUST = {"owner": 1.0, "self": 0.8, "external": 0.5, "untrusted": 0.2}
 _FLOOR = 0.2
 _FADES = 4  # what nobody stated fades so many times as fast
 _DAY = 10
+_SOON = 14
 _HEAD = 24  # characters within which the label of an item stands: `- [ ] **Todo:**`
 _LONGEST_ID = 65
 
@@ -25,7 +26,8 @@ _LONGEST_ID = 65
 def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") -> list[Entry]:
     """Return an entry for each open todo and risk, in the order in which they matter.
 
-    What is overdue comes first, then what belongs to the session's project; of these the weightiest.
+    What is overdue comes first, then what is due soon, by its day, then what belongs to the session's project; of all
+    else the weightiest.
 
     Args:
         texts: path and text of each document.
@@ -42,7 +44,9 @@ def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
                 kind, words, ident, fields = item
                 due = fields.get("due", "")
                 is_overdue = len(due) == _DAY and due < today
-                rank = (not is_overdue, path != project, -weight(kind, fields, today), ident)
+                is_soon = len(due) == _DAY and _days(due) - _days(today) <= _SOON
+                soon = "" if is_overdue else due if is_soon else "9"
+                rank = (not is_overdue, soon, path != project, -weight(kind, fields, today), ident)
                 notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
                 name = path.rpartition("/")[2].removesuffix(".md")
                 found.append((rank, ident, f"{kind}: {words} ({', '.join([*notes, name])})"))

@@ -87,17 +87,18 @@ def open_folder(root: str, folders: list[str]) -> int:
     return here
 
 
-def document_entries(text: str, *, with_open: bool = True) -> list[Entry]:
+def document_entries(text: str, *, with_open: bool = True, without_rows: tuple[str, ...] = ()) -> list[Entry]:
     """Return the entries of a document that hold: without front matter, History, and items that are closed.
 
     Args:
         text: the document.
         with_open: whether open todos and risks are among them; they may be listed elsewhere.
+        without_rows: headings (in small letters) whose generated rows are not among them.
     """
     lines = text.split("\n")
     if lines[0].rstrip() == "---" and "---" in (rest := [line.rstrip() for line in lines[1:]]):
         lines = lines[rest.index("---") + 2 :]
-    return _entries(lines, documents=True, with_open=with_open)
+    return _entries(lines, documents=True, with_open=with_open, without_rows=without_rows)
 
 
 def log_entries(text: str) -> list[Entry]:
@@ -105,10 +106,34 @@ def log_entries(text: str) -> list[Entry]:
     return _entries(text.split("\n"), documents=False)
 
 
-def _entries(lines: list[str], *, documents: bool, with_open: bool = True) -> list[Entry]:
+def episode_in(text: str, day: str) -> tuple[list[Entry], str]:
+    """Return what a page of episodes tells of a day, and the lines of that day's log that this covers, `12-14,20`."""
+    section = f"\n{text}\n## ".partition(f"\n## {day}\n")[2].partition("\n## ")[0]
+    found, covered = [], ""
+    for line in section.split("\n"):
+        bare, comment = _split_comment(line)
+        covered = covered or next((part[6:] for part in comment.split() if part.startswith("lines=")), "")
+        found += [Entry(bare)] if bare else []
+    return found, covered
+
+
+def without_lines(text: str, covered: str) -> str:
+    """Return a text with these lines of it blank, `12-14,20`; what names no lines is passed over."""
+    lines = text.split("\n")
+    for part in filter(None, covered.split(",")):
+        start, _, end = part.partition("-")
+        if start.isdecimal() and (end or start).isdecimal():
+            for number in range(int(start) - 1, min(int(end or start), len(lines))):
+                lines[number] = ""
+    return "\n".join(lines)
+
+
+def _entries(
+    lines: list[str], *, documents: bool, with_open: bool = True, without_rows: tuple[str, ...] = ()
+) -> list[Entry]:
     found: list[Entry] = []
     current: list[str] = []
-    date, level, closed, fence = "", 0, False, ""
+    date, level, closed, fence, told = "", 0, False, "", ""
     for line in [*_outside_comments(lines), ""]:
         if fence and not closed:  # code is kept as it stands, with what it belongs to
             current.append(line.rstrip())
@@ -121,7 +146,8 @@ def _entries(lines: list[str], *, documents: bool, with_open: bool = True) -> li
             found.append(Entry("\n".join(current), date, level))
             current, date, level = [], "", 0
         if heading:
-            closed = documents and bare[heading:].strip().casefold() == _CLOSED
+            told = bare[heading:].strip().casefold()
+            closed = documents and told == _CLOSED
         if not bare:
             continue
         fields = _fields(comment) if documents else {}
@@ -130,10 +156,17 @@ def _entries(lines: list[str], *, documents: bool, with_open: bool = True) -> li
             continue
         if documents and not with_open and open_item(line):
             continue
+        if documents and ((comment.startswith("p:") and told in without_rows) or _says_nothing(bare)):
+            continue
         current.append(bare)
         level = heading
         date = max(date, fields.get("since", ""), fields.get("confirmed", ""))
     return _without_empty_headings(found)
+
+
+def _says_nothing(bare: str) -> bool:
+    """Whether a line is one of a form that nobody filled in: `- Name:`."""
+    return bare.startswith(_BULLETS) and bare.endswith(":") and bare[2:-1].replace(" ", "").isalpha()
 
 
 def _split_comment(line: str) -> tuple[str, str]:

@@ -1,0 +1,107 @@
+"""Recap: the episodes of some days, in order, of one project or of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from pipelines.errors import UsageFault
+from pipelines.night.choose_document import Catalog
+from pipelines.night.episodes import episodes_in
+from pipelines.store.change_set import items_by_id
+from pipelines.store.generated import Sentence, read_sentence
+from pipelines.store.layout import episode_path, slug
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pipelines.store.document import Document
+
+
+_ADVICE: Final = 'Give a day (2026-04-09), a month (2026-04), today, yesterday, "last week" or "last month".'
+_WEEK: Final = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What happened on one day.
+
+    Args:
+        day: the day.
+        sentences: what is told of it, each with the items that it rests on.
+        sessions: the transcripts that the day's log tells of.
+    """
+
+    day: str
+    sentences: tuple[Sentence, ...]
+    sessions: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """All that is told."""
+        return " ".join(one.text for one in self.sentences)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as what `json` can write."""
+        told = [{"text": one.text, "items": [*one.ids]} for one in self.sentences]
+        return {"day": self.day, "path": episode_path(self.day), "sentences": told, "sessions": [*self.sessions]}
+
+
+def span_of(when: str, today: str) -> tuple[str, str]:
+    """Return the first and the last day that words mean: by no words the seven days up to today.
+
+    Args:
+        when: a day, a month, `today`, `yesterday`, `this` or `last` `week` or `month`. A week begins on Monday.
+        today: the memory's day.
+
+    Raises:
+        UsageFault: they mean no days.
+    """
+    words, now = " ".join(when.casefold().split()), date.fromisoformat(today)
+    monday, first = now - timedelta(days=now.weekday()), now.replace(day=1)
+    before = first - timedelta(days=1)
+    spans = {
+        "": (now - _WEEK + timedelta(days=1), now),
+        "today": (now, now),
+        "yesterday": (now - timedelta(days=1), now - timedelta(days=1)),
+        "this week": (monday, now),
+        "last week": (monday - _WEEK, monday - timedelta(days=1)),
+        "this month": (first, now),
+        "last month": (before.replace(day=1), before),
+    }
+    try:
+        if words not in spans:
+            begin = date.fromisoformat(words if words.count("-") > 1 else f"{words}-01")
+            after = (begin.replace(day=28) + timedelta(days=4)).replace(day=1)
+            spans[words] = (begin, begin if words.count("-") > 1 else after - timedelta(days=1))
+    except ValueError:
+        raise UsageFault(f"{when!r} means no days.", _ADVICE) from None
+    since, until = spans[words]
+    return since.isoformat(), until.isoformat()
+
+
+def recap(documents: Mapping[str, Document], since: str, until: str, project: str = "") -> list[Episode]:
+    """Return the episodes of some days, in order.
+
+    Args:
+        documents: every document by path.
+        since: the first day.
+        until: the last one.
+        project: a page's title or file name; only what rests on one of its items.
+
+    Raises:
+        UsageFault: there is no page of that name.
+    """
+    page = Catalog(documents).names.get(slug(project), "") if project else ""
+    if project and not page:
+        raise UsageFault(f"There is no page called {project}.", "`curate items` shows the pages that hold something.")
+    places = items_by_id(documents) if page else {}
+    found = []
+    for day, lines in episodes_in(documents):
+        if since <= day <= until:
+            told = [read[0] if (read := read_sentence(line)) else Sentence(line) for line in lines]
+            sessions = tuple(one for sentence in told for one in sentence.sessions)
+            mine = [one for one in told if not page or any(places.get(i, ("",))[0] == page for i in one.ids)]
+            found += [Episode(day, tuple(mine), sessions)] if mine else []
+    return found
