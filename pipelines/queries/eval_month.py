@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.queries.evaluate import paid_json
+from pipelines.queries.month_pages import Row, Stands, page_rows, row_of
 from pipelines.store.evidence import Quotes
 from pipelines.store.item import CLOSED, STRUCK, Status, fold
 from pipelines.store.layout import GENERAL, REVIEW, day_of_log
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from pipelines.night.plan import Night
     from pipelines.queries.month_gold import Belief, Event, Month
     from pipelines.settings import Settings
-    from pipelines.store.document import Document
     from pipelines.store.item import Item
 
     MakeNight = Callable[[Path, Settings, datetime], Night]
@@ -50,32 +50,6 @@ _CLOSINGS: Final = {
     "ended": "ended without a successor",
     "never-held": "mistakes retracted",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of the scoreboard.
-
-    Args:
-        key: its name for scripts.
-        title: its name for people.
-        count: how many.
-        of: of how many; None where there is no such number.
-        wrong: a sentence each of what went wrong.
-        is_fault: whether none is what one wants.
-    """
-
-    key: str
-    title: str
-    count: int
-    of: int | None
-    wrong: tuple[str, ...] = ()
-    is_fault: bool = False
-
-    @property
-    def told(self) -> str:
-        """The figure as a person reads it."""
-        return f"{self.count:,}" if self.of is None else f"{self.count:,} of {self.of:,}"
 
 
 @dataclass(slots=True)
@@ -161,33 +135,12 @@ def _lay_down(root: Path) -> None:
 # ------------------------------------------------------------------------------- what the memory says, beside the gold
 
 
-@dataclass(frozen=True, slots=True)
-class Stands:
-    """An item of the memory, with its document and the lines that it rests on, folded, by day."""
-
-    item: Item
-    document: Document
-    lines: tuple[tuple[str, str], ...]
-
-    def rests_on(self, belief: Belief) -> bool:
-        """Whether one of its lines holds a quote of the belief, or stands in one."""
-        return any(
-            day == said.day and (fold(said.quote) in line or line in fold(said.quote))
-            for day, line in self.lines
-            for said in belief.quotes
-        )
-
-    def is_in(self, title: str) -> bool:
-        """Whether it stands in the document of that title."""
-        return same_key(title) in {same_key(self.document.title), same_key(self.document.id.rpartition("/")[2])}
-
-
 def compare(month: Month, root: Path) -> tuple[Row, ...]:
     """Return the scoreboard of a memory: what its documents hold beside what they should."""
-    quotes = Quotes(root)
+    quotes, documents = Quotes(root), read_documents(root)
     there = [
         Stands(placed.item, document, tuple(_lines_of(placed.item, quotes)))
-        for path, document in sorted(read_documents(root).items())
+        for path, document in sorted(documents.items())
         if path != REVIEW
         for placed in document.items
     ]
@@ -200,7 +153,8 @@ def compare(month: Month, root: Path) -> tuple[Row, ...]:
             used.add(at)
     again = {at: key for _, key, at in reversed(pairs) if at not in used}
     rest = [at for at, one in enumerate(there) if at not in used and one.item.active]
-    return (*_outcomes(month, found), *_faults(month, found, [(there[at], again.get(at)) for at in rest]))
+    faults = _faults(month, found, [(there[at], again.get(at)) for at in rest])
+    return (*_outcomes(month, found), *page_rows(month, documents, found), *faults)
 
 
 def _lines_of(item: Item, quotes: Quotes) -> Iterator[tuple[str, str]]:
@@ -231,15 +185,15 @@ def _outcomes(month: Month, found: Mapping[str, Stands]) -> Iterator[Row]:
     beliefs = month.beliefs
     for operation, title in (("supersede", "changed beliefs superseded"), ("update", "changed in part, updated")):
         wrong = {key: _unlike_change(key, event, beliefs, found) for key, event in month.targets(operation)}
-        yield _row(operation, title, wrong)
+        yield row_of(operation, title, wrong)
     for status, title in _CLOSINGS.items():
-        yield _row(status, title, {k: _unlike(one, found) for k, one in beliefs.items() if one.status == status})
+        yield row_of(status, title, {k: _unlike(one, found) for k, one in beliefs.items() if one.status == status})
     said = dict.fromkeys(key for key, _ in month.targets("confirm"))
-    yield _row("confirmed", "said again, confirmed", {key: _unconfirmed(beliefs[key], found) for key in said})
+    yield row_of("confirmed", "said again, confirmed", {key: _unconfirmed(beliefs[key], found) for key in said})
     later = {key: one for key, one in beliefs.items() if one.since not in {said.day for said in one.quotes}}
-    yield _row("since", "valid from the day named", {key: _unlike_since(one, found) for key, one in later.items()})
-    yield _row("kept", "still live or open", {k: _unlike(one, found) for k, one in beliefs.items() if one.active})
-    yield _row("filed", "filed in their document", {key: _misfiled(beliefs[key], one) for key, one in found.items()})
+    yield row_of("since", "valid from the day named", {key: _unlike_since(one, found) for key, one in later.items()})
+    yield row_of("kept", "still live or open", {k: _unlike(one, found) for k, one in beliefs.items() if one.active})
+    yield row_of("filed", "filed in their document", {key: _misfiled(beliefs[key], one) for key, one in found.items()})
 
 
 def _faults(month: Month, found: Mapping[str, Stands], rest: Sequence[tuple[Stands, str | None]]) -> Iterator[Row]:
@@ -266,12 +220,6 @@ def _faults(month: Month, found: Mapping[str, Stands], rest: Sequence[tuple[Stan
         ("extra", "extra, not in the gold", extra),
     ):
         yield Row(name, title, len(wrong), None, tuple(wrong), is_fault=True)
-
-
-def _row(key: str, title: str, wrong: Mapping[str, str]) -> Row:
-    """Return a line: by belief what is wrong with it, nothing where it is right."""
-    told = tuple(filter(None, wrong.values()))
-    return Row(key, title, len(wrong) - len(told), len(wrong), told)
 
 
 def _unlike(belief: Belief, found: Mapping[str, Stands]) -> str:

@@ -1,0 +1,151 @@
+"""What the pages of a memory say at a month's end, beside the gold: State, contacts and episodes. And the score's rows.
+
+State must tell the last decision, the next step and an open risk of each page that has one, and rest on nothing that
+is over; each contact stands under Contacts and in the briefing; each day's episode cites what the day brought.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.night.episodes import episodes_in
+from pipelines.night.states import has_state
+from pipelines.store.document import BY_WORD, STATE_TITLE
+from pipelines.store.generated import may_be_told, read_sentence, sentences_under
+from pipelines.store.item import ItemType, fold
+from pipelines.store.layout import BRIEFING
+from pipelines.store.spoken_lines import same_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pipelines.queries.month_gold import Belief, Month
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the scoreboard.
+
+    Args:
+        key: its name for scripts.
+        title: its name for people.
+        count: how many.
+        of: of how many; None where there is no such number.
+        wrong: a sentence each of what went wrong.
+        is_fault: whether none is what one wants.
+    """
+
+    key: str
+    title: str
+    count: int
+    of: int | None
+    wrong: tuple[str, ...] = ()
+    is_fault: bool = False
+
+    @property
+    def told(self) -> str:
+        """The figure as a person reads it."""
+        return f"{self.count:,}" if self.of is None else f"{self.count:,} of {self.of:,}"
+
+
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """An item of the memory, with its document and the lines that it rests on, folded, by day."""
+
+    item: Item
+    document: Document
+    lines: tuple[tuple[str, str], ...]
+
+    def rests_on(self, belief: Belief) -> bool:
+        """Whether one of its lines holds a quote of the belief, or stands in one."""
+        return any(
+            day == said.day and (fold(said.quote) in line or line in fold(said.quote))
+            for day, line in self.lines
+            for said in belief.quotes
+        )
+
+    def is_in(self, title: str) -> bool:
+        """Whether it stands in the document of that title."""
+        return same_key(title) in {same_key(self.document.title), same_key(self.document.id.rpartition("/")[2])}
+
+
+def row_of(key: str, title: str, wrong: Mapping[str, str]) -> Row:
+    """Return a line: by belief what is wrong with it, nothing where it is right."""
+    told = tuple(filter(None, wrong.values()))
+    return Row(key, title, len(wrong) - len(told), len(wrong), told)
+
+
+_NEEDED: Final = {ItemType.DECISION: "the last decision", ItemType.TODO: "the next step", ItemType.RISK: "an open risk"}
+
+
+def page_rows(month: Month, documents: Mapping[str, Document], found: Mapping[str, Stands]) -> Iterator[Row]:
+    """Yield the scoreboard's rows on pages.
+
+    Args:
+        month: the logs and what should become of them.
+        documents: every document by path.
+        found: key of a belief → the item that is it.
+    """
+    needed, stale = dict[str, str](), list[str]()
+    believed = {one.item.id: month.beliefs[key].active for key, one in found.items()}
+    for page in filter(has_state, documents.values()):
+        cited = {ident for _, one, _ in sentences_under(page, STATE_TITLE) for ident in one.ids}
+        mine = [
+            one for key, one in month.beliefs.items() if one.active and key in found and found[key].document == page
+        ]
+        for kind, title in _NEEDED.items():
+            wanted = {found[one.key].item.id for one in _foremost(kind, mine)}
+            if wanted:
+                needed[f"{page.title} {kind}"] = "" if wanted & cited else f"{page.title} ({title} is not in its State)"
+        stale += [f"{page.title} (its State rests on {ident})" for ident in cited if not believed.get(ident, True)]
+    yield row_of("states", "last decision, next step, risk in State", needed)
+    people = {key: one for key, one in month.beliefs.items() if one.section == "contacts" and one.active}
+    yield row_of("contacts", "contacts on page and in the briefing", {
+        key: _unlisted(one, documents, found.get(key)) for key, one in people.items()
+    })  # fmt: skip
+    told = dict(episodes_in(documents))
+    brought: dict[str, set[str]] = {day: set() for day in month.arrivals()}
+    for one in found.values():
+        if one.item.evidence and may_be_told(one.item):
+            brought.setdefault(one.item.learnt, set()).add(one.item.id)
+    untold = {day: _untold(ids, told.get(day)) for day, ids in brought.items()}
+    yield row_of(
+        "episodes",
+        "days whose episode cites what they brought",
+        {d: why and f"{d} ({why})" for d, why in untold.items()},
+    )
+    yield Row("stale_states", "State resting on what is over", len(stale), None, tuple(stale), is_fault=True)
+
+
+def _untold(brought: set[str], lines: list[str] | None) -> str:
+    """Return what is wrong with a day's episode, or nothing."""
+    cited = {ident for line in lines or () if (read := read_sentence(line)) for ident in read[0].ids}
+    if left := brought - cited:
+        return f"{len(left)} items are not in its episode"
+    return "" if lines else "has no episode"
+
+
+def _foremost(kind: ItemType, beliefs: list[Belief]) -> list[Belief]:
+    """Return the beliefs of a type one of which a State must tell: of Decisions the last, of Todos the first due."""
+    mine = [one for one in beliefs if one.type is kind and not one.section]
+    if kind is ItemType.RISK or not mine:
+        return mine
+    if kind is ItemType.TODO:
+        first = min(one.due or "9" for one in mine)
+        return [one for one in mine if (one.due or "9") == first]
+    last = max(one.quotes[0].day for one in mine)
+    return [one for one in mine if one.quotes[0].day == last]
+
+
+def _unlisted(belief: Belief, documents: Mapping[str, Document], stands: Stands | None) -> str:
+    """Return why a contact is not where people look for it, or nothing."""
+    if stands is None:
+        return f"{belief.text} (is missing)"
+    section = next(one.section for one in stands.document.items if one.item.id == stands.item.id)
+    if section != BY_WORD["contacts"]:
+        return f"{belief.text} (is under {section})"
+    briefing = documents[BRIEFING].text if BRIEFING in documents else ""
+    return "" if belief.name in briefing.partition("## People")[2] else f"{belief.text} (is not in the briefing)"
