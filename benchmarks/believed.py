@@ -95,10 +95,13 @@ def _is_true(hit: Hit, row: Row, gold: Row) -> bool:
 
 
 def repeats(hits: Iterable[Hit]) -> int:
-    """Return how many hits say what one above them says, or stand where one above them stands."""
+    """Return how many hits say what one above them says, or stand where one above them stands.
+
+    An episode has lines below it and stands for none of them.
+    """
     seen, count = set[str](), 0
     for hit in hits:
         own = {fold(hit.text), f"{hit.path}:{hit.start_line}"}
         count += bool(own & seen)
-        seen |= own | {f"{line.path}:{line.start_line}" for line in hit.evidence}
+        seen |= own | {f"{line.path}:{line.start_line}" for line in hit.evidence if hit.kind != "episode"}
     return count

@@ -11,7 +11,7 @@ import click
 from pipelines.cli.options import day_option, json_option, with_root
 from pipelines.cli.output import say_json_line, say_marked, warn
 from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json, said
-from pipelines.search.filters import Filters, meta_of
+from pipelines.search.filters import SOURCES, Filters, meta_of
 from pipelines.search.hits import CLOSE, OPEN
 from pipelines.store.item import ItemType, Trust
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _TYPES, _TRUSTS, _SOURCES = (
     click.Choice(choices, case_sensitive=False)
-    for choices in ([t.value for t in ItemType], [t.value for t in Trust], ["log", "session", "document"])
+    for choices in ([t.value for t in ItemType], [t.value for t in Trust], SOURCES)
 )
 
 

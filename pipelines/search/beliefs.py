@@ -59,6 +59,18 @@ _EVIDENCE: Final = """
 """
 
 
+_TOLD: Final = """
+    SELECT told.id, line.id FROM json_each(?) AS wanted
+    JOIN units AS told INDEXED BY idx_units_told ON told.id = wanted.value AND told.cites != ''
+    JOIN json_each('["' || replace(told.cites, char(31), '","') || '"]') AS cited
+    JOIN claims ON claims.item = cited.value AND claims.why NOT IN (?, ?)
+    JOIN files ON files.path = claims.path
+    JOIN units AS line ON line.file = files.id AND line.start_line <= claims.end_line
+        AND line.end_line >= claims.start_line AND line.date = told.date
+    GROUP BY told.id, line.id ORDER BY files.path, line.start_line, line.id
+"""
+
+
 class Governed(NamedTuple):
     """What was found, as the memory thinks of it: the scores of what may be a hit, and which of it is overruled."""
 
@@ -73,7 +85,8 @@ def govern(
     """Let beliefs govern what was found.
 
     An item that is believed stands for its lines that were found, and has the best of their scores; so has what
-    overruled a line. Lines that were rejected or held back are no hits.
+    overruled a line. Lines that were rejected or held back are no hits. An episode found by what is overruled now comes
+    behind what overruled it.
 
     Args:
         connection: the index.
@@ -96,6 +109,7 @@ def govern(
     texts = {item: text for _, item, text in rows}
     fitting = fitting_units(connection, [*(unit for unit, *_ in rows), *saying], question)
     units = {item: unit for unit, item, _ in rows if unit in fitting}
+    instead = dict[int, float]()
     for line, found in claims.items():
         against = [claim for claim in found if claim[1]]
         if line not in scores or not against:
@@ -110,11 +124,22 @@ def govern(
             if unit in fitting and unit != line:
                 governed.scores[unit] = max(scores[line], governed.scores.get(unit, 0.0))
                 governed.places[unit] = fitting[unit]
+                instead[line] = max(governed.scores[unit], instead.get(line, 0.0))
+    governed.scores.update(_episodes_behind(connection, scores, instead))
     for line in () if flat else [line for line in claims if line in governed.scores.keys() - governed.overruled.keys()]:
         standing = [unit for item, *_ in claims[line] if (unit := units.get(item)) in governed.scores]
         if best := max(standing, key=lambda one: (governed.scores[one], one), default=None):
             governed.scores[best] = max(governed.scores.pop(line), governed.scores[best])
     return governed
+
+
+def _episodes_behind(
+    connection: sqlite3.Connection, scores: Mapping[int, float], instead: Mapping[int, float]
+) -> dict[int, float]:
+    """Return lower scores of episodes whose nearest line is overruled, given the score of what stands instead of it."""
+    told = lines_told(connection, scores) if instead else {}
+    nearest = {one: max(lines, key=lambda line: scores.get(line, 0.0)) for one, lines in told.items()}
+    return {one: min(scores[one], instead[line] * (1 - 1e-6)) for one, line in nearest.items() if line in instead}
 
 
 def _claims_about(
@@ -153,3 +178,11 @@ def evidence_of(connection: sqlite3.Connection, items: Collection[str], *whys: s
     for item, unit in connection.execute(_EVIDENCE, (json.dumps(sorted(items)), json.dumps(whys))):
         units.setdefault(item, []).append(unit)
     return {item: list(dict.fromkeys(found)) for item, found in units.items()}
+
+
+def lines_told(connection: sqlite3.Connection, units: Collection[int]) -> dict[int, list[int]]:
+    """Return by episode, of some units, those of its day's log on which the items rest that it cites, in order."""
+    told: dict[int, list[int]] = {}
+    for episode, line in connection.execute(_TOLD, (json.dumps(list(units)), REJECTED, HELD_BACK)):
+        told.setdefault(episode, []).append(line)
+    return told

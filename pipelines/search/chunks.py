@@ -9,15 +9,15 @@ import functools
 import re
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pipelines.search.schema import NEVER, PAST, SHOWN
 from pipelines.store.document import Document
 from pipelines.store.evidence import pointer_in
-from pipelines.store.generated import is_pointer
+from pipelines.store.generated import is_pointer, read_sentence
 from pipelines.store.item import STRUCK, Confidence, Status, Trust, parse_item
-from pipelines.store.layout import LOGS, Kind
+from pipelines.store.layout import LOGS, Kind, log_path
 from pipelines.store.log import is_message, parse_entries, starts_with_clock, tags_of
 from pipelines.store.markdown import body_lines, fence_ends, headings_among, without_spans
 from pipelines.store.provenance import Provenance
@@ -80,7 +80,9 @@ class Unit:
         trust: an item's or its document's; of a log, whose word its seal or its lead-in makes it.
         confidence: an item's or its document's; empty where nobody said.
         confidence_reason: the model's reason for an item, or what its document says of its confidence; may be empty.
-        source: where an item was first said, as `PATH:LINE`, or what its document names as its source; may be empty.
+        source: where an item was first said, as `PATH:LINE`, of an episode its day's log, else what its document names
+            as its source; may be empty.
+        cites: of an episode, the ids of the items that it rests on.
         status: an item's; empty for what is no item.
         item: the item's id, or empty.
         meta: what its document's front matter says, `key=value` each, in lower case.
@@ -102,6 +104,7 @@ class Unit:
     confidence: str = ""
     confidence_reason: str = ""
     source: str = ""
+    cites: tuple[str, ...] = ()
     status: str = ""
     item: str = ""
     meta: tuple[str, ...] = ()
@@ -117,7 +120,7 @@ def read_units(path: str, text: str) -> tuple[Unit, ...]:
         text: the whole file. A log is cut into its entries, and these where one is long or holds several turns.
     """
     if not path.startswith(f"{LOGS}/"):
-        return tuple(_document_units(path, text))
+        return tuple(unit for unit in _document_units(path, text) if unit.text)
     day = found[0] if (found := DAY.search(path.rpartition("/")[2])) else ""
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
     entries = parse_entries(path, day, text)
@@ -161,16 +164,40 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         source=front.get("source"),
         meta=tuple(f"{key}={said}".casefold() for key, said in front.values if said and said[0] not in _NO_SCALAR),
     )
-    unsaid = _laid_down(path)
+    if document.kind is Kind.EPISODE:
+        yield from _episode_units(base, document)
+        return
+    unsaid, lines = _laid_down(path), document.lines
+    if " <!-- s:" in text:  # what a run wrote of items is said by them
+        ours = {number for number, line in document.body if (read := read_sentence(line)) and not read[1]}
+        lines = ["\n" if number in ours else line for number, line in enumerate(lines)]
     item: Unit | None = None
-    for block in split_blocks(document.lines, front.lines):
+    for block in split_blocks(lines, front.lines):
         below = item if block.text[:1].isspace() else None
         item = (None if block.verbatim else _item(base, block)) or below
         unit = item or _prose(base, block)
         if item and item is below:  # a note that a person wrote under it
             unit = replace(_prose(base, block), date=item.date, until=item.until, hidden=item.hidden)
-        if unit.text and not (is_pointer(block.text) or block.text in unsaid):
+        if not (is_pointer(block.text) or block.text in unsaid):
             yield unit
+
+
+def _episode_units(base: Unit, document: Document) -> Iterator[Unit]:
+    """Yield what a page of episodes tells, each day whole, with the items that it rests on: they lead to its lines."""
+    for headings, blocks in groupby(split_blocks(document.lines, document.front.lines), attrgetter("headings")):
+        first, *rest = blocks
+        end = rest[-1].end_line if rest else first.end_line
+        rows = [(line.rstrip(), read_sentence(line)) for line in document.lines[first.start_line - 1 : end]]
+        told = [read[0] for _, read in rows if read]
+        text = "\n".join(read[0].text if read else line for line, read in rows)
+        day = _day(headings[-1]) if headings else ""
+        yield replace(
+            _prose(base, Block(first.start_line, end, text, headings)),
+            date=day,
+            trust=Trust.SELF if told else base.trust,
+            source=f"{log_path(day)}:{re.split('[-,]', told[0].lines)[0] or 1}" if told and day else "",
+            cites=tuple(dict.fromkeys(ident for one in told for ident in one.ids if ident.isalnum())),
+        )
 
 
 @functools.cache

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
 from pipelines.search.schema import NEVER, SEPARATOR
-from pipelines.store.layout import LOGS, SESSIONS, slug
+from pipelines.store.layout import EPISODES, LOGS, SESSIONS, slug
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Sequence
+
+
+_BY_FOLDER: Final = {LOGS: "log", SESSIONS: "session", EPISODES: "episode"}
+SOURCES: Final = (*_BY_FOLDER.values(), "document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +28,7 @@ class Filters:
         since: the first day, `YYYY-MM-DD`.
         before: the first day that is too late.
         trusts: owner, self, external, untrusted.
-        sources: log, session, document.
+        sources: log, session, episode, document.
         as_of: a day: only what held on it. An item holds from its `since` on and before its `until`; whatever else is
             found must be of that day or of an earlier one.
         meta: what the document's front matter says, as `topic=kafka`; all of it.
@@ -77,6 +81,11 @@ class Filters:
         return self != Filters()
 
 
+def source_of(path: str) -> str:
+    """Return which of the `SOURCES` the file at a path of the program is."""
+    return _BY_FOLDER.get(path.partition("/")[0], "document")
+
+
 def meta_of(given: Sequence[str]) -> tuple[str, ...]:
     """Return what people ask of front matter, `topic = kafka`, as `Filters` has it.
 
@@ -112,7 +121,5 @@ _PROJECTS: Final = (
 _TYPE: Final = (
     f"instr('{SEPARATOR}' || lower(units.types) || '{SEPARATOR}', '{SEPARATOR}' || lower(?) || '{SEPARATOR}')"
 )
-_SOURCE: Final = (
-    f"(CASE WHEN files.path LIKE '{LOGS}/%' THEN 'log' WHEN files.path LIKE '{SESSIONS}/%' THEN 'session'"
-    " ELSE 'document' END) = ?"
-)
+_CASES: Final = " ".join(f"WHEN files.path LIKE '{top}/%' THEN '{name}'" for top, name in _BY_FOLDER.items())
+_SOURCE: Final = f"(CASE {_CASES} ELSE 'document' END) = ?"

@@ -7,12 +7,12 @@ import re
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.chunk_context import match_expression, parted, spaced, unspaced_pairs
+from pipelines.search.filters import source_of
 from pipelines.search.schema import DAMAGED_ROW, SEPARATOR, SUMMED_UNIT, TOKENIZE, row_sum
-from pipelines.store.layout import LOGS, SESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _BETWEEN: Final = "\x03"
 WIDTH: Final = 240
 _CONTROL: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
-_SEVERAL: Final = ("headings", "types", "tags")
+_SEVERAL: Final = ("headings", "types", "tags", "cites")
 _OF_EVIDENCE: Final = ("path", "start_line", "end_line", "date", "text", "trust")
 _AS_WRITTEN: Final = (
     *("start_line", "end_line", "text", "date", "project"),
@@ -60,10 +60,12 @@ class Hit:
         item: an item's id, or empty.
         until: the first day on which an item held no more, or empty.
         confidence_reason: why it was kept, or what its document says of its confidence; may be empty.
-        source: where an item was first said, as `PATH:LINE`, or what its document names as its source; may be empty.
+        source: where an item was first said, as `PATH:LINE`, of an episode its day's log, else what its document names
+            as its source; may be empty.
+        cites: of an episode, the ids of the items that it rests on.
         factors: what the score came of, by name; empty unless asked for.
         overruled: what the memory believes instead of it, or why it believes it no more; None where it stands.
-        evidence: of an item, the lines of the log that it rests on.
+        evidence: of an item, the lines of the log that it rests on; of an episode, its day's lines that its items do.
         own_path: what the program calls the file, where that is not its name on the disk; else empty.
     """
 
@@ -84,16 +86,16 @@ class Hit:
     until: str = field(default="", kw_only=True)
     confidence_reason: str = field(default="", kw_only=True)
     source: str = field(default="", kw_only=True)
+    cites: tuple[str, ...] = field(default=(), kw_only=True)
     factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
     overruled: Overruled | None = field(default=None, kw_only=True)
     evidence: tuple[Hit, ...] = field(default=(), kw_only=True)
     own_path: str = field(default="", kw_only=True)
 
     @property
-    def kind(self) -> Literal["log", "session", "document"]:
-        """Whether it tells what happened (a log, a session) or what is held to be so (a document)."""
-        top, _, _ = (self.own_path or self.path).partition("/")
-        return "log" if top == LOGS else "session" if top == SESSIONS else "document"
+    def kind(self) -> str:
+        """Whether it tells what happened (a log, a session, an episode) or what is held to be so (a document)."""
+        return source_of(self.own_path or self.path)
 
     @property
     def lines(self) -> str:

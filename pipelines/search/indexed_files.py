@@ -1,12 +1,11 @@
 """Which files are indexed: logs, transcripts and documents, never what is private or loaded anyway.
 
-Markdown and text in Logs, Projects, Areas, Resources and Archives, MEMORY.md and USER.md; transcripts in Sessions; PDF
-files and described images in the four folders of documents. Left out on purpose: SOUL.md and AGENTS.md, which every
-session loads whole and which tell the agent how to be, not what was; Logs/partial, which is folded into its day;
-`.curate`, `.git` and every hidden file. Of Review.md and of State/tombstones.jsonl only what they say against lines of
-logs is kept: what waits or was rejected is not believed. Every other kind of file is
-named where it stands among documents. A symbolic link is never followed, so that nothing outside the memory is ever
-read through it.
+Markdown and text in Logs, Episodes, Projects, Areas, Resources and Archives, MEMORY.md and USER.md; transcripts in
+Sessions; PDF files and described images in the four folders of documents. Left out on purpose: SOUL.md and AGENTS.md,
+which every session loads whole and which tell the agent how to be, not what was; Logs/partial, which is folded into its
+day; `.curate`, `.git` and every hidden file. Of Review.md and of State/tombstones.jsonl only what they say against
+lines of logs is kept: what waits or was rejected is not believed. Every other kind of file is named where it stands
+among documents. A symbolic link is never followed, so that nothing outside the memory is ever read through it.
 """
 
 from __future__ import annotations
@@ -30,9 +29,10 @@ from pipelines.store import files
 from pipelines.store.files import open_regular, read_bytes, too_many
 from pipelines.store.layout import (
     BRIEFING,
-    FOLDERS,
+    EPISODES,
     LOGS,
     NOTES,
+    PARA,
     PARTIAL,
     REVIEW,
     SESSIONS,
@@ -77,11 +77,12 @@ _TEXTS: Final = dict.fromkeys((".md", ".txt"), Form.TEXT)
 _IMAGES: Final = dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".webp"), Form.IMAGE)
 _FORMS: Final[Mapping[str, Mapping[str, Form]]] = {
     LOGS: _TEXTS,
+    EPISODES: _TEXTS,
     SESSIONS: {".jsonl": Form.TRANSCRIPT},
-    **dict.fromkeys((*FOLDERS, NOTES), _TEXTS | _IMAGES | {".pdf": Form.PDF}),
+    **dict.fromkeys((*PARA, NOTES), _TEXTS | _IMAGES | {".pdf": Form.PDF}),
 }
-_AT_THE_TOP: Final = frozenset({BRIEFING, USER, LOGS, SESSIONS, *FOLDERS})
-_MIXED: Final = tuple(f"{folder}/" for folder in (*FOLDERS, NOTES))
+_AT_THE_TOP: Final = frozenset({BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA})
+_MIXED: Final = tuple(f"{folder}/" for folder in (*PARA, NOTES))
 _TOPS: Final = _AT_THE_TOP | {NOTES}
 
 

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.search.beliefs import evidence_of, govern
+from pipelines.search.beliefs import evidence_of, govern, lines_told
 from pipelines.search.candidates import Question, bearing_rules, candidates, fitting_units, matrix_for, repeated_in_logs
 from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
@@ -199,13 +199,14 @@ def _shown(
     layout = layout_of(root)
     hits = read_hits(connection, {unit: (governed.scores[unit], known) for unit, known in factors.items()})
     below = evidence_of(connection, [hit.item for hit in hits if hit.item], "", "corrected")
-    lines = list(dict.fromkeys(unit for units in below.values() for unit in units))
+    told = lines_told(connection, factors)
+    lines = list(dict.fromkeys(unit for units in (*below.values(), *told.values()) for unit in units))
     read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, (0.0, {}))), strict=True))
     return [
         replace(
             _as_called(hit, layout),
             overruled=governed.overruled.get(unit),
-            evidence=tuple(_as_called(read[line], layout) for line in below.get(hit.item, ())),
+            evidence=tuple(_as_called(read[line], layout) for line in below.get(hit.item) or told.get(unit, ())),
         )
         for unit, hit in zip(factors, hits, strict=True)
     ]

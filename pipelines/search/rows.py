@@ -65,11 +65,11 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, che
     for unit, about, around, *between in placed:
         embedded = embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status)
         first, last = (None if n is None else numbers[n] for n in between)
-        types, tags, headings = (SEPARATOR.join(values) for values in (unit.types, unit.tags, unit.headings))
+        types, tags, headings, cites = map(SEPARATOR.join, (unit.types, unit.tags, unit.headings, unit.cites))
         rows.append(
             (
                 *(file, unit.start_line, unit.end_line, first, last, unit.hidden, key(embedded), unit.date, unit.until),
-                *(types, unit.project, tags, unit.trust, unit.confidence, unit.status, unit.item),
+                *(types, unit.project, tags, unit.trust, unit.confidence, unit.status, unit.item, cites),
                 *(
                     unit.confidence_reason,
                     unit.source,

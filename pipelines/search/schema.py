@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION: Final = 9
+VERSION: Final = 10
 
 SEPARATOR: Final = "\x1f"
 """Joins what a unit has several of: headings, types, tags."""
@@ -59,7 +59,9 @@ _PASSED: Final[Mapping[str, type]] = {"id": int, "path": str, "reason": str}
 _UNITS: Final[Mapping[str, type]] = {
     **dict.fromkeys(("id", "file", "start_line", "end_line", "first_passage", "last_passage", "hidden", "crc"), int),
     "key": bytes,
-    **dict.fromkeys(("date", "until", "types", "project", "tags", "trust", "confidence", "status", "item"), str),
+    **dict.fromkeys(
+        ("date", "until", "types", "project", "tags", "trust", "confidence", "status", "item", "cites"), str
+    ),
     **dict.fromkeys(
         ("confidence_reason", "source", "meta", "record", "title", "headings", "text", "grams", "about", "around"), str
     ),
@@ -124,6 +126,8 @@ def _first(db: Database) -> None:
         "CREATE INDEX idx_units_placed ON units(id, file, start_line, end_line, first_passage, last_passage, hidden,"
         " date, until, trust, confidence, types, project)"
     )
+    # Which days rest on what is overruled is asked of all that was found, and few of that are episodes.
+    db.execute("CREATE INDEX idx_units_told ON units(id, date, cites) WHERE cites != ''")
     # How many are not shown is asked often, and they are few.
     db.execute("CREATE INDEX idx_units_hidden ON units(hidden) WHERE hidden")
     # Rules are looked through whole, and they are few.

@@ -18,6 +18,7 @@ from pipelines.search.matrix import read_stamp
 from pipelines.search.query import Asked, search
 from pipelines.search.schema import INDEX, VERSION
 from pipelines.search.vectors import REFUSED
+from pipelines.store.generated import Sentence
 from tests.search.bag import Bag
 from tests.search.dying import dying
 
@@ -149,7 +150,7 @@ def test_a_search_is_answered_while_a_rebuild_is_under_way(
 
 
 # Whoever changes how files are cut, or what a unit is scored with, raises VERSION: only then is every index built anew.
-CUT = (9, "4edb31c7fd2c837f")
+CUT = (10, "3b2a370ae82b9ffc")
 
 
 def test_a_change_of_how_files_are_cut_comes_with_a_new_version() -> None:
@@ -158,5 +159,7 @@ def test_a_change_of_how_files_are_cut_comes_with_a_new_version() -> None:
     )
     text += f"\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\n\n{CLOSED}\n10:00 東京 #tag\n"
     text += "\n#quay 使用SQLite\n\na | b\n---|---\n1 | 2\n"
-    cut = [surround(path, read_units(path, text)) for path in ("Logs/2026-01-02.md", "Projects/p.md")]
+    text += f"\n## 2026-01-02\n\n{Sentence('Learnt: two.', ('k7f3a9c2b10',), lines='4').render()}\nWe met.\n"
+    paths = ("Logs/2026-01-02.md", "Projects/p.md", "Episodes/2026-01.md")
+    cut = [surround(path, read_units(path, text)) for path in paths]
     assert (VERSION, hashlib.sha256(repr(cut).encode()).hexdigest()[:16]) == CUT

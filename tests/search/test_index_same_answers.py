@@ -17,6 +17,8 @@ from pipelines.search.damage import index_facts
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import Asked, search
+from pipelines.store.generated import Sentence
+from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest, render_item
 from tests.search.bag import Bag
 from tests.search.dying import POINTS, dying
 
@@ -27,24 +29,36 @@ if TYPE_CHECKING:
     from pipelines.search.hits import Hit
 
 DOCUMENTS = ("Projects/p.md", "Areas/a.md", "Archives/old.md")
-NAMES = ("Logs/2026-01-01.md", "Logs/2026-01-02.md", *DOCUMENTS)
+EPISODES = "Episodes/2026-01.md"
+NAMES = ("Logs/2026-01-01.md", "Logs/2026-01-02.md", EPISODES, *DOCUMENTS)
+RED = "- Fact: apples are red"
+TOLD = Sentence("Learnt: apples are red.", ("k3c02d9e443", "k4c02d9e444"), lines="5")
 LINES = (
     *(
         "- apples on the boat",
         "- pears #fruit",
         "",
         "# Heading",
-        "- Fact: apples are red",
+        RED,
         "we ate plums",
         "**Ann:** plums?",
     ),
     *("project: p", "- 東京でりんごを食べた", "- a cheerful physician"),
+    *("## 2026-01-01", "## 2026-01-02", TOLD.render(), TOLD.render().replace("red.", "ripe."), "Learnt: pears."),
 )
+RESTS = tuple(Evidence(path, 5, 5, quote_digest(RED)) for path in NAMES[:2])
 ITEMS = (
     "- Decision: Sail north. <!-- k7f3a9c2b10 since=2026-02-01 trust=self confidence=medium -->",
     "- ~~Decision: Sail south.~~ <!-- k1c02d9e441 since=2026-01-01 until=2026-02-01 superseded-by=k7f3a9c2b10 -->",
     "- [ ] Todo: Buy red apples for the vessel. <!-- k55b01aa07c since=2026-01-15 trust=owner confidence=high -->",
     "- ~~Fact: Pears are blue.~~ <!-- k2c02d9e442 since=2026-01-01 -->",
+    *(
+        render_item(Item(ItemType.FACT, text, id=ident, since="2026-01-01", by="rules@1", evidence=RESTS, **more))
+        for ident, text, more in (
+            ("k3c02d9e443", "Apples are red.", {}),
+            ("k4c02d9e444", "Ripe apples.", {"status": Status.ENDED, "until": "2026-01-20"}),
+        )
+    ),
 )
 QUERIES = (
     "apples",
@@ -59,7 +73,11 @@ QUERIES = (
 MEANT = ("ship", "glad doctor", "sail red apples")
 FILTERS = (
     *(Filters(as_of=day) for day in ("2025-12-31", "2026-01-20", "2026-02-01")),
-    *(Filters(project="p"), Filters(sources=("document",)), Filters(before="2026-01-15")),
+    *(
+        Filters(project="p"),
+        *(Filters(sources=(one,)) for one in ("document", "episode")),
+        Filters(before="2026-01-15"),
+    ),
 )
 
 
@@ -107,12 +125,13 @@ class Life(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.root, self.fresh = self.folder / "memory", self.folder / "fresh"
         self.bag = Bag()
-        for name in ("Logs", "Projects", "Areas", "Archives"):
+        for name in ("Logs", "Projects", "Areas", "Archives", "Episodes"):
             (self.root / name).mkdir(parents=True)
 
     @initialize(lines=st.lists(st.sampled_from(LINES), min_size=2, max_size=8))
     def begin(self, lines: list[str]) -> None:
         (self.root / NAMES[0]).write_text("\n".join(lines), "utf-8")
+        (self.root / EPISODES).write_text("\n".join(("# January 2026", "", *LINES[-5:])), "utf-8")
         (self.root / DOCUMENTS[0]).write_text("\n".join(("---", "title: Alpha", "---", *ITEMS)), "utf-8")
         self.index()
 

@@ -19,14 +19,15 @@ def write(root: Path, path: str, text: str = "text\n") -> None:
 
 def test_logs_and_documents_are_indexed_and_nothing_else(root: Path) -> None:
     wanted = [
-        *("Archives/a/old.md", "Areas/b.TXT", "Areas/x.Pdf", "Logs/2026-01-01.md", "MEMORY.md", "Projects/i.WebP"),
+        *("Archives/a/old.md", "Areas/b.TXT", "Areas/x.Pdf", "Episodes/2026-01.md", "Logs/2026-01-01.md", "MEMORY.md"),
+        "Projects/i.WebP",
         *("Projects/p.md", "Resources/r.txt", "Sessions/2026-01-01/s.jsonl", "Sessions/t.JSONL"),
     ]
     left_out = [
         *("SOUL.md", "AGENTS.md", "Logs/partial/2026-01-01.md", "State/s.md", "Sessions/s.md", "note.md"),
         *(".curate/x.md", ".git/x.md", "Areas/.hidden.md", "Areas/.obsidian/x.md", "Areas/image.svg"),
         *("Areas/s.jsonl", "Areas/x.meta.json", "Projects/i.WebP.meta.json"),
-        *("Logs/x.pdf", "Logs/x.png", "pdf", "Areas/pdf"),
+        *("Logs/x.pdf", "Logs/x.png", "Episodes/x.pdf", "pdf", "Areas/pdf"),
     ]
     against = ["Review.md", "State/tombstones.jsonl"]  # only what they say against lines of logs
     for path in (*wanted, *against, "USER.md", *left_out):
