@@ -21,7 +21,11 @@ def test_each_way_to_ask_tells_what_overruled_a_line(memory: conftest.Memory) ->
     memory.curate("run", "--now", NIGHTS[0])
     memory.write("Logs/2026-03-05.md", SECOND)
     memory.curate("run", "--now", NIGHTS[1])
-    first, last = json.loads(memory.curate("search", "when does the office open", "--json"))["results"]
+    results = json.loads(memory.curate("search", "when does the office open", "--json"))["results"]
+    told = {one["date"]: results.index(one) for one in results if one["kind"] == "episode"}
+    assert told["2026-03-01"] > 0  # what it tells of was superseded, so what holds comes first
+    first, last = (one for one in results if one["kind"] != "episode")
+    assert results[-1] == last
     assert first["text"] == "Fact: The office opens at 09:30."
     assert [line["path"] for line in first["evidence"]] == ["Logs/2026-03-05.md"]
     overruled = {"by": first["item"], "why": "superseded", "since": "2026-03-05"}
@@ -30,16 +34,19 @@ def test_each_way_to_ask_tells_what_overruled_a_line(memory: conftest.Memory) ->
     said = memory.curate("search", "when does the office open")
     assert said.index("09:30") < said.index("~~- 09:00 Fact: The office opens at 08:00.~~")
     assert f"superseded on 2026-03-05 by {first['item']}: Fact: The office opens at 09:30." in said
-    told = Tools(str(memory.root)).memory_search("when does the office open")
-    assert f"Not believed, superseded on 2026-03-05 by {first['item']}" in told
-    assert told.index("09:30") < told.index("08:00")
+    answer = Tools(str(memory.root)).memory_search("when does the office open")
+    assert f"Not believed, superseded on 2026-03-05 by {first['item']}" in answer
+    assert answer.index("09:30") < answer.index("08:00")
     hits = [hit.to_json() for hit in Memory(memory.root).search("when does the office open")]
-    assert json.loads(json.dumps(hits)) == [first, last]
+    assert json.loads(json.dumps(hits)) == results
 
     page = memory.read(first["path"]).replace("opens at 09:30", "opens at 10:00")
     memory.write(first["path"], page)
     after = json.loads(memory.curate("search", "when does the office open", "--json"))["results"]
     assert after[0]["text"] == "Fact: The office opens at 10:00."
+    assert not any("09:30" in hit["text"] for hit in after if not hit["overruled"] and hit["kind"] != "episode")
+    memory.curate("run", "--now", "2026-03-07T02:00")
+    after = json.loads(memory.curate("search", "when does the office open", "--json"))["results"]
     assert not any("09:30" in hit["text"] for hit in after if not hit["overruled"])
 
 
