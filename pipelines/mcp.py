@@ -116,6 +116,7 @@ class Tools:
         since: str = "",
         before: str = "",
         meta: str = "",
+        source: str | None = None,
     ) -> str:
         """Return what a search finds: each hit with its place, its day and whose word it is."""
         from pipelines.queries.search_settings import spare_threads
@@ -124,8 +125,9 @@ class Tools:
         types = (type,) if type else ()
         said = [one for one in meta.split(";") if one.strip()]
         found = self._memory.search(
-            query, limit=limit, types=types, project=project, since=since, before=before, meta=said
-        )
+            query, limit=limit, types=types, project=project, since=since, before=before, meta=said,
+            sources=(source,) if source else (),
+        )  # fmt: skip
         return _answer_text(found)
 
     def memory_read(self, name: str, start_line: int | None = None, end_line: int | None = None) -> str:
@@ -227,6 +229,9 @@ _LINE: Final = _or_null(_whole(1, 1_000_000_000))
 _NAMED: Final = _text(1, _MOST_NAME, "Its id or the id's beginning, or words of it alone.")
 _REASON: Final = _text(0, _MOST_NAME, "Why, in a few words; it stands in the log.")
 _KIND: Final = _or_null(_one_of("Decision Fact Rule Todo Risk")) | {"description": "Only items of this type."}
+_SOURCE: Final = _or_null(_one_of("log session document episode")) | {
+    "description": "Only what stands there; an episode tells of a day."
+}
 _NAME: Final = "A path or citation (Logs/2026-03-18.md:12), a document's name, a log's day, or today."
 _WHEN: Final = "A day (2026-04-09), a month (2026-04), yesterday, last week, this month; empty for the last seven days."
 _HOW: Final = _one_of("done dropped resolved occurred answered ended never-held")
@@ -257,7 +262,7 @@ def _shown(tool: Callable[..., str], description: str, hints: Json, arguments: J
 
 _SEARCHES: Final = {
     "query": _text(0, _MOST_QUERY), "limit": _whole(1, _MOST_HITS), "type": _KIND, "project": _PROJECT, "since": _DAY,
-    "before": _DAY, "meta": _META,
+    "before": _DAY, "meta": _META, "source": _SOURCE,
 }  # fmt: skip
 _CONTEXTS: Final = {
     "project": _PROJECT,
