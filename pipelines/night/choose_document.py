@@ -82,7 +82,7 @@ class Catalog:
     def person(self) -> str:
         """The folded name of the memory's owner, as USER.md tells it, or empty."""
         user = self.documents.get(USER)
-        named = r"^[-*+ \t]*+name\**:\**[ \t]*+(\S.*)"
+        named = r"^[-*+ \t]*+(?:fact: )?(?:name\**:\**|(?:my|the (?:user|owner)['’]s) name is)[ \t]*+([^\s<][^<\n]*)"
         found = re.search(named, user.text if user else "", re.IGNORECASE | re.MULTILINE)
         return folded(found[1]) if found else ""
 
@@ -122,10 +122,11 @@ def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
     What is external stands neither in MEMORY.md nor in USER.md, whoever names them.
     """
     named = named_document(candidate, catalog)
+    kind = ItemType.TODO if candidate.page_section else candidate.type  # no session loads its section unasked
     if candidate.trust is Trust.EXTERNAL and named in {"", BRIEFING, USER}:  # what every session loads holds none
         home = home_of(ItemType.TODO, candidate.text, candidate.confidence, catalog)
         return Filed(candidate, named and home, home)
-    home = named or home_of(candidate.type, candidate.text, candidate.confidence, catalog)
+    home = named or home_of(kind, candidate.text, candidate.confidence, catalog)
     return Filed(candidate, named, home)
 
 

@@ -126,14 +126,14 @@ class Known:
 
             self._tables[1] = np.concatenate([self._tables[1], row])
         if "_same" in self.__dict__:
-            self._same[folded(one.item.text)].append(one)
+            self._same[_words_of(one.item.text)].append(one)
         self._ids[one.item.id] = one
 
     @cached_property
     def _same(self) -> defaultdict[str, list[Belief]]:
         found = defaultdict[str, list[Belief]](list)
         for one in self._all:
-            found[folded(one.item.text)].append(one)
+            found[_words_of(one.item.text)].append(one)
         return found
 
     @cached_property
@@ -199,7 +199,7 @@ class Known:
 
         What is external stands for nothing that the owner or the agent says, for they say it by their own `trust`.
         """
-        said = (one for one in self._same.get(folded(text), ()) if one.item.type is kind)
+        said = (one for one in self._same.get(_words_of(text), ()) if one.item.type is kind)
         found = [
             one
             for one in said
@@ -293,6 +293,11 @@ def _joined(words: Sequence[int], meant: Sequence[int]) -> list[int]:
 
 def _meant(one: Item) -> str:
     return sentence_of(one.type, one.text, one.since)
+
+
+def _words_of(text: str) -> str:
+    """Return what two texts share that say the same words; what asks states nothing."""
+    return folded(text) + "?" * text.rstrip().endswith("?")
 
 
 def speaks_as(item: Item, trust: Trust) -> bool:

@@ -101,6 +101,8 @@ REMOVING: Final = frozenset({
     OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT,
 })  # fmt: skip
 """What takes something out of the memory that is believed."""
+_ASKED: Final = "questions"
+"""Who asks denies nothing, and says nothing again: to a question only another one is the same."""
 FORMS: Final = "rules@forms"
 """Who reads the forms that people are taught."""
 ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
@@ -257,7 +259,9 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     near = [
         belief
         for belief in known.near(candidate, one.place)
-        if belief.item.type is candidate.type and speaks_as(belief.item, candidate.trust)
+        if belief.item.type is candidate.type
+        and speaks_as(belief.item, candidate.trust)
+        and (belief.item.page_section == _ASKED) is (candidate.page_section == _ASKED)
     ]
     mine = [belief for belief in near if repeats_there(belief.document, one.document)]
     said = [belief for belief in mine if same_statement(candidate.text, belief.item.text)]
@@ -268,7 +272,8 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     if _was_closed(one, context):
         return _ignored(one, "it says what was closed")
     there = [belief for belief in near if belief.item.active and speaks_for(belief.document, one.place)]
-    is_asked = candidate.confidence in ASKED_ABOUT and candidate.type is not ItemType.TODO
+    may_conflict = candidate.type is not ItemType.TODO and candidate.page_section != _ASKED
+    is_asked = candidate.confidence in ASKED_ABOUT and may_conflict
     for belief in there if is_asked else ():
         if why := conflict(candidate.text, belief.item.text):
             return _ruling(one, OperationKind.SUPERSEDE, belief, reason=why, asks=why)

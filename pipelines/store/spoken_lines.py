@@ -83,13 +83,13 @@ _MOST_MARKS: Final = 12
 _NO_NAME = re.compile(
     r"(?:proposed|proposals?|propose|draft|straw\W?poll|strawman|poll|vote|voting|not?|failed|pending|possible|"
     r"potential|previous|prior|old|former|example|examples|e\.g|eg|ex|i\.e|ie|for|like|format|template|syntax|usage|"
-    r"sample|question|q|topic|subtopic|scribe|scribenick|chair|agenda|present|regrets|meeting|date|time|title|see|"
+    r"sample|questions?|open|contacts?|how(?:to)?|q|topic|subtopic|scribe|scribenick|chair|agenda|present|regrets|meeting|date|time|title|see|"
     r"http|https|suggestion|suggested|idea|option|alternative|counterproposal|quote|quoting|he|she|they|it|was|is|"
     r"done|dropped|occurred|answered|corrections?|decisions?|decided|facts?|rules?|to-?dos?|risks?|resolved?|resolutions?|agreed|agreements?|consensus|actions?|"
     r"action-\d{1,6}|fixme|warnings?|cautions?|danger|important|blockers?|lessons?|learned|learnings?|til|"
     r"preferences?|polic(?:y|ies)|conventions?|guidelines?|constraints?|next|follow-?ups?|reminders?|final|key|note|"
     r"nb|update|status|reason|because|why|result|problem|cause|root|fix|impact|issue|pr|url|link|context|summary|"
-    r"goal|re|"
+    r"goals?|re|"
     r"fwd?)(?:\W|$)",
     re.IGNORECASE,
 )

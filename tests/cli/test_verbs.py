@@ -43,6 +43,8 @@ def test_init_lays_down_everything_and_adds_only_what_is_missing(memory: Memory)
     assert "Search first" in told
     assert "If nothing was found, say that you do not know" in told
     assert "Write down first what must last" in told
+    for label in ("Goal:", "Question:", "How to deploy:", "Contact: Bea Lind"):
+        assert f"`{label}" in told
     memory.write("SOUL.md", "mine")
     (memory.root / "USER.md").unlink()
     assert run_cli(["init", str(memory.root)]) == 0

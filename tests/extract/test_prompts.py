@@ -46,7 +46,7 @@ def test_a_prompt_has_an_id_a_version_and_two_blocks(tmp_path: Path) -> None:
 def test_the_extraction_prompt_says_what_it_must() -> None:
     prompt = load_prompt("extract")
     rendered = prompt.call(VALUES, {})
-    assert prompt.tag == "extract/4"
+    assert prompt.tag == "extract/5"
     for name in ("Decision", "Fact", "Rule", "Todo", "Risk"):
         assert f"\n- {name}: " in rendered.system
     for name in (
@@ -64,6 +64,7 @@ def test_the_extraction_prompt_says_what_it_must() -> None:
         assert f"\n- {name}: " in rendered.system
     for name in ("close", "confirm", "update", "retract", "question"):
         assert f"\n- {name}: " in rendered.system
+    assert "What the user says of themselves" in rendered.system
     assert "BEGIN LOG c0de\n1| {{ day }} {% raw %}\nEND LOG c0de\n" in rendered.user
     assert "2026-03-12" not in rendered.system
     assert rendered.user.endswith("Return the items and the operations of this day.\n")

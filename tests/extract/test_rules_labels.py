@@ -265,3 +265,103 @@ def test_a_list_goes_on_behind_a_closing_form() -> None:
     forms = "- Done: call Anders\n- Correction: it is 7\n- pay rent - DONE\n"
     for text in (f"Todos:\n{forms}- ask Bea\n", f"## Todos\n\n{forms}- ask Bea\n"):
         assert said(text) == [("Todo", "ask Bea")]
+
+
+def filed(text: str) -> list[tuple[str, str, str]]:
+    found = extract(text)
+    assert {(one.type, one.confidence) for one in found} <= {("Fact", "high")}
+    return [(one.page_section, one.name, one.text) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("label", "section"),
+    [
+        ("Goal", "goals"),
+        ("GOAL", "goals"),
+        ("Question", "questions"),
+        ("Open question", "questions"),
+        ("How to", "howto"),
+        ("Howto", "howto"),
+        ("how-to", "howto"),
+    ],
+)
+@pytest.mark.parametrize("form", ["{}: {}", "- **{}:** {}", "- **{}**: {}", "- 14:05 [project: Alpha] {}: {}"])
+def test_a_label_names_the_section_of_its_line(form: str, label: str, section: str) -> None:
+    assert filed(form.format(label, "maybe paint the gate") + "\n") == [(section, "", "maybe paint the gate")]
+
+
+@pytest.mark.parametrize("form", ["{}: {}", "- **{}:** {}", "- **{}: {}**", "1. 14:05 {}: {}"])
+def test_how_to_keeps_what_it_tells_how_to_do(form: str) -> None:
+    line = form.format("How to deploy the site", "run make deploy, then restart it")
+    assert filed(line) == [("howto", "", "How to deploy the site: run make deploy, then restart it")]
+
+
+@pytest.mark.parametrize(
+    ("contact", "name"),
+    [
+        ("Bea Lind, DPO, bea@sundlink.example", "Bea Lind"),
+        ("Bea Lind (DPO)", "Bea Lind"),
+        ("Bea Lind: bea@sundlink.example", "Bea Lind"),
+        ("Bea Lind bea@sundlink.example", "Bea Lind"),
+        ("Bea Lind – DPO of Sundlink", "Bea Lind"),
+        ("Bea is the one to ask about refunds", "Bea"),
+        ("Åsa van den Berg", "Åsa van den Berg"),
+        ("the desk, 08-123 45 67", ""),
+        ("invoices go to money@sundlink.example", ""),
+    ],
+)
+def test_a_contact_is_a_line_with_a_person_or_an_address(contact: str, name: str) -> None:
+    assert filed(f"- Contact: {contact}\n") == [("contacts", name, contact)]
+    assert filed(f"## Contacts\n\n- {contact}\n") == [("contacts", name, contact)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Contact: report findings to Capital\n",
+        "- Contact: Review `DEPLOYMENT.md`\n",
+        "> Goal: a view for the app\n",
+        "### How to deploy: run make\n",
+        "**How to deploy:**\n- run make\n",
+        "Goals: scoring, planning\n",
+        "Questions:\n- Is it the right thing?\n",
+        "Anna: Goal: win it\n",
+        "[10:15] <anna> Question: who pays?\n",
+        "Q: who pays?\n",
+        "Goal - win it\n",
+        "## Goals for today\n- win it\n",
+        "## Questions\n- who pays?\n",
+        "- Question: who pays? Answer: Anders.\n",
+        "- Question: who pays?\n  - Answer: Anders.\n",
+        "- **Question:** who pays?\n- **A:** Anders.\n",
+        "- [x] Question: who pays?\n",
+        "## Open questions\n- [x] Who pays?\n",
+    ],
+)
+def test_what_only_looks_like_such_a_label_files_nothing(text: str) -> None:
+    assert extract(text) == ()
+
+
+def test_an_answer_takes_back_the_question_above_it_alone() -> None:
+    asked = "- Question: who pays?\n- Question: who signs?\n- Answer: Anders.\n"
+    assert filed(asked) == [("questions", "", "who pays?")]
+    assert filed("- Question: who pays?\n\nWe met.\n\n- A: Anders.\n") == [("questions", "", "who pays?")]
+
+
+@pytest.mark.parametrize(
+    ("title", "section"),
+    [("Goals", "goals"), ("Goal", "goals"), ("**Open questions:**", "questions"), ("How to", "howto")],
+)
+def test_a_heading_or_a_label_alone_names_the_section_of_its_list(title: str, section: str) -> None:
+    found = [(section, "", "paint the gate"), (section, "", "maybe sell the barn")]
+    assert filed(f"### {title}\n\n- paint the gate\n- maybe sell the barn\n") == found
+    assert filed(f"{title.strip('*:')}:\n- paint the gate\n- maybe sell the barn\n") == found
+
+
+def test_a_tick_box_below_open_questions_is_a_question() -> None:
+    assert filed("## Open questions\n- [ ] Who pays?\n") == [("questions", "", "Who pays?")]
+
+
+def test_a_question_is_no_fact_with_the_same_words() -> None:
+    found = filed("- Question: the office is in Bern?\n- Fact: the office is in Bern\n")
+    assert found == [("questions", "", "the office is in Bern?"), ("", "", "the office is in Bern")]

@@ -31,6 +31,12 @@ LABELS = (
     "ACTION",
     "PROPOSAL: ",
     "Decisions:\n",
+    "Goal: ",
+    "**Question:** ",
+    "Contact: ",
+    "How to ",
+    "Answer: ",
+    "## Open questions\n",
     "minutes approved",
     "(bob)",
     "+1",
@@ -56,7 +62,7 @@ PIECES = st.sampled_from((*LABELS, *CUES, *SPEAKERS, *MARKS, *SPACES, "\n", "\n"
 def test_any_text(text: str) -> None:
     alone = len(re.findall(r"\r(?!\n)", text))  # a log of an old Mac ends its lines with this
     lines = re.split(r"\r\n|\r|\n" if alone > text.count("\n") else r"\n", text)
-    seen: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str, str]] = set()
     for one in extract(text):
         assert one.text
         assert one.text == fold(one.text)
@@ -65,8 +71,12 @@ def test_any_text(text: str) -> None:
         own = "\n".join(line.removesuffix("\r") for line in lines[place.start_line - 1 : place.end_line])
         assert place.quote
         assert place.quote in own
-        assert (one.type, one.text) not in seen
-        seen.add((one.type, one.text))
+        said = (one.type, one.page_section, one.text)
+        assert said not in seen
+        assert not one.page_section or one.type == "Fact"
+        assert one.text.startswith(one.name)
+        assert bool(one.name) <= (one.page_section == "contacts")
+        seen.add(said)
 
 
 @given(st.lists(PIECES, max_size=30).map("".join))
@@ -107,13 +117,15 @@ UNITS = (
         "we decided to use ",
         "must ",
         "risk ",
+        "How to a",
+        "Question: ",
     ),
     *("approve minutes ", "https://a ", "https://", "my my ", "the a b c d is ", "[a](#b) ", "<!-- ", "--> ", "e.g. "),
     *("a" * 29 + " ", "A" * 20 + " "),
 )
 
 
-LEADS = ("", "Decision: ", "- we decided to use ", "[10:15] <a> ", "RESOLVED: approve minutes ")
+LEADS = ("", "Decision: ", "Contact: ", "How to ", "- we decided to use ", "[10:15] <a> ", "RESOLVED: approve minutes ")
 
 
 # Each unit after one of the leads, and after the others behind `make torture`.

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.night.choose_document import Catalog, home_of, named_document
+from pipelines.night.choose_document import Catalog, file_candidate, home_of, named_document
 from pipelines.store.document import Document
 from pipelines.store.item import Confidence, ItemType
 from tests.making import candidate, entry
@@ -71,3 +71,27 @@ def test_a_document_that_cannot_be_read_takes_nothing() -> None:
     assert home_of(ItemType.RULE, "Never push on Fridays", Confidence.HIGH, catalog) == "Areas/general.md"
     assert home_of(ItemType.FACT, "Prefers tea", Confidence.HIGH, catalog) == "Areas/general.md"
     assert named_document(candidate("x", of=entry("x", project="Alpha")), catalog) == "Areas/general.md"
+
+
+@pytest.mark.parametrize("told", ["My name is Mara Lind.", "The user's name is Mara Lind", "Name: Mara Lind"])
+def test_an_item_tells_whose_memory_it_is(told: str) -> None:
+    user = Document("USER.md", f"# User\n\n- Name:\n\n## Facts\n\n- Fact: {told} <!-- k3333333333 -->\n")
+    catalog = Catalog({d.path: d for d in (user, MEMORY)})
+    assert home_of(ItemType.FACT, "Mara wants answers in English", Confidence.HIGH, catalog) == "USER.md"
+    assert home_of(ItemType.FACT, "Anders wants answers in English", Confidence.HIGH, catalog) == "MEMORY.md"
+
+
+@pytest.mark.parametrize(
+    "told", ["- Name:", "- Name: <!-- who? -->", "- ~~Fact: My name is Mara Lind~~", "Ask what my name is"]
+)
+def test_nobody_is_named_where_no_line_says_so(told: str) -> None:
+    catalog = Catalog({"USER.md": Document("USER.md", f"# User\n\n{told}\n- Role: cook\n")})
+    assert catalog.person == ""
+
+
+@pytest.mark.parametrize("section", ["goals", "contacts", "questions", "howto"])
+def test_what_stands_in_a_section_of_a_page_is_not_loaded_unasked(section: str) -> None:
+    one = replace(candidate("Bea prefers mail", ItemType.FACT), page_section=section)
+    assert file_candidate(one, CATALOG).home == "Areas/general.md"
+    assert file_candidate(replace(one, document="USER"), CATALOG).place == "USER.md"
+    assert file_candidate(replace(one, page_section=""), CATALOG).home == "USER.md"

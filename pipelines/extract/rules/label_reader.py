@@ -11,13 +11,16 @@ from pipelines.extract.extraction import Candidate, Place
 from pipelines.extract.rules.closing_forms import Form, is_chat, read_form, without_done
 from pipelines.extract.rules.labels import (
     CONTENTS,
+    Label,
     introduces_example,
+    is_answer,
     is_bot,
     is_hedged,
     is_mended,
     is_near_miss,
     is_procedural,
     is_void,
+    person_of,
     read_label,
     section_type,
     shows_examples,
@@ -30,7 +33,6 @@ from pipelines.store.spoken_lines import LONGEST_TEXT, Line, clean, read_lines, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pipelines.extract.rules.labels import Label
     from pipelines.store.log import Entry
     from pipelines.store.spoken_lines import Spoken
 
@@ -46,12 +48,14 @@ _DONE_MARKS: Final = ("✅", "✔", "☑", "✓")
 _UNFINISHED: Final = (",", ";", ":", "…", *(f" {word}" for word in "and or the a to of with for in that by".split()))
 
 
+_TICK_BOX: Final = Label(ItemType.TODO, 0, sure=True)
+
+
 @dataclass(slots=True)
 class _Opened:
     """A label that stood alone, and now takes the list, or the one paragraph, that follows."""
 
-    type: ItemType
-    sure: bool
+    label: Label
     end_line: int
     is_list: bool = False
 
@@ -107,6 +111,9 @@ class LabelReader:
     def _read_line(self, index: int, spoken: Spoken) -> int | None:
         """Read a line that a label or a tick box begins; return where what it says ends, or None where it has none."""
         lines = self._lines
+        asked = self.found[-1] if self.found and is_answer(spoken) else None
+        if asked and asked.page_section == "questions" and lines[index].number - asked.places[0].end_line <= _FAR:
+            self.found.pop()
         is_echo = spoken.speaker and is_bot(spoken.speaker)
         if is_echo or is_near_miss(spoken) or (index and introduces_example(lines[index - 1].raw)):
             self._take(index, index)
@@ -123,7 +130,9 @@ class LabelReader:
             if not spoken.box:
                 return None if is_chat(spoken) else self._read_done(index)
             end = end_of(lines, index)
-            self._add(index, end, ItemType.TODO, self._text(index, end), sure=True, reason="tick box", closed=ticked)
+            above = section_type(self._entry.headings[-1]) if self._entry.headings else None
+            boxed = above if above and above.page_section == "questions" else _TICK_BOX
+            self._add(index, end, replace(boxed, closed=ticked), self._text(index, end), "tick box")
             return end
         if not spoken.said[label.text_at :].strip(" *_"):
             return self._read_list(index, label)
@@ -134,7 +143,7 @@ class LabelReader:
         if mended or CONTENTS.match(text):
             self._take(index, end)
         else:
-            self._add(index, end, label.type, text, sure=label.sure, reason="label", closed=label.closed or ticked)
+            self._add(index, end, replace(label, closed=label.closed or ticked), text)
         return end
 
     def _read_done(self, index: int) -> int | None:
@@ -164,11 +173,10 @@ class LabelReader:
             if read_label(spoken) or spoken.box:
                 break
             end = end_of(lines, below)
-            text = self._text(below, end)
-            self._add(below, end, label.type, text, sure=label.sure, reason="label", closed=label.closed)
+            self._add(below, end, label, self._text(below, end))
             below = end + 1
         if end == index and index == len(lines) - 1:
-            self._opened = _Opened(label.type, label.sure, self._entry.end_line)
+            self._opened = _Opened(label, self._entry.end_line)
         return end
 
     def _read_section(self, *, first_of_section: bool) -> None:
@@ -178,11 +186,8 @@ class LabelReader:
         if spoken is None or CONTENTS.match(spoken.marked.lstrip("*_ ")):
             self._take(0, len(lines) - 1)
             return
-        if opened:
-            section: tuple[ItemType, bool] | None = opened.type, opened.sure
-        else:
-            section = section_type(headings[-1]) if headings else None
-        if section is None or spoken.chat or lines[0].number in self.taken:
+        label = opened.label if opened else section_type(headings[-1]) if headings else None
+        if label is None or spoken.chat or lines[0].number in self.taken:
             return
         if not spoken.bullet:
             if spoken.speaker or not (first_of_section or (opened and not opened.is_list)):
@@ -192,10 +197,9 @@ class LabelReader:
                 return
         end = end_of(lines, 0)
         is_summary = not opened and "summary" in headings[-1].lower()
-        kind, sure = section
-        self._add(0, end, kind, self._text(0, end), sure=sure, reason="section", is_summary=is_summary)
+        self._add(0, end, replace(label, closed=False), self._text(0, end), "section", is_summary=is_summary)
         if opened:
-            self._opened = _Opened(kind, sure, self._entry.end_line, is_list=True) if spoken.bullet else None
+            self._opened = _Opened(label, self._entry.end_line, is_list=True) if spoken.bullet else None
 
     def _text(self, index: int, end: int, at: int | None = None, marks: str = "") -> str:
         """Return the words of some lines, of the first from a place on, or else from where its marks end."""
@@ -206,30 +210,25 @@ class LabelReader:
     def _take(self, index: int, end: int) -> None:
         self.taken.update(line.number for line in self._lines[index : end + 1])
 
-    def _add(  # noqa: PLR0913  these are the parts of what was found
-        self,
-        index: int,
-        end: int,
-        kind: ItemType,
-        text: str,
-        *,
-        sure: bool,
-        reason: str,
-        closed: bool = False,
-        is_summary: bool = False,
+    def _add(
+        self, index: int, end: int, label: Label, text: str, reason: str = "label", *, is_summary: bool = False
     ) -> None:
         self._take(index, end)
+        kind, section = label.type, label.page_section
         done = text.startswith(_DONE_MARKS)
         text = text.lstrip("".join(_DONE_MARKS) + " ")
-        if is_void(kind, text) or is_procedural(text) or (not sure and is_hedged(text)):
+        if is_void(kind, text, section) or is_procedural(text) or (not label.sure and is_hedged(text)):
             return
-        if kind is ItemType.TODO and (closed or done or without_done(text)):
+        if kind is ItemType.TODO and (label.closed or done or without_done(text)):
             self._close(index, end, "close", "done", without_done(text) or text)
             return
+        if section == "questions" and (label.closed or done):
+            self._close(index, end, "close", "answered", text)
+            return
         quote, start, last = self._quoted(index, end)
-        confidence = Confidence.HIGH if sure else Confidence.MEDIUM
-        place = Place(self._entry, start, last, quote)
-        found = Candidate(kind, text, (place,), confidence, reason, NAME)
+        confidence = Confidence.HIGH if label.sure else Confidence.MEDIUM
+        place, name = Place(self._entry, start, last, quote), person_of(text) if section == "contacts" else ""
+        found = Candidate(kind, text, (place,), confidence, reason, NAME, page_section=section, name=name)
         (self.repeated if is_summary else self.found).append(found)
 
     def _quoted(self, index: int, end: int) -> tuple[str, int, int]:

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pipelines.store.document import BY_WORD
 from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Label:
         owner: a name in brackets behind the label, as in `TODO(bob):`, or empty.
         closed: whether the label says that the thing is done.
         mending: whether the word, written like this, is also what a mended fault or a step already taken is called.
+        page_section: where on its page the line belongs, where the label says so; else empty.
     """
 
     type: ItemType
@@ -39,21 +41,24 @@ class Label:
     owner: str = ""
     closed: bool = False
     mending: bool = False
+    page_section: str = ""
 
 
 _LABEL = re.compile(
     r"""
     (?P<open>[*_]{0,3})
     (?:\[!(?P<alert>warning|caution|important)\](?P<after>[ \t]*)
-    |(?:\#(?P<command>agreed|accepted|action|decision|todo)|\[(?P<kind>decision|fact|rule|todo|risk)\])[ \t]{1,8}
+    |(?:\#(?P<command>agreed|accepted|action|decision|todo)
+        |\[(?P<kind>decision|fact|rule|todo|risk|goal|contact|question)\])[ \t]{1,8}
     |(?P<word>(?:final[ ]|key[ ])?decisions?(?:[ ]made|[ ]taken)?|decided|agreed|agreements?|consensus|resolved
         |resolutions?|(?:key[ ])?facts?|(?:key[ ])?lessons?(?:[ ]learned)?|learned|learnings?|til
         |preferences?|rules?|polic(?:y|ies)
         |conventions?|guidelines?|constraints?|to[- ]?do'?s?
         |actions?(?:[ -](?:items?|points?|needed|required))?
         |next[ ](?:steps?|actions?)|follow[- ]?ups?|fixme|reminders?|risks?|warnings?|cautions?|danger|blockers?
-        |important)
+        |important|goals?|contacts?|question|open[ ]questions?|how[ -]?to)
      (?!\w)
+     (?P<what>(?<=to)[ ](?=\w)[^:：*_\n]{1,60})?
      (?P<number>(?:-|[ \t]?\#[ \t]?|[ \t])\d{1,6}[a-z]?(?![\w-]))?
      (?P<close1>[*_]{0,3})
      (?P<paren>[ \t]?[(\[][^()\[\]\n]{1,60}[)\]])?
@@ -75,7 +80,7 @@ _MEANINGS: Final = {
         (ItemType.DECISION, _UNSPOKEN, "agreement consensus"),
         (ItemType.DECISION, _SHOUTED, "resolved resolution"),
         (ItemType.FACT, _SURE, "fact"),
-        (ItemType.FACT, _UNSPOKEN, "lesson learned learning til preference"),
+        (ItemType.FACT, _UNSPOKEN, "lesson learned learning til preference goal contact question howto"),
         (ItemType.RULE, _SURE, "rule"),
         (ItemType.RULE, _UNSPOKEN, "policy policie convention guideline constraint important"),
         (ItemType.TODO, _SURE, "todo action followup"),
@@ -88,9 +93,10 @@ _MEANINGS: Final = {
     )
     for word in some.split()
 }
+_PAGE_SECTIONS: Final = {"goal": "goals", "contact": "contacts", "question": "questions", "howto": "howto"}
 _MENDING: Final = frozenset({"resolved", "resolution", "action"})
 _SHORTER = re.compile(
-    r"(?:final|key) | made| taken| learned|[ -](?:items?|points?|needed|required)$| (?:steps?|actions?)$"
+    r"(?:final|key|open) | made| taken| learned|[ -](?:items?|points?|needed|required)$| (?:steps?|actions?)$"
 )
 _REFUSING = re.compile(
     r"\b(?:propos\w*|draft|pending|tentative|rejected|withdrawn|deferred|superseded|obsolete|reverted|example|old|"
@@ -121,12 +127,13 @@ def read_label(spoken: Spoken) -> Label | None:
         return None if spoken.said[found.end() :].strip() else Label(kind, found.end(), sure=True)
     if named := found["command"] or found["kind"]:
         kind = _MEANINGS[named.lower()][0]
-        return Label(kind, found.end(), sure=True)
+        return Label(kind, found.end(), sure=True, page_section=_PAGE_SECTIONS.get(named.lower(), ""))
     word, paren = found["word"], (found["paren"] or "").strip(" \t()[]")
     name = _SHORTER.sub("", word.lower())
     name = name if name == "consensus" else re.sub(r"[\s'-]", "", name).removesuffix("s")
     kind, strictness = _MEANINGS[name]
-    if _REFUSING.search(paren) or not _separated(found, spoken):
+    section = _PAGE_SECTIONS.get(name, "")
+    if _REFUSING.search(paren) or not _separated(found, spoken) or (section and not _names_section(found, spoken)):
         return None
     if spoken.is_speech and (
         strictness in {_UNSPOKEN, _UNSURE} or (strictness == _IN_OWN_VOICE and not word.isupper())
@@ -138,13 +145,25 @@ def read_label(spoken: Spoken) -> Label | None:
         sure = loud or bool(found["open"] or found["number"]) or spoken.heading
     return Label(
         type=kind,
-        text_at=found.end(),
+        text_at=found.start() if found["what"] else found.end(),
         sure=sure,
-        marks="" if found["close1"] or found["close2"] else found["open"],
+        marks="" if found["what"] or found["close1"] or found["close2"] else found["open"],
         owner="" if _PLACE_OR_DAY.fullmatch(paren) or _DONE.search(paren) else paren,
         closed=bool(_DONE.search(paren)),
         mending=name in _MENDING and not word.isupper() and not found["number"],
+        page_section=section,
     )
+
+
+def _names_section(found: re.Match[str], spoken: Spoken) -> bool:
+    """Whether a word such as `Goal`, which people write before much else, names a section.
+
+    It does in the log's own voice, with a colon; its plural stands alone, and `How to deploy:` before the answer.
+    """
+    if spoken.quoted or not found["colon"]:
+        return False
+    is_alone = not spoken.said[found.end() :].strip(" *_")
+    return not is_alone if found["what"] else is_alone or found["word"][-1] not in "sS"
 
 
 def _separated(found: re.Match[str], spoken: Spoken) -> bool:
@@ -193,6 +212,7 @@ _SECTIONS: Final = (
 _WHOSE = r"(?:(?:key|main|new|our|my|your|final|standing|remaining|today['’]?s|[\w-]{1,30}['’]s) ){0,2}"
 _WHEN = r"(?: (?:today|tomorrow|from today|for (?:today|tomorrow|next week|next session)))?"
 _TITLES: Final = tuple((kind, sure, re.compile(_WHOSE + rf"(?:{words})" + _WHEN)) for kind, sure, words in _SECTIONS)
+_PAGE_TITLES: Final = {"goal": "goals", **{title.casefold(): section for section, title in BY_WORD.items()}}
 _SUMMARY = re.compile(r"summary of (?:the )?(?:new )?(action items|actions|resolutions|decisions)")
 _DECORATION = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,4}\.?\s)?[^\w]*|\s*[(\[][^()\[\]]{0,60}[)\]]\s*$|\W+$")
 _LONGEST: Final = 80
@@ -202,18 +222,19 @@ _EXAMPLES = re.compile(
 )
 
 
-def section_type(title: str) -> tuple[ItemType, bool] | None:
-    """Return what the list items under a heading are, or None where it does not say so.
+def section_type(title: str) -> Label | None:
+    """Return what the list items under a heading are, as a label would say it, or None where it does not say so.
 
-    Returns:
-        The type, and whether the heading names it outright, as `Decisions` does and `Next steps` does not.
+    It is sure where the heading names it outright, as `Decisions` does and `Next steps` does not.
     """
     if len(title) > _LONGEST:
         return None
     name = _plain(title)
     if summary := _SUMMARY.fullmatch(name):
-        return (ItemType.TODO if summary[1].startswith("action") else ItemType.DECISION), _SECTIONS_SURE
-    return next(((kind, sure) for kind, sure, pattern in _TITLES if pattern.fullmatch(name)), None)
+        return Label(ItemType.TODO if summary[1].startswith("action") else ItemType.DECISION, 0, sure=_SECTIONS_SURE)
+    if section := _PAGE_TITLES.get(name):
+        return Label(ItemType.FACT, 0, sure=True, page_section=section)
+    return next((Label(kind, 0, sure=sure) for kind, sure, pattern in _TITLES if pattern.fullmatch(name)), None)
 
 
 def _plain(title: str) -> str:
@@ -307,13 +328,37 @@ _TENTATIVE = re.compile(
 )
 
 
-def is_void(kind: ItemType, text: str) -> bool:
-    """Return whether the words after a label say nothing, ask, or take the label back."""
+def is_void(kind: ItemType, text: str, page_section: str = "") -> bool:
+    """Return whether the words after a label say nothing of its kind, ask, or take the label back."""
     if _VOID.fullmatch(text[:300]) or text.startswith("~~") or not any(char.isalpha() for char in text[:300]):
+        return True
+    if page_section == "questions":
+        return _ANSWERED.search(text) is not None
+    if page_section == "contacts" and not (person_of(text) or _REACHED.search(text)):
         return True
     if kind is ItemType.TODO:
         return False
     return text.endswith("?") or (kind is ItemType.DECISION and _TENTATIVE.match(text) is not None)
+
+
+_ANSWERED = re.compile(r"[.?!*_] [*_]{0,3}A(?:nswer)?[*_]{0,3}:")
+_ANSWER = re.compile(r"[*_]{0,3}A(?:nswer)?[*_]{0,3}:")
+_REACHED = re.compile(r"\S@\S|(?:\d[ ()/-]?){6}")
+_NOT_THE_NAME = re.compile(r"\s*[,:;(<]|\s(?:[-–—]|is)\s|\s(?=\S*[@\d])")
+_MOST_NAMES: Final = 4
+
+
+def is_answer(spoken: Spoken) -> bool:
+    """Return whether a line answers the question above it."""
+    return _ANSWER.match(spoken.marked) is not None
+
+
+def person_of(contact: str) -> str:
+    """Return the name with which the line of a contact begins, or an empty string where no name stands there."""
+    name = _NOT_THE_NAME.split(contact, maxsplit=1)[0]
+    parts = name.split()
+    looks_like_one = all(part[0].isupper() or part in {"van", "von", "de", "da", "del", "der", "den"} for part in parts)
+    return name if looks_like_one and len(parts) <= _MOST_NAMES else ""
 
 
 _HEDGE = re.compile(

@@ -58,7 +58,7 @@ class RulesExtractor:
         labelled: dict[tuple[str, ...], Candidate] = {}  # what is said more than once in a day, where it is surest
         for found in (reader.found, laid_down, reader.repeated):
             for one in sorted(found, key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line)):
-                labelled.setdefault((one.type, *words(one.text)), one)
+                labelled.setdefault((one.type, one.page_section, *words(one.text)), one)
         said = sorted(labelled.values(), key=lambda one: one.start_line)
         sure = [one for one in said if one.confidence is Confidence.HIGH]
         unsure = [one for one in said if one.confidence is not Confidence.HIGH]
