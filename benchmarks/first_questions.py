@@ -38,6 +38,8 @@ PROJECTS = ("Harborlight", "Lanternbook", "Millrace", "Osprey", "Quarry", "Tollg
 PEOPLE = ("Ida Berg", "Jonas Falk", "Karim Aziz", "Lena Ortiz", "Mats Holm", "Nora Quist")
 THINGS = ("index", "importer", "ledger", "gateway", "report", "queue", "mailer", "archive", "scheduler", "dashboard")
 VERBS = ("moves to", "is rewritten in", "is split from", "is read by", "waits for", "replaces", "is shared with")
+SCARCE = ("memory", "disk space", "licences", "threads", "time", "hands")
+MOMENTS = ("the audit", "the move", "the summer sale", "the next release", "the yearly count", "the visit")
 NEVER = ("push on a Friday", "mail a client before ten", "delete a backup", "rename a bucket", "skip the staging tests")
 USER = (
     "Fact: My name is Mara Voss.", "Fact: My role is surveyor and programmer.", "Fact: I work from 09:00 to 16:00.",
@@ -117,7 +119,7 @@ def worded(project: str, day: date, chance: random.Random, truth: Truth) -> list
         said.append(f"Done: {mine[0]}")
     risks = truth.risks.setdefault(project, [])
     if chance.random() < FEARS:
-        risks.append(f"The {other} may fail under load {number}.")
+        risks.append(f"The {other} may run out of {chance.choice(SCARCE)} before {chance.choice(MOMENTS)}.")
         said.append(f"Risk: {risks[-1]}")
     if len(risks) > MOST_RISKS:
         said.append(f"Resolved: {risks.pop(0)}")
@@ -139,7 +141,7 @@ def answered(context: str, morning: date, project: str, truth: Truth) -> list[bo
         PEOPLE[PROJECTS.index(project)] in context,
         truth.decided.get(project, "") in context,
         all(text in context for _, text in mine[:1]),
-        all(risk in context for risk in truth.risks.get(project, [])[-1:]),
+        all(risk.rstrip(".") in context for risk in truth.risks.get(project, [])[-1:]),
         sum(one in context for one in told) * 2 >= len(told),
     ]
 

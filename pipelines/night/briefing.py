@@ -140,7 +140,8 @@ def _projects(known: Mapping[str, Document], told: Mapping[str, Sequence[Item]],
     for path, document in known.items():
         if document.kind is Kind.PROJECT:
             steps = sorted((one for one in told[path] if one.type is ItemType.TODO), key=lambda one: one.due or "9")
-            step = f"Next: {_short(steps[0].text)}{f' (due {steps[0].due})' if steps[0].due else ''}" if steps else ""
+            due = f" (due {steps[0].due})" if steps and steps[0].due and steps[0].due not in steps[0].text else ""
+            step = f"Next: {_short(steps[0].text)}{due}" if steps else ""
             parts = [part for part in (_stands(document, told[path]), step) if part]
             says = f": {' '.join(parts)}" if parts else ""
             rows.append((document.newest, f"- [{document.title}]({link(path)}){says}"))

@@ -132,7 +132,7 @@ def _parts(items: Sequence[Item]) -> list[_Part]:
 
 
 def _worded(item: Item) -> str:
-    due = f" (due {item.due})" if item.due else ""
+    due = f" (due {item.due})" if item.due and item.due not in item.text else ""
     return f"{clipped(item.text, _LENGTH).rstrip('.')}{due}"
 
 

@@ -206,7 +206,7 @@ def _shown(
         replace(
             _as_called(hit, layout),
             overruled=governed.overruled.get(unit),
-            evidence=tuple(_as_called(read[line], layout) for line in below.get(hit.item) or told.get(unit, ())),
+            evidence=tuple(_as_called(read[line], layout) for line in below.get(hit.item) or told.get(unit) or []),
         )
         for unit, hit in zip(factors, hits, strict=True)
     ]

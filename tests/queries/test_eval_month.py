@@ -18,8 +18,8 @@ from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.queries.eval_month import Row
     from pipelines.queries.month_gold import Month
+    from pipelines.queries.month_pages import Row
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/month"
 TAUGHT = ("Done: ", "Todo done: ", "Resolved: ", "Dropped: ", "No longer: ", "Correction: ", "- [x] ", " - DONE")

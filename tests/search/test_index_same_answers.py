@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -46,6 +46,7 @@ LINES = (
     *("project: p", "- 東京でりんごを食べた", "- a cheerful physician"),
     *("## 2026-01-01", "## 2026-01-02", TOLD.render(), TOLD.render().replace("red.", "ripe."), "Learnt: pears."),
 )
+ENDED: dict[str, Any] = {"status": Status.ENDED, "until": "2026-01-20"}
 RESTS = tuple(Evidence(path, 5, 5, quote_digest(RED)) for path in NAMES[:2])
 ITEMS = (
     "- Decision: Sail north. <!-- k7f3a9c2b10 since=2026-02-01 trust=self confidence=medium -->",
@@ -56,7 +57,7 @@ ITEMS = (
         render_item(Item(ItemType.FACT, text, id=ident, since="2026-01-01", by="rules@1", evidence=RESTS, **more))
         for ident, text, more in (
             ("k3c02d9e443", "Apples are red.", {}),
-            ("k4c02d9e444", "Ripe apples.", {"status": Status.ENDED, "until": "2026-01-20"}),
+            ("k4c02d9e444", "Ripe apples.", ENDED),
         )
     ),
 )

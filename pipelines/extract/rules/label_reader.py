@@ -28,6 +28,7 @@ from pipelines.extract.rules.labels import (
 from pipelines.extract.rules.owner_acts import NAME, is_typed
 from pipelines.store.evidence import act_in, voice_in
 from pipelines.store.item import Confidence, ItemType, fold
+from pipelines.store.layout import log_day
 from pipelines.store.spoken_lines import LONGEST_TEXT, Line, clean, read_lines, sentences
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
 )  # `Reason: ...` is the next matter
 _PLAIN: Final = re.compile(r"(?:Decision|Fact|Rule|Todo|Risk|Done|Correction):[ ]")
+_DUE: Final = re.compile(r"(?:\(due:? (?P<inside>\d{4}-\d\d-\d\d)\)|\b(?:due|by) (?P<day>\d{4}-\d\d-\d\d))[.!]?$")
 _FAR: Final = 2  # lines between a label that stands alone and what it takes: one blank line at most
 _MOST_LINES: Final = 8
 _LONGEST_QUOTE: Final = 3 * LONGEST_TEXT
@@ -225,10 +227,11 @@ class LabelReader:
         if section == "questions" and (label.closed or done):
             self._close(index, end, "close", "answered", text)
             return
+        text, due = due_of(text) if kind is ItemType.TODO else (text, "")
         quote, start, last = self._quoted(index, end)
         confidence = Confidence.HIGH if label.sure else Confidence.MEDIUM
         place, name = Place(self._entry, start, last, quote), person_of(text) if section == "contacts" else ""
-        found = Candidate(kind, text, (place,), confidence, reason, NAME, page_section=section, name=name)
+        found = Candidate(kind, text, (place,), confidence, reason, NAME, page_section=section, name=name, due=due)
         (self.repeated if is_summary else self.found).append(found)
 
     def _quoted(self, index: int, end: int) -> tuple[str, int, int]:
@@ -237,6 +240,15 @@ class LabelReader:
         quote = "\n".join(line.raw for line in lines).strip()[:_LONGEST_QUOTE].rstrip()
         start = lines[0].number
         return quote, start, min(lines[-1].number, start + quote.count("\n"))
+
+
+def due_of(text: str) -> tuple[str, str]:
+    """Return the words of a Todo, and the ISO date at its end by which it is due, or nothing."""
+    found = _DUE.search(text)
+    day = (found["inside"] or found["day"]) if found else ""
+    if not found or not log_day(f"{day}.md"):
+        return text, ""
+    return text[: found.start()].rstrip() if found["inside"] else text, day
 
 
 def read_forms(entries: Iterable[Entry]) -> tuple[Form, ...]:
