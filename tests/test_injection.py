@@ -21,6 +21,7 @@ from pipelines.night.plan import Night
 from pipelines.night.progress import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
+from pipelines.store.document import ORDER
 from pipelines.store.item import Trust
 from pipelines.store.layout import BRIEFING, REPLIES, REVIEW, USER
 from pipelines.store.log import parse_entries
@@ -148,7 +149,7 @@ def test_nothing_in_a_log_forges_structure(memory: Memory, tmp_path: Path, name:
     for path, document in hostile.items():
         new = path not in benign
         assert not new or re.fullmatch(r"(?:Projects/[a-z0-9-]{1,100}|Areas/general|Review)\.md", path), path
-        assert headings(document) <= known | {"## Not confirmed"}, path
+        assert headings(document) <= known | {f"## {title}" for title in ORDER}, path
         assert keys(document) <= fronts, path
         assert document.faults == (), path
         assert document.front.get("trust") != "owner" or not document.items, path

@@ -58,7 +58,7 @@ def test_search_and_the_briefing_tell_only_what_holds(memory: Memory) -> None:
     assert found[CORRECTED][0] == "MEMORY.md"
     assert f"Fact: {PORT}" not in memory.read("MEMORY.md")
     hits = json.loads(memory.curate("search", "which port does the gateway listen on", "--json"))
-    told = [hit["text"] for hit in hits["results"] if not hit["path"].startswith("Logs/")]
+    told = [hit["text"] for hit in hits["results"] if not hit["path"].startswith(("Logs/", "Episodes/"))]
     assert any("9090" in text for text in told)
     assert not any(PORT in text for text in told)
     assert PORT not in memory.curate("context", "--now", "2026-03-09T08:00").partition("Logs")[0]

@@ -215,7 +215,10 @@ RAW = (
     | ANY_JSON.map(json.dumps)
     | st.builds(lambda x: json.dumps({"items": x, "operations": x}), ANY_JSON)
 )
-ALLOWED = {"MEMORY.md", "USER.md", "Review.md", "Areas/general.md", "Projects/harbour.md", "State/progress.jsonl"}
+ALLOWED = {
+    "MEMORY.md", "USER.md", "Review.md", "Areas/general.md", "Episodes/2026-03.md", "Projects/harbour.md",
+    "State/progress.jsonl",
+}  # fmt: skip
 FORGED = {"k1234567890", "k3333333333", "k4444444444"}
 
 
@@ -264,10 +267,10 @@ def test_a_program_can_stand_in_from_the_command_line(memory: Memory, tmp_path: 
     program.write_text(
         "import json, re, sys\n"
         "asked = json.load(sys.stdin)\n"
-        "if asked['task'] == 'review':\n"
-        "    print('{\"operations\": []}')\n"
+        "if asked['task'] in {'review', 'brief'}:\n"
+        "    print('{\"operations\": []}' if asked['task'] == 'review' else '{}')\n"
         "    sys.exit()\n"
-        "assert (asked['task'], asked['prompt_id'], asked['prompt_version']) == ('extract', 'extract', 4)\n"
+        "assert (asked['task'], asked['prompt_id'], asked['prompt_version']) == ('extract', 'extract', 5)\n"
         "quote = re.search(r'5\\| - 09:14 (.*)', asked['user'])[1]\n"
         "place = dict(quote=quote, start_line=5, end_line=5)\n"
         "item = dict(type='Decision', text=quote, evidence=[place], confidence='high')\n"
@@ -276,8 +279,8 @@ def test_a_program_can_stand_in_from_the_command_line(memory: Memory, tmp_path: 
     provider = f"exec:'{sys.executable}' '{program}'"
     told = json.loads(memory.curate("run", "--json", "--provider", provider, "--now", "2026-03-20T02:00"))
     assert told["items"]["added"] == 3
-    assert told["model"]["spent"]["exec:python" + sys.executable.rpartition("python")[2]]["calls"] == 5, (
-        "the review was asked about the second day, and about the third"
+    assert told["model"]["spent"]["exec:python" + sys.executable.rpartition("python")[2]]["calls"] == 6, (
+        "the review was asked about the second day and the third, and once what the pages and days are to say"
     )
     assert "by=exec:python" in memory.read("Projects/harbour.md")
     assert str(tmp_path) not in memory.git("log", "-1", "-p")

@@ -255,7 +255,17 @@ def test_the_report_is_kept_for_the_status(memory: Memory) -> None:
     report = night(memory)
     kept = json.loads((memory.root / ".curate" / "runs" / f"{report.run}.json").read_text())
     assert kept["commit"] == report.commit
-    assert set(kept["seconds"]) == {"capture", "extract", "review", "verify", "promote", "prune", "reindex", "commit"}
+    assert set(kept["seconds"]) == {
+        "capture",
+        "extract",
+        "review",
+        "verify",
+        "promote",
+        "brief",
+        "prune",
+        "reindex",
+        "commit",
+    }
 
 
 def test_a_repeat_confirms_the_item_that_says_it(memory: Memory) -> None:

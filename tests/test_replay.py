@@ -162,7 +162,7 @@ def test_a_reply_that_somebody_changed_is_seen(night: tuple[Memory, str]) -> Non
     file = next(one for one in (memory.root / REPLIES).glob("*.json") if "Harbour uses Terraform" in one.read_text())
     file.write_text(file.read_text().replace("Harbour uses Terraform", "Harbour now uses Terraform"))
     told = replayed(memory, run, exits=1)
-    assert (told["same"], told["different"]) == (False, ["Projects/harbour.md"])
+    assert (told["same"], told["different"]) == (False, ["Episodes/2026-03.md", "Projects/harbour.md"])
     assert "+- Decision: Harbour now uses Terraform" in told["diff"]
     said = memory.curate("replay", run, exits=1)
     assert f"Different: run {run} made " in said

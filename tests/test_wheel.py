@@ -50,7 +50,7 @@ def test_the_wheel_holds_what_the_command_reads(wheel: Path) -> None:
         "memory_template/gitignore",
     ):
         assert f"pipelines/_data/{name}" in names
-    assert "pipelines/templates/project.md.j2" in names
+    assert "pipelines/templates/document.md.j2" in names
     assert "pipelines/py.typed" in names
     assert "pipelines/prices.toml" in names
     assert not [name for name in names if name.startswith(("tests/", "examples/", "deploy/"))]

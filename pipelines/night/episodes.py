@@ -72,14 +72,31 @@ def closed_day(day: str, entries: Sequence[Entry]) -> ClosedDay:
 
 
 def items_of_days(documents: Mapping[str, Document]) -> dict[str, list[tuple[str, Item]]]:
-    """Return day → document and item, of what each day brought or ended and a sentence may rest on."""
+    """Return day → document and item, of what each day brought or ended and a sentence may rest on.
+
+    They stand in the order of the log, wherever they stand in their documents now.
+    """
     found: dict[str, list[tuple[str, Item]]] = defaultdict(list)
     for document, placed in numbered(documents.values()):
         item = placed.item
         if item.evidence and may_be_told(item):
             for day in {item.learnt, *([item.until] if item.status in _ENDED else [])}:
                 found[day].append((document.path, item))
+    for items in found.values():
+        items.sort(key=lambda one: (one[1].learnt, one[1].evidence[0].path, one[1].evidence[0].start_line, one[1].id))
     return found
+
+
+def _lines_told(documents: Mapping[str, Document]) -> dict[str, str]:
+    """Return log → the lines on which any item rests, whatever became of that, as `12-14,20`."""
+    found: dict[str, set[tuple[int, int]]] = defaultdict(set)
+    for _, placed in numbered(documents.values()):
+        for one in placed.item.evidence:
+            found[one.path].add((one.start_line, one.end_line))
+    return {
+        path: ",".join(str(start) if start == end else f"{start}-{end}" for start, end in sorted(places))
+        for path, places in found.items()
+    }
 
 
 def told_days(documents: Mapping[str, Document]) -> set[str]:
@@ -97,7 +114,7 @@ def with_episodes(
         days: those that are to be told anew.
         written: day → the sentences of a model that hold; code adds what they leave out.
     """
-    after, items = dict(documents), items_of_days(documents)
+    after, items, lines = dict(documents), items_of_days(documents), _lines_told(documents)
     titles = {fold(one.title).casefold() for one in documents.values() if one.kind in _TOPICS}
     for one in days:
         path = episode_path(one.day)
@@ -105,7 +122,7 @@ def with_episodes(
         own = [sentence for _, sentence, is_changed in sentences_under(page, one.day) if is_changed]
         mine = [item for _, item in items.get(one.day, ())]
         kept = list(written.get(one.day, ()))
-        covers = f"1-{one.last_line}" if kept and one.last_line else _lines_of(mine, one.day)
+        covers = f"1-{one.last_line}" if kept and one.last_line else lines.get(log_path(one.day), "")
         topics = [heading for heading in one.headings if fold(heading).casefold() in titles]
         if topics and not kept:
             kept = [Sentence(f"Worked on {_listed(topics)}.")]
@@ -122,9 +139,10 @@ def with_true_episodes(documents: Mapping[str, Document]) -> dict[str, Document]
         page = documents[path]
         for day in [heading.title for heading in page.headings if heading.level > 1]:
             found = sentences_under(page, day)
-            kept = [one for _, one, is_changed in found if not is_changed and _holds(one, known)]
-            if len(kept) == sum(not is_changed for *_, is_changed in found):
+            ours = [one for _, one, is_changed in found if not is_changed]
+            if all(_holds(one, known) for one in ours):
                 continue
+            kept = [one for one in ours if not one.is_codes and _holds(one, known)]
             own = [one for _, one, is_changed in found if is_changed]
             items = items or items_of_days(documents)
             first = next(one for _, one, _ in found)
@@ -176,7 +194,7 @@ def _sentence(title: str, items: Sequence[Item]) -> Sentence:
     named = items[:_MOST_NAMED]
     more = f" And {len(items) - len(named)} more." if len(items) > len(named) else ""
     text = f"{title}: {joined(_worded(one) for one in named)}{more}"
-    return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False))
+    return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False), is_codes=True)
 
 
 def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
@@ -185,7 +203,8 @@ def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
     texts = [first, *(f"{one[0].lower()}{one[1:]}" for one in others)]
     left = len(items) - len(groups)
     more = f" And {left} more." if left else ""
-    return Sentence(f"{joined(texts)}{more}", tuple(one.id for one in items), digest(items, with_status=False))
+    ids = tuple(one.id for one in items)
+    return Sentence(f"{joined(texts)}{more}", ids, digest(items, with_status=False), is_codes=True)
 
 
 def _worded(item: Item) -> str:
@@ -202,13 +221,6 @@ def _listed(names: Sequence[str]) -> str:
     if len(names) > len(shown):
         return f"{', '.join(shown)} and {len(names) - len(shown)} more"
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
-
-
-def _lines_of(items: Iterable[Item], day: str) -> str:
-    """Return the lines of a day's log on which items rest, as `12-14,20`."""
-    path = log_path(day)
-    places = {(one.start_line, one.end_line) for item in items for one in item.evidence if one.path == path}
-    return ",".join(str(start) if start == end else f"{start}-{end}" for start, end in sorted(places))
 
 
 def _told(page: Document, day: str, sentences: Sequence[Sentence]) -> Document:

@@ -131,7 +131,8 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
         undone = undo(sides, base.documents, snapshot.unreadable(), deleted, item, snapshot.shown)
     pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.layout.link)
     _keep_crowded(undone, pruned, snapshot.shown)
-    changes = _changes(wish, snapshot, base, undone, pruned, stones) if undone.changed or run.by_hand else ()
+    is_other = undone.changed or run.by_hand or dict(undone.documents) != dict(base.documents)
+    changes = _changes(wish, snapshot, base, undone, pruned, stones) if is_other else ()
     return UndoPlan(run, item, undone, changes)
 
 

@@ -291,7 +291,10 @@ def without_empty(lines: list[str], title: str) -> list[str]:
         if heading.level == 2 and heading.title == title:  # noqa: PLR2004  sections are made at level two
             stop = headings[number + 1].line if number + 1 < len(headings) else len(lines)
             if not "".join(lines[heading.line + 1 : stop]).strip():
-                return [*lines[: heading.line], *lines[stop:]]
+                above = lines[: heading.line]
+                while stop == len(lines) and above and not above[-1].strip():
+                    above.pop()
+                return [*above, *lines[stop:]]
     return lines
 
 

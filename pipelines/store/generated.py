@@ -50,7 +50,8 @@ class Sentence:
     Args:
         text: one line of plain text.
         ids: the items that it rests on.
-        of: what a model wrote carries the `digest` of those items; code's own words have none.
+        of: the `digest` of those items, where a change of them is to be seen; else empty.
+        is_codes: whether code wrote it, in the words of the items, and can write it anew.
         lines: of an episode, the lines of the day's log that it covers, `12-14,20`; else empty.
         sessions: of an episode, the transcripts that the day's log tells of.
     """
@@ -58,12 +59,17 @@ class Sentence:
     text: str
     ids: tuple[str, ...] = ()
     of: str = ""
+    is_codes: bool = False
     lines: str = ""
     sessions: tuple[str, ...] = ()
 
     def render(self) -> str:
         """Return its line, without a line end."""
-        named = (("of", self.of), ("lines", self.lines), *(("from", quote(one)) for one in self.sessions))
+        named = (
+            ("is" if self.is_codes else "of", self.of),
+            ("lines", self.lines),
+            *(("from", quote(one)) for one in self.sessions),
+        )
         pairs = [*(f"{key}={value}" for key, value in named if value), *self.ids]
         return f"{self.text} <!-- s:{' '.join([_sum(self.text, 6), *pairs])} -->"
 
@@ -77,7 +83,8 @@ def read_sentence(line: str) -> tuple[Sentence, bool] | None:
     values = {key: value for key, sign, value in pairs if sign}
     ids = tuple(key for key, sign, _ in pairs if not sign)
     sessions = tuple(unquote(value) for key, _, value in pairs if key == "from")
-    sentence = Sentence(found["text"], ids, values.get("of", ""), values.get("lines", ""), sessions)
+    of, lines = values.get("of") or values.get("is", ""), values.get("lines", "")
+    sentence = Sentence(found["text"], ids, of, "is" in values, lines, sessions)
     return sentence, _sum(found["text"], 6) != found["sum"]
 
 

@@ -130,7 +130,8 @@ def test_add_can_be_undone_now_that_it_is_a_verb(memory: Memory) -> None:
 
 def test_a_project_is_made_from_its_template_once(memory: Memory) -> None:
     assert memory.curate("project", "new", "Kestrel", "Two") == "Made Projects/kestrel-two.md.\n"
-    assert "# Kestrel Two\n\n## Goals" in memory.read("Projects/kestrel-two.md")
+    assert "kind: project\n" in memory.read("Projects/kestrel-two.md")
+    assert "# Kestrel Two\n" in memory.read("Projects/kestrel-two.md")
     assert "[Kestrel Two](Projects/kestrel-two.md)" in memory.read("MEMORY.md")
     assert "goes by the name" in memory.curate("project", "new", "kestrel two", exits=2)
     assert "is no name" in memory.curate("project", "new", "!!", exits=2)

@@ -207,7 +207,9 @@ def test_a_run_that_changed_no_item_is_passed_over_and_can_be_named(memory: Memo
     _, first, _ = two_nights(memory)
     memory.write("Logs/2026-03-12.md", "- 09:00 had coffee\n")
     memory.curate("run", "--now", "2026-03-13T02:00")
-    assert "nothing could be taken back" in memory.curate("undo", "20260313")
+    told = memory.read("Episodes/2026-03.md")
+    assert memory.curate("undo", "20260313").startswith("Run 20260313T")
+    assert memory.read("Episodes/2026-03.md") == told.partition("\n## 2026-03-12")[0]
     memory.curate("undo", "--now", "2026-03-13T09:00")
     assert curated(memory.files()) == curated(first)
 

@@ -227,7 +227,7 @@ def test_until_a_tool_is_called_nothing_heavy_is_imported(memory: Memory) -> Non
     )
     server = Server(memory.root, sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{probe}", "mcp")
     server.ask(HELLO)
-    assert len(server.ask(message(id=1, method="tools/list"))["result"]["tools"]) == 8
+    assert len(server.ask(message(id=1, method="tools/list"))["result"]["tools"]) == 9
     assert server.end() == (b"", b"[]\n", 0)
 
 
@@ -328,7 +328,7 @@ def test_a_bad_argument_is_named_in_one_sentence_and_an_unknown_one_is_refused()
         ({"query": "x", "type": "Idea"}, "The argument type must be one of Decision, Fact, Rule, Todo, Risk or null."),
         (
             {"query": "x", "top": 3},
-            "There is no argument 'top'; there are query, limit, type, project, since, before, meta.",
+            "There is no argument 'top'; there are query, limit, type, project, since, before, meta, source.",
         ),
     ):
         assert argument_faults(arguments, schema) == [fault]

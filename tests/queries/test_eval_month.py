@@ -11,9 +11,12 @@ import pytest
 
 from pipelines.cli import run_cli
 from pipelines.errors import BadFile, BadGold
+from pipelines.night.episodes import ClosedDay, with_episodes
+from pipelines.night.states import with_states
 from pipelines.queries.eval_month import WAYS, compare, runs_of
 from pipelines.queries.month_gold import read_month
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest, render_item
+from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -232,6 +235,10 @@ class Memory:
             (self.root / path).parent.mkdir(exist_ok=True)
             lines = [render_item(item) for key, item in self.items.items() if self.places[key] == title]
             (self.root / path).write_text("\n".join([f"# {title}", "", *lines, ""]))
+        days = [ClosedDay(day, (), (), 0, 1) for day in self.month.arrivals()]
+        for path, one in with_episodes(with_states(read_documents(self.root)), days, {}).items():
+            (self.root / path).parent.mkdir(exist_ok=True)
+            (self.root / path).write_text(one.text)
         return {row.key: row for row in compare(self.month, self.root)}
 
     def change(self, key: str, **values: object) -> None:
@@ -264,7 +271,19 @@ def test_a_memory_that_is_as_the_gold_has_every_figure_full(memory: Memory) -> N
         "since": "1 of 1",
         "kept": "5 of 5",
         "filed": "7 of 7",
+        "states": "1 of 1",
+        "episodes": "3 of 3",
     }
+
+
+def test_a_state_and_an_episode_without_what_they_must_tell_are_counted(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.queries.test_eval_month.with_states", dict)
+    monkeypatch.setattr("tests.queries.test_eval_month.with_episodes", lambda documents, *_: documents)
+    rows = memory.score()
+    assert short(rows) == {"states": "0 of 1", "episodes": "0 of 3"}
+    assert rows["states"].wrong == ("Kiln (an open risk is not in its State)",)
 
 
 def test_what_was_changed_or_finished_and_still_stands_is_stale(memory: Memory) -> None:
@@ -281,7 +300,7 @@ def test_what_was_struck_though_it_holds_is_counted(memory: Memory) -> None:
     memory.change("glaze", status=Status.SUPERSEDED, superseded_by="k0000000001")
     rows = memory.score()
     assert faults(rows) == {"struck_wrongly": 2}
-    assert short(rows) == {"kept": "3 of 5"}
+    assert short(rows) == {"kept": "3 of 5", "states": "0 of 1"}
 
 
 def test_a_change_without_what_takes_its_place_is_none(memory: Memory) -> None:

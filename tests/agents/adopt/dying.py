@@ -14,7 +14,7 @@ from pipelines.store.git import Git
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-STEPS = 7
+STEPS = 9
 """Calls of what the night of the test writes by: the manifest, each file, the commit, the end."""
 
 

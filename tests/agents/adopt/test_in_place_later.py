@@ -162,9 +162,12 @@ def test_a_document_is_meant_by_its_name_on_the_disk(place: Place) -> None:
     assert "There was nothing to mend" in memory.curate("check", "--fix")
 
 
-def test_days_in_a_folder_with_a_blank_are_linked_so_that_the_link_leads_there(place: Place) -> None:
-    lay(place.root, {".obsidian/app.json": "{}", "Daily notes/2026-02-03.md": "- Decision: Sing Tallis in May.\n"})
+def test_a_page_is_linked_so_that_the_link_leads_there(place: Place) -> None:
+    lay(
+        place.root,
+        {".obsidian/app.json": "{}", "Daily notes/2026-02-03.md": "project: May\n\n- Decision: Sing Tallis in May.\n"},
+    )
     place.adopt("--yes")
     place.memory.curate("run", "--now", "2026-03-01T02:00")
     links = links_in(place.memory.read("Curated/MEMORY.md"))
-    assert links == ["../Daily%20notes/2026-02-03.md"]
+    assert links == ["Projects/may.md"]
