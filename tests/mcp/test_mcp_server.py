@@ -63,8 +63,8 @@ def test_a_session_reads_searches_and_writes(memory: conftest.Memory) -> None:
         assert "memory_search" in (client.instructions or "")
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert sorted(tools) == [
-            "memory_close", "memory_context", "memory_correct", "memory_log", "memory_read", "memory_recap", "memory_reopen",
-            "memory_search", "memory_why",
+            "memory_close", "memory_context", "memory_correct", "memory_log", "memory_read", "memory_recap",
+            "memory_reopen", "memory_search", "memory_why",
         ]  # fmt: skip
         assert all("Use it" in (tool.description or "") for tool in tools.values())
         assert tools["memory_log"].annotations is not None

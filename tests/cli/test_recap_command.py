@@ -1,0 +1,88 @@
+"""`curate recap` tells what happened, in order, of the days and the project that are meant."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines import Memory as Opened
+from pipelines.errors import UsageFault
+from pipelines.mcp import Tools
+from pipelines.queries.recap import span_of
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+TODAY = "2026-03-18"  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    ("when", "span"),
+    [
+        ("", ("2026-03-12", TODAY)), ("today", (TODAY, TODAY)), ("Yesterday", ("2026-03-17", "2026-03-17")),
+        ("this week", ("2026-03-16", TODAY)), ("last  week", ("2026-03-09", "2026-03-15")),
+        ("this month", ("2026-03-01", TODAY)), ("last month", ("2026-02-01", "2026-02-28")),
+        ("2026-02-03", ("2026-02-03", "2026-02-03")), ("2024-02", ("2024-02-01", "2024-02-29")),
+        ("2025-12", ("2025-12-01", "2025-12-31")),
+    ],
+)  # fmt: skip
+def test_words_mean_days(when: str, span: tuple[str, str]) -> None:
+    assert span_of(when, TODAY) == span
+
+
+@pytest.mark.parametrize("when", ["soon", "2026-13", "2026-02-30", "12", "2026", "week", "--"])
+def test_what_means_no_days_is_named(when: str) -> None:
+    with pytest.raises(UsageFault, match="means no days"):
+        span_of(when, TODAY)
+
+
+@pytest.fixture
+def told(memory: Memory) -> Memory:
+    """Return a memory that was told of two days and two projects."""
+    memory.write("Logs/2026-03-16.md", "- [project: Alpha] Decision: Use brass.\n- [project: Beta] Risk: Rust.\n")
+    memory.write("Logs/2026-03-17.md", "- [project: Alpha] Todo: Order brass\n- 09:00 had coffee\n")
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    return memory
+
+
+def test_episodes_come_in_order(told: Memory) -> None:
+    said = told.curate("recap", "this", "week", "--now", f"{TODAY}T09:00")
+    assert said == (
+        "2026-03-16, Monday\n  Worked on Alpha and Beta.\n  Decided: Use brass.\n  At risk: Rust.\n"
+        "2026-03-17, Tuesday\n  Worked on Alpha.\n  To do: Order brass.\n"
+    )
+
+
+def test_a_project_is_told_of_alone(told: Memory) -> None:
+    found = json.loads(told.curate("recap", "2026-03", "--project", "alpha", "--json"))
+    assert [(one["day"], one["path"]) for one in found] == [
+        ("2026-03-16", "Episodes/2026-03.md"), ("2026-03-17", "Episodes/2026-03.md"),
+    ]  # fmt: skip
+    assert [one["text"] for day in found for one in day["sentences"]] == ["Decided: Use brass.", "To do: Order brass."]
+    held = {one["id"] for one in json.loads(told.curate("items", "--json"))}
+    assert {ident for day in found for one in day["sentences"] for ident in one["items"]} < held
+    assert "no page called Gamma" in told.curate("recap", "--project", "Gamma", exits=2)
+
+
+def test_what_a_person_changed_is_told(told: Memory) -> None:
+    path = "Episodes/2026-03.md"
+    told.write(path, told.read(path).replace("Decided: Use brass.", "We chose brass at last."))
+    assert "We chose brass at last." in told.curate("recap", "2026-03-16")
+
+
+def test_days_without_an_episode_say_so(told: Memory) -> None:
+    assert "Nothing is told of 2026-03-01 to 2026-03-15." not in told.curate("recap", "2026-03")
+    assert told.curate("recap", "2026-01").startswith("Nothing is told of 2026-01-01 to 2026-01-31. `curate run`")
+    assert "means no days" in told.curate("recap", "soon", exits=2)
+    assert told.curate("recap", "2026-01", "--json") == "[]\n"
+
+
+def test_the_command_python_and_an_agent_are_told_the_same(told: Memory) -> None:
+    printed = [day["day"] for day in json.loads(told.curate("recap", "2026-03", "--json"))]
+    assert [one.day for one in Opened(told.root).recap("2026-03")] == printed
+    said = Tools(str(told.root)).memory_recap("2026-03").splitlines()
+    assert said == ["2026-03-16: Worked on Alpha and Beta. Decided: Use brass. At risk: Rust.",
+                    "2026-03-17: Worked on Alpha. To do: Order brass."]  # fmt: skip
+    assert "memory_search" in Tools(str(told.root)).memory_recap("2020-01")
