@@ -50,6 +50,7 @@ VERBS: Final = {
     "import": "Read items from what `curate export` wrote.",
     "run": "Curate: read the logs, keep what matters, reindex, commit.",
     "schedule": "Stay, and run each night at its time.",
+    "view": "Open the memory as a page in your browser.",
     "search": "Find things in the memory.",
     "recap": "Say what happened on some days.",
     "items": "List every item, whatever its status.",

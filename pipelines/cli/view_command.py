@@ -1,0 +1,62 @@
+"""`curate view`: the memory on a page of its own, in the owner's browser."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import threading
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from pipelines.cli.options import with_root
+from pipelines.cli.output import say
+from pipelines.clock import day_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@click.command()
+@click.option("--read-only", is_flag=True, help="Show the memory, and change nothing.")
+@click.option("--no-browser", is_flag=True, help="Start no browser; print the file to open.")
+@with_root
+def curate_view(*, read_only: bool, no_browser: bool, root: Path) -> None:
+    """Open the memory as a page in your browser: the morning, what waits for you, documents, items and search.
+
+    Only this machine, and only the browser that it starts, is let in. What you do there is what the verbs do, each in a
+    commit of its own. The page ends after an hour in which nobody looked, or with Ctrl-C.
+    """
+    from pipelines.settings import load_settings  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.view.serve import open_browser, serve  # noqa: PLC0415  as above
+
+    settings = load_settings(root)
+
+    def opened(entry: Path) -> None:
+        say(
+            f"The page is open at {entry.as_uri()}. Ctrl-C ends it."
+            if no_browser
+            else "The page is open. Ctrl-C ends it."
+        )
+        if not no_browser:
+            open_browser(entry)
+
+    serve(
+        root, lambda words: run_verb(root, words), lambda: day_of(datetime.now(UTC), settings), opened,
+        may_change=not read_only,
+    )  # fmt: skip
+
+
+def run_verb(root: Path, words: Sequence[str]) -> tuple[int, str]:
+    """Run a verb as the command line does, and return its exit code and all that it printed."""
+    from pipelines.cli import run_cli  # noqa: PLC0415  it imports this module
+
+    told = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)  # some verbs print bytes
+    with _ONE_AT_A_TIME, contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+        code = run_cli([words[0], "--memory", str(root), *words[1:]])
+    told.seek(0)
+    return code, told.read()

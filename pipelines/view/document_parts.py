@@ -1,0 +1,95 @@
+"""A document as people read it, in parts for the page to draw: headings, items, generated sentences and prose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.document import HISTORY
+from pipelines.store.generated import is_pointer, read_sentence
+from pipelines.text import escape_terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markdown_it import MarkdownIt
+
+    from pipelines.store.document import Document
+    from pipelines.store.item import Item
+
+
+_LEAST_LEVEL: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a document.
+
+    Args:
+        kind: `heading`, `item`, `sentence` or `prose`.
+        text: of a heading and a sentence the words, of prose its HTML, of an item the notes under it as HTML.
+        level: of a heading.
+        item: of an item.
+        ids: of a sentence, the items that it rests on.
+        line: where it stands, from 1.
+    """
+
+    kind: str
+    text: str
+    level: int = 0
+    item: Item | None = None
+    ids: tuple[str, ...] = ()
+    line: int = 0
+
+
+def parts_of(document: Document) -> tuple[list[Part], list[Part]]:
+    """Return the parts of a document that hold, and those below `## History`, in order."""
+    held: list[Part] = []
+    history: list[Part] = []
+    into = held
+    for part in _parts(document):
+        if part.kind == "heading":
+            into = history if part.text == HISTORY and part.level == _LEAST_LEVEL else held
+            if into is history:
+                continue
+        into.append(part)
+    return held, history
+
+
+def _parts(document: Document) -> Iterator[Part]:
+    lines, placed = document.lines, {one.line: one for one in document.items}
+    headings = {one.line: one for one in document.headings}
+    prose: list[str] = []
+    number = document.front.lines
+    while number < len(lines):
+        line, begin = lines[number].rstrip("\r\n"), number
+        told = read_sentence(line) if "<!-- s:" in line else None
+        number = placed[number].end if number in placed else number + 1
+        if begin not in placed and begin not in headings and not told:
+            prose.append(line.partition(" <!-- p:")[0] if is_pointer(line) else line)
+            continue
+        if shown := html_of("\n".join(prose)):
+            yield Part("prose", shown)
+        prose = []
+        if one := placed.get(begin):
+            notes = "".join(lines[begin + 1 : one.end])
+            yield Part("item", html_of(notes), item=one.item, line=begin + 1)
+        elif heading := headings.get(begin):
+            yield Part("heading", heading.title, heading.level)
+        elif told:
+            yield Part("sentence", told[0].text, ids=told[0].ids)
+    if shown := html_of("\n".join(prose)):
+        yield Part("prose", shown)
+
+
+def html_of(text: str) -> str:
+    """Return Markdown as HTML: no HTML of its own, no image, and what hides or steers is written out."""
+    return _renderer().render(escape_terminal(text)).strip() if text.strip() else ""
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    from markdown_it import MarkdownIt  # noqa: PLC0415  only where a page is drawn
+
+    return MarkdownIt("commonmark", {"html": False}).disable("image").enable("table")

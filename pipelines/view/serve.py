@@ -1,0 +1,86 @@
+"""The page's server: 127.0.0.1 on a free port, for one browser, until it is left alone for an hour."""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+import threading
+import time
+import webbrowser
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import uvicorn
+
+from pipelines.view.app import Page
+from pipelines.view.entrance import Gate, Pass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pipelines.view.app import Act
+
+
+IDLE_SECONDS: Final = 3600
+_LOOKS_EACH: Final = 5.0
+
+
+def serve(
+    root: Path,
+    act: Act,
+    today: Callable[[], str],
+    opened: Callable[[Path], None],
+    *,
+    may_change: bool,
+    idle: float = IDLE_SECONDS,
+) -> None:
+    """Serve a memory's page until it was left alone for so long, or is interrupted.
+
+    Args:
+        root: the memory.
+        act: runs a verb; returns its exit code and what it printed.
+        today: gives the memory's day.
+        opened: given the file on which the browser is to be started, once the server listens.
+        may_change: whether the page's forms are shown and heeded.
+        idle: seconds.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()  # what the browser asks before the server runs waits
+        key = Pass(f"127.0.0.1:{listening.getsockname()[1]}")
+        last = [time.monotonic()]
+
+        def seen() -> None:
+            last[0] = time.monotonic()
+
+        app = Gate(Page(root, act, key.form, today, may_change=may_change).app, key, seen)
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, server_header=False, date_header=False, ws="none"
+        )
+        server = uvicorn.Server(config)
+
+        def watch() -> None:
+            while not server.should_exit:
+                time.sleep(min(_LOOKS_EACH, idle))
+                server.should_exit |= time.monotonic() - last[0] > idle
+
+        threading.Thread(target=watch, daemon=True).start()
+        with _entry_file(key) as entry:
+            opened(entry)
+            server.run(sockets=[listening])
+
+
+@contextmanager
+def _entry_file(key: Pass) -> Iterator[Path]:
+    """Give a file with the one-time code that only the owner can read, and take it away again."""
+    with tempfile.TemporaryDirectory(prefix="curate-view-") as folder:
+        path = Path(folder, "open.html")
+        path.touch(0o600, exist_ok=False)
+        path.write_text(key.entry_page(), encoding="utf-8")
+        yield path
+
+
+def open_browser(entry: Path) -> None:
+    """Start the owner's browser on a file; where there is none, nothing happens."""
+    webbrowser.open(entry.as_uri())

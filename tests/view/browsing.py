@@ -1,0 +1,82 @@
+"""A browser without a window: it is let in as the owner's is, and sends what a browser sends."""
+
+from __future__ import annotations
+
+import re
+import threading
+from http.client import HTTPConnection
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from pipelines.cli.view_command import run_verb
+from pipelines.view.serve import serve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+FORM = "application/x-www-form-urlencoded"
+
+
+class Browser:
+    """A page that is served from a memory, and the browser that was started on it."""
+
+    def __init__(self, memory: Memory, *, may_change: bool = True, idle: float = 60.0) -> None:
+        ready = threading.Event()
+
+        def opened(entry: Path) -> None:
+            self.entry, self.mode = entry.read_text(), entry.stat().st_mode & 0o777
+            self.file = entry
+            ready.set()
+
+        def act(words: list[str]) -> tuple[int, str]:
+            return run_verb(memory.root, words)
+
+        self.thread = threading.Thread(
+            target=lambda: serve(memory.root, act, lambda: "2026-03-18", opened, may_change=may_change, idle=idle),  # type: ignore[arg-type]
+            daemon=True,
+        )
+        self.thread.start()
+        assert ready.wait(20)
+        self.host = re.findall(r'action="http://([^/"]+)/enter"', self.entry)[0]
+        self.code = re.findall(r'name="code" value="([^"]+)"', self.entry)[0]
+        self.cookie = ""
+
+    def ask(
+        self, method: str, path: str, headers: Mapping[str, str], body: str = ""
+    ) -> tuple[int, str, dict[str, str]]:
+        """Send a request just so, and return its status, its text and its headers."""
+        connection = HTTPConnection(self.host, timeout=20)
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        for name, value in {"Host": self.host, "Content-Length": str(len(body)), **headers}.items():
+            if value:
+                connection.putheader(name, value)
+        connection.endheaders(body.encode())
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, text, {name.lower(): value for name, value in answer.getheaders()}
+
+    def enter(self) -> Browser:
+        """Bring the code, as the page on which the browser is started does."""
+        status, _, headers = self.ask("POST", "/enter", {"Origin": "null", "Content-Type": FORM}, f"code={self.code}")
+        assert status == 200
+        self.cookie = headers["set-cookie"].partition(";")[0]
+        return self
+
+    def get(self, path: str, status: int = 200) -> str:
+        """Return a page."""
+        found, text, _ = self.ask("GET", path, {"Cookie": self.cookie, "Sec-Fetch-Site": "same-origin"})
+        assert found == status, text
+        return text
+
+    def post(self, path: str, **fields: str) -> str:
+        """Send a form of the page, and return the page that it leads to."""
+        token = re.findall(r'name="token" value="([^"]+)"', self.get(fields.get("back", "/inbox")))
+        body = urlencode({"token": token[0] if token else "", **fields})
+        headers = {"Cookie": self.cookie, "Sec-Fetch-Site": "same-origin", "Origin": f"http://{self.host}"}
+        status, text, told = self.ask("POST", path, {**headers, "Content-Type": FORM}, body)
+        assert status == 303, text
+        return self.get(told["location"])

@@ -1,0 +1,160 @@
+"""The pages show what the verbs print, and do what the verbs do, without a script."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.view.app import word_changes
+from pipelines.view.document_parts import html_of
+from tests.view.browsing import Browser
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+LOG = """project: Kestrel
+
+- Decision: Use brass for the hinge.
+- Todo: Oil the hinge (due 2026-03-16)
+- Risk: The hinge may rust.
+- Fact: The gate weighs 40 kg.
+"""
+HOSTILE = (
+    "<script>alert(1)</script>", '<img src=x onerror="alert(1)">', "[x](javascript:alert(1))", "![x](http://evil.example/p)",
+    "<svg onload=alert(1)>", "\u202eneddih", "<iframe src=//evil.example>", "{{ 7 * 7 }}", "[x](data:text/html,<b>)",
+    "<b>bold</b>", "&lt;script&gt;", "`<script>`", "<a href='http://evil.example'>x</a>",
+)  # fmt: skip
+
+
+@pytest.fixture
+def told(memory: Memory) -> Memory:
+    memory.write("Logs/2026-03-17.md", LOG)
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    return memory
+
+
+def ids(memory: Memory) -> dict[str, str]:
+    return {one["text"]: one["id"] for one in json.loads(memory.curate("items", "--json"))}
+
+
+def test_a_morning_tells_last_night_and_what_is_due(told: Memory) -> None:
+    page = Browser(told).enter().get("/")
+    assert "ended well: 4 added" in page
+    assert "Worked on Kestrel." in page
+    assert re.search(r"overdue</mark>.*Oil the hinge", page, re.DOTALL)
+    assert "The hinge may rust." in page
+    assert "Nothing waits for you." in page
+    assert page.count("<rect") == 4
+    assert "<script" not in page
+
+
+def test_an_item_says_what_the_verbs_say(told: Memory) -> None:
+    browser, ident = Browser(told).enter(), ids(told)["Use brass for the hinge."]
+    page, why = browser.get(f"/item/{ident}"), json.loads(told.curate("why", ident, "--json"))
+    for place in why["evidence"]:
+        assert f"{place['path']}:{place['start_line']}" in page
+        assert place["quote"] in page
+    assert why["part_of"][0] in page
+    assert "No item has the id kfffffff." in browser.get("/item/kfffffff", 404)
+
+
+def test_a_document_is_shown_as_people_read_it(told: Memory) -> None:
+    told.curate("done", "Oil", "--now", "2026-03-18T08:00")
+    told.write("Projects/kestrel.md", told.read("Projects/kestrel.md") + "\nMy *own* words.\n")
+    page = Browser(told).enter().get("/document/Projects/kestrel")
+    assert "<em>own</em>" in page
+    assert re.search(r'class="item past".*Oil the hinge', page)
+    assert re.search(r"Decided last, on 2026-03-17: Use brass for the hinge\. <a class=\"ref\"", page)
+    assert "<!--" not in page
+
+
+def test_a_form_does_what_the_verb_does(told: Memory) -> None:
+    browser, found = Browser(told).enter(), ids(told)
+    todo, decision = found["Oil the hinge"], found["Use brass for the hinge."]
+    page = browser.post("/do", verb="done", id=todo, back=f"/item/{todo}")
+    assert re.search(r'class="said".*is done', page, re.DOTALL)
+    assert "Reopen" in page
+    browser.post("/do", verb="correct", id=decision, text="Use steel for the hinge.", back=f"/item/{decision}")
+    statuses = {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}
+    assert statuses["Oil the hinge"] == "done"
+    assert (statuses["Use brass for the hinge."], statuses["Use steel for the hinge."]) == ("superseded", "live")
+    told.curate("undo")
+    statuses = {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}
+    assert statuses["Use brass for the hinge."] == "live"
+    assert told.git("status", "--porcelain") == ""
+
+
+def test_several_questions_are_decided_at_once(told: Memory) -> None:
+    told.write("Logs/2026-03-18.md", "project: Kestrel\n\n- Fact: The gate weighs 45 kg.\n")
+    told.curate("run", "--now", "2026-03-19T02:00")
+    browser = Browser(told).enter()
+    page = browser.get("/inbox")
+    assert re.search(r"<del>40</del>\s*<ins>45</ins>", page)
+    waiting = json.loads(told.curate("review", "--json"))
+    page = browser.post("/answer", **{f"choice-{one['id']}": "keep new" for one in waiting})
+    assert "Nothing waits for you." in page
+    assert {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}[
+        "The gate weighs 45 kg."
+    ] == "live"
+
+
+def test_a_search_finds_what_the_verb_finds(told: Memory) -> None:
+    browser = Browser(told).enter()
+    page = browser.get("/search?q=hinge&type=Risk")
+    found = [one["text"] for one in json.loads(told.curate("search", "hinge", "--type", "Risk", "--json"))["results"]]
+    assert found == ["Risk: The hinge may rust."]
+    assert found[0] in page
+    assert "brass" not in page
+    assert "is no day" in browser.get("/search?q=hinge&since=soon")
+
+
+def test_a_page_that_only_reads_changes_nothing(told: Memory) -> None:
+    browser = Browser(told, may_change=False).enter()
+    head, todo = told.git("rev-parse", "HEAD"), ids(told)["Oil the hinge"]
+    assert '<form method="post"' not in browser.get(f"/item/{todo}")
+    key = {"Cookie": browser.cookie, "Sec-Fetch-Site": "same-origin", "Origin": f"http://{browser.host}"}
+    status, _, _ = browser.ask(
+        "POST", "/do", {**key, "Content-Type": "application/x-www-form-urlencoded"}, f"verb=done&id={todo}"
+    )
+    assert status == 403
+    assert told.git("rev-parse", "HEAD") == head
+
+
+def test_a_verb_that_no_form_offers_is_not_run(told: Memory) -> None:
+    browser = Browser(told).enter()
+    todo = ids(told)["Oil the hinge"]
+    for verb in ("run", "init", "forget --yes", "../done", ""):
+        assert "this page only reads" in browser.post("/do", verb=verb, id=todo, back=f"/item/{todo}")
+    assert "Usage: curate done [OPTIONS]" not in browser.post("/do", verb="done", id="--help", back=f"/item/{todo}")
+    assert json.loads(told.curate("items", "--json", "--status", "done")) == []
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_memory_says_is_shown_and_never_obeyed(memory: Memory, text: str) -> None:
+    memory.write("Logs/2026-03-17.md", f"- Fact: The sign reads {text} here.\n")
+    memory.write(
+        "Areas/mine.md", f"# Mine\n\nThe sign reads {text} here.\n\n- Fact: The sign of mine reads {text} here.\n"
+    )
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    browser = Browser(memory).enter()
+    pages = [
+        browser.get(path) for path in ("/", "/documents", "/document/Areas/mine", "/document/MEMORY", "/search?q=sign")
+    ]
+    for page in pages:
+        assert not re.search(r"<(?:script|img|svg onload|iframe|b>bold)|href=\"(?:javascript|data):|\u202e", page)
+        assert "49" not in re.findall(r"sign reads[^<]*", page)
+    assert "The sign" in pages[2]
+
+
+def test_markdown_has_no_html_and_no_image() -> None:
+    assert html_of("a <u>b</u> ![c](http://x/y)") == '<p>a &lt;u&gt;b&lt;/u&gt; !<a href="http://x/y">c</a></p>'
+    assert "javascript" not in html_of("[a](javascript:b)").replace("[a](javascript:b)", "")
+
+
+def test_a_word_diff_names_what_changed() -> None:
+    assert word_changes("It opens at 8 daily", "It opens at 9:30 daily") == [
+        ("same", "It opens at"), ("old", "8"), ("new", "9:30"), ("same", "daily"),
+    ]  # fmt: skip
