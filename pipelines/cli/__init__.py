@@ -80,7 +80,7 @@ _GROUPS: Final = {
     "outcome_commands": ("done", "resolve", "drop", "end", "correct", "retract", "reopen"),
     "items_commands": ("items", "pin", "unpin", "move", "forget"),
     "project_commands": ("project",),
-    "why_commands": ("why", "history", "impact", "audit", "graph"),
+    "why_commands": ("why", "history", "impact", "audit", "graph", "recap"),
     "transfer_commands": ("import", "export"),
     "runs_commands": ("runs", "undo", "replay"),
     "install_commands": ("install", "uninstall"),

@@ -1,19 +1,21 @@
 """The verbs that answer for what is believed.
 
 `curate why` tells what an item rests on, `history` what it was, `impact` what rests on it; `audit` shows all about a
-topic by how well it stands, and `graph` the links of items.
+topic by how well it stands, and `graph` the links of items. `recap` tells what happened on some days.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import date
 from typing import TYPE_CHECKING
 
 import click
 
 from pipelines.cli.item_lines import SHORT, item_line, safe, say_outdated, say_quote, say_steps
-from pipelines.cli.options import day_option, json_option, with_root, words
+from pipelines.cli.options import day_option, json_option, with_memory, with_root, words
 from pipelines.cli.output import answer, say, say_bold, say_json, warn, write_out
+from pipelines.clock import day_of
 from pipelines.errors import UsageFault
 from pipelines.queries.history import history_of
 from pipelines.queries.item_graph import Beliefs, all_edges
@@ -26,6 +28,7 @@ from pipelines.store.user_layout import layout_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pipelines.cli.options import OpenMemory
     from pipelines.queries.audit import Audit
     from pipelines.queries.history import Commit, History
     from pipelines.queries.item_graph import Holding
@@ -268,3 +271,31 @@ def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
 
 def _named(ident: str, beliefs: Beliefs) -> str:
     return item_line(beliefs.by_id[ident].item) if ident in beliefs.by_id else f"{ident[:SHORT]} (stands nowhere)"
+
+
+@click.command()
+@click.argument("when", metavar="[WHEN]", nargs=-1)
+@click.option("--project", metavar="NAME", default="", help="Only what is about this project or area.")
+@json_option("Print one JSON list, an object a day.")
+@with_memory
+def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: OpenMemory) -> int:
+    """Say what happened: the episodes of WHEN, in order.
+
+    WHEN is a day (2026-04-09), a month (2026-04), today, yesterday, "this week", "last week", "this month" or "last
+    month". Without it, the last seven days are told.
+    """
+    from pipelines.queries.recap import recap, span_of  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
+
+    root, settings, moment = opened
+    since, until = span_of(words(when), day_of(moment, settings))
+    found = recap(read_documents(root), since, until, project)
+    if as_json:
+        say_json([one.to_json() for one in found])
+    for one in () if as_json else found:
+        say_bold(f"{one.day}, {date.fromisoformat(one.day):%A}")
+        say(*(f"  {safe(sentence.text)}" for sentence in one.sentences))
+    if not (found or as_json):
+        days = since if since == until else f"{since} to {until}"
+        say(f"Nothing is told of {days}{f' about {project}' if project else ''}. `curate run` writes episodes.")
+    return 0

@@ -7,6 +7,8 @@ own transaction and its own commit, and the page shows what it prints. No lock i
 from __future__ import annotations
 
 import json
+from collections import Counter
+from dataclasses import dataclass
 from datetime import date, timedelta
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -26,10 +28,9 @@ from pipelines.store.snapshot import read_documents
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_line
 from pipelines.view.document_parts import parts_of
-from pipelines.view.plot import weeks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from starlette.requests import Request
 
@@ -251,3 +252,48 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
         made.globals["statuses"] = Status
         _made.append(made)
     return _made[0]
+
+
+# ---------------------------------------- how a memory grows: items by type and week, as bars that need no script
+
+
+WEEKS: Final = 12
+HEIGHT, STEP = 60, 22
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A part of a week's bar: its place, its height, its type and how many items it stands for."""
+
+    x: int
+    y: int
+    height: int
+    type: str
+    count: int
+    week: str
+
+
+def weeks_of(items: Iterable[tuple[str, Item]], today: str) -> list[Bar]:
+    """Return the bars of the last weeks: how many items of each type each of them brought.
+
+    Args:
+        items: every item, with its document's path.
+        today: the memory's day.
+    """
+    monday = date.fromisoformat(today) - timedelta(days=date.fromisoformat(today).weekday())
+    first = monday - timedelta(weeks=WEEKS - 1)
+    counts: dict[int, Counter[ItemType]] = {}
+    for _, item in items:
+        if item.learnt >= first.isoformat() and item.learnt <= today:
+            week = (date.fromisoformat(item.learnt) - first).days // 7
+            counts.setdefault(week, Counter())[item.type] += 1
+    most = max((one.total() for one in counts.values()), default=1)
+    bars = []
+    for week, found in sorted(counts.items()):
+        top, begins = HEIGHT, (first + timedelta(weeks=week)).isoformat()
+        for kind in ItemType:
+            if count := found[kind]:
+                height = max(1, round(count * HEIGHT / most))
+                top -= height
+                bars.append(Bar(week * STEP, top, height, kind.lower(), count, begins))
+    return bars
