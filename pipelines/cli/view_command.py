@@ -52,11 +52,14 @@ def curate_view(*, read_only: bool, no_browser: bool, root: Path) -> None:
 
 
 def run_verb(root: Path, words: Sequence[str]) -> tuple[int, str]:
-    """Run a verb as the command line does, and return its exit code and all that it printed."""
+    """Run a verb as the command line does, and return its exit code and what it printed.
+
+    Of JSON nothing else is returned but that; notes beside it are for people.
+    """
     from pipelines.cli import run_cli  # noqa: PLC0415  it imports this module
 
-    told = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)  # some verbs print bytes
-    with _ONE_AT_A_TIME, contextlib.redirect_stdout(told), contextlib.redirect_stderr(told):
+    out, notes = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with _ONE_AT_A_TIME, contextlib.redirect_stdout(out), contextlib.redirect_stderr(notes):
         code = run_cli([words[0], "--memory", str(root), *words[1:]])
-    told.seek(0)
-    return code, told.read()
+    said, beside = (one.buffer.getvalue().decode() for one in (out, notes))
+    return code, said if said and "--json" in words else said + beside

@@ -111,6 +111,11 @@ def test_a_search_finds_what_the_verb_finds(told: Memory) -> None:
     assert "is no day" in browser.get("/search?q=hinge&since=soon")
 
 
+def test_a_note_beside_what_was_found_does_no_harm(told: Memory) -> None:
+    told.write(".curate/index.db", "no index")
+    assert "Risk: The hinge may rust." in Browser(told).enter().get("/search?q=hinge+rust")
+
+
 def test_a_page_that_only_reads_changes_nothing(told: Memory) -> None:
     browser = Browser(told, may_change=False).enter()
     head, todo = told.git("rev-parse", "HEAD"), ids(told)["Oil the hinge"]
