@@ -6,6 +6,7 @@ own transaction and its own commit, and the page shows what it prints. No lock i
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -24,8 +25,8 @@ from pipelines.night.episodes import episodes_in
 from pipelines.store.generated import read_sentence
 from pipelines.store.item import ItemType, Status, Trust
 from pipelines.store.layout import REVIEW, Kind, document_path
-from pipelines.store.snapshot import read_documents
-from pipelines.store.user_layout import layout_of
+from pipelines.store.snapshot import document_paths, read_documents
+from pipelines.store.user_layout import at, layout_of
 from pipelines.text import escape_terminal_line
 from pipelines.view.document_parts import parts_of
 
@@ -67,6 +68,8 @@ class Page:
     def __init__(self, root: Path, act: Act, token: str, today: Callable[[], str], *, may_change: bool) -> None:
         self._root, self._act, self._token, self._today, self._may = root, act, token, today, may_change
         self._said = ""
+        self._read: Mapping[str, Document] = {}
+        self._stamps: list[tuple[str, int, int, int]] | None = None
 
     @property
     def app(self) -> Starlette:
@@ -90,7 +93,7 @@ class Page:
 
     def morning(self, request: Request) -> Response:
         """Show last night, yesterday's episode, what waits, what is due, risks, and how the memory grows."""
-        documents, today = read_documents(self._root), self._today()
+        documents, today = self._documents(), self._today()
         runs = self._json("runs")
         held = [(path, item) for path, item in _items(documents) if item.active and path != REVIEW]
         dues = sorted((one for one in held if one[1].due), key=lambda one: one[1].due)[:_MOST_DUE]
@@ -107,13 +110,13 @@ class Page:
 
     def inbox(self, request: Request) -> Response:
         """Show what waits for a person, each with its choices."""
-        texts = {item.id: item.text for _, item in _items(read_documents(self._root))}
+        texts = {item.id: item.text for _, item in _items(self._documents())}
         questions = [{**one, "against_text": texts.get(one["against"] or "", "")} for one in self._json("review")]
         return self._shown(request, "inbox", "Inbox", questions=questions)
 
     def documents(self, request: Request) -> Response:
         """Show the documents by kind."""
-        found = read_documents(self._root)
+        found = self._documents()
         groups = [
             (
                 kind,
@@ -126,7 +129,7 @@ class Page:
     def document(self, request: Request) -> Response:
         """Show one document as people read it."""
         path = document_path(request.path_params["ident"])
-        found = read_documents(self._root).get(path)
+        found = self._documents().get(path)
         if found is None:
             return self._missing(request, f"There is no document {path}.")
         held, history = parts_of(found)
@@ -140,7 +143,7 @@ class Page:
         if code:
             return self._missing(request, told.strip())
         why = json.loads(told)
-        found = read_documents(self._root)
+        found = self._documents()
         homes = sorted((one.id, one.title) for one in found.values() if one.kind in _HOMES)
         is_pinned = any(item.pinned for _, item in _items(found) if item.id == why["id"])
         return self._shown(
@@ -196,6 +199,17 @@ class Page:
         return RedirectResponse("/inbox", 303)
 
     # ------------------------------------------------------------------------------------------------ how it is shown
+
+    def _documents(self) -> Mapping[str, Document]:
+        """Return every document by path; they are read anew where a file changed, came or went."""
+        stamps = []
+        for path in document_paths(self._root):
+            with contextlib.suppress(OSError):
+                found = at(self._root, path).stat()
+                stamps.append((path, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
+        if stamps != self._stamps:
+            self._read, self._stamps = read_documents(self._root), stamps
+        return self._read
 
     def _json(self, *words: str) -> Any:  # noqa: ANN401  whatever a verb prints
         code, told = self._act([*words, "--json"])
