@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def test_a_session_knows_what_it_asks_first(tmp_path: Path) -> None:
-    found, tokens, briefing = live(tmp_path, 40, 2)
+    found, tokens, briefing = live(tmp_path, 22, 1)
     assert [question for number, question in enumerate(QUESTIONS) if not all(row[number] for row in found)] == []
     assert tokens < 4000
     assert briefing <= 8192

@@ -137,21 +137,19 @@ def test_a_verb_that_no_form_offers_is_not_run(told: Memory) -> None:
     assert json.loads(told.curate("items", "--json", "--status", "done")) == []
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_what_a_memory_says_is_shown_and_never_obeyed(memory: Memory, text: str) -> None:
-    memory.write("Logs/2026-03-17.md", f"- Fact: The sign reads {text} here.\n")
-    memory.write(
-        "Areas/mine.md", f"# Mine\n\nThe sign reads {text} here.\n\n- Fact: The sign of mine reads {text} here.\n"
-    )
+def test_what_a_memory_says_is_shown_and_never_obeyed(memory: Memory) -> None:
+    said = [f"The sign of shop {number} reads {text} here." for number, text in enumerate(HOSTILE)]
+    memory.write("Logs/2026-03-17.md", "".join(f"- Fact: {one}\n" for one in said))
+    mine = "".join(f"{one}\n\n- Fact: On my page, {one}\n\n" for one in said)
+    memory.write("Areas/mine.md", f"# Mine\n\n{mine}")
     memory.curate("run", "--now", "2026-03-18T02:00")
     browser = Browser(memory).enter()
-    pages = [
-        browser.get(path) for path in ("/", "/documents", "/document/Areas/mine", "/document/MEMORY", "/search?q=sign")
-    ]
+    paths = ("/", "/documents", "/document/Areas/mine", "/document/MEMORY", "/search?q=sign")
+    pages = [browser.get(path) for path in paths]
     for page in pages:
         assert not re.search(r"<(?:script|img|svg onload|iframe|b>bold)|href=\"(?:javascript|data):|\u202e", page)
-        assert "49" not in re.findall(r"sign reads[^<]*", page)
-    assert "The sign" in pages[2]
+        assert "reads 49 here" not in page
+    assert all(f"shop {number} reads" in pages[2] for number in range(len(HOSTILE)))
 
 
 def test_markdown_has_no_html_and_no_image() -> None:
