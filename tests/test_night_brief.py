@@ -256,6 +256,16 @@ def test_a_replay_writes_the_same(memory: Memory) -> None:
     assert memory.curate("replay", report.run).startswith("Same: ")
 
 
+def test_a_page_of_episodes_that_cannot_be_read_is_left_alone(memory: Memory) -> None:
+    (memory.root / "Episodes").mkdir(exist_ok=True)
+    (memory.root / EPISODES).write_bytes(b"# Mine \xff\n")
+    log(memory, *ITEMS)
+    report = curate(memory, writes(MOVE, MOVE))
+    assert (memory.root / EPISODES).read_bytes() == b"# Mine \xff\n"
+    assert any("Episodes/2026-03.md is not UTF-8" in one for one in report.warnings)
+    assert told(memory, ALPHA, "State")
+
+
 def test_what_is_done_moves_to_the_history_after_two_weeks(memory: Memory) -> None:
     log(memory, *ITEMS[:3])
     curate(memory, writes(MOVE, MOVE))

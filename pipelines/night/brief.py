@@ -21,7 +21,7 @@ from pipelines.night.states import has_state, told_items
 from pipelines.store.document import ORDER, STATE_TITLE
 from pipelines.store.generated import Sentence, can_stand, digest, with_sentences
 from pipelines.store.item import ACTIVE, Status, folded, render_item
-from pipelines.store.layout import day_of_log
+from pipelines.store.layout import day_of_log, episode_path
 from pipelines.store.log import Entry, parse_entries
 from pipelines.store.secrets import veil
 from pipelines.usage import Tally
@@ -74,6 +74,7 @@ def brief(  # noqa: PLR0913  what a night knows
     read: Collection[str],
     pending: Collection[str],
     today: str,
+    closed: Collection[str] = (),
     *,
     writer: ModelBriefer | None,
     verifier: Verifier | None,
@@ -87,11 +88,13 @@ def brief(  # noqa: PLR0913  what a night knows
         read: the days whose logs were read tonight.
         pending: the days that nobody could read yet.
         today: the memory's day.
+        closed: files that are there and cannot be read; nothing is written over them.
         writer: the models that write, or None where code does.
         verifier: who is asked whether the items say it, or None.
     """
     there = {path: data for path, data in logs.items() if (day := day_of_log(path)) <= today and day not in pending}
     days, recent = _days_to_tell(documents, there, read, today)
+    days = [one for one in days if episode_path(one.day) not in closed]
     if writer is None or verifier is None:
         return Brief(with_episodes(documents, days, {}))
     names = {one.document: one.id for one in document_choices(Catalog(documents))}
