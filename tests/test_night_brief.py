@@ -102,7 +102,9 @@ def test_a_sentence_of_another_sense_is_dropped(memory: Memory, verdict: Any) ->
     model.verifies = (
         verdict if isinstance(verdict, FailureKind) else lambda one: verdict if "waits" in one["text"] else "supported"
     )
-    assert curate(memory, model).brief == {"sentences": 2, "dropped": 2}
+    report = curate(memory, model)
+    assert report.brief == {"sentences": 2, "dropped": 2}
+    assert any("nobody could verify" in note for note in report.warnings) is isinstance(verdict, FailureKind)
     claims = [one for call in model.claims for one in call]
     claim = next(one for one in claims if "waits" in one["text"])
     assert (claim["kind"], claim["quotes"], claim["context"]) == ("sentence", [MOVE], [])

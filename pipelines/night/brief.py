@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.claims import Claim, Verdict, operation_text, verify_twice
+from pipelines.extract.claims import Claim, Verdict, Verified, operation_text, verify_twice
 from pipelines.extract.extraction import OperationKind, Place, shown_text
 from pipelines.extract.grounding import ungrounded
 from pipelines.night.choose_document import Catalog, document_choices
@@ -48,7 +48,7 @@ class Brief:
         documents: every document by path.
         counts: how many sentences a model wrote (`sentences`), and how many of them were dropped (`dropped`).
         tally: what the calls came to.
-        failure: why a model wrote nothing of it, or empty.
+        failure: why sentences of a model are missing, or empty.
     """
 
     documents: Mapping[str, Document]
@@ -106,14 +106,15 @@ def brief(  # noqa: PLR0913  what a night knows
     if not pages and not told:
         return Brief(with_episodes(documents, days, {}))
     written = writer.write([one.row for one in pages.values()], [one.row for one in told.values()])
-    states, episodes, counts, checked = _checked(written, pages, told, verifier)
+    states, episodes, counts, verified = _checked(written, pages, told, verifier)
     tally = Tally(cost=written.tally.cost)
     tally.add(written.tally)
-    tally.add(checked)
+    tally.add(verified.tally)
+    failure = " ".join(dict.fromkeys(filter(None, (written.failure, verified.failure))))
     after = dict(documents)
     for path, sentences in states.items():
         after[path] = with_sentences(after[path], {STATE_TITLE: sentences}, ORDER)
-    return Brief(with_episodes(after, days, episodes), counts, tally, written.failure)
+    return Brief(with_episodes(after, days, episodes), counts, tally, failure)
 
 
 def _days_to_tell(
@@ -168,8 +169,8 @@ def _day(day: ClosedDay, items: Sequence[tuple[str, Item]], names: Mapping[str, 
 
 def _checked(
     written: Briefed, pages: Mapping[str, _Asked], days: Mapping[str, _Asked], verifier: Verifier
-) -> tuple[dict[str, list[Sentence]], dict[str, list[Sentence]], Counter[str], Tally]:
-    """Return what of a model's sentences is supported, by page and by day, the counts, and what asking came to."""
+) -> tuple[dict[str, list[Sentence]], dict[str, list[Sentence]], Counter[str], Verified]:
+    """Return what of a model's sentences is supported, by page and by day, the counts, and what the verifier said."""
     proposed = [(key, one, said) for key, one in pages.items() for said in written.states.get(one.name, ())]
     proposed += [(key, one, said) for key, one in days.items() for said in written.episodes.get(one.name, ())]
     sound = [(key, asked, said) for key, asked, said in proposed if is_sound(said, asked.items, asked.title)]
@@ -177,8 +178,8 @@ def _checked(
     claims = [
         Claim("sentence", sound[number][2][0], _quotes(sound[number][2], sound[number][1].items)) for number in doubtful
     ]
-    verified = verify_twice(verifier, claims) if claims else None
-    verdicts = dict(zip(doubtful, verified.verdicts, strict=True)) if verified else {}
+    verified = verify_twice(verifier, claims) if claims else Verified()
+    verdicts = dict(zip(doubtful, verified.verdicts, strict=True))
     found: dict[str, list[Sentence]] = {}
     for number, (key, asked, (text, ids)) in enumerate(sound):
         if verdicts.get(number, Verdict.SUPPORTED) is Verdict.SUPPORTED:
@@ -188,7 +189,7 @@ def _checked(
     counts = Counter(sentences=len(proposed), dropped=len(proposed) - kept)
     states = {key: found[key] for key in pages if key in found}
     episodes = {key: found[key] for key in days if key in found}
-    return states, episodes, counts, verified.tally if verified else Tally()
+    return states, episodes, counts, verified
 
 
 def is_sound(said: Proposed, items: Mapping[str, Item], title: str) -> bool:

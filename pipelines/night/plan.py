@@ -420,7 +420,9 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
     if failure := decided.checked.failure:
         read.append(f"Nobody could be asked whether the quotes say what is claimed. {failure}")
     if failure := decided.briefed.failure:
-        read.append(f"Code wrote the states and episodes that a model could not be asked for. {failure}")
+        read.append(
+            f"Code wrote what a model could not write, or nobody could verify, of states and episodes. {failure}"
+        )
     return [*notes, *decided.answered.notes, *map(veil, (*read, *(decided.reviewed.notes if decided.reviewed else ())))]
 
 
