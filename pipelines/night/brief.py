@@ -74,8 +74,8 @@ def brief(  # noqa: PLR0913  what a night knows
     read: Collection[str],
     pending: Collection[str],
     today: str,
-    closed: Collection[str] = (),
     *,
+    closed: Collection[str] = (),
     writer: ModelBriefer | None,
     verifier: Verifier | None,
 ) -> Brief:

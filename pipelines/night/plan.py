@@ -244,8 +244,8 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     with watch.stage("brief"):
         read, pending = ({one.day for one in some} for some in (extracted.read, extracted.pending))
         briefed = brief(
-            documents, snapshot.documents, captured.logs, read, pending, today, closed,
-            writer=night.writer, verifier=night.verifier,
+            documents, snapshot.documents, captured.logs, read, pending, today,
+            closed=closed, writer=night.writer, verifier=night.verifier,
         )  # fmt: skip
     with watch.stage("prune"):
         pruned = tidied(briefed.documents, snapshot, night.settings)
