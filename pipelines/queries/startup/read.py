@@ -143,7 +143,8 @@ def _entries(
         fence = mark if (mark := bare.lstrip()[:3]) in _FENCES else ""
         heading = _heading(bare)
         if current and (not bare or heading or level or bare.startswith(_BULLETS)):
-            found.append(Entry("\n".join(current), date, level))
+            if not (documents and len(current) == 1 and _says_nothing(current[0])):
+                found.append(Entry("\n".join(current), date, level))
             current, date, level = [], "", 0
         if heading:
             told = bare[heading:].strip().casefold()
@@ -156,7 +157,7 @@ def _entries(
             continue
         if documents and not with_open and open_item(line):
             continue
-        if documents and ((comment.startswith("p:") and told in without_rows) or _says_nothing(bare)):
+        if documents and comment.startswith("p:") and told in without_rows:
             continue
         current.append(bare)
         level = heading

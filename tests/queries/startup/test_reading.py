@@ -65,3 +65,8 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "a.md").symlink_to(tmp_path / "secret")
     with pytest.raises(OSError, match=os.strerror(40)):
         read_part(str(tmp_path), "a.md", 10)
+
+
+def test_a_line_of_a_form_that_nobody_filled_in_says_nothing() -> None:
+    text = "- Name:\n- Role: cook\n- Editors:\n  - vim\n- Working language:\n"
+    assert shown(text) == "- Role: cook\n- Editors:\n  - vim"
