@@ -2,14 +2,17 @@
 
 The server listens on 127.0.0.1 alone. The browser is started on a file that only the owner can read; the form in it
 exchanges a one-time code for a cookie, so no token is in an argument, an address or a log. A request needs the exact
-Host, the cookie, and no other site as its origin; a change needs a form's token, too.
+Host, the cookie, and no other site as its origin; a change needs a form's token, too. A browser sends a cookie to every
+port of 127.0.0.1, where another user's server could catch it; so on Linux a connection must be the owner's own.
 """
 
 from __future__ import annotations
 
 import hmac
+import os
 import secrets
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs
 
@@ -26,13 +29,14 @@ ENTER: Final = "/enter"
 _OPEN: Final = frozenset({"/style.css"})
 """What says nothing of the memory."""
 _MOST_BYTES: Final = 1 << 20
+_TABLE: Final = Path("/proc/net/tcp")
+_UID: Final = 7
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none';"
     " base-uri 'none'",
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "interest-cohort=()",
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -108,6 +112,8 @@ class Gate:
         headers = Headers(scope=scope)
         body = await _body(receive) if scope["method"] == "POST" else b""
         fault = "It is too long." if body is None else self._fault(scope["method"], scope["path"], headers, body)
+        if not is_own(scope.get("client"), scope.get("server")):
+            fault = "Another user of this machine sent this."
         if fault:
             text = f"{fault} Run `curate view` again, and open what it starts.\n"
             await PlainTextResponse(text, 413 if body is None else 403)(scope, receive, with_headers)
@@ -149,6 +155,21 @@ class Gate:
             return "Another site sent this."
         is_form = site == "same-origin" and origin == key.origin and _same(token, key.form)
         return "" if method != "POST" or is_form else "No form of this page sent this."
+
+
+def is_own(client: tuple[str, int] | None, server: tuple[str, int | None] | None, table: Path = _TABLE) -> bool:
+    """Return whether a connection over 127.0.0.1 was opened by the user who serves; true where no table tells.
+
+    Args:
+        client: its address and port.
+        server: the same of this end.
+        table: the kernel's list of connections, as proc_net_tcp(5) has it: `local_address`, `rem_address`, …, `uid`.
+    """
+    if not (client and server and server[1] and table.exists()):
+        return True
+    ends = tuple(f"0100007F:{port:04X}" for port in (client[1], server[1]))
+    rows = (line.split() for line in table.read_text("ascii").splitlines()[1:])
+    return any(tuple(row[1:3]) == ends and int(row[_UID]) == os.getuid() for row in rows)
 
 
 def _same(one: str, other: str) -> bool:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines.view.entrance import is_own
 from tests.view.browsing import FORM, Browser
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.conftest import Memory
 
 KNOWN = "The cellar door opens inwards."
@@ -82,6 +88,36 @@ def test_nothing_that_others_send_reads_or_changes_anything(memory: Memory, insi
         assert "set-cookie" not in told
     assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
     assert KNOWN in inside.get("/document/Areas/general") + inside.get("/document/MEMORY")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_another_user_of_the_machine_is_refused_even_with_the_cookie(inside: Browser) -> None:
+    ask = (
+        "import os, sys, http.client as h; os.setuid(int(sys.argv[3])); c = h.HTTPConnection(sys.argv[1]);"
+        " c.request('GET', '/', headers={'Cookie': sys.argv[2]}); a = c.getresponse(); print(a.status, a.read())"
+    )
+    command = [sys.executable, "-c", ask, inside.host, inside.cookie]
+    own, other = (
+        subprocess.run([*command, user], capture_output=True, check=True, text=True).stdout for user in ("0", "65534")
+    )
+    assert own.startswith("200")
+    assert other.startswith("403 b'Another user of this machine sent this.")
+
+
+def test_a_connection_is_whose_the_kernel_says(tmp_path: Path) -> None:
+    table = tmp_path / "tcp"
+    mine, others = os.getuid(), os.getuid() + 1
+    table.write_text(
+        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
+        f"   0: 0100007F:1F90 0100007F:C001 01 00000000:00000000 00:00000000 00000000  {others}        0 1\n"
+        f"   1: 0100007F:C001 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  {mine}        0 2\n"
+        f"   2: 0100007F:C002 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  {others}        0 3\n"
+    )
+    server = ("127.0.0.1", 0x1F90)
+    assert is_own(("127.0.0.1", 0xC001), server, table)
+    assert not is_own(("127.0.0.1", 0xC002), server, table)
+    assert not is_own(("127.0.0.1", 0xC003), server, table)
+    assert is_own(("127.0.0.1", 0xC002), server, tmp_path / "none")
 
 
 def test_a_websocket_is_not_spoken(inside: Browser) -> None:
