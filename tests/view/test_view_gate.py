@@ -93,7 +93,8 @@ def test_nothing_that_others_send_reads_or_changes_anything(memory: Memory, insi
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_another_user_of_the_machine_is_refused_even_with_the_cookie(inside: Browser) -> None:
     ask = (
-        "import encodings.idna, os, sys, http.client as h; os.setuid(int(sys.argv[3])); c = h.HTTPConnection(sys.argv[1]);"
+        "import encodings.idna, os, sys, http.client as h; os.setuid(int(sys.argv[3]));"
+        " c = h.HTTPConnection(sys.argv[1]);"
         " c.request('GET', '/', headers={'Cookie': sys.argv[2]}); a = c.getresponse(); print(a.status, a.read())"
     )
     command = [sys.executable, "-c", ask, inside.host, inside.cookie]
