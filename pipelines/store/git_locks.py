@@ -95,12 +95,22 @@ def wait_for_locks(repository: Repository, aside: Path, sleep: Callable[[float],
 
 
 def locks_of(repository: Repository) -> Sequence[Path]:
-    """Return the lock files that would stop a commit, a branch or a setting."""
+    """Return the lock files that would stop a commit, a pack, a branch or a setting."""
     found: set[Path] = set()
     for folder in {repository.git_dir, repository.common_dir}:
         found.update(path for path in folder.glob("*.lock") if _TOP.fullmatch(path.name))
         found.update((folder / "refs").rglob("*.lock"))
+    keeps = (repository.common_dir / "objects" / "pack").glob("*.keep")
+    found.update(path for path in keeps if _is_of_import(path))
     return sorted(found)
+
+
+def _is_of_import(keep: Path) -> bool:
+    """Whether `git fast-import` made it. While it is there, the same pack cannot be stored again."""
+    try:
+        return keep.read_bytes() == b"fast-import"
+    except OSError:  # it went in this moment, or is a person's own
+        return False
 
 
 def _identity(path: Path) -> tuple[int, float] | None:
