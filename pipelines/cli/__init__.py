@@ -88,6 +88,7 @@ _GROUPS: Final = {
     "models_commands": ("models",),
     "serve_commands": ("mcp", "schedule", "context"),
     "health_commands": ("status", "doctor"),
+    "check_commands": ("check", "secrets"),
     "eval_commands": ("eval",),
 }
 """The modules that hold a group of verbs; any other verb has a module of its own, `VERB_command`."""

@@ -18,7 +18,7 @@ from pipelines.cli.output import answer, say, say_bold, say_json, warn, write_ou
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
 from pipelines.queries.history import history_of
-from pipelines.queries.item_graph import Beliefs, all_edges
+from pipelines.queries.item_graph import Beliefs
 from pipelines.queries.why import impact, whose, why
 from pipelines.store.git import Git
 from pipelines.store.snapshot import read_documents
@@ -249,7 +249,7 @@ def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
     """Show the links between items: because, supports, contradicts, supersedes, related, part-of, next, merged-into."""
     documents, shown = read_documents(root), layout_of(root).real
     beliefs = Beliefs.of(documents, shown)
-    edges = all_edges(beliefs.holdings)
+    edges = beliefs.edges
     if document is not None:
         paths = set(named_documents(documents, document, shown))
         inside = {ident for ident, one in beliefs.by_id.items() if one.path in paths}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import UsageFault
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
-from pipelines.queries.item_graph import PREDECESSORS, SUCCESSORS, Beliefs, all_edges, outdated, steps_of
+from pipelines.queries.item_graph import PREDECESSORS, SUCCESSORS, Beliefs, outdated, steps_of
 from pipelines.search.chunks import UNTOLD
 from pipelines.settings import load_settings
 from pipelines.store.document import newest_day
@@ -129,7 +129,7 @@ def audit(root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "")
     documents, unknown = documents_on(root, git, known_on)
     shown = git.layout.real
     beliefs = Beliefs.of(documents, shown)
-    edges = all_edges(beliefs.holdings)
+    edges = beliefs.edges
     disputes = _disputes(beliefs, edges)
     chosen, notes = _chosen(root, documents, beliefs, topic, shown, search=not known_on)
     chosen = _with_relatives(

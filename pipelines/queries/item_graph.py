@@ -25,7 +25,7 @@ from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_json, escape_terminal_xml
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pipelines.store.item import Item
@@ -104,19 +104,31 @@ class Beliefs:
 
     Args:
         holdings: every item, in order of documents and lines; those without an id, too.
+        documents: path → document in which they stand.
     """
 
     holdings: tuple[Holding, ...]
+    documents: Mapping[str, Document]
 
     @classmethod
     def of(cls, documents: Mapping[str, Document], shown: Callable[[str], str] = str) -> Beliefs:
         """Return what a set of documents holds; `shown` says what people call the file at a path."""
-        return cls(tuple(one for path in sorted(documents) for one in holdings_in(documents[path], shown)))
+        return cls(tuple(one for path in sorted(documents) for one in holdings_in(documents[path], shown)), documents)
 
     @cached_property
     def by_id(self) -> Mapping[str, Holding]:
         """Id → item; of one that stands twice the first."""
         return {one.item.id: one for one in reversed(self.holdings) if one.item.id}
+
+    @cached_property
+    def edges(self) -> Sequence[Edge]:
+        """All links; see `all_edges`."""
+        return all_edges(self.holdings)
+
+    @cached_property
+    def outdated(self) -> Mapping[str, tuple[Outdated, ...]]:
+        """What is over and carries something that is believed today; see `outdated`."""
+        return outdated(self)
 
 
 def beliefs_of(root: Path) -> Beliefs:
@@ -172,7 +184,7 @@ SUCCESSORS: Final[Relations] = {SUPERSEDES: ("superseded by", False), MERGED: ("
 def steps_of(beliefs: Beliefs, relations: Relations) -> Steps:
     """Return the steps along some kinds of links, of every item."""
     found: Steps = defaultdict(list)
-    for edge in all_edges(beliefs.holdings):
+    for edge in beliefs.edges:
         if edge.kind in relations:
             relation, forward = relations[edge.kind]
             near, far = (edge.source, edge.target) if forward else (edge.target, edge.source)

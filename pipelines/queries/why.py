@@ -13,9 +13,7 @@ from pipelines.queries.item_graph import (
     GROUNDS,
     PREDECESSORS,
     SUCCESSORS,
-    Beliefs,
     beliefs_of,
-    outdated,
     steps_of,
     walk,
 )
@@ -24,7 +22,6 @@ from pipelines.store.evidence import Quotes
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import TOMBSTONES, episode_path
-from pipelines.store.snapshot import read_documents
 from pipelines.store.state import read_tombstones
 from pipelines.store.template import named_item
 from pipelines.store.transcripts import Transcript
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.queries.history import Version
-    from pipelines.queries.item_graph import Holding, Outdated, Step
+    from pipelines.queries.item_graph import Beliefs, Holding, Outdated, Step
     from pipelines.store.evidence import Found
     from pipelines.store.git import Git
     from pipelines.store.item import Item
@@ -85,7 +82,7 @@ class Why:
         witnesses: the first and the last place that it rests on.
         model: who extracted it, or empty for what a person wrote.
         prompt: the version of the prompt or of the rules by which it did, or empty.
-        brought: the version that the first commit with it brought, or None where it is not committed yet.
+        versions: what it was, oldest first, as its history tells.
         grounds: what it rests on, by its links and those of others, and what that rests on.
         superseded: what it took the place of, newest first.
         successors: what took its place.
@@ -97,7 +94,7 @@ class Why:
     witnesses: list[Witness]
     model: str
     prompt: str
-    brought: Version | None
+    versions: tuple[Version, ...]
     grounds: list[Step]
     superseded: list[Step]
     successors: list[Step]
@@ -108,6 +105,11 @@ class Why:
     def item(self) -> Item:
         """The item."""
         return self.holding.item
+
+    @property
+    def brought(self) -> Version | None:
+        """The version that the first commit with it brought, or None where it is not committed yet."""
+        return next((version for version in self.versions if version.commit.id), None)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -125,25 +127,29 @@ class Why:
         }
 
 
-def why(root: Path, git: Git, prefix: str) -> Why:
+def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Why:
     """Return why the item whose id begins so is believed.
+
+    Args:
+        root: the memory.
+        git: its repository.
+        prefix: the beginning of the item's id.
+        beliefs: what the memory holds, where that was read already.
 
     Raises:
         UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
     """
-    shown, documents = layout_of(root).real, read_documents(root)
-    beliefs = Beliefs.of(documents, shown)
+    beliefs, shown = beliefs or beliefs_of(root), layout_of(root).real
     holding, quotes = _named(root, beliefs, prefix), Quotes(root)
-    told = [day for day, lines in episodes_in(documents) if any(holding.item.id in line.split() for line in lines)]
-    ident, known = holding.item.id, beliefs.by_id
+    ident, known, over = holding.item.id, beliefs.by_id, beliefs.outdated
+    told = [day for day, lines in episodes_in(beliefs.documents) if any(ident in line.split() for line in lines)]
     model, _, prompt = holding.item.by.rpartition("@")
-    over = outdated(beliefs)
     return Why(
         holding=holding,
         witnesses=[_witness(root, quotes.found(place)) for place in holding.item.evidence],
         model=model or prompt,
         prompt=prompt if model else "",
-        brought=next((version for version in versions_of(root, git, ident, holding) if version.commit.id), None),
+        versions=tuple(versions_of(root, git, ident, holding)),
         grounds=walk(ident, steps_of(beliefs, GROUNDS), known, over),
         superseded=walk(ident, steps_of(beliefs, PREDECESSORS), known, over),
         successors=walk(ident, steps_of(beliefs, SUCCESSORS), known, over),
@@ -152,17 +158,22 @@ def why(root: Path, git: Git, prefix: str) -> Why:
     )
 
 
-def impact(root: Path, prefix: str) -> tuple[Holding, list[Step]]:
+def impact(root: Path, prefix: str, beliefs: Beliefs | None = None) -> tuple[Holding, list[Step]]:
     """Return the item whose id begins so, and all that would come into question with it.
 
     That is what rests on it, what rests on that, and what it took the place of; each is gone through once.
 
+    Args:
+        root: the memory.
+        prefix: the beginning of the item's id.
+        beliefs: what the memory holds, where that was read already.
+
     Raises:
         UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
     """
-    beliefs = beliefs_of(root)
+    beliefs = beliefs or beliefs_of(root)
     holding = _named(root, beliefs, prefix)
-    return holding, walk(holding.item.id, steps_of(beliefs, DEPENDENTS), beliefs.by_id, outdated(beliefs))
+    return holding, walk(holding.item.id, steps_of(beliefs, DEPENDENTS), beliefs.by_id, beliefs.outdated)
 
 
 def _named(root: Path, beliefs: Beliefs, prefix: str) -> Holding:

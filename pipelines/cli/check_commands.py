@@ -1,16 +1,22 @@
-"""`curate check`: is everything accounted for, and is nothing broken? With --secrets: where do secrets stand?"""
+"""`curate check`: is everything accounted for, and is nothing broken? With --secrets: where do secrets stand?
+
+`curate secrets` lists which values are known to be secret, and takes one back.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
+import sys
+from collections import Counter
 from dataclasses import asdict
+from getpass import getpass
 from typing import TYPE_CHECKING
 
 import click
 
 from pipelines.cli.options import json_option, now_option, with_root
-from pipelines.cli.output import say, say_json, warn
+from pipelines.cli.output import say, say_json, say_table, warn
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, FINE, BadSettings, DamagedGit, GitFault, UsageFault
 from pipelines.settings import load_settings
@@ -19,6 +25,7 @@ from pipelines.store.git import Git
 from pipelines.store.git_damage import mend_repository, repository_faults
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets.redact import known_values
 from pipelines.store.secrets.scan import ask_scanner, installed_scanner, scan_files, scan_history
 from pipelines.store.snapshot import read_snapshot
 from pipelines.user_settings import load_user_settings
@@ -147,3 +154,28 @@ def _tell_secrets(root: Path, files: Sequence[Found], past: Sequence[Found], git
     say(f"  printf '%s\\n' {blobs} > {listed}")
     say(f"  git -C {top} filter-repo --force --strip-blobs-with-ids {listed}")
     say("\nThen, if it was ever pushed: add the remote again, `git push --force --all`, and clone anew elsewhere.")
+
+
+@click.command()
+@click.argument("action", type=click.Choice(("list", "allow")), default="list")
+@click.argument("tag", default="")
+@with_root
+def curate_secrets(action: str, tag: str, root: Path) -> None:
+    """List the tags of the values that are known to be secret, and the rules that found them; never a value.
+
+    What was found once is redacted wherever it occurs from then on. `curate secrets allow TAG` says that it is no
+    secret; without a TAG the value is asked for and not shown, or read from standard input.
+    """
+    known = known_values(root)
+    if action == "allow":
+        given = tag or (getpass("Value: ") if sys.stdin.isatty() else sys.stdin.readline()).strip()
+        if not known.allow(given):
+            why = "No known value has that tag." if tag else "That is too short to be a value."
+            raise UsageFault(why, "`curate secrets` lists the tags.")
+        say("That is no secret from now on. What was redacted already stays redacted.")
+    elif known.rules:
+        rows = Counter((digest[:4], rule) for digest, rule in known.rules.items())
+        say_table(("tag", "rule", "values"), [(tag, rule, str(count)) for (tag, rule), count in sorted(rows.items())])
+        say(f"{len(known.rules):,} known. `curate secrets allow TAG` takes one back.")
+    else:
+        say("No value is known to be secret.")
