@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night
-from pipelines.night.progress import Watch
+from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.queries.startup.context import assemble
 from pipelines.queries.startup.fast import as_text, request_of

@@ -29,7 +29,7 @@ from pipelines.extract.llm.model_reviewer import reviewer_of
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import Night
-from pipelines.night.progress import Watch
+from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.git import Git

@@ -26,14 +26,10 @@ def resource(name: str, package: Path = _PACKAGE) -> Path:
     raise BadFile(packed, "is missing from this installation", "Install memcurate anew.")
 
 
-def render(name: str, *, escaped: bool = False, **values: object) -> str:
+def render(name: str, **values: object) -> str:
     """Return the template `pipelines/templates/NAME.j2` with these values; a missing one is an error, never blank.
 
-    Args:
-        name: its name without the end.
-        escaped: whether it is a page, in which values are escaped: what a memory says is no HTML. In Markdown escaping
-            would write entities into what people read.
-        values: what it names.
+    Nothing is escaped: that would write entities into the Markdown that people read.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  56 ms that an idle run saves
 
@@ -42,7 +38,7 @@ def render(name: str, *, escaped: bool = False, **values: object) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        keep_trailing_newline=not escaped,
-        autoescape=escaped,  # noqa: S701  see above
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701  see above
     )
     return environment.get_template(f"{name}.j2").render(values)

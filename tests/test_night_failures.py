@@ -17,7 +17,7 @@ from pipelines.extract.choose_models import choose_extractor
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
 from pipelines.night.plan import Night
-from pipelines.night.progress import Watch
+from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelines.night.plan import plan_night
-from pipelines.night.progress import Watch
 from pipelines.night.replay import replay
+from pipelines.night.report import Watch
 from pipelines.night.run_history import all_runs
 from pipelines.store.git import Git
 from pipelines.store.item import Status

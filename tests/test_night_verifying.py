@@ -14,8 +14,8 @@ import pytest
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
-from pipelines.night.progress import Watch
 from pipelines.night.replay import replay
+from pipelines.night.report import Watch
 from pipelines.night.run_history import all_runs
 from pipelines.night.run_night import curate_night
 from pipelines.store.git import Git

@@ -13,7 +13,7 @@ from pipelines.errors import ChangedUnderRun, ModelFailed
 from pipelines.extract.extraction import Extraction
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night, plan_night
-from pipelines.night.progress import Watch
+from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.git import Git

@@ -32,7 +32,7 @@ def struck(module, name):
         return real(*a, **k)
     setattr(holder, name, call)
 import pipelines.night.run_night
-struck("pipelines.night.progress", "Watch.stage")
+struck("pipelines.night.report", "Watch.stage")
 struck("pipelines.store.journal", "put")
 struck("pipelines.store.journal", "_drop")
 struck("pipelines.store.git", "Git.advance")

@@ -42,6 +42,7 @@ VERBS: Final = {
     "retract": "Say that something was a mistake and never held.",
     "reopen": "Take the end of an item back.",
     "review": "Decide what waits for you, item by item.",
+    "edit": "Edit a document; it is checked before it is saved.",
     "pin": "Let an item neither fade nor be evicted.",
     "unpin": "Let it fade again.",
     "move": "Move an item to another document.",
@@ -78,7 +79,7 @@ VERBS: Final = {
 _GROUPS: Final = {
     "log_commands": ("log", "add"),
     "outcome_commands": ("done", "resolve", "drop", "end", "correct", "retract", "reopen"),
-    "items_commands": ("items", "pin", "unpin", "move", "forget"),
+    "items_commands": ("items", "edit", "pin", "unpin", "move", "forget"),
     "project_commands": ("project",),
     "why_commands": ("why", "history", "impact", "audit", "graph", "recap"),
     "transfer_commands": ("import", "export"),

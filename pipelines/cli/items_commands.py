@@ -1,9 +1,13 @@
-"""The verbs for items: `curate items` lists them, `pin`, `unpin` and `move` change one, `forget` takes one out."""
+"""The verbs for items: `curate items` lists them, `pin`, `unpin` and `move` change one, `forget` takes one out.
+
+`curate edit` opens a whole document.
+"""
 
 from __future__ import annotations
 
 import shlex
 import shutil
+import sys
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -11,7 +15,7 @@ import click
 from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import confirm, item_named, open_document
 from pipelines.cli.options import day_option, json_option, with_memory, with_root
-from pipelines.cli.output import say, say_json, say_table, warn
+from pipelines.cli.output import on_terminal, say, say_json, say_table, warn
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
 from pipelines.night.manual import Deed, change_by_hand
@@ -238,3 +242,33 @@ def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) 
     yield f"git -C {place} gc --quiet --prune=now"
     yield f"rm {file}"
     yield "# If it was ever pushed: `git push --force --all`, and clone anew wherever else it lies."
+
+
+@click.command()
+@click.argument("name")
+@with_memory
+def curate_edit(*, name: str, opened: OpenMemory) -> None:
+    """Edit the document NAME in your editor; it is checked before it is saved, and committed.
+
+    NAME is a document's path, id, title or file name. The editor is $VISUAL, else $EDITOR. What would break something
+    is not saved; where the file changed meanwhile, both are joined, and you look at it once more.
+    """
+    from pipelines.night.edit_document import save_document  # noqa: PLC0415  only who edits joins two versions
+
+    root, *_ = opened
+    documents, shown = read_documents(root), layout_of(root).real
+    found = named_documents(documents, name, shown)
+    if len(found) > 1:
+        raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", "Name one by its path.")
+    base = text = documents[found[0]].text
+    while True:
+        text = click.edit(text, extension=".md", require_save=False) or ""
+        saved = save_document(*opened, found[0], base, text)
+        if not saved.faults:
+            say(saved.said)
+            return
+        base, text = saved.base, saved.text
+        warn(*saved.faults)
+        if not (on_terminal() and sys.stdin.isatty()):
+            raise UsageFault("Nothing was saved.", f"Mend it, then `curate edit {shlex.quote(name)}` again.")
+        click.confirm("Edit it again?", default=True, abort=True)

@@ -12,7 +12,7 @@ from pipelines.cli.output import say, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
 from pipelines.store.append_log import append_line, log_line
-from pipelines.store.item import ItemType, fold
+from pipelines.store.item import ItemType
 from pipelines.store.layout import Kind
 from pipelines.store.secrets import format_found, load_redactor
 from pipelines.store.secrets.redact import without_private
@@ -70,21 +70,19 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
     that item as your word. Where one says otherwise, nothing is filed: `curate correct` puts the new sentence in its
     place, and --anyway files it beside.
     """
-    from pipelines.cli.manual_changes import open_document  # noqa: PLC0415  logging a line needs nothing of the night
+    from pipelines.cli.manual_changes import open_document, own_words  # noqa: PLC0415  logging a line needs nothing of the night
     from pipelines.night.manual import Deed, change_by_hand, file_own_item  # noqa: PLC0415  as above
 
     root, settings, when = opened
-    clean = load_redactor(root).redact(fold(words(text)))
-    if clean.found:
-        warn(f"curate add: {format_found(clean.found)} redacted before it was filed.")
-    if not clean.text:
+    sentence = own_words(root, words(text), "add")
+    if not sentence:
         raise UsageFault("There is nothing to file.", "Give a TEXT.")
     with change_by_hand(root, settings, when, "curate add") as direct:
         path = ""
         if document:
             advice = "Name one by its path; archives take no new items."
             path = open_document(direct, document, {Kind.ARCHIVE, Kind.EPISODE}, advice)
-        filed = file_own_item(ItemType(kind), clean.text, path, direct, anyway=anyway)
+        filed = file_own_item(ItemType(kind), sentence, path, direct, anyway=anyway)
         ident, place = filed.item.id, direct.snapshot.shown(filed.path)
         said = f"{ident} in {place}"
         if filed.differs:
@@ -103,6 +101,6 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
     if filed.is_new:
         say(f"Added {said}.")
         return
-    saying = f" (“{filed.item.text}”)" if filed.item.text != clean.text else ""
+    saying = f" (“{filed.item.text}”)" if filed.item.text != sentence else ""
     done = "it is your word now, confirmed today" if filed.documents else "nothing was changed"
     say(f"The memory holds it already, as {said}{saying}: {done}.")

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.output import on_terminal
+from pipelines.cli.output import on_terminal, warn
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.document import numbered
+from pipelines.store.item import fold
 from pipelines.store.layout import LOGS, NOTES, Kind
-from pipelines.store.secrets import veil
+from pipelines.store.secrets import format_found, load_redactor, veil
 from pipelines.store.secrets.redact import log_without_private
 from pipelines.store.template import named_documents, named_item
 from pipelines.store.user_layout import layout_of
@@ -79,6 +80,14 @@ def project_named(documents: Mapping[str, Document], name: str, shown: Callable[
     if found[0] in notes:
         raise UsageFault(f"{shown(found[0])} is a file of your own, which no run moves.", "Move or rename it yourself.")
     return found[0]
+
+
+def own_words(root: Path, text: str, verb: str) -> str:
+    """Return what a person wrote as one line without its secrets, of which they are told."""
+    clean = load_redactor(root).redact(fold(text))
+    if clean.found:
+        warn(f"curate {verb}: {format_found(clean.found)} redacted before it was filed.")
+    return clean.text
 
 
 def confirm(question: str, *, yes: bool) -> None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 import click
 
 from pipelines.cli.item_lines import safe
+from pipelines.cli.manual_changes import own_words
 from pipelines.cli.options import json_option, with_memory
-from pipelines.cli.output import say, say_json, warn
+from pipelines.cli.output import say, say_json
 from pipelines.errors import UsageFault
 from pipelines.night.manual import Deed, change_by_hand
 from pipelines.night.name_items import named_items
@@ -20,8 +21,7 @@ from pipelines.night.outcome_changes import Voice, check_ending, close_items, co
 from pipelines.queries.item_graph import item_json
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.store.change_set import placed_item
-from pipelines.store.item import ItemType, Status, fold
-from pipelines.store.secrets import format_found, load_redactor
+from pipelines.store.item import ItemType, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -149,15 +149,13 @@ def curate_correct(*, item: str, sentence: str, never_held: bool, as_json: bool,
     ID is the beginning of an item's id, or a few words in quotation marks. The old sentence held until today; with
     --never-held it was a mistake, and the new one counts from the day on which the old one was believed to hold.
     """
-    clean = load_redactor(opened[0]).redact(fold(sentence))
-    if clean.found:
-        warn(f"curate correct: {format_found(clean.found)} redacted before it was filed.")
-    if not clean.text:
+    text = own_words(opened[0], sentence, "correct")
+    if not text:
         raise UsageFault("There is no new sentence.", "Give one, or use `curate end` or `curate retract`.")
     sought = (_open(frozenset(ItemType)), "live or open item")
 
     def change(held: Held, found: list[str]) -> Changed:
-        return correct_item(held.documents, found[0], clean.text, _owner(held), never_held=never_held)
+        return correct_item(held.documents, found[0], text, _owner(held), never_held=never_held)
 
     _carry_out("correct", sought, change, (item,), opened, as_json=as_json)
 

@@ -6,7 +6,7 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING
 
-from pipelines.night.progress import Watch
+from pipelines.night.report import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from pipelines.cli.item_lines import listed_json
+from pipelines.cli.manual_changes import own_words
 from pipelines.cli.options import json_option, with_memory
 from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
-from pipelines.night.answers import decide, named_question, questions
+from pipelines.night.answers import choice_keys, decide, named_question, questions
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released
 from pipelines.store.snapshot import read_documents
@@ -34,9 +35,10 @@ _SHOWN: Final = 12
 @click.option("--accept", "word", flag_value="accept", help="Yes: restore, keep new, keep, archive, or close.")
 @click.option("--reject", "word", flag_value="reject", help="No: retract, drop, drop, keep, or keep.")
 @click.option("--choose", metavar="CHOICE", default="", help="One of the choices by its word, as “keep both”.")
+@click.option("--text", default="", metavar="SENTENCE", help="Let the item in with these words, as yours.")
 @json_option("Print what waits as a JSON array.")
 @with_memory
-def curate_review(*, ident: str, word: str | None, choose: str, as_json: bool, opened: OpenMemory) -> None:
+def curate_review(*, ident: str, word: str | None, choose: str, text: str, as_json: bool, opened: OpenMemory) -> None:
     """Decide what waits in Review.md: on a terminal one after the other, or the one that ID names.
 
     ID is the id of an item that waits, or of a whole entry, or its beginning. Without a terminal, and without ID, what
@@ -45,16 +47,18 @@ def curate_review(*, ident: str, word: str | None, choose: str, as_json: bool, o
     root, settings, when = opened
     if (choose or word) and not ident:
         raise UsageFault("It takes an ID to decide by a flag.", "`curate review` lists what waits.")
+    if text and not (choose or word):
+        raise UsageFault("A text decides nothing.", "Give --choose or --accept with it.")
     if choose and word:
         raise UsageFault("Two decisions cannot both be meant.", "Give --choose alone.")
 
-    def decide_and_tell(ident: str, word: str) -> None:
-        decided, notes = decide(root, settings, when, ident, word)
+    def decide_and_tell(ident: str, word: str, text: str = "") -> None:
+        decided, notes = decide(root, settings, when, ident, word, text)
         say(f"{decided}.")
         say(*(f"Note: {note}" for note in notes))
 
     if choice := choose or word:
-        decide_and_tell(ident, choice)
+        decide_and_tell(ident, choice, own_words(root, text, "review"))
         return
     documents = read_documents(root)
     waiting = [named_question(documents, ident)] if ident else questions(documents)
@@ -100,7 +104,7 @@ def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, 
         say("")
         say_bold(clean(question.entry.title), f"   ({question.entry.kind}, since {question.entry.day}; {left} left)")
         say(*_lines(question, quotes))
-        keys = keys_of(question.choices)
+        keys = choice_keys(question.choices)
         while (key := click.getchar().lower()) not in {*keys, "s", "q"}:
             if key in {"\x03", "\x04", ""}:  # an interrupt ends the command
                 raise click.Abort
@@ -125,7 +129,7 @@ def _lines(question: Question, quotes: Quotes) -> Iterator[str]:
     if question.against:
         yield "  against:"
         yield from _item("  ", question.against, quotes)
-    for key, choice in keys_of(question.choices).items():
+    for key, choice in choice_keys(question.choices).items():
         means = question.means(choice)
         yield f"  [{key}] {choice}{f': {means}' if means else ''}"
     yield "  [s] skip   [q] quit"
@@ -139,13 +143,3 @@ def _item(margin: str, item: Item, quotes: Quotes) -> Iterator[str]:
         found = quotes.found(place)
         said = clean(found.quote or "the words no longer stand there").replace("\n", f"\n{margin}    ")
         yield f"{margin}  {found.path}:{found.start_line}: {said}"
-
-
-def keys_of(choices: Sequence[str]) -> dict[str, str]:
-    """Return key → choice: the first letter of each that no other choice, nor skip and quit, has."""
-    keys: dict[str, str] = {}
-    for choice in choices:
-        letters = "".join(word[0] for word in reversed(choice.split())) + choice.replace(" ", "")
-        key = next(letter for letter in letters if letter not in keys and letter not in "sq")
-        keys[key] = choice
-    return keys

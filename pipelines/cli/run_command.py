@@ -18,7 +18,7 @@ from pipelines.clock import day_of
 from pipelines.errors import UsageFault
 from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, Counting, ModelExtractor, estimate, unanswered
 from pipelines.night.plan import Night, plan_night
-from pipelines.night.progress import Watch
+from pipelines.night.report import Watch
 from pipelines.night.unattended import curate_unattended, in_journal
 from pipelines.queries.startup.cache import load_cached
 from pipelines.store.files import list_files

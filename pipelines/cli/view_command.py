@@ -12,7 +12,6 @@ import click
 
 from pipelines.cli.options import with_root
 from pipelines.cli.output import say
-from pipelines.clock import day_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +33,7 @@ def curate_view(*, read_only: bool, no_browser: bool, root: Path) -> None:
     from pipelines.settings import load_settings  # noqa: PLC0415  the verb's work, not its help
     from pipelines.view.serve import open_browser, serve  # noqa: PLC0415  as above
 
-    settings = load_settings(root)
+    load_settings(root)  # what is wrong with them is said before a browser opens
 
     def opened(entry: Path) -> None:
         say(
@@ -46,7 +45,7 @@ def curate_view(*, read_only: bool, no_browser: bool, root: Path) -> None:
             open_browser(entry)
 
     serve(
-        root, lambda words: run_verb(root, words), lambda: day_of(datetime.now(UTC), settings), opened,
+        root, lambda words: run_verb(root, words), lambda: datetime.now(UTC), opened,
         may_change=not read_only,
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ import click
 
 from pipelines.cli.item_lines import SHORT, item_line, safe, say_outdated, say_quote, say_steps
 from pipelines.cli.options import day_option, json_option, with_memory, with_root, words
-from pipelines.cli.output import answer, say, say_bold, say_json, warn, write_out
+from pipelines.cli.output import answer, say, say_bold, say_json, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
 from pipelines.queries.history import history_of
@@ -168,19 +168,8 @@ def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
 @day_option("--as-of", "What held on this day, superseded since or not.")
 @day_option("--known-on", "As the memory held it by the end of this day, by git.")
 @json_option()
-@click.option(
-    "--html", metavar="FILE", help="Write one page for a browser, with a timeline and the links; - is standard output."
-)
 @with_root
-def curate_audit(
-    *,
-    topic: tuple[str, ...],
-    as_of: str | None,
-    known_on: str | None,
-    as_json: bool,
-    html: str | None,
-    root: Path,
-) -> None:
+def curate_audit(*, topic: tuple[str, ...], as_of: str | None, known_on: str | None, as_json: bool, root: Path) -> None:
     """Show all that the agent believes about TOPIC: what holds, what held once, and what stands on weak ground.
 
     TOPIC is a document's name, for all of its items, or words: then the items that say them all, and those that a
@@ -192,14 +181,7 @@ def curate_audit(
     if not asked.strip():
         raise UsageFault("The topic is empty.", "Name a document, or give some words.")
     result = audit(root, Git(root), asked, as_of or "", known_on or "")
-    if html is not None:
-        from pipelines.queries.audit_page import page_of  # noqa: PLC0415  only a page needs Jinja2
-
-        write_out(html, [page_of(result)])
-    if as_json or html != "-":
-        answer(result, _tell_audit, as_json=as_json)
-    if html not in {None, "-"} and not as_json:
-        say(f"The page is {html}.")
+    answer(result, _tell_audit, as_json=as_json)
 
 
 def _tell_audit(result: Audit) -> None:

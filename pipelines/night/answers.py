@@ -34,7 +34,7 @@ from pipelines.store.state import Reason, tombstone
 from pipelines.store.template import named_item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -295,6 +295,22 @@ class Question:
         """Return what a choice does, as the entry says it."""
         return dict(self.entry.choices).get(choice, "")
 
+    @property
+    def letting_in(self) -> tuple[str, ...]:
+        """The choices that file an item that waits, as the person's own from then on."""
+        acts = _ITEM.get(self.entry.kind, {})
+        return tuple(word for word, act in acts.items() if act in {_keep_new, _keep_both, Answered.let_in})
+
+
+def choice_keys(choices: Sequence[str]) -> dict[str, str]:
+    """Return key → choice: the first letter of each that no other choice, nor skip and quit, has."""
+    keys: dict[str, str] = {}
+    for choice in choices:
+        letters = "".join(word[0] for word in reversed(choice.split())) + choice.replace(" ", "")
+        key = next(letter for letter in letters if letter not in keys and letter not in "sq")
+        keys[key] = choice
+    return keys
+
 
 def questions(documents: Mapping[str, Document]) -> list[Question]:
     """Return what waits for a person, in the order of Review.md, an entry a question."""
@@ -338,7 +354,9 @@ def chosen(question: Question, word: str) -> str:
     return choice
 
 
-def decide(root: Path, settings: Settings, when: datetime, ident: str, word: str) -> tuple[str, list[str]]:
+def decide(
+    root: Path, settings: Settings, when: datetime, ident: str, word: str, text: str = ""
+) -> tuple[str, list[str]]:
     """Apply one decision and commit it; return what was decided, as `ID: CHOICE`, and sentences for the person.
 
     Args:
@@ -347,16 +365,22 @@ def decide(root: Path, settings: Settings, when: datetime, ident: str, word: str
         when: the moment at which it is decided.
         ident: the question's id or its beginning.
         word: a choice, or `accept` or `reject`.
+        text: in which words the waiting item is let in, where not in its own.
 
     Raises:
         UnknownItem: nothing that waits has that id.
-        UsageFault: the word means no choice.
+        UsageFault: the word means no choice, or lets nothing in that could have other words.
         CurateError: what a verb by hand raises.
     """
     with change_by_hand(root, settings, when, "curate review") as held:
         question = named_question(held.documents, ident)
         choice = chosen(question, word)
-        done = answer(held.documents, [(question.entry, choice, question.items)], held.today, held.snapshot.theirs())
+        items = question.items
+        if text and (len(items) != 1 or choice not in question.letting_in):
+            raise UsageFault(f"“{choice}” lets nothing in that could have other words.", "Leave the text out.")
+        if text:
+            items = (replace(items[0], text=text, by=""),)
+        done = answer(held.documents, [(question.entry, choice, items)], held.today, held.snapshot.theirs())
         decided, changed = f"{question.id}: {choice}", max(1, len(question.items))
         held.write(Deed(done.documents, f"Review {decided}", changed=changed, stones=done.retracted))
     return decided, done.notes

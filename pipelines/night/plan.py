@@ -66,8 +66,8 @@ if TYPE_CHECKING:
     from pipelines.night.caps import Pruned
     from pipelines.night.file_items import Promoted
     from pipelines.night.fold_logs import Captured
-    from pipelines.night.progress import Watch
     from pipelines.night.reconcile import Reconciled
+    from pipelines.night.report import Watch
     from pipelines.night.sync import Sharing
     from pipelines.review.review import Ruling
     from pipelines.review.verification import Checked

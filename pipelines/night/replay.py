@@ -23,8 +23,7 @@ from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night, plan_night
-from pipelines.night.progress import Watch
-from pipelines.night.report import travelling_path
+from pipelines.night.report import Watch, travelling_path
 from pipelines.night.run_night import signed
 from pipelines.review.meaning import Vectors, kept_in
 from pipelines.settings import load_settings

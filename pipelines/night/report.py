@@ -1,9 +1,13 @@
-"""The run report: what a night read, decided, wrote and spent, for people, scripts and the status command."""
+"""The run report: what a night read, decided, wrote and spent, for people, scripts and the status command.
+
+`Watch` is told how far a run is, and takes the seconds that the report tells of.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import time
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +22,7 @@ from pipelines.store.state import read_record
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -276,3 +280,25 @@ def _names(root: Path, folder: str) -> list[str]:
             return [name for name in held.names() if name.endswith(".json")]
     except (BadFile, FileNotFoundError, NotADirectoryError):
         return []
+
+
+class Watch:
+    """Takes the seconds of each stage and shows nothing; a command for people shows more (`cli.progress_line`)."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextlib.contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Be told that a stage runs inside the block; a stage that runs twice adds up."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
+
+    def begin(self, name: str) -> None:
+        """Be told that work begins of which the end is not told."""
+
+    def advance(self, done: int, total: int) -> None:
+        """Be told how far the current stage is."""

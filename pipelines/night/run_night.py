@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
     from pipelines.extract.llm.fallback import Chain
     from pipelines.night.plan import Night
-    from pipelines.night.progress import Watch
-    from pipelines.night.report import RunReport
+    from pipelines.night.report import RunReport, Watch
 
 
 ATTEMPTS: Final = 3

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pipelines.night.plan import Night
-    from pipelines.night.progress import Watch
-    from pipelines.night.report import RunReport
+    from pipelines.night.report import RunReport, Watch
 
 
 _SAYABLE = (LockHeld, NotARepository, DetachedHead, GitMissing)  # their sentences name the memory's folder at the most

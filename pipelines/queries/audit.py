@@ -113,7 +113,9 @@ class Audit:
         }
 
 
-def audit(root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "") -> Audit:
+def audit(
+    root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "", beliefs: Beliefs | None = None
+) -> Audit:
     """Return what is believed about a topic, sorted by how well it stands. Nothing is written but the search index.
 
     Args:
@@ -122,13 +124,16 @@ def audit(root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "")
         topic: words, or the name of a document.
         as_of: only what held on this day, or empty.
         known_on: as the memory held it by the end of this day, or empty.
+        beliefs: what the memory holds today, where that was read already.
 
     Raises:
         CurateError: what a search raises.
     """
-    documents, unknown = documents_on(root, git, known_on)
-    shown = git.layout.real
-    beliefs = Beliefs.of(documents, shown)
+    shown, unknown = git.layout.real, ""
+    if known_on or not beliefs:
+        there, unknown = documents_on(root, git, known_on)
+        beliefs = Beliefs.of(there, shown)
+    documents = beliefs.documents
     edges = beliefs.edges
     disputes = _disputes(beliefs, edges)
     chosen, notes = _chosen(root, documents, beliefs, topic, shown, search=not known_on)

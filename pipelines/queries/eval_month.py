@@ -92,7 +92,7 @@ def live(month: Month, way: str, root: Path, make_night: MakeNight, advance: Cal
         CurateError: as a night does.
     """
     from pipelines.clock import moment  # noqa: PLC0415  with the settings, what a comparison alone need not load
-    from pipelines.night.progress import Watch  # noqa: PLC0415  as above
+    from pipelines.night.report import Watch  # noqa: PLC0415  as above
     from pipelines.night.run_night import curate_night  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
 

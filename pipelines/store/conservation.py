@@ -61,6 +61,11 @@ class Fault:
         """Whether there is one right answer, which `curate check --fix` gives."""
         return self.kind in _MENDABLE
 
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What tells it from others, wherever its line is by now."""
+        return self.path, self.item, self.kind, self.what
+
     def __str__(self) -> str:
         place = f"{escape_terminal_line(self.path)}:{self.line}" if self.line else escape_terminal_line(self.path)
         return f"{place}: {f'{self.item} ' if self.item else ''}{self.what}."
@@ -79,8 +84,22 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         git: its repository, for the items that ever were.
         cap: of MEMORY.md, in bytes.
     """
+    faults = [
+        Fault(path, 0, item.id, "vanished", f"stood there until commit {commit[:10]} and is nowhere")
+        for item, path, commit in departed(snapshot, git)
+    ]
+    warnings = with_links_told_apart(snapshot, git).warnings
+    faults += [Fault(warned.path, 0, "", "unreadable", warned.why) for warned in warnings if warned.pending]
+    faults += _of_state(snapshot, git)
+    shown = [replace(fault, path=snapshot.shown(fault.path)) for fault in faults]
+    found = [*written_faults(snapshot, git, cap), *shown]
+    return sorted(found, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
+
+
+def written_faults(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
+    """Return what is broken in what a memory's documents say; the arguments are those of `check_memory`."""
     faults = [fault for document in snapshot.documents.values() for fault in _of_document(document)]
-    faults += [*_of_ids(snapshot), *_of_state(snapshot, git)]
+    faults += _of_ids(snapshot)
     known = buried_ids(snapshot) | hidden_ids(snapshot, git) | {placed.item.id for _, placed in snapshot.items()}
     faults += [
         Fault(document.path, placed.line + 1, placed.item.id, "dangling-link", f"names {named}, which is nowhere")
@@ -88,17 +107,10 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         for named in placed.item.linked
         if named not in known
     ]
-    faults += [
-        Fault(path, 0, item.id, "vanished", f"stood there until commit {commit[:10]} and is nowhere")
-        for item, path, commit in departed(snapshot, git)
-    ]
     briefing = snapshot.documents.get(BRIEFING)
     if briefing and briefing.size > cap and any(placed.item.by for placed in briefing.items):
         faults.append(Fault(BRIEFING, 0, "", "over-cap", f"has {briefing.size:,} bytes, over its cap of {cap:,}"))
-    warnings = with_links_told_apart(snapshot, git).warnings
-    faults += [Fault(warned.path, 0, "", "unreadable", warned.why) for warned in warnings if warned.pending]
-    shown = [replace(fault, path=snapshot.shown(fault.path)) for fault in faults]
-    return sorted(shown, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
+    return [replace(fault, path=snapshot.shown(fault.path)) for fault in faults]
 
 
 def _of_document(document: Document) -> Iterator[Fault]:

@@ -11,7 +11,7 @@ from pipelines.store.generated import is_pointer, read_sentence
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from markdown_it import MarkdownIt
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 _LEAST_LEVEL: Final = 2
+_DEEPEST: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,19 @@ def parts_of(document: Document) -> tuple[list[Part], list[Part]]:
             if into is history:
                 continue
         into.append(part)
-    return held, history
+    return _without_empty(held), _without_empty(history)
+
+
+def _without_empty(parts: Sequence[Part]) -> list[Part]:
+    """Leave out the headings below which nothing stands before the next one of their level."""
+    kept: list[Part] = []
+    below = _LEAST_LEVEL - 1
+    for part in reversed(parts):
+        is_heading = part.kind == "heading"
+        if not is_heading or part.level < _LEAST_LEVEL or below > part.level:
+            kept.append(part)
+            below = part.level if is_heading else _DEEPEST + 1
+    return kept[::-1]
 
 
 def _parts(document: Document) -> Iterator[Part]:

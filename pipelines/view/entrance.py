@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 ENTER: Final = "/enter"
-_OPEN: Final = frozenset({"/style.css"})
+_OPEN: Final = frozenset({"/style.css", "/htmx.min.js", "/keys.js"})
 """What says nothing of the memory."""
-_MOST_BYTES: Final = 1 << 20
+_MOST_BYTES: Final = 8 << 20
 _TABLE: Final = Path("/proc/net/tcp")
 _UID: Final = 7
 _HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none';"
-    " base-uri 'none'",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self';"
+    " form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",

@@ -7,17 +7,18 @@ import tempfile
 import threading
 import time
 import webbrowser
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
-from pipelines.view.app import Page
+from pipelines.view.app import App
 from pipelines.view.entrance import Gate, Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import datetime
 
     from pipelines.view.app import Act
 
@@ -29,7 +30,7 @@ _LOOKS_EACH: Final = 5.0
 def serve(
     root: Path,
     act: Act,
-    today: Callable[[], str],
+    clock: Callable[[], datetime],
     opened: Callable[[Path], None],
     *,
     may_change: bool,
@@ -40,7 +41,7 @@ def serve(
     Args:
         root: the memory.
         act: runs a verb; returns its exit code and what it printed.
-        today: gives the memory's day.
+        clock: tells the moment, with a zone.
         opened: given the file on which the browser is to be started, once the server listens.
         may_change: whether the page's forms are shown and heeded.
         idle: seconds.
@@ -54,7 +55,7 @@ def serve(
         def seen() -> None:
             last[0] = time.monotonic()
 
-        app = Gate(Page(root, act, key.form, today, may_change=may_change).app, key, seen)
+        app = Gate(App(root, act, key.form, clock, may_change=may_change).starlette, key, seen)
         config = uvicorn.Config(
             app, log_config=None, access_log=False, server_header=False, date_header=False, ws="none"
         )
@@ -66,7 +67,7 @@ def serve(
                 server.should_exit |= time.monotonic() - last[0] > idle
 
         threading.Thread(target=watch, daemon=True).start()
-        with _entry_file(key) as entry:
+        with _entry_file(key) as entry, suppress(KeyboardInterrupt):  # that is how a person ends it
             opened(entry)
             server.run(sockets=[listening])
 

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.cli.review_command import keys_of
-from pipelines.night.answers import ACCEPT, REJECT, choices_of
+from pipelines.night.answers import ACCEPT, REJECT, choice_keys, choices_of
 from pipelines.store.lock import run_lock
 from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night
 
@@ -136,8 +135,8 @@ def test_what_cannot_be_meant_is_said_and_changes_nothing(asked: Memory) -> None
 def test_yes_and_no_mean_a_choice_of_every_kind_and_every_choice_has_a_key() -> None:
     for kind in ("gone", "contradict", "quarantine", "archive"):
         assert {ACCEPT[kind], REJECT[kind]} <= set(choices_of(kind))
-        assert list(keys_of(choices_of(kind)).values()) == list(choices_of(kind))
-        assert not {"s", "q"} & keys_of(choices_of(kind)).keys()
+        assert list(choice_keys(choices_of(kind)).values()) == list(choices_of(kind))
+        assert not {"s", "q"} & choice_keys(choices_of(kind)).keys()
 
 
 def test_a_person_goes_through_it_key_by_key(asked: Memory) -> None:

@@ -12,8 +12,7 @@ import pytest
 from pipelines.errors import BUG, INTERRUPTED, BadFile, CurateError, ModelFailed, UnknownRun
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night
-from pipelines.night.progress import Watch
-from pipelines.night.report import KEPT, last_report, read_reports, save_failure
+from pipelines.night.report import KEPT, Watch, last_report, read_reports, save_failure
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.git_history import named_run

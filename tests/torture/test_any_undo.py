@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night
-from pipelines.night.progress import Watch
+from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.night.undo import Wish, take_back
 from pipelines.settings import Caps, Settings

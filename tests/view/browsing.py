@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from datetime import UTC, datetime
 from http.client import HTTPConnection
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import Memory
 
+MORNING = datetime(2026, 3, 18, 8, tzinfo=UTC)
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -35,7 +37,7 @@ class Browser:
             return run_verb(memory.root, words)
 
         self.thread = threading.Thread(
-            target=lambda: serve(memory.root, act, lambda: "2026-03-18", opened, may_change=may_change, idle=idle),  # type: ignore[arg-type]
+            target=lambda: serve(memory.root, act, lambda: MORNING, opened, may_change=may_change, idle=idle),  # type: ignore[arg-type]
             daemon=True,
         )
         self.thread.start()

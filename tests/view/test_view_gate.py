@@ -145,7 +145,7 @@ def test_what_the_page_may_do_in_a_browser_is_said_with_each_answer(inside: Brow
     for path in ("/", "/style.css", "/nothing"):
         _, _, told = inside.ask("GET", path, {"Cookie": inside.cookie})
         assert "default-src 'none'" in told["content-security-policy"]
-        assert "script-src" not in told["content-security-policy"]
+        assert "script-src 'self';" in told["content-security-policy"]
         assert (told["x-frame-options"], told["cache-control"]) == ("DENY", "no-store")
         assert "server" not in told
     _, _, told = inside.ask("POST", "/enter", {"Content-Type": FORM}, "code=x")

@@ -1,0 +1,214 @@
+"""What the pages draw, as numbers for a template: how a memory grows, how long items held, what rests on what.
+
+A drawing says nothing that the text beside it does not say, too; texts are cut in the drawings alone.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.item import ItemType, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from pipelines.queries.item_graph import Holding, Step
+    from pipelines.store.item import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A part of a drawing.
+
+    Args:
+        x: its left edge.
+        y: its upper edge.
+        width: of it.
+        height: of it.
+        kind: which of its kind it is, for the stylesheet.
+        text: what it is called, a line or two.
+        title: what it says when it is pointed at.
+        item: the item that it leads to, or empty.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: str
+    text: str = ""
+    title: str = ""
+    item: str = ""
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text of so many characters at most."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+# ---------------------------------------- how a memory grows: items by type and week
+
+
+WEEKS: Final = 12
+_HEIGHT: Final = 60
+_STEP: Final = 22
+_BAR: Final = 16
+
+
+def growth(items: Iterable[Item], today: str) -> list[Box]:
+    """Return a bar for each of the last weeks, a part for each type: how many items of it that week brought.
+
+    Args:
+        items: every item.
+        today: the memory's day.
+    """
+    monday = date.fromisoformat(today) - timedelta(days=date.fromisoformat(today).weekday())
+    first = monday - timedelta(weeks=WEEKS - 1)
+    counts: dict[str, Counter[ItemType]] = {}
+    for item in items:
+        if first.isoformat() <= item.learnt <= today:
+            counts.setdefault(item.learnt, Counter())[item.type] += 1
+    weeks: dict[int, Counter[ItemType]] = {}
+    for day, found in counts.items():
+        weeks.setdefault((date.fromisoformat(day) - first).days // 7, Counter()).update(found)
+    most = max((one.total() for one in weeks.values()), default=1)
+    bars = []
+    for week, found in sorted(weeks.items()):
+        top, begins = _HEIGHT, (first + timedelta(weeks=week)).isoformat()
+        for kind in ItemType:
+            if count := found[kind]:
+                height = max(1, round(count * _HEIGHT / most))
+                top -= height
+                said = f"{count} {kind.lower()}{'' if count == 1 else 's'} in the week of {begins}"
+                bars.append(Box(week * _STEP, top, _BAR, height, kind.lower(), title=said))
+    return bars
+
+
+# ---------------------------------------- how long items held
+
+
+WIDTH: Final = 720
+_LABELS: Final = 320
+_RIGHT: Final = 705
+_ROW: Final = 22
+_TOP: Final = 26
+_TICKS: Final = 4
+_THIN: Final = 3.0
+_LABEL: Final = 46
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Items as bars over days: the drawing's height, its days as places and names, and a bar an item."""
+
+    height: int
+    ticks: Sequence[tuple[float, str]]
+    bars: Sequence[Box]
+
+
+def timeline(holdings: Iterable[Holding], newest: str, weak: Collection[str]) -> Timeline | None:
+    """Return the timeline of the items that tell since when they hold; None where none does.
+
+    Args:
+        holdings: the items.
+        newest: the day up to which the memory tells.
+        weak: the ids of those that stand on weak ground.
+    """
+    dated = sorted((one.item for one in holdings if _day(one.item.since)), key=lambda item: (item.since, item.id))
+    told = (_day(day) for item in dated for day in (item.since, item.until, item.confirmed, newest))
+    days = [day for day in told if day]
+    if not days:
+        return None
+    first, last = min(days), max(*days, min(days) + 1)
+
+    def x_of(day: int) -> float:
+        return round(_LABELS + (day - first) / (last - first) * (_RIGHT - _LABELS), 1)
+
+    bars = []
+    for row, item in enumerate(dated):
+        begin = min(x_of(_day(item.since)), _RIGHT - _THIN)
+        # Of an item that names no end: what holds lasts to the newest day, else it lasted to its last word.
+        lasts = item.active or item.status is Status.ARCHIVED
+        end = _day(item.until) or (_day(newest) if lasts else _day(item.confirmed)) or first
+        kind = "weak" if item.id in weak else "held" if item.active else "past"
+        said = f"{item.since} to {item.until or ('today' if lasts else item.confirmed)}: {item.text}"
+        width = round(max(_THIN, x_of(end) - begin), 1)
+        bars.append(Box(begin, _TOP + _ROW * row, width, _ROW - 8, kind, cut(item.text, _LABEL), said, item.id))
+    marked = sorted({first + round((last - first) * part / (_TICKS - 1)) for part in range(_TICKS)})
+    ticks = [(x_of(day), date.fromordinal(day).isoformat()) for day in marked]
+    return Timeline(_TOP + _ROW * len(bars) + 8, ticks, bars)
+
+
+def _day(text: str) -> int:
+    """Return the number of a day, 0 where the text names none."""
+    try:
+        return date.fromisoformat(text[:10]).toordinal() if text else 0
+    except ValueError:
+        return 0
+
+
+# ---------------------------------------- what an item rests on, and what rests on it
+
+
+_COLUMN: Final = 216
+_GAP: Final = 36
+_NODE: Final = 52
+_LINE: Final = 64
+_NODE_TEXT: Final = 27
+_MOST: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """An item between what it rests on, to its left, and what rests on it, to its right.
+
+    Args:
+        width: the drawing's.
+        height: the drawing's.
+        nodes: the items.
+        lines: from the middle of one node's right edge to that of another's left: x and y of both.
+    """
+
+    width: int
+    height: int
+    nodes: Sequence[Box]
+    lines: Sequence[tuple[float, float, float, float]]
+
+
+def web(middle: Holding, below: Sequence[Step], above: Sequence[Step]) -> Web | None:
+    """Return the drawing of an item's nearest links, `_MOST` on either side at most; None where it has none.
+
+    Args:
+        middle: the item.
+        below: what it rests on and what it took the place of.
+        above: what rests on it and what took its place.
+    """
+    sides = [list({one.id: one for one in steps if one.depth == 1}.values())[:_MOST] for steps in (below, above)]
+    if not any(sides):
+        return None
+    height = _LINE * max(1, *map(len, sides))
+    columns = [column for column, steps in ((0, sides[0]), (1, [middle]), (2, sides[1])) if steps]
+    place = {column: index * (_COLUMN + _GAP) for index, column in enumerate(columns)}
+    centre = height / 2
+    nodes = [_node(middle, middle.item.id, place[1], centre, "this item")]
+    lines = []
+    for column, steps in ((0, sides[0]), (2, sides[1])):
+        for row, step in enumerate(steps):
+            y = height * (row + 0.5) / len(steps)
+            nodes.append(_node(step.holding, step.id, place[column], y, step.relation))
+            near, far = (place[1], place[0] + _COLUMN) if not column else (place[1] + _COLUMN, place[2])
+            lines.append((float(near), centre, float(far), y))
+    return Web(place[columns[-1]] + _COLUMN, height, nodes, lines)
+
+
+def _node(holding: Holding | None, ident: str, x: float, y: float, relation: str) -> Box:
+    text = holding.item.text if holding else f"{ident}, which stands nowhere"
+    kind = holding.item.type.lower() if holding and holding.item.active else "past"
+    link = ident if holding else ""
+    first, _, rest = textwrap.fill(text, _NODE_TEXT).partition("\n")
+    said = f"{first}\n{cut(' '.join(rest.split()), _NODE_TEXT)}"
+    return Box(x, y - _NODE / 2, _COLUMN, _NODE, kind, said, f"{relation}: {text}", link)

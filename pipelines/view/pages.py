@@ -1,0 +1,281 @@
+"""What each page shows: the values of its template, worked out by the functions that the verbs use."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo
+
+from pipelines.clock import day_of
+from pipelines.errors import BadFile, CurateError, UsageFault
+from pipelines.night.answers import questions
+from pipelines.night.episodes import episodes_in
+from pipelines.night.report import read_reports
+from pipelines.night.run_history import all_runs
+from pipelines.queries.audit import audit
+from pipelines.queries.health import health_of, waiting_days
+from pipelines.queries.history import History
+from pipelines.queries.item_graph import Beliefs
+from pipelines.queries.search_settings import searched
+from pipelines.queries.why import impact, why
+from pipelines.search.filters import Filters
+from pipelines.search.query import Asked
+from pipelines.settings import load_settings
+from pipelines.store.evidence import Quotes
+from pipelines.store.generated import read_sentence
+from pipelines.store.git import Git
+from pipelines.store.item import ItemType, Trust
+from pipelines.store.layout import REVIEW, Kind, document_id, document_path
+from pipelines.store.passage import read_passage
+from pipelines.store.secrets import veil
+from pipelines.store.snapshot import document_paths, read_documents, read_snapshot
+from pipelines.store.user_layout import at, layout_of
+from pipelines.text import escape_terminal
+from pipelines.view.document_parts import parts_of
+from pipelines.view.drawings import growth, timeline, web
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from pipelines.night.edit_document import Saved
+    from pipelines.queries.item_graph import Holding
+    from pipelines.settings import Settings
+    from pipelines.store.document import Document
+    from pipelines.store.evidence import Found
+
+    Values = dict[str, Any]
+    """What a template is given, by its names."""
+
+
+KINDS: Final = {
+    Kind.PROJECT: "Projects", Kind.AREA: "Areas", Kind.RESOURCE: "Resources", Kind.USER: "The user",
+    Kind.BRIEFING: "The briefing", Kind.EPISODE: "Episodes", Kind.ARCHIVE: "Archives",
+}  # fmt: skip
+"""The kinds of documents in the order of the tree, and their titles."""
+_HOMES: Final = tuple(KINDS)[:5]
+"""Those that take items."""
+SOURCES: Final = ("log", "session", "episode", "document")
+_ASKED: Final = ("q", "type", "project", "trust", "source", "since", "as-of", "overruled")
+_MOST_DUE: Final = 12
+_MOST_HITS: Final = 20
+_AROUND: Final = 2
+"""Lines of a log shown before and after a quote."""
+
+
+class Reading:
+    """A memory as the pages read it; what was parsed is kept until a file changes, comes or goes.
+
+    Args:
+        root: the memory.
+        clock: tells the moment, with a zone.
+    """
+
+    def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
+        self.root, self._clock = root, clock
+        self._beliefs = Beliefs((), {})
+        self._stamps: list[tuple[str, int, int, int]] | None = None
+
+    @property
+    def beliefs(self) -> Beliefs:
+        """Every item and document as they stand now."""
+        stamps = []
+        for path in document_paths(self.root):
+            with contextlib.suppress(OSError):
+                found = at(self.root, path).stat()
+                stamps.append((path, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
+        if stamps != self._stamps:
+            self._beliefs = Beliefs.of(read_documents(self.root), layout_of(self.root).real)
+            self._stamps = stamps
+        return self._beliefs
+
+    @property
+    def documents(self) -> Mapping[str, Document]:
+        """Path → document."""
+        return self.beliefs.documents
+
+    @property
+    def settings(self) -> Settings:
+        """The memory's settings as they are now."""
+        return load_settings(self.root)
+
+    @property
+    def now(self) -> datetime:
+        """The moment, in the memory's zone."""
+        return self._clock().astimezone(ZoneInfo(self.settings.timezone))
+
+    @property
+    def today(self) -> str:
+        """The memory's day."""
+        return day_of(self.now, self.settings)
+
+    def document(self, ident: str) -> Document:
+        """Return the document of an id.
+
+        Raises:
+            UsageFault: there is none.
+        """
+        found = self.documents.get(document_path(ident))
+        if found is None:
+            raise UsageFault(f"There is no document {ident}.", "")
+        return found
+
+
+def morning(reading: Reading) -> Values:
+    """Show last night, yesterday's episode, what waits, what is due, risks, and how the memory grows."""
+    root, beliefs, today = reading.root, reading.beliefs, reading.today
+    held = [one.item for one in beliefs.holdings if one.item.active and one.path != REVIEW]
+    told = dict(episodes_in(beliefs.documents))
+    yesterday = (date.fromisoformat(today) - timedelta(days=1)).isoformat()
+    day = yesterday if yesterday in told else max((one for one in told if one < today), default="")
+    waiting = waiting_days(read_snapshot(root), today)
+    return {
+        "run": next((one.to_json() for one in all_runs(root, Git(root)) if not one.undoes), None),
+        "health": health_of(root, read_reports(root), waiting, reading.now, reading.settings),
+        "waiting": len(questions(beliefs.documents)),
+        "today": today,
+        "day": day,
+        "episode": [(read[0].text if (read := read_sentence(line)) else line) for line in told.get(day, ())],
+        "dues": sorted((one for one in held if one.due), key=lambda one: one.due)[:_MOST_DUE],
+        "risks": [one for one in held if one.type is ItemType.RISK],
+        "bars": growth((one.item for one in beliefs.holdings if one.item.id), today),
+    }
+
+
+def inbox(reading: Reading) -> Values:
+    """Show what waits for a person, each with its choices."""
+    return {"questions": questions(reading.documents), "quotes": Quotes(reading.root)}
+
+
+def tree(reading: Reading) -> Values:
+    """Show the documents by kind."""
+    found = sorted(reading.documents.items())
+    groups = [(kind, title, [one for _, one in found if one.kind is kind]) for kind, title in KINDS.items()]
+    return {"groups": [group for group in groups if group[2]]}
+
+
+def page(reading: Reading, ident: str) -> Values:
+    """Show one document as people read it."""
+    found = reading.document(ident)
+    held, history = parts_of(found)
+    name = layout_of(reading.root).real(found.path)
+    return {"title": found.title, "document": found, "path": name, "held": held, "history": history,
+            "types": [*ItemType], "takes_items": found.kind in _HOMES}  # fmt: skip
+
+
+def to_edit(reading: Reading, ident: str, again: Saved | None = None) -> Values:
+    """Show a document's text, to be edited.
+
+    Args:
+        reading: the memory.
+        ident: the document's.
+        again: the edit that was not saved; its text is shown instead, with why.
+    """
+    text = again.text if again else reading.document(ident).text.replace("\r\n", "\n")
+    path = layout_of(reading.root).real(document_path(ident))
+    return {"title": f"Edit {path}", "ident": ident, "path": path, "text": text,
+            "base": again.base if again else text, "faults": again.faults if again else (),
+            "hides": escape_terminal(text) != text}  # fmt: skip
+
+
+def item(reading: Reading, ident: str) -> Values:
+    """Show one item: what it rests on, every state that it had, and what rests on it.
+
+    Raises:
+        UnknownItem: there is none, or more than one; the sentence says which.
+    """
+    root, beliefs = reading.root, reading.beliefs
+    found = why(root, Git(root), ident, beliefs)
+    old = {step.id for step in found.superseded}
+    above = [step for step in impact(root, found.item.id, beliefs)[1] if step.id not in old]
+    homes = sorted((one.title, one.id) for one in beliefs.documents.values() if one.kind in _HOMES)
+    return {
+        "title": f"{found.item.type}: {found.item.text}",
+        "why": found,
+        "home": document_id(found.holding.path),
+        "around": [around(root, one.found) for one in found.witnesses],
+        "history": History(found.item.id, [*found.versions], found.holding, None).to_json()["versions"],
+        "impact": above,
+        "homes": homes,
+        "web": web(found.holding, (*found.grounds, *found.superseded), (*above, *found.successors)),
+    }
+
+
+def around(root: Path, found: Found) -> list[tuple[str, bool]]:
+    """Return the lines of a log around a quote, and whether each is the quote's."""
+    if found.quote is None:
+        return []
+    first = max(1, found.start_line - _AROUND)
+    try:
+        lines = read_passage(root, found.path, str, first, found.end_line + _AROUND).lines
+    except (BadFile, UsageFault):
+        return [(line, True) for line in veil(found.quote).splitlines()]
+    numbered = enumerate(veil("\n".join(lines)).split("\n"), first)
+    return [(line, found.start_line <= number <= found.end_line) for number, line in numbered]
+
+
+def about(reading: Reading, params: Mapping[str, str]) -> Values:
+    """Show all that is believed about a topic, by how well it stands.
+
+    Args:
+        reading: the memory.
+        params: `q`, the topic, and the days `as-of` and `known-on`, as far as they are given.
+
+    Raises:
+        CurateError: what a search raises.
+    """
+    asked = {key: params.get(key, "").strip() for key in ("q", "as-of", "known-on")}
+    if not asked["q"]:
+        return {"asked": asked, "found": None}
+    days = _a_day(asked["as-of"]), _a_day(asked["known-on"])
+    found = audit(reading.root, Git(reading.root), asked["q"], *days, reading.beliefs)
+    weak: list[tuple[str, list[tuple[Holding, str]]]] = [
+        ("Low confidence", found.unsure),
+        ("Without evidence", found.unproven),
+        ("Not confirmed for long", found.faded),
+        ("Resting on what is over", found.outdated),
+    ]
+    ids = {one.item.id for _, group in weak for one, _ in group}
+    return {
+        "asked": asked,
+        "found": found,
+        "weak": weak,
+        "timeline": timeline((*found.current, *found.past, *found.archived), found.newest, ids),
+    }
+
+
+def search(reading: Reading, params: Mapping[str, str]) -> Values:
+    """Show what a search finds, narrowed down as the form says.
+
+    Args:
+        reading: the memory.
+        params: `q`, `type`, `project`, `trust`, `source`, `since` and `as-of`, as far as they are given; `overruled` is
+            `on` where rejected and waiting lines are to be found, too.
+
+    Raises:
+        CurateError: what a search raises.
+    """
+    asked = {key: params.get(key, "").strip() for key in _ASKED}
+    hits, notes, found, fault = None, tuple[str, ...](), "", ""
+    kinds, trusts, sources = ((asked[key],) if asked[key] else () for key in ("type", "trust", "source"))
+    try:
+        if asked["q"]:
+            filters = Filters(
+                types=kinds, project=asked["project"], since=_a_day(asked["since"]), trusts=trusts, sources=sources,
+                as_of=_a_day(asked["as-of"]),
+            )  # fmt: skip
+            how = Asked(filters=filters, overruled=asked["overruled"] == "on")
+            hits, notes, found = searched(reading.root, asked["q"], _MOST_HITS, how)
+    except CurateError as why_not:  # the form stays, with what was asked
+        fault = str(why_not)
+    return {"asked": asked, "hits": hits, "notes": notes, "found": found, "fault": fault,
+            "types": [*ItemType], "trusts": [*Trust], "sources": SOURCES}  # fmt: skip
+
+
+def _a_day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat() if text else ""
+    except ValueError:
+        raise UsageFault(f"{text[:40]!r} is no day.", "Write it like 2026-03-01.") from None

@@ -1,0 +1,177 @@
+"""The page in a real browser: by keyboard alone, without a script, on a narrow screen, and for everybody."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+
+from tests.view.browsing import Browser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser as Chromium
+    from playwright.sync_api import Page
+
+    from tests.conftest import Memory
+
+LOG = """project: Kestrel
+
+- Decision: Use brass for the hinge.
+- Todo: Oil the hinge (due 2026-03-16)
+- Risk: The hinge may rust.
+"""
+MANY = 30
+NAME = """() => {
+  const one = document.activeElement;
+  return one === document.body ? "" : one.labels?.[0]?.innerText || one.innerText || "";
+}"""
+
+
+@pytest.fixture
+def told(memory: Memory) -> Memory:
+    """A memory in which something is due, held back by something, and asked about."""
+    weights = "".join(f"- Fact: Gate number {number} weighs 4{number} kg.\n" for number in range(MANY))
+    memory.write("Logs/2026-03-17.md", LOG + weights)
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    heavier = "".join(f"- Fact: Gate number {number} weighs 5{number} kg.\n" for number in range(MANY))
+    memory.write("Logs/2026-03-18.md", f"project: Kestrel\n\n{heavier}")
+    memory.curate("run", "--now", "2026-03-19T02:00")
+    return memory
+
+
+@contextmanager
+def opened(chromium: Chromium, memory: Memory, **how: Any) -> Iterator[Page]:
+    """Open the page as `curate view` does; what the browser complains of fails the test."""
+    served = Browser(memory)
+    with chromium.new_context(**how) as context:
+        page = context.new_page()
+        complaints: list[str] = []
+        page.on("console", lambda said: complaints.append(said.text) if said.type in {"error", "warning"} else None)
+        page.on("pageerror", lambda fault: complaints.append(str(fault)))
+        page.goto(served.file.as_uri())
+        if how.get("java_script_enabled") is False:
+            page.get_by_role("button", name="Open your memory").click()
+        page.wait_for_url(f"http://{served.host}/")
+        yield page
+        assert not complaints
+
+
+def items(memory: Memory) -> dict[str, dict[str, Any]]:
+    return {one["text"]: one for one in json.loads(memory.curate("items", "--json"))}
+
+
+def tab_to(page: Page, text: str) -> None:
+    """Press Tab until what is called so has the focus."""
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        named = page.evaluate(NAME)
+        if text in named:
+            return
+    pytest.fail(f"no key leads to {text}")
+
+
+def wait_for(page: Page, text: str) -> None:
+    page.get_by_role("status").filter(has_text=text).wait_for()
+
+
+def test_a_morning_needs_the_keyboard_alone(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told) as page:
+        tab_to(page, "Skip to the content")
+        tab_to(page, f"{MANY} questions wait for you")
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name="Inbox").wait_for()
+        page.keyboard.press("n")
+        page.keyboard.press("o")
+        page.keyboard.press("Enter")
+        wait_for(page, "keep old")
+        tab_to(page, "Morning")
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name="This morning").wait_for()
+        tab_to(page, "Oil the hinge")
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name="Oil the hinge").wait_for()
+        tab_to(page, "What holds instead")
+        page.keyboard.press("Control+A")
+        page.keyboard.type("Oil both hinges")
+        page.keyboard.press("Enter")
+        wait_for(page, "Oil both hinges")
+        assert items(told)["Oil both hinges"]["status"] == "open"
+        tab_to(page, "Undo")
+        page.keyboard.press("Enter")
+        wait_for(page, "That run was")
+    assert items(told)["Oil the hinge"]["status"] == "open"
+    assert "Oil both hinges" not in items(told)
+
+
+def test_thirty_questions_are_thirty_letters(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told) as page:
+        page.get_by_role("link", name="Inbox").click()
+        page.get_by_role("heading", name="Inbox", exact=True).wait_for()
+        page.locator("[data-key]").first.focus()
+        for number in range(MANY):
+            page.keyboard.press("nob"[number % 3])
+        page.keyboard.press("Enter")
+        page.get_by_text("Nothing waits for you.").wait_for()
+    held = items(told)
+    assert [held[f"Gate number {n} weighs 5{n} kg."]["status"] for n in (0, 2)] == ["live", "live"]
+    assert [held[f"Gate number {n} weighs 4{n} kg."]["status"] for n in (0, 1, 2)] == ["superseded", "live", "live"]
+
+
+def test_an_edit_meets_what_changed_meanwhile(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told) as page:
+        page.goto(page.url + "edit/Projects/kestrel")
+        text = page.get_by_label("Its text, in Markdown")
+        text.fill(text.input_value().replace("Use brass", "Use good brass") + "\nBuilt in 1987.\n")
+        told.curate("done", "Oil", "--now", "2026-03-19T08:00")
+        page.get_by_role("button", name="Check and save").click()
+        page.get_by_text("changed meanwhile").wait_for()
+        page.get_by_role("button", name="Check and save").click()
+        wait_for(page, "Saved Projects/kestrel.md")
+    held = items(told)
+    assert (held["Use good brass for the hinge."]["trust"], held["Oil the hinge"]["status"]) == (
+        "owner",
+        "done",
+    )
+    assert "Built in 1987." in told.read("Projects/kestrel.md")
+    assert told.git("status", "--porcelain") == ""
+
+
+def test_no_script_is_needed(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told, java_script_enabled=False) as page:
+        page.get_by_role("listitem").filter(has_text="Oil the hinge").get_by_role("button", name="Done").click()
+        wait_for(page, "is done")
+        page.get_by_role("link", name="Inbox").click()
+        page.get_by_role("radio", name="keep new").first.check()
+        page.get_by_label("In these words").first.fill("Gate number 0 weighs 55 kg.")
+        page.get_by_role("button", name="Decide").click()
+        wait_for(page, "keep new")
+    assert items(told)["Gate number 0 weighs 55 kg."]["trust"] == "owner"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_it(chromium: Chromium, told: Memory, scheme: str) -> None:
+    ident = items(told)["Use brass for the hinge."]["id"]
+    paths = ("", "inbox", "documents", "document/Projects/kestrel", "edit/Projects/kestrel", f"item/{ident}",
+             "search?q=hinge", "about?q=kestrel")  # fmt: skip
+    with opened(chromium, told, color_scheme=scheme, viewport={"width": 320, "height": 640}) as page:
+        home = page.url
+        for path in paths:
+            page.goto(home + path)
+            assert page.evaluate("document.documentElement.scrollWidth") <= 320, path
+            found = Axe().run(page).response["violations"]
+            grave = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in {"serious", "critical"}]
+            assert grave == [], path
+
+
+def test_it_can_be_printed(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told) as page:
+        page.goto(page.url + "document/Projects/kestrel")
+        page.emulate_media(media="print")
+        assert page.get_by_text("Use brass for the hinge.").first.is_visible()
+        assert not page.get_by_role("navigation").is_visible()
+        assert not page.get_by_role("button", name="Add").is_visible()
