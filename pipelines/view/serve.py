@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import tempfile
 import threading
 import time
 import webbrowser
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -67,9 +68,25 @@ def serve(
                 server.should_exit |= time.monotonic() - last[0] > idle
 
         threading.Thread(target=watch, daemon=True).start()
-        with _entry_file(key) as entry, suppress(KeyboardInterrupt):  # that is how a person ends it
+        with _entry_file(key) as entry, _ended_by_signals(server):
             opened(entry)
             server.run(sockets=[listening])
+
+
+@contextmanager
+def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """Let Ctrl-C, or whoever stops the process, end the server in order, also before it listens."""
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
+    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

@@ -76,9 +76,18 @@ class Browser:
 
     def post(self, path: str, **fields: str) -> str:
         """Send a form of the page, and return the page that it leads to."""
+        status, text, told = self._posted(path, fields)
+        assert status == 303, text
+        return self.get(told["location"])
+
+    def answered(self, path: str, **fields: str) -> str:
+        """Send a form of the page, and return the page that answers it at once."""
+        status, text, _ = self._posted(path, fields)
+        assert status == 200, text
+        return text
+
+    def _posted(self, path: str, fields: Mapping[str, str]) -> tuple[int, str, dict[str, str]]:
         token = re.findall(r'name="token" value="([^"]+)"', self.get(fields.get("back", "/inbox")))
         body = urlencode({"token": token[0] if token else "", **fields})
         headers = {"Cookie": self.cookie, "Sec-Fetch-Site": "same-origin", "Origin": f"http://{self.host}"}
-        status, text, told = self.ask("POST", path, {**headers, "Content-Type": FORM}, body)
-        assert status == 303, text
-        return self.get(told["location"])
+        return self.ask("POST", path, {**headers, "Content-Type": FORM}, body)

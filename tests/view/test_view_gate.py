@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +16,6 @@ from pipelines.view.entrance import is_own
 from tests.view.browsing import FORM, Browser
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import Memory
 
 KNOWN = "The cellar door opens inwards."
@@ -167,3 +167,16 @@ def test_it_ends_when_it_is_left_alone(memory: Memory) -> None:
     browser.thread.join(20)
     assert not browser.thread.is_alive()
     assert not browser.file.exists()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_well_when_it_is_told_to(memory: Memory, how: signal.Signals) -> None:
+    command = [sys.executable, "-m", "pipelines.cli", "view", "--no-browser", "--memory", str(memory.root)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as served:
+        assert served.stdout is not None
+        line = served.stdout.readline()
+        served.send_signal(how)
+        rest, said = served.communicate(timeout=20)
+    assert line.startswith("The page is open at file://")
+    assert (served.returncode, rest, said) == (0, "", "")
+    assert not Path(line.split("file://")[1].split(".html")[0] + ".html").exists()

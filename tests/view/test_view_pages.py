@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
@@ -98,6 +99,63 @@ def test_several_questions_are_decided_at_once(told: Memory) -> None:
     assert {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}[
         "The gate weighs 45 kg."
     ] == "live"
+
+
+def test_an_item_is_added_where_the_form_stands(told: Memory) -> None:
+    browser = Browser(told).enter()
+    page = browser.post(
+        "/do",
+        verb="add",
+        id="Projects/kestrel",
+        type="Risk",
+        text="The latch may jam.",
+        back="/document/Projects/kestrel",
+    )
+    assert re.search(r'class="said".*Added k\w+ in Projects/kestrel.md', page, re.DOTALL)
+    assert "The latch may jam." in told.read("Projects/kestrel.md")
+    page = browser.post("/do", verb="undo", id="", back="/document/Projects/kestrel")
+    assert "The latch may jam." not in told.read("Projects/kestrel.md")
+
+
+def test_a_document_is_edited_and_checked_before_it_is_saved(told: Memory) -> None:
+    browser, path = Browser(told).enter(), "/edit/Projects/kestrel"
+    base = told.read("Projects/kestrel.md")
+    broken = base.replace(" -->\n", "\n", 1)
+    back = {"back": "/document/Projects/kestrel", "base": base.replace("\n", "\r\n")}
+    page = browser.answered(path, **back, text=broken.replace("\n", "\r\n"))
+    assert "cannot be read" in page
+    assert broken in unescape(page)
+    assert told.read("Projects/kestrel.md") == base
+    page = browser.post(path, **back, text=(base + "Built in 1987.\n").replace("\n", "\r\n"))
+    assert "Saved Projects/kestrel.md (commit" in page
+    assert "Built in 1987." in page
+    assert told.read("Projects/kestrel.md").endswith("Built in 1987.\n")
+    assert "There is no document" in browser.get("/edit/Projects/nothing", 404)
+    assert "is not there any more" in browser.answered("/edit/Projects/nothing", **back, text="x")
+
+
+def test_all_about_a_topic_is_sorted_by_how_well_it_stands(told: Memory) -> None:
+    told.write("Logs/2026-03-18.md", "project: Kestrel\n\n- Correction: The gate weighs 45 kg, not 40 kg.\n")
+    told.curate("run", "--now", "2026-03-19T02:00")
+    browser = Browser(told).enter()
+    verb = json.loads(told.curate("audit", "kestrel", "--json"))
+    page = browser.get("/about?q=kestrel")
+    for title, rows in (("Current", verb["current"]), ("Superseded or closed", verb["superseded"])):
+        assert f"{title} ({len(rows)})" in page
+        assert all(row["text"] in page for row in rows)
+    assert page.count("<rect") == len(verb["current"]) + len(verb["superseded"])
+    assert "40 kg" in browser.get("/about?q=kestrel&as-of=2026-03-17")
+    assert "is no day" in browser.get("/about?q=kestrel&as-of=soon", 404)
+
+
+def test_what_rests_on_what_is_drawn(told: Memory) -> None:
+    found = ids(told)
+    ground, carried = found["The gate weighs 40 kg."], found["Use brass for the hinge."]
+    path = told.root / "Projects/kestrel.md"
+    path.write_text(path.read_text().replace(f"<!-- {carried} ", f"<!-- {carried} because={ground} "))
+    page = Browser(told).enter().get(f"/item/{ground}")
+    assert page.count("<rect") == 2
+    assert re.search(r"What rests on it</h2>.*Use brass for the hinge", page, re.DOTALL)
 
 
 def test_a_search_finds_what_the_verb_finds(told: Memory) -> None:

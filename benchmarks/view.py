@@ -1,0 +1,119 @@
+"""Measure how long the page takes to answer, on a memory of many items.
+
+usage: python -m benchmarks.view [--items N] [--times N]
+
+A memory of so many items in twenty projects is made, read by the rules, and served as `curate view` serves it. Printed
+is the median of so many requests for each page, after a first one, over a connection of its own as a browser's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import subprocess
+import tempfile
+import threading
+import time
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+from http.client import HTTPConnection
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from benchmarks.scale import COMMON, CURATE, FIRST, KINDS, SYLLABLES, VERBS, made, night, write
+from pipelines.cli.view_command import run_verb
+from pipelines.store.snapshot import read_documents
+from pipelines.view.serve import serve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PROJECTS, DAYS = 20, 25
+
+
+def main() -> None:
+    """Print a line for each page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=10_000)
+    parser.add_argument("--times", type=int, default=15)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        memory = filled(Path(folder), asked.items)
+        documents = read_documents(memory)
+        path, ident = next(
+            (path.removesuffix(".md"), one.items[0].item.id) for path, one in documents.items() if "Projects/" in path
+        )
+        print(f"{sum(len(one.items) for one in documents.values()):,} items in {len(documents)} documents")
+        pages = ["/", "/inbox", "/documents", f"/document/{path}", f"/edit/{path}", f"/item/{ident}"]
+        measure(memory, [*pages, "/search?q=server+cache", f"/about?q={path}.md"], asked.times)
+
+
+def filled(folder: Path, items: int) -> Path:
+    """Return a memory that holds so many items."""
+    chance = random.Random(7)
+
+    def word() -> str:
+        return "".join(chance.choices(SYLLABLES, k=chance.randint(2, 4)))
+
+    memory = made(folder)
+    names = [f"Project {word().title()}" for _ in range(PROJECTS)]
+    for name in names:
+        command = [*CURATE, "project", "new", name, "--memory", str(memory), "--now", FIRST.isoformat()]
+        subprocess.run(command, check=True, capture_output=True)
+    for number in range(DAYS):
+        text = ""
+        for name in names:
+            text += f"\n## {name}\n\n"
+            for at in range(items // (PROJECTS * DAYS)):
+                here, there = chance.choices(COMMON, k=2)
+                said = f"The {here} {word()} {chance.choice(VERBS)} {word()} for the {there} of {word().title()}"
+                text += f"- {KINDS[at % len(KINDS)]}: {said}.\n"
+        write(memory, FIRST + timedelta(days=number), text)
+    night(memory, FIRST + timedelta(days=DAYS - 1))
+    return memory
+
+
+def measure(memory: Path, pages: Sequence[str], times: int) -> None:
+    """Serve a memory, and print how long each page takes."""
+    ready, entry = threading.Event(), [""]
+
+    def opened(file: Path) -> None:
+        entry[0] = file.read_text()
+        ready.set()
+
+    def clock() -> datetime:
+        return datetime.combine(FIRST + timedelta(days=DAYS), datetime.min.time(), UTC) + timedelta(hours=8)
+
+    def serving() -> None:
+        serve(memory, lambda words: run_verb(memory, words), clock, opened, may_change=True)
+
+    threading.Thread(target=serving, daemon=True).start()
+    ready.wait()
+    host, code = (re.findall(pattern, entry[0])[0] for pattern in (r'action="http://([^/"]+)/', r'value="([^"]+)"'))
+    form = {"Host": host, "Origin": "null", "Content-Type": "application/x-www-form-urlencoded"}
+    cookie = ask(host, "POST", "/enter", form, f"code={code}").partition(";")[0]
+    for page in pages:
+        took = []
+        for _ in range(times + 1):
+            begun = time.perf_counter()
+            ask(host, "GET", page, {"Host": host, "Cookie": cookie, "Sec-Fetch-Site": "same-origin"})
+            took.append((time.perf_counter() - begun) * 1000)
+        print(f"{page.partition('?')[0]:40} {median(took[1:]):6.0f} ms; the first {took[0]:6.0f} ms")
+
+
+def ask(host: str, method: str, path: str, headers: dict[str, str], body: str = "") -> str:
+    """Return the cookie of an answer; one that is no page ends the measurement."""
+    connection = HTTPConnection(host, timeout=60)
+    connection.request(method, path, body, headers)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    if answer.status != HTTPStatus.OK:
+        raise SystemExit(f"{path} answered {answer.status}.")
+    return answer.getheader("Set-Cookie") or ""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""`curate edit`: a document in the person's own editor, checked before it is saved, and committed as theirs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+    Edit = Callable[[str], None]
+    """Lets the editor run a script of Python's, with the text in `text`; it saves what `text` then is."""
+
+KESTREL = "Projects/kestrel.md"
+
+
+@pytest.fixture
+def told(memory: Memory) -> Memory:
+    memory.write("Logs/2026-03-17.md", "project: Kestrel\n\n- Decision: Use brass.\n- Todo: Oil the hinge.\n")
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    return memory
+
+
+@pytest.fixture
+def edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
+    def into(script: str) -> None:
+        program = tmp_path / "editor.py"
+        program.write_text(
+            f"import pathlib, sys\nf = pathlib.Path(sys.argv[1])\ntext = f.read_text()\n{script}\nf.write_text(text)\n"
+        )
+        monkeypatch.setenv("VISUAL", f"python3 {program}")
+
+    return into
+
+
+def texts(memory: Memory) -> dict[str, dict[str, str]]:
+    return {one["text"]: one for one in json.loads(memory.curate("items", "--json"))}
+
+
+def test_what_was_edited_is_saved_committed_and_understood(told: Memory, edit: Edit) -> None:
+    edit("text = text.replace('Use brass', 'Use steel') + '- Fact: Built in 1987.\\n'")
+    assert f"Saved {KESTREL} (commit " in told.curate("edit", "kestrel")
+    held = texts(told)
+    assert (held["Use steel."]["trust"], held["Built in 1987."]["trust"]) == ("owner", "owner")
+    assert held["Built in 1987."]["id"]
+    assert told.git("status", "--porcelain") == ""
+    assert "Edits by hand" in told.git("log", "--format=%s")
+    assert "Everything is accounted for" in told.curate("check")
+
+
+def test_closing_the_editor_without_a_change_writes_nothing(told: Memory, edit: Edit) -> None:
+    head = told.git("rev-parse", "HEAD")
+    edit("")
+    assert told.curate("edit", KESTREL) == f"Nothing was changed in {KESTREL}.\n"
+    assert told.git("rev-parse", "HEAD") == head
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("text += '- Fact: Twice. ' + text[text.index('<!-- k'):text.index('-->')] + '-->\\n'", "stands in"),
+        ("text = text.replace(' -->', '')", "comment that cannot be read"),
+        ("text = text.replace('<!-- k', '<!-- kffffffffff because=k0123456789 ', 1)", "nowhere|cannot be read"),
+        ("text += 'The key: AKIAIOSFODNN7EXAMPLF\\n'", "secret"),
+    ],
+)
+def test_what_would_break_something_is_not_saved(told: Memory, edit: Edit, script: str, why: str) -> None:
+    before, head = told.files(), told.git("rev-parse", "HEAD")
+    edit(script)
+    said = told.curate("edit", "Kestrel", exits=1 if why == "secret" else 2)
+    assert any(part in said for part in why.split("|")), said
+    assert (told.files(), told.git("rev-parse", "HEAD")) == (before, head)
+
+
+def test_a_file_that_changed_meanwhile_is_joined_and_shown_again(told: Memory, edit: Edit) -> None:
+    change = "import subprocess; p = pathlib.Path(%r); p.write_text(p.read_text() + 'Mara built it.\\n')"
+    edit(f"{change % str(told.root / KESTREL)}\ntext += 'Built in 1987.\\n'")
+    assert "changed meanwhile" in told.curate("edit", "kestrel", exits=2)
+    assert "1987" not in told.read(KESTREL)
+
+
+def test_a_document_of_another_line_end_keeps_it(told: Memory, edit: Edit) -> None:
+    (told.root / KESTREL).write_bytes((told.root / KESTREL).read_bytes().replace(b"\n", b"\r\n"))
+    edit("text += 'Built in 1987.\\n'")
+    told.curate("edit", "kestrel")
+    data = (told.root / KESTREL).read_bytes()
+    assert b"Built in 1987.\r\n" in data
+    assert data.count(b"\n") == data.count(b"\r\n")
+
+
+def test_what_is_no_document_is_said(told: Memory) -> None:
+    assert "no document" in told.curate("edit", "nothing", exits=2).lower()
