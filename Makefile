@@ -5,7 +5,8 @@
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
 #   make e2e       let the real Claude Code and Codex talk to a local server; AGENTS=DIR names the folder that holds them
 #   make fuzz      try every property and reader with random inputs; FUZZ_INPUTS=1000000 chooses how many
-#   make bench     measure the speed of the index and of a session's start; UNITS="10000 100000 1000000" chooses the sizes
+#   make pictures  take the pictures of the page that README shows; it needs Chromium
+#   make bench     measure the speed of the index, of a session's start and of the page; UNITS="10000 100000 1000000" chooses the sizes
 #   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
 #   make bench-secrets DATA="DIR ..."   measure how often the rules for secrets alarm on text without any, and how fast they are
 PYTHON ?= python3
@@ -13,7 +14,7 @@ BIN := .venv/bin
 UNITS ?= 10000 100000
 FUZZ_INPUTS ?= 1000000
 .DEFAULT_GOAL := help
-.PHONY: help install run test torture e2e fuzz bench bench-search bench-secrets lint format lock clean
+.PHONY: help install run test torture e2e fuzz pictures bench bench-search bench-secrets lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -49,9 +50,13 @@ fuzz: install
 	$(BIN)/python -m pytest -n auto -q -m "hypothesis and not torture" --hypothesis-profile=search
 	$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS)
 
+pictures: install
+	$(BIN)/python examples/pictures.py
+
 bench: install
 	$(BIN)/python -m benchmarks.speed $(UNITS)
 	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.view
 
 bench-search: install
 	@test -n "$(DATA)" || { echo "Name the benchmark: make bench-search DATA=DIR"; exit 2; }

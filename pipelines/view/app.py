@@ -6,6 +6,7 @@ its own transaction and its own commit, and the page shows what it prints. No lo
 
 from __future__ import annotations
 
+from datetime import date
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
@@ -179,6 +180,12 @@ def word_changes(old: str, new: str) -> list[tuple[str, str]]:
     return found
 
 
+def long_day(day: str) -> str:
+    """Return a day as people say it, as “Thursday, 30 April 2026”."""
+    when = date.fromisoformat(day)
+    return f"{when:%A}, {when.day} {when:%B %Y}"
+
+
 @cache
 def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported when the page is
     """Return the templates; what a memory says is escaped, and what hides or steers in it is written out."""
@@ -188,6 +195,12 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
         loader=PackageLoader("pipelines.view", "templates"), undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, autoescape=True,
     )  # fmt: skip
-    made.filters |= {"plain": escape_terminal_line, "changes": word_changes, "keys": choice_keys, "whose": whose}
+    made.filters |= {
+        "plain": escape_terminal_line,
+        "changes": word_changes,
+        "keys": choice_keys,
+        "whose": whose,
+        "day": long_day,
+    }
     made.globals["htmx"] = f"sha384-{HTMX}"
     return made

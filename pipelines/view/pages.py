@@ -131,8 +131,10 @@ def morning(reading: Reading) -> Values:
     yesterday = (date.fromisoformat(today) - timedelta(days=1)).isoformat()
     day = yesterday if yesterday in told else max((one for one in told if one < today), default="")
     waiting = waiting_days(read_snapshot(root), today)
+    run = next((one for one in all_runs(root, Git(root)) if not one.undoes), None)
     return {
-        "run": next((one.to_json() for one in all_runs(root, Git(root)) if not one.undoes), None),
+        "run": run.to_json() if run else None,
+        "closed": run.number("items", "closed") if run else 0,
         "health": health_of(root, read_reports(root), waiting, reading.now, reading.settings),
         "waiting": len(questions(beliefs.documents)),
         "today": today,
