@@ -121,6 +121,14 @@ def test_a_persons_word_is_not_corrected_by_a_log(memory: Memory) -> None:
     assert items(memory)[CORRECTED][1].status is Status.WAITING
 
 
+def test_a_correction_of_a_correction_brings_back_what_was_said_first(memory: Memory) -> None:
+    replaced(memory)
+    night(memory, "2026-03-08", f"Correction: {PORT}")
+    facts = json.loads(memory.curate("items", "--json", "--type", "Fact", "--status", "live"))
+    assert [one["text"] for one in facts] == [PORT]
+    assert night(memory, "2026-03-09", f"Fact: {CORRECTED}")["verdicts"] == {"ignore": 1}
+
+
 def test_what_was_corrected_does_not_come_back(memory: Memory) -> None:
     replaced(memory)
     told = night(memory, "2026-03-08", f"Fact: {PORT.lower()}")

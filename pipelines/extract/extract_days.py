@@ -209,7 +209,7 @@ def _read(
         return day, None, fault
 
 
-_TAKEN_OUT: Final = re.compile(r"(?:\b(?:is|was|are)|[=:])\W*\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]\W*\Z")
+_TAKEN_OUT: Final = re.compile(r"(?:\b(?:is|was|are)|[=:])\W{0,9}\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]\W{0,9}\Z")
 """A sentence whose value was a secret says nothing any more: "The password is [redacted:password:1f3a]"."""
 
 

@@ -36,7 +36,7 @@ _LENGTH: Final = 140
 _BEFORE: Final = "Recent days"
 """A section that earlier versions wrote; what they left of it goes."""
 _STEP: Final = ("Next: ", "At risk: ", "Open: ")
-_VALUE: Final = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>\S.*?)\s*")
+_VALUE: Final = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>\S.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def _profile(user: Document | None) -> list[str]:
     """Return what a person filled in of USER.md's list: name, role, language and the like, as one row."""
     items = {placed.line for placed in user.items} if user else set()
     rows = (line for number, line in user.body if number not in items) if user else ()
-    said = [f"{found['key']}: {found['value']}" for line in rows if (found := _VALUE.fullmatch(line))]
+    said = [f"{found['key']}: {found['value']}" for line in rows if (found := _VALUE.fullmatch(line.rstrip()))]
     return [f"- {_short('; '.join(said))}"] if said else []
 
 

@@ -44,6 +44,8 @@ _TURNING: Final = _set(
     reject rejected refuse refused cancel cancelled canceled consider considered propose proposed"""
 )
 _LEADING: Final = _set("decide decided agree agreed note remember reminder confirmed still again always please")
+_IDLE: Final = _set("a an the now")
+"""What changes nothing of what a sentence says: `the limit is now 100` is said again by `the limit is 100`."""
 _BEING: Final = _set("is are be will")
 _AUXILIARIES: Final = _BEING | _set("was were has have had can must should does do did needs would could")
 # Verbs whose subject has one object at a time, as far as a verb tells that.
@@ -97,7 +99,7 @@ class _Token(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _read(text: str) -> tuple[_Token, ...]:
-    """Return the words and values of a text in order, without articles; `can't` is `can not`."""
+    """Return the words and values of a text in order, without articles and `now`; `can't` is `can not`."""
     text = fold_markdown([text]).replace("’", "'")
     tokens: list[_Token] = []
     clause = end = 0
@@ -107,7 +109,7 @@ def _read(text: str) -> tuple[_Token, ...]:
         first = not tokens or bool(re.search(r"[.!?:]\W", gap))
         for word, kind in _words(str(found.lastgroup), found[0], is_first=first):
             clause += word in _CLAUSES
-            if word not in {"a", "an", "the"}:
+            if word not in _IDLE:
                 key = word if kind not in {"", "name"} else stem(word)
                 tokens.append(_Token(key, word, found[0], kind, clause))
     return tuple(tokens)

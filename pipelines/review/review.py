@@ -173,7 +173,8 @@ def _by_form(form: Form, context: ReviewContext, fresh: str) -> list[Ruling]:
         trust=context.word_of(form.place.entry, "\n".join(form.place.lines)),
     )  # fmt: skip
     one = context.file(proposed)
-    if any(context.known.same(kind, form.target, one.document) for kind in ItemType):
+    found = (context.known.same(kind, form.target, one.document) for kind in ItemType)
+    if any(same.current for same in found if same):
         return []  # whoever read the day found it, too
     if ident := corrected_by(form, [pair for pair in held if pair[0] == one.place]):
         held_text = next(item.text for _, item in held if item.id == ident)

@@ -106,9 +106,9 @@ def locks_of(repository: Repository) -> Sequence[Path]:
 
 
 def _is_of_import(keep: Path) -> bool:
-    """Whether `git fast-import` made it. While it is there, the same pack cannot be stored again."""
+    """Whether `git fast-import` made it, written in full or not. While it is there, its pack cannot be stored again."""
     try:
-        return keep.read_bytes() == b"fast-import"
+        return b"fast-import".startswith(keep.read_bytes())
     except OSError:  # it went in this moment, or is a person's own
         return False
 

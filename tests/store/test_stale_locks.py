@@ -71,11 +71,12 @@ def test_locks_of_other_programs_stay(git: Git) -> None:
 
 def test_what_a_killed_import_keeps_goes_and_what_a_person_keeps_stays(git: Git) -> None:
     left = git.root / ".git" / "objects" / "pack" / "pack-{}.keep"
-    own, of_import = (left.with_name(left.name.format(digit * 40)) for digit in "12")
+    own, of_import, not_written = (left.with_name(left.name.format(digit * 40)) for digit in "123")
     own.write_text("I keep this one")
     of_import.write_text("fast-import")
+    not_written.touch()
     clear_stale_locks(git.repository, aside(git))
-    assert (own.exists(), of_import.exists()) == (True, False)
+    assert (own.exists(), of_import.exists(), not_written.exists()) == (True, False, False)
 
 
 def test_a_lock_that_a_living_git_holds_stays_and_is_named(git: Git, living: subprocess.Popen[bytes]) -> None:

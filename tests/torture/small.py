@@ -88,13 +88,13 @@ def files_of(root: Path) -> dict[str, bytes]:
     """Return every file but those of git, the derived folder, and reports, which tell how a run went."""
     own = (path for path in sorted(root.rglob("*")) if path.relative_to(root).parts[0] not in {".git", ".curate"})
     files = {str(path.relative_to(root)): path.read_bytes() for path in own if path.is_file()}
-    return {path: data for path, data in files.items() if not path.startswith("State/runs/")}
+    return {path: data for path, data in files.items() if "/State/runs/" not in f"/{path}"}
 
 
 def torn_reports(root: Path) -> list[str]:
     """Return the reports of runs that are not whole."""
     torn = []
-    for path in sorted((root / "State/runs").glob("*")):
+    for path in sorted(root.glob("**/State/runs/*")):
         try:
             whole = json.loads(path.read_bytes())["run"] == path.stem
         except (ValueError, KeyError):

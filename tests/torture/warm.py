@@ -38,9 +38,10 @@ class Warm:
         return int(self._ask({"wait": pid}))
 
     def close(self) -> None:
-        """End the process."""
+        """End the process; the next run starts another."""
         if self.process:
             self.process.communicate()
+            self.process = None
 
     def _ask(self, request: dict[str, Any]) -> str:
         if self.process is None:

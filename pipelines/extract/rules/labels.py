@@ -344,7 +344,7 @@ def is_void(kind: ItemType, text: str, page_section: str = "") -> bool:
 _ANSWERED = re.compile(r"[.?!*_] [*_]{0,3}A(?:nswer)?[*_]{0,3}:")
 _ANSWER = re.compile(r"[*_]{0,3}A(?:nswer)?[*_]{0,3}:")
 _REACHED = re.compile(r"\S@\S|(?:\d[ ()/-]?){6}")
-_NOT_THE_NAME = re.compile(r"\s*[,:;(<]|\s(?:[-–—]|is)\s|\s(?=\S*[@\d])")
+_NOT_THE_NAME = re.compile(r"[,:;(<]|\s(?:[-–—]|is)\s|\s(?=\S*[@\d])")
 _MOST_NAMES: Final = 4
 
 

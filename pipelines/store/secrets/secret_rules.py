@@ -160,7 +160,7 @@ _CALLED: Final = re.compile(
 )
 # A word or two, and perhaps a number behind them: `NorthwindPortal2`.
 _NAMED: Final = re.compile(rb"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[0-9]{0,4}|[A-Z]+[0-9]{0,4}")
-_NAMES: Final = re.compile(rb"(?:[A-Za-z\x80-\xff]+|[0-9]{1,4})(?:[-_.:/@ ]?[0-9]{1,4}|[-_.:/@ ][A-Za-z\x80-\xff]+)*")
+_NAMES: Final = re.compile(rb"(?:[A-Za-z\x80-\xff]++|[0-9]++)(?:[-_.:/@ ]?[0-9]++|[-_.:/@ ][A-Za-z\x80-\xff]++)*+")
 # What a name in CamelCase has seldom, and dice throw often.
 _SINGLE: Final = re.compile(rb"[A-Z][a-z](?=[A-Z])")
 _CAPITALS: Final = re.compile(rb"[A-Z]{2,}")
