@@ -94,29 +94,32 @@ def corrected_by(form: Form, items: Iterable[Held]) -> str | None:
     """Return the id of the one item that a correction replaces; None where a person has to be asked.
 
     It is the only item that differs from the correction in one value or a `not`, or a part of which is quoted: by what
-    follows `not` or `instead of` at the end, or in quotation marks.
+    follows `not` or `instead of` at the end, or in quotation marks. Where there is none, it is the only one that
+    differs in one word.
 
     Args:
         form: a correction.
         items: document path and item, those of the document where the form's entry would be filed.
     """
     fitting = [one for _, one in items if one.active and one.learnt <= form.place.entry.day]
-    found = [one.id for one in fitting if _corrects(form.target, one.text)]
-    return found[0] if len(found) == 1 else None
+    ranked = [(rank, one.id) for one in fitting if (rank := _corrects(form.target, one.text))]
+    best = [ident for rank, ident in ranked if rank == max(ranked)[0]]
+    return best[0] if len(best) == 1 else None
 
 
-def _corrects(said: str, text: str) -> bool:
+def _corrects(said: str, text: str) -> int:
+    """Return how surely a correction means an item: 2 by a value or a quoted part, 1 by one word, 0 not."""
     quoted = [folded(part) for part in _QUOTED.findall(said)]
     if any(len(part.split()) >= _FEWEST and f" {part} " in f" {folded(text)} " for part in quoted):
-        return True
+        return 2
     was = _INSTEAD.search(said)
     now = said[: was.start()] if was else said
     new, old = keywords(now), keywords(text)
     gone, shared = old - new, old & new
     if was and (before := keywords(was["was"])) and before <= old and shared - before:
-        return gone <= before or len(new - old) <= 1
+        return 2 * (gone <= before or len(new - old) <= 1)
     one_apart = len(new - old) == len(gone) == 1 and bool(shared) and guard_words(now) == guard_words(text)
-    return one_apart or bool(conflict(now, text))
+    return 2 if conflict(now, text) else int(one_apart)
 
 
 def corrected_text(form: Form, text: str) -> str:

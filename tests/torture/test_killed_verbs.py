@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = needs_strace
 KILL: Final = "signal=SIGKILL"
 AT: Final = ("--now", "2026-03-21T12:00")
-_GENERATED: Final = re.compile(r"[a-z_]+: |_.*_$|.*\d+ (?:items|entries)")
+_GENERATED: Final = re.compile(r"[a-z_]+: |_.*_$|.*\d+ (?:items|entries|decision|fact|rule|todo|risk)")
 POINTS: Final = 29
 """Points of a verb, spread over all calls by which it changes something."""
 VERBS: Final = {
