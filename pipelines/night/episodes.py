@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.states import joined
 from pipelines.store.document import Document, numbered
 from pipelines.store.evidence import pointer_in
-from pipelines.store.generated import Sentence, digest, may_be_told, sentences_under, with_sentences
+from pipelines.store.generated import Sentence, digest, may_be_told, sentences_in, sentences_under, with_sentences
 from pipelines.store.item import Item, ItemType, Status, fold
 from pipelines.store.layout import Kind, episode_path, log_path
 from pipelines.text import clipped
@@ -137,10 +137,10 @@ def with_true_episodes(documents: Mapping[str, Document]) -> dict[str, Document]
     after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
     for path in (path for path, one in documents.items() if one.kind is Kind.EPISODE):
         page = documents[path]
-        for day in [heading.title for heading in page.headings if heading.level > 1]:
-            found = sentences_under(page, day)
+        days = {heading.title for heading in page.headings if heading.level > 1}
+        for day, found in sentences_in(page).items():
             ours = [one for _, one, is_changed in found if not is_changed]
-            if all(_holds(one, known) for one in ours):
+            if day not in days or all(_holds(one, known) for one in ours):
                 continue
             kept = [one for one in ours if not one.is_codes and _holds(one, known)]
             own = [one for _, one, is_changed in found if is_changed]

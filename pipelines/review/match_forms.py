@@ -119,7 +119,8 @@ def _corrects(said: str, text: str) -> int:
     if was and (before := keywords(was["was"])) and before <= old and shared - before:
         return 2 * (gone <= before or len(new - old) <= 1)
     one_apart = len(new - old) == len(gone) == 1 and bool(shared) and guard_words(now) == guard_words(text)
-    return 2 if conflict(now, text) else int(one_apart)
+    by_value = one_apart and all(any(map(str.isdigit, word)) for word in new ^ old)
+    return 2 if by_value or conflict(now, text) else int(one_apart)
 
 
 def corrected_text(form: Form, text: str) -> str:

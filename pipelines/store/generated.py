@@ -104,16 +104,21 @@ def may_be_told(item: Item) -> bool:
     return item.status not in _TOLD_NO_MORE and not item.unverified and item.is_ours
 
 
-def sentences_under(document: Document, title: str) -> list[tuple[int, Sentence, bool]]:
-    """Return line (from 0), sentence and whether a person changed it, of each with a mark below a heading."""
-    lines, inside, found = document.lines, False, []
-    titles = {heading.line: heading.title for heading in document.headings}
+def sentences_in(document: Document) -> dict[str, list[tuple[int, Sentence, bool]]]:
+    """Return heading, in small letters → what `sentences_under` returns of it, in one pass."""
+    found: dict[str, list[tuple[int, Sentence, bool]]] = {}
+    titles, below = {heading.line: heading.title for heading in document.headings}, ""
     for number, line in document.body:
         if number in titles:
-            inside = titles[number].casefold() == title.casefold()
-        elif inside and "<!-- s:" in line and (read := read_sentence(lines[number])):
-            found.append((number, *read))
+            below = titles[number].casefold()
+        elif "<!-- s:" in line and (read := read_sentence(document.lines[number])):
+            found.setdefault(below, []).append((number, *read))
     return found
+
+
+def sentences_under(document: Document, title: str) -> list[tuple[int, Sentence, bool]]:
+    """Return line (from 0), sentence and whether a person changed it, of each with a mark below a heading."""
+    return sentences_in(document).get(title.casefold(), [])
 
 
 def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], order: tuple[str, ...]) -> Document:
@@ -139,8 +144,8 @@ def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], ord
 
 def without_sentences(document: Document, goes: Callable[[str, Sentence], bool]) -> Document:
     """Return the document without the generated sentences for which `goes(heading, sentence)`; a person's stay."""
-    titles = dict.fromkeys(heading.title for heading in document.headings if "<!-- s:" in document.text)
-    found = ((title, one) for title in titles for one in sentences_under(document, title))
+    titles = {heading.title.casefold(): heading.title for heading in document.headings if "<!-- s:" in document.text}
+    found = ((titles[title], one) for title, some in sentences_in(document).items() for one in some if title in titles)
     gone = {number for title, (number, one, is_changed) in found if not is_changed and goes(title, one)}
     if not gone:
         return document
