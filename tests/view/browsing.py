@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from tests.conftest import Memory
 
 MORNING = datetime(2026, 3, 18, 8, tzinfo=UTC)
+HOSTILE = (
+    "<script>window.owned=1</script>", '<img src=x onerror="window.owned=1">', "[x](javascript:window.owned=1)",
+    "![x](http://evil.example/p)", "<svg onload=window.owned=1>", "\u202eneddih", "<iframe src=//evil.example>",
+    "{{ 7 * 7 }}", "[x](data:text/html,<b>)", "</textarea><script>window.owned=1</script>", "<b>bold</b>",
+    "&lt;script&gt;", "`<script>`", "<a href='http://evil.example'>x</a>", '" autofocus onfocus=window.owned=1 x="',
+)  # fmt: skip
+"""What people put into texts to make a page run it, or show what it is not."""
 FORM = "application/x-www-form-urlencoded"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 
-from tests.view.browsing import Browser
+from tests.view.browsing import HOSTILE, Browser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,6 +166,33 @@ def test_everybody_can_use_it(chromium: Chromium, told: Memory, scheme: str) -> 
             found = Axe().run(page).response["violations"]
             grave = [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in {"serious", "critical"}]
             assert grave == [], path
+
+
+def test_what_a_memory_says_runs_nothing(chromium: Chromium, memory: Memory) -> None:
+    said = "".join(
+        f"- Fact: The sign of shop {at} reads {text} here.\n\nAt shop {at}: {text}\n\n"
+        for at, text in enumerate(HOSTILE)
+    )
+    memory.write("Areas/mine.md", f"# Mine\n\n{said}")
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    ids = [one["id"] for one in items(memory).values()]
+    with opened(chromium, memory) as page:
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        home = page.url
+        for path in (
+            "document/Areas/mine",
+            "edit/Areas/mine",
+            "search?q=sign",
+            "about?q=Mine",
+            *(f"item/{one}" for one in ids),
+        ):
+            page.goto(home + path)
+            assert page.title().endswith("memory")
+            assert page.evaluate("window.owned") is None
+        assert [url for url in asked if not url.startswith(home)] == []
+        page.goto(home + "edit/Areas/mine")
+        assert page.get_by_label("Its text, in Markdown").input_value() == memory.read("Areas/mine.md")
 
 
 def test_it_can_be_printed(chromium: Chromium, told: Memory) -> None:

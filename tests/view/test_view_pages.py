@@ -11,7 +11,7 @@ import pytest
 
 from pipelines.view.app import word_changes
 from pipelines.view.document_parts import html_of
-from tests.view.browsing import Browser
+from tests.view.browsing import HOSTILE, Browser
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -23,11 +23,6 @@ LOG = """project: Kestrel
 - Risk: The hinge may rust.
 - Fact: The gate weighs 40 kg.
 """
-HOSTILE = (
-    "<script>alert(1)</script>", '<img src=x onerror="alert(1)">', "[x](javascript:alert(1))", "![x](http://evil.example/p)",
-    "<svg onload=alert(1)>", "\u202eneddih", "<iframe src=//evil.example>", "{{ 7 * 7 }}", "[x](data:text/html,<b>)",
-    "<b>bold</b>", "&lt;script&gt;", "`<script>`", "<a href='http://evil.example'>x</a>",
-)  # fmt: skip
 
 
 @pytest.fixture
