@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from pipelines.errors import CurateError
+from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.answers import choice_keys
 from pipelines.night.edit_document import Saved, save_document
 from pipelines.queries.why import whose
@@ -140,7 +140,9 @@ class App:
         try:
             given = values(request)
         except CurateError as fault:
-            name, title, status, given = "missing", "Not found", 404, {"why": str(fault)}
+            is_absent = isinstance(fault, UsageFault | UnknownItem)
+            status, title = (404, "Not found") if is_absent else (500, "That did not work")
+            name, given = "missing", {"why": str(fault)}
         said, was_done = self._said, self._was_done
         self._said, self._was_done = "", False
         around = {

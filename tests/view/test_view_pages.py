@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
+from hashlib import sha384
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -47,6 +49,21 @@ def test_a_morning_tells_last_night_and_what_is_due(told: Memory) -> None:
     assert page.count("<rect") == 4
 
 
+def test_the_one_script_of_others_is_what_was_published(told: Memory) -> None:
+    browser = Browser(told).enter()
+    named = re.findall(r'integrity="sha384-([^"]+)"', browser.get("/"))
+    assert named == [b64encode(sha384(browser.get("/htmx.min.js").encode()).digest()).decode()]
+    assert "There is no such page." in browser.get("/base.html.j2", 404)
+
+
+def test_settings_that_were_broken_meanwhile_are_told_as_such(told: Memory) -> None:
+    browser = Browser(told).enter()
+    told.write("curate.toml", "timezone = [")
+    page = browser.get("/", 500)
+    assert "That did not work" in page
+    assert "curate.toml" in page
+
+
 def test_an_item_says_what_the_verbs_say(told: Memory) -> None:
     browser, ident = Browser(told).enter(), ids(told)["Use brass for the hinge."]
     page, why = browser.get(f"/item/{ident}"), json.loads(told.curate("why", ident, "--json"))
@@ -54,6 +71,7 @@ def test_an_item_says_what_the_verbs_say(told: Memory) -> None:
         assert f"{place['path']}:{place['start_line']}" in page
         assert place["quote"] in page
     assert why["part_of"][0] in page
+    assert 'id="2026-03-17"' in browser.get("/document/Episodes/2026-03")
     assert "No item has the id kfffffff." in browser.get("/item/kfffffff", 404)
 
 
