@@ -74,8 +74,16 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
             link(USER),
         ),
         Section(_PROJECTS, _projects(known, told, link), f"{link('Projects')}/"),
-        Section(_DUE, [f"- {due}: {_short(text)} {places[path]}" for due, text, path in dues], "`curate items`"),
-        Section(_RISKS, [f"- {_short(text)} {places[path]}" for _, text, path in risks], "`curate items`"),
+        Section(
+            _DUE,
+            [f"- {due}: {_short(text)} {places[path]}" for due, text, path in dues],
+            "`curate items --type Todo --status open`",
+        ),
+        Section(
+            _RISKS,
+            [f"- {_short(text)} {places[path]}" for _, text, path in risks],
+            "`curate items --type Risk --status live`",
+        ),
         Section(_PEOPLE, list(_people(known, told, places)), "Contacts of the pages"),
         Section(_ELSEWHERE, _elsewhere(documents, link), f"{link('Areas')}/ and {link('Resources')}/"),
     ]

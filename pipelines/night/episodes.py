@@ -142,7 +142,7 @@ def with_true_episodes(documents: Mapping[str, Document]) -> dict[str, Document]
             ours = [one for _, one, is_changed in found if not is_changed]
             if day not in days or all(_holds(one, known) for one in ours):
                 continue
-            kept = [one for one in ours if not one.is_codes and _holds(one, known)]
+            kept = [one for one in ours if not one.by_code and _holds(one, known)]
             own = [one for _, one, is_changed in found if is_changed]
             items = items or items_of_days(documents)
             first = next(one for _, one, _ in found)
@@ -194,7 +194,7 @@ def _sentence(title: str, items: Sequence[Item]) -> Sentence:
     named = items[:_MOST_NAMED]
     more = f" And {len(items) - len(named)} more." if len(items) > len(named) else ""
     text = f"{title}: {joined(_worded(one) for one in named)}{more}"
-    return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False), is_codes=True)
+    return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False), by_code=True)
 
 
 def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
@@ -204,7 +204,7 @@ def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
     left = len(items) - len(groups)
     more = f" And {left} more." if left else ""
     ids = tuple(one.id for one in items)
-    return Sentence(f"{joined(texts)}{more}", ids, digest(items, with_status=False), is_codes=True)
+    return Sentence(f"{joined(texts)}{more}", ids, digest(items, with_status=False), by_code=True)
 
 
 def _worded(item: Item) -> str:

@@ -51,7 +51,7 @@ class Sentence:
         text: one line of plain text.
         ids: the items that it rests on.
         of: the `digest` of those items, where a change of them is to be seen; else empty.
-        is_codes: whether code wrote it, in the words of the items, and can write it anew.
+        by_code: whether code wrote it, in the words of the items, and can write it anew.
         lines: of an episode, the lines of the day's log that it covers, `12-14,20`; else empty.
         sessions: of an episode, the transcripts that the day's log tells of.
     """
@@ -59,14 +59,14 @@ class Sentence:
     text: str
     ids: tuple[str, ...] = ()
     of: str = ""
-    is_codes: bool = False
+    by_code: bool = False
     lines: str = ""
     sessions: tuple[str, ...] = ()
 
     def render(self) -> str:
         """Return its line, without a line end."""
         named = (
-            ("is" if self.is_codes else "of", self.of),
+            ("is" if self.by_code else "of", self.of),
             ("lines", self.lines),
             *(("from", quote(one)) for one in self.sessions),
         )
