@@ -355,7 +355,7 @@ def is_answer(spoken: Spoken) -> bool:
 
 def person_of(contact: str) -> str:
     """Return the name with which the line of a contact begins, or an empty string where no name stands there."""
-    name = _NOT_THE_NAME.split(contact, maxsplit=1)[0]
+    name = _NOT_THE_NAME.split(contact, maxsplit=1)[0].strip()
     parts = name.split()
     looks_like_one = all(part[0].isupper() or part in {"van", "von", "de", "da", "del", "der", "den"} for part in parts)
     return name if looks_like_one and len(parts) <= _MOST_NAMES else ""

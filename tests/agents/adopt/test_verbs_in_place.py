@@ -15,6 +15,7 @@ from pipelines.queries.as_of import documents_of
 from pipelines.store.git import Git
 from tests.agents.adopt.places import TURNS, Place, changed, theirs, vault
 from tests.agents.adopt.samples import lay, openclaw
+from tests.view.browsing import Browser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +118,7 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
         ["audit", "port 8080"],
         ["export", "--graphml", "-"],
     ]
-    gone += [["audit", "Alpha", "--html", "-"], ["review", "--json"], ["runs"], ["status"], ["graph", "--json"]]
+    gone += [["review", "--json"], ["runs"], ["status"], ["graph", "--json"]]
     # These nights lie long ago, so that the memory is overdue.
     said = {" ".join(words): grown.memory.curate(*words, exits=int(words == ["status"])) for words in gone}
     assert {words: _OWN_NAME.findall(told) for words, told in said.items() if _OWN_NAME.search(told)} == {}
@@ -132,6 +133,11 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
     assert told.holding.place.startswith("Curated/Projects/alpha.md:")
     assert mcp_tools.Tools(str(grown.memory.root)).memory_why(ident).startswith("Curated/Projects/alpha.md:")
     assert grown.json("audit", "Curated/Projects/alpha.md")["current"]
+    browser = Browser(grown.memory).enter()
+    page = browser.get(f"/item/{ident}")
+    assert ">Curated/Projects/alpha.md</a>" in page
+    for link in re.findall(r'href="(/document/[^"#]+)', page):
+        browser.get(link)
     assert grown.touched() == []
 
 
