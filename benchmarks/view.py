@@ -42,12 +42,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         memory = filled(Path(folder), asked.items)
         documents = read_documents(memory)
-        path, ident = next(
-            (path.removesuffix(".md"), one.items[0].item.id) for path, one in documents.items() if "Projects/" in path
+        path, item = next(
+            (path.removesuffix(".md"), one.items[0].item) for path, one in documents.items() if "Projects/" in path
         )
+        words = "+".join(item.text.split()[2:5])
         print(f"{sum(len(one.items) for one in documents.values()):,} items in {len(documents)} documents")
-        pages = ["/", "/inbox", "/documents", f"/document/{path}", f"/edit/{path}", f"/item/{ident}"]
-        measure(memory, [*pages, "/search?q=server+cache", f"/about?q={path}.md"], asked.times)
+        pages = ["/", "/inbox", "/documents", f"/document/{path}", f"/edit/{path}", f"/item/{item.id}"]
+        measure(memory, [*pages, f"/search?q={words}", f"/about?q={path}.md"], asked.times)
 
 
 def filled(folder: Path, items: int) -> Path:

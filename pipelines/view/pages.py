@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
     from pipelines.store.document import Document
     from pipelines.store.evidence import Found
+    from pipelines.view.drawings import Box
 
     Values = dict[str, Any]
     """What a template is given, by its names."""
@@ -76,6 +77,7 @@ class Reading:
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
         self.root, self._clock = root, clock
         self._beliefs = Beliefs((), {})
+        self._bars: dict[str, list[Box]] = {}
         self._stamps: list[tuple[str, int, int, int]] | None = None
 
     @property
@@ -88,8 +90,15 @@ class Reading:
                 stamps.append((path, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
         if stamps != self._stamps:
             self._beliefs = Beliefs.of(read_documents(self.root), layout_of(self.root).real)
-            self._stamps = stamps
+            self._stamps, self._bars = stamps, {}
         return self._beliefs
+
+    def bars(self, today: str) -> list[Box]:
+        """Return how the memory grew up to a day, as bars."""
+        items = (one.item for one in self.beliefs.holdings if one.item.id)
+        if today not in self._bars:
+            self._bars = {today: growth(items, today)}
+        return self._bars[today]
 
     @property
     def documents(self) -> Mapping[str, Document]:
@@ -142,7 +151,7 @@ def morning(reading: Reading) -> Values:
         "episode": [(read[0].text if (read := read_sentence(line)) else line) for line in told.get(day, ())],
         "dues": sorted((one for one in held if one.due), key=lambda one: one.due)[:_MOST_DUE],
         "risks": [one for one in held if one.type is ItemType.RISK],
-        "bars": growth((one.item for one in beliefs.holdings if one.item.id), today),
+        "bars": reading.bars(today),
     }
 
 
@@ -154,7 +163,8 @@ def inbox(reading: Reading) -> Values:
 def tree(reading: Reading) -> Values:
     """Show the documents by kind."""
     found = sorted(reading.documents.items())
-    groups = [(kind, title, [one for _, one in found if one.kind is kind]) for kind, title in KINDS.items()]
+    counted = [(one, sum(placed.item.active for placed in one.items)) for _, one in found]
+    groups = [(kind, title, [pair for pair in counted if pair[0].kind is kind]) for kind, title in KINDS.items()]
     return {"groups": [group for group in groups if group[2]]}
 
 
