@@ -22,6 +22,7 @@ from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.answers import choice_keys
 from pipelines.night.edit_document import Saved, save_document
 from pipelines.queries.why import whose
+from pipelines.store.git import Git
 from pipelines.store.layout import document_path
 from pipelines.text import escape_terminal_line
 from pipelines.view import pages
@@ -63,7 +64,7 @@ class App:
 
     def __init__(self, root: Path, act: Act, token: str, clock: Callable[[], datetime], *, may_change: bool) -> None:
         self._reading, self._act, self._token, self._may = pages.Reading(root, clock), act, token, may_change
-        self._said, self._was_done = "", False
+        self._said, self._undo = "", ""
 
     @property
     def starlette(self) -> Starlette:
@@ -111,6 +112,7 @@ class App:
                 await self._run(["review", f"--choose={choice}", *words, "--", ident])
                 said.append(self._said)
         self._said = "".join(said) or ("Nothing was chosen." if self._may else _READS)
+        self._undo = self._undo if len(said) == 1 else ""
         return RedirectResponse("/inbox", 303)
 
     async def save(self, request: Request) -> Response:
@@ -132,8 +134,11 @@ class App:
         return RedirectResponse(f"/document/{ident}", 303)
 
     async def _run(self, words: Sequence[str]) -> None:
-        code, self._said = await run_in_threadpool(self._act, words)
-        self._was_done = not code and words[0] != "forget"
+        git = Git(self._reading.root)
+        before = await run_in_threadpool(git.head)
+        _, self._said = await run_in_threadpool(self._act, words)
+        made = await run_in_threadpool(git.head) or ""
+        self._undo = made if made != before and words[0] != "forget" else ""
 
     def _shown(self, request: Request, name: str, title: str, values: Callable[[Request], pages.Values]) -> Response:
         status = 200
@@ -143,10 +148,10 @@ class App:
             is_absent = isinstance(fault, UsageFault | UnknownItem)
             status, title = (404, "Not found") if is_absent else (500, "That did not work")
             name, given = "missing", {"why": str(fault)}
-        said, was_done = self._said, self._was_done
-        self._said, self._was_done = "", False
+        said, undo = self._said, self._undo
+        self._said, self._undo = "", ""
         around = {
-            "title": title, "said": said, "was_done": was_done, "token": self._token, "may_change": self._may,
+            "title": title, "said": said, "undo": undo, "token": self._token, "may_change": self._may,
             "here": request.url.path, "memory": self._reading.root.name,
         }  # fmt: skip
         text = templates().get_template(f"{name}.html.j2").render(around | given)

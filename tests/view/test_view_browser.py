@@ -103,7 +103,7 @@ def test_a_morning_needs_the_keyboard_alone(chromium: Chromium, told: Memory) ->
         assert items(told)["Oil both hinges"]["status"] == "open"
         tab_to(page, "Undo")
         page.keyboard.press("Enter")
-        wait_for(page, "That run was")
+        wait_for(page, "taken back")
     assert items(told)["Oil the hinge"]["status"] == "open"
     assert "Oil both hinges" not in items(told)
 

@@ -127,8 +127,11 @@ def test_an_item_is_added_where_the_form_stands(told: Memory) -> None:
     )
     assert re.search(r'class="said".*Added k\w+ in Projects/kestrel.md', page, re.DOTALL)
     assert "The latch may jam." in told.read("Projects/kestrel.md")
-    page = browser.post("/do", verb="undo", id="", back="/document/Projects/kestrel")
+    undo = re.findall(r'value="undo"><input type="hidden" name="id" value="(\w+)"', page)
+    told.curate("add", "Fact", "The yard is paved.")
+    browser.post("/do", verb="undo", id=undo[0], back="/document/Projects/kestrel")
     assert "The latch may jam." not in told.read("Projects/kestrel.md")
+    assert "The yard is paved." in told.curate("items")
 
 
 def test_a_document_is_edited_and_checked_before_it_is_saved(told: Memory) -> None:
