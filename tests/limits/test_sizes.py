@@ -33,7 +33,13 @@ def grow(file: Path, size: int) -> None:
         out.truncate(size)
 
 
-@pytest.mark.parametrize("path", ["MEMORY.md", "USER.md", "Review.md", "Projects/alpha.md", "Archives/old.md"])
+_SEEN_BY_ALL: Final = ("MEMORY.md", "Projects/alpha.md")
+_OF_ONE_KIND: Final = [
+    pytest.param(path, marks=pytest.mark.torture) for path in ("USER.md", "Review.md", "Archives/old.md")
+]
+
+
+@pytest.mark.parametrize("path", [*_SEEN_BY_ALL, *_OF_ONE_KIND])
 def test_a_document_over_the_bound_is_named_and_left_alone(memory: Memory, path: str) -> None:
     grow(memory.root / path, MAX_DOCUMENT_BYTES + 1)
     said = memory.curate(*NIGHT, exits=1)
