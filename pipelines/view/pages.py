@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from pipelines.clock import day_of
@@ -59,9 +60,10 @@ KINDS: Final = {
 _HOMES: Final = tuple(KINDS)[:5]
 """Those that take items."""
 SOURCES: Final = ("log", "session", "episode", "document")
-_ASKED: Final = ("q", "type", "project", "trust", "source", "since", "as-of", "overruled")
+_ASKED: Final = ("q", "type", "project", "trust", "source", "since", "as-of", "overruled", "more")
 _MOST_DUE: Final = 12
-_MOST_HITS: Final = 20
+_HITS: Final = 10
+_MORE_HITS: Final = 50
 _AROUND: Final = 2
 """Lines of a log shown before and after a quote."""
 
@@ -264,7 +266,7 @@ def search(reading: Reading, params: Mapping[str, str]) -> Values:
     Args:
         reading: the memory.
         params: `q`, `type`, `project`, `trust`, `source`, `since` and `as-of`, as far as they are given; `overruled` is
-            `on` where rejected and waiting lines are to be found, too.
+            `on` where rejected and waiting lines are to be found, too, and `more` where more than ten hits are.
 
     Raises:
         CurateError: what a search raises.
@@ -279,10 +281,12 @@ def search(reading: Reading, params: Mapping[str, str]) -> Values:
                 as_of=_a_day(asked["as-of"]),
             )  # fmt: skip
             how = Asked(filters=filters, overruled=asked["overruled"] == "on")
-            hits, notes, found = searched(reading.root, asked["q"], _MOST_HITS, how)
+            hits, notes, found = searched(reading.root, asked["q"], _MORE_HITS if asked["more"] else _HITS, how)
     except CurateError as why_not:  # the form stays, with what was asked
         fault = str(why_not)
+    more = urlencode({**{key: value for key, value in asked.items() if value}, "more": "on"})
     return {"asked": asked, "hits": hits, "notes": notes, "found": found, "fault": fault,
+            "more": more if hits and len(hits) == _HITS and not asked["more"] else "",
             "types": [*ItemType], "trusts": [*Trust], "sources": SOURCES}  # fmt: skip
 
 

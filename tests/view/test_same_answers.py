@@ -54,13 +54,13 @@ def hits_of(page: str) -> list[tuple[str, str]]:
 
 
 def test_a_search_is_answered_alike(told: Memory) -> None:
-    by_verb = {one: json.loads(told.curate("search", one, "--json", "--limit", "20")) for one in QUESTIONS}
+    by_verb = {one: json.loads(told.curate("search", one, "--json", "--limit", "10")) for one in QUESTIONS}
     verb = {
         one: [(words(hit["text"]), f"{hit['path']}:{hit['start_line']}") for hit in by_verb[one]["results"]]
         for one in QUESTIONS
     }
     api = {
-        one: [(words(hit.text), f"{hit.path}:{hit.start_line}") for hit in Api(told.root).search(one, limit=20)]
+        one: [(words(hit.text), f"{hit.path}:{hit.start_line}") for hit in Api(told.root).search(one, limit=10)]
         for one in QUESTIONS
     }
     browser = Browser(told).enter()
@@ -69,7 +69,7 @@ def test_a_search_is_answered_alike(told: Memory) -> None:
 
     async def story(client: Client) -> None:
         for one in QUESTIONS:
-            answer = await said(client, "memory_search", query=one, limit=20)
+            answer = await said(client, "memory_search", query=one, limit=10)
             tool[one] = re.findall(r"^(\S+\.md:\d+)(?:-\d+)? \| ", answer, re.MULTILINE)
 
     talk(told.root, story)

@@ -123,6 +123,18 @@ def test_thirty_questions_are_thirty_letters(chromium: Chromium, told: Memory) -
     assert [held[f"Gate number {n} weighs 4{n} kg."]["status"] for n in (0, 1, 2)] == ["superseded", "live", "live"]
 
 
+def test_an_id_is_copied_and_more_is_found(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told, permissions=["clipboard-read", "clipboard-write"]) as page:
+        page.get_by_role("link", name="Search").click()
+        page.get_by_label("Question").fill("gate weighs")
+        page.keyboard.press("Enter")
+        page.get_by_role("link", name="More").click()
+        page.locator(".hits li").nth(10).wait_for()
+        page.get_by_role("button", name="Copy id").first.click()
+        page.get_by_role("button", name="Copied").wait_for()
+        assert page.evaluate("navigator.clipboard.readText()") in {one["id"] for one in items(told).values()}
+
+
 def test_an_edit_meets_what_changed_meanwhile(chromium: Chromium, told: Memory) -> None:
     with opened(chromium, told) as page:
         page.goto(page.url + "edit/Projects/kestrel")

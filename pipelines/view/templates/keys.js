@@ -1,5 +1,5 @@
 // In the inbox a letter chooses in the question that has the focus, and goes on to the next one; Enter decides.
-// After a page was swapped, the focus goes where a reader would begin.
+// An id is copied by its button. After a page was swapped, the focus goes where a reader would begin.
 "use strict";
 
 document.addEventListener("keydown", (event) => {
@@ -16,6 +16,16 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+document.addEventListener("click", async (event) => {
+  if (event.target.dataset.copy) {
+    await navigator.clipboard.writeText(event.target.dataset.copy);
+    event.target.textContent = "Copied";
+  }
+});
+
+const showButtons = () => document.querySelectorAll("[data-copy]").forEach((one) => { one.hidden = false; });
+showButtons();
 document.addEventListener("htmx:afterSettle", () => {
+  showButtons();
   (document.querySelector("[autofocus]") || document.querySelector("h1")).focus();
 });
