@@ -100,7 +100,7 @@ def brief(  # noqa: PLR0913  what a night knows
     names = {one.document: one.id for one in document_choices(Catalog(documents))}
     changed = [path for path, one in documents.items() if has_state(one) and _news(one, before.get(path))]
     pages = {path: _page(documents[path], names.get(documents[path].id, "")) for path in sorted(changed)}
-    items = items_of_days(documents)
+    items = items_of_days(documents, {one.day for one in days})
     told = {one.day: _day(one, items.get(one.day, ()), names) for one in days if one.day in recent}
     told = {day: one for day, one in told.items() if one.items}
     if not pages and not told:

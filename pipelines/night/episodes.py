@@ -22,7 +22,7 @@ from pipelines.store.layout import Kind, episode_path, log_path
 from pipelines.text import clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from pipelines.store.log import Entry
 
@@ -71,28 +71,30 @@ def closed_day(day: str, entries: Sequence[Entry]) -> ClosedDay:
     )
 
 
-def items_of_days(documents: Mapping[str, Document]) -> dict[str, list[tuple[str, Item]]]:
-    """Return day → document and item, of what each day brought or ended and a sentence may rest on.
+def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> dict[str, list[tuple[str, Item]]]:
+    """Return day → document and item, of what each of these days brought or ended and a sentence may rest on.
 
     They stand in the order of the log, wherever they stand in their documents now.
     """
     found: dict[str, list[tuple[str, Item]]] = defaultdict(list)
     for document, placed in numbered(documents.values()):
         item = placed.item
-        if item.evidence and may_be_told(item):
-            for day in {item.learnt, *([item.until] if item.status in _ENDED else [])}:
+        told = [day for day in {item.learnt, item.until if item.status in _ENDED else ""} if day in days]
+        if told and item.evidence and may_be_told(item):
+            for day in told:
                 found[day].append((document.path, item))
     for items in found.values():
         items.sort(key=lambda one: (one[1].learnt, one[1].evidence[0].path, one[1].evidence[0].start_line, one[1].id))
     return found
 
 
-def _lines_told(documents: Mapping[str, Document]) -> dict[str, str]:
-    """Return log → the lines on which any item rests, whatever became of that, as `12-14,20`."""
+def _lines_told(documents: Mapping[str, Document], logs: Container[str]) -> dict[str, str]:
+    """Return log → the lines of it on which any item rests, whatever became of that, as `12-14,20`."""
     found: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for _, placed in numbered(documents.values()):
         for one in placed.item.evidence:
-            found[one.path].add((one.start_line, one.end_line))
+            if one.path in logs:
+                found[one.path].add((one.start_line, one.end_line))
     return {
         path: ",".join(str(start) if start == end else f"{start}-{end}" for start, end in sorted(places))
         for path, places in found.items()
@@ -114,7 +116,9 @@ def with_episodes(
         days: those that are to be told anew.
         written: day → the sentences of a model that hold; code adds what they leave out.
     """
-    after, items, lines = dict(documents), items_of_days(documents), _lines_told(documents)
+    days = tuple(days)
+    after, items = dict(documents), items_of_days(documents, {one.day for one in days})
+    lines = _lines_told(documents, {log_path(one.day) for one in days})
     titles = {fold(one.title).casefold() for one in documents.values() if one.kind in _TOPICS}
     for one in days:
         path = episode_path(one.day)
@@ -134,9 +138,9 @@ def with_episodes(
 def with_true_episodes(documents: Mapping[str, Document]) -> dict[str, Document]:
     """Return the documents with no episode that rests on what is gone, never held, or says another thing now."""
     known = {placed.item.id: placed.item for _, placed in numbered(documents.values())}
-    after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
+    after = dict(documents)
     for path in (path for path, one in documents.items() if one.kind is Kind.EPISODE):
-        page = documents[path]
+        page, items = documents[path], dict[str, list[tuple[str, Item]]]()
         days = {heading.title for heading in page.headings if heading.level > 1}
         for day, found in sentences_in(page).items():
             ours = [one for _, one, is_changed in found if not is_changed]
@@ -144,7 +148,7 @@ def with_true_episodes(documents: Mapping[str, Document]) -> dict[str, Document]
                 continue
             kept = [one for one in ours if not one.by_code and _holds(one, known)]
             own = [one for _, one, is_changed in found if is_changed]
-            items = items or items_of_days(documents)
+            items = items or items_of_days(documents, days)
             first = next(one for _, one, _ in found)
             sentences = completed(kept, own, [item for _, item in items.get(day, ())], day)
             rests = any(one.ids for one in sentences)
