@@ -65,7 +65,8 @@ def serve(
         def watch() -> None:
             while not server.should_exit:
                 time.sleep(min(_LOOKS_EACH, idle))
-                server.should_exit |= time.monotonic() - last[0] > idle
+                if time.monotonic() - last[0] > idle:
+                    server.should_exit = True  # never to False: a signal may set it in this very moment
 
         threading.Thread(target=watch, daemon=True).start()
         with _entry_file(key) as entry, _ended_by_signals(server):
