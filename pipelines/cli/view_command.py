@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -36,11 +37,9 @@ def curate_view(*, read_only: bool, no_browser: bool, root: Path) -> None:
     load_settings(root)  # what is wrong with them is said before a browser opens
 
     def opened(entry: Path) -> None:
-        say(
-            f"The page is open at {entry.as_uri()}. Ctrl-C ends it."
-            if no_browser
-            else "The page is open. Ctrl-C ends it."
-        )
+        where = f" at {entry.as_uri()}" if no_browser else ""
+        say(f"The page is open{where}. Ctrl-C ends it.")
+        sys.stdout.flush()  # whoever reads a pipe waits for the file
         if not no_browser:
             open_browser(entry)
 

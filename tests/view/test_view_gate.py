@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import signal
@@ -172,11 +173,15 @@ def test_it_ends_when_it_is_left_alone(memory: Memory) -> None:
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_well_when_it_is_told_to(memory: Memory, how: signal.Signals) -> None:
     command = [sys.executable, "-m", "pipelines.cli", "view", "--no-browser", "--memory", str(memory.root)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as served:
+    buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=buffered) as served:
         assert served.stdout is not None
         line = served.stdout.readline()
         served.send_signal(how)
-        rest, said = served.communicate(timeout=20)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            served.wait(timeout=20)
+        served.kill()  # so that one that stays fails the test, and does not hold it up
+        rest, said = served.communicate()
     assert line.startswith("The page is open at file://")
     assert (served.returncode, rest, said) == (0, "", "")
     assert not Path(line.split("file://")[1].split(".html")[0] + ".html").exists()
