@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipelines.errors import UsageFault
+from pipelines.errors import LockHeld, UsageFault
 from pipelines.night.manual import change_by_hand, direct_change
 from pipelines.night.reindex import reindex
 from pipelines.night.sync_merge import join
@@ -82,6 +83,6 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         message = f"Edits by hand\n\nSaved with `curate edit`: {shown}.\n"
         change = Change(path, now.text.encode(), written.encode())
         commit, _ = apply_changes(root, held.git, [change], message, Author(*author, when))
-    with change_by_hand(root, settings, when, "curate edit"):
-        reindex(root)
+    with contextlib.suppress(LockHeld), change_by_hand(root, settings, when, "curate edit"):
+        reindex(root)  # whoever holds the lock by now understands the edit, too
     return Saved(f"Saved {shown}{f' (commit {commit[:10]})' if commit else ''}.", (), text, text)

@@ -91,7 +91,7 @@ class App:
 
     async def do(self, request: Request) -> Response:
         """Run a verb, and go back to where the form stood; the page shows what the verb printed."""
-        given = dict(parse_qsl((await request.body()).decode()))
+        given = await _form(request)
         verb, fields = given.get("verb", ""), {"id": "", "text": "", "type": "", **given}
         if self._may and verb in VERBS:
             words = [verb, *(part.format_map(fields) for part in VERBS[verb])]
@@ -102,7 +102,7 @@ class App:
 
     async def answer(self, request: Request) -> Response:
         """Decide what waits: one question or several at once, each as its form says."""
-        given = dict(parse_qsl((await request.body()).decode()))
+        given = await _form(request)
         said = []
         for key, choice in given.items() if self._may else ():
             ident = key.removeprefix("choice-")
@@ -118,7 +118,7 @@ class App:
     async def save(self, request: Request) -> Response:
         """Save a document that was edited, where nothing speaks against it; else show the text again, with why."""
         reading, ident = self._reading, request.path_params["ident"]
-        given = dict(parse_qsl((await request.body()).decode(), keep_blank_values=True))
+        given = await _form(request)
         base, text = given.get("base", ""), given.get("text", "")
         if not self._may:
             self._said = _READS
@@ -156,6 +156,10 @@ class App:
         }  # fmt: skip
         text = templates().get_template(f"{name}.html.j2").render(around | given)
         return HTMLResponse(text, status)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    return dict(parse_qsl((await request.body()).decode(errors="replace"), keep_blank_values=True))
 
 
 def _file(request: Request) -> Response:

@@ -29,7 +29,7 @@ class Box:
         y: its upper edge.
         width: of it.
         height: of it.
-        kind: which of its kind it is, for the stylesheet.
+        kind: the class by which the stylesheet colours it.
         text: what it is called, a line or two.
         title: what it says when it is pointed at.
         item: the item that it leads to, or empty.

@@ -15,6 +15,7 @@ from pipelines.errors import NotWritable
 from pipelines.store.secrets import Found, Redactor, load_redactor, veil
 from pipelines.store.secrets.redact import redaction_key
 from tests.planting import Planter
+from tests.processor_time import watched, within
 
 REDACTOR = Redactor(b"a key of nobody's")
 PLANTED = Planter(1).plant(80)
@@ -123,6 +124,13 @@ def test_a_backslash_behind_a_secret_stays_whole_in_json() -> None:
 def test_tabs_hide_nothing_in_json(gap: str) -> None:
     told = gap if gap.strip() else f":{gap}"
     assert b"kestrel-7-b" not in REDACTOR.redact_record(json.dumps({"a": f"password{told}kestrel-7-b"}).encode())
+
+
+@pytest.mark.parametrize("digits", [28, 400])
+def test_a_long_number_is_judged_at_once(tmp_path: Path, digits: int) -> None:
+    text = f"password: {('1234567890' * 40)[:digits]}+x"
+    with watched(), within(5):  # each digit more took longer by half, and the 28th ten seconds
+        assert "1234567890" not in load_redactor(tmp_path).redact(text).text
 
 
 def test_any_bytes_are_a_text() -> None:
