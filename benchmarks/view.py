@@ -3,7 +3,8 @@
 usage: python -m benchmarks.view [--items N] [--times N]
 
 A memory of so many items in twenty projects is made, read by the rules, and served as `curate view` serves it. Printed
-is the median of so many requests for each page, after a first one, over a connection of its own as a browser's.
+is the median of so many requests for each page, after a first one, over a connection of its own as a browser's; and
+that of presses of "Pin" and "Unpin", each a whole change with its check, its commit and its line in the index.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from benchmarks.scale import COMMON, CURATE, FIRST, KINDS, SYLLABLES, VERBS, made, night, write
 from pipelines.cli.view_command import run_verb
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PROJECTS, DAYS = 20, 25
+PRESSES = 3
 
 
 def main() -> None:
@@ -94,26 +97,41 @@ def measure(memory: Path, pages: Sequence[str], times: int) -> None:
     ready.wait()
     host, code = (re.findall(pattern, entry[0])[0] for pattern in (r'action="http://([^/"]+)/', r'value="([^"]+)"'))
     form = {"Host": host, "Origin": "null", "Content-Type": "application/x-www-form-urlencoded"}
-    cookie = ask(host, "POST", "/enter", form, f"code={code}").partition(";")[0]
+    cookie = ask(host, "POST", "/enter", form, f"code={code}")[0].partition(";")[0]
+    reads = {"Host": host, "Cookie": cookie, "Sec-Fetch-Site": "same-origin"}
     for page in pages:
-        took = []
-        for _ in range(times + 1):
-            begun = time.perf_counter()
-            ask(host, "GET", page, {"Host": host, "Cookie": cookie, "Sec-Fetch-Site": "same-origin"})
-            took.append((time.perf_counter() - begun) * 1000)
-        print(f"{page.partition('?')[0]:40} {median(took[1:]):6.0f} ms; the first {took[0]:6.0f} ms")
+        tell(page, [timed(host, "GET", page, reads) for _ in range(times + 1)])
+    back = next(page for page in pages if page.startswith("/item/"))
+    _, text = ask(host, "GET", back, reads)
+    token = re.findall(r'name="token" value="([^"]+)"', text)[0]
+    values = {"token": token, "id": back.rpartition("/")[2], "back": back}
+    writes = {**reads, "Origin": f"http://{host}", "Content-Type": form["Content-Type"]}
+    pressed = (urlencode({**values, "verb": verb}) for verb in ("pin", "unpin") * PRESSES)
+    tell("Pin", [timed(host, "POST", "/do", writes, body) for body in pressed])
 
 
-def ask(host: str, method: str, path: str, headers: dict[str, str], body: str = "") -> str:
-    """Return the cookie of an answer; one that is no page ends the measurement."""
+def tell(name: str, took: Sequence[float]) -> None:
+    """Print the median of what requests took after the first one."""
+    print(f"{name.partition('?')[0]:40} {median(took[1:]):6.0f} ms; the first {took[0]:6.0f} ms")
+
+
+def timed(host: str, method: str, path: str, headers: dict[str, str], body: str = "") -> float:
+    """Return how many milliseconds an answer took."""
+    begun = time.perf_counter()
+    ask(host, method, path, headers, body)
+    return (time.perf_counter() - begun) * 1000
+
+
+def ask(host: str, method: str, path: str, headers: dict[str, str], body: str = "") -> tuple[str, str]:
+    """Return the cookie and the text of an answer; one that is no page ends the measurement."""
     connection = HTTPConnection(host, timeout=60)
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
-    answer.read()
+    text = answer.read().decode()
     connection.close()
-    if answer.status != HTTPStatus.OK:
+    if answer.status not in {HTTPStatus.OK, HTTPStatus.SEE_OTHER}:
         raise SystemExit(f"{path} answered {answer.status}.")
-    return answer.getheader("Set-Cookie") or ""
+    return answer.getheader("Set-Cookie") or "", text
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, block_of, edited
@@ -44,7 +45,8 @@ def has_state(document: Document) -> bool:
     return sum(one.active for one in items) > SPEAKS_FOR_ITSELF or any(one.status in CLOSED | _OVER for one in items)
 
 
-def told_items(document: Document) -> list[Item]:
+@lru_cache(maxsize=256)
+def told_items(document: Document) -> tuple[Item, ...]:
     """Return the items of a page on which its State may rest, those that weigh most first.
 
     The last decision, the next step and the first risk are followed by what else holds, and by what ended last.
@@ -54,18 +56,22 @@ def told_items(document: Document) -> list[Item]:
     first = [item for part in _parts(holding) if part.is_needed for item in part.items[:1]]
     rest = [one for one in holding if one not in first]
     over = sorted((one for one in items if one.status in _OVER), key=lambda one: one.until, reverse=True)
-    return [*first, *rest, *over[:SPEAKS_FOR_ITSELF]]
+    return (*first, *rest, *over[:SPEAKS_FOR_ITSELF])
 
 
 def with_states(documents: Mapping[str, Document]) -> dict[str, Document]:
     """Return the documents, each page with a State that is true of its items, or with none."""
-    after = dict(documents)
-    for path, document in documents.items():
-        if has_state(document):
-            after[path] = with_sentences(document, {STATE_TITLE: state_of(document)}, ORDER)
-        elif "<!-- s:" in document.text and document.kind in _KINDS:
-            after[path] = with_sentences(document, {STATE_TITLE: []}, ORDER)
-    return after
+    return {path: _with_state(document) for path, document in documents.items()}
+
+
+@lru_cache(maxsize=256)
+def _with_state(document: Document) -> Document:
+    """Return the document with its State; one run asks this of a page several times, and most have not changed."""
+    if has_state(document):
+        return with_sentences(document, {STATE_TITLE: state_of(document)}, ORDER)
+    if "<!-- s:" in document.text and document.kind in _KINDS:
+        return with_sentences(document, {STATE_TITLE: []}, ORDER)
+    return document
 
 
 def state_of(document: Document) -> list[Sentence]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
 from pipelines.errors import BadFile
-from pipelines.store.document import Document
+from pipelines.store.document import document_at
 from pipelines.store.files import read_bytes
 from pipelines.store.item import LINK_KINDS, Status
 from pipelines.store.jsonl import document_record, header_record, to_record
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from pipelines.store.document import Document
     from pipelines.store.item import Item
 
     # Kind of link → how the far end stands to the near one, and whether the near one holds the link.
@@ -362,7 +363,7 @@ def _documents(root: Path) -> Iterator[Document]:
         data = read_bytes(root, path)
         if data is not None:
             try:
-                yield Document(path, data.decode())
+                yield document_at(path, data.decode())
             except UnicodeDecodeError as fault:
                 raise BadFile(layout_of(root).real(path), f"is not UTF-8 at byte {fault.start}") from None
 

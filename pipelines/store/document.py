@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
@@ -65,19 +65,14 @@ class Placed:
 
 @dataclass(frozen=True)
 class Document:
-    """One curated file, read once. `path` is relative to the memory; `text` is the whole file.
-
-    `known` is what its lines read as, shared by all that is made of one document: most of it stays as it is, a line
-    reads alike wherever it stands, and so none is parsed twice.
-    """
+    """One curated file, read once. `path` is relative to the memory; `text` is the whole file."""
 
     path: str
     text: str
-    known: dict[str, Item | None] = field(default_factory=dict, compare=False, repr=False)
 
     def with_text(self, text: str) -> Document:
         """Return the document with another text."""
-        return Document(self.path, text, self.known)
+        return Document(self.path, text)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -112,9 +107,7 @@ class Document:
                 continue
             if not line.startswith(_MARKS):
                 continue
-            if line not in self.known:
-                self.known[line] = parse_item(line)
-            if item := self.known[line]:
+            if item := parse_item(line):
                 end = number + 1  # notes that a person wrote under it, indented, move with it
                 while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
                     end += 1
@@ -156,6 +149,12 @@ class Document:
     def size(self) -> int:
         """Its size in bytes."""
         return len(self.text.encode())
+
+
+@lru_cache(maxsize=256)
+def document_at(path: str, text: str) -> Document:
+    """Return the document at a path; one that was read lately, and has not changed since, is not parsed again."""
+    return Document(path, text)
 
 
 def numbered(documents: Iterable[Document]) -> Iterator[tuple[Document, Placed]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
@@ -104,6 +105,7 @@ def may_be_told(item: Item) -> bool:
     return item.status not in _TOLD_NO_MORE and not item.unverified and item.is_ours
 
 
+@lru_cache(maxsize=256)
 def sentences_in(document: Document) -> dict[str, list[tuple[int, Sentence, bool]]]:
     """Return heading, in small letters → what `sentences_under` returns of it, in one pass."""
     found: dict[str, list[tuple[int, Sentence, bool]]] = {}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, TooMuchFromGit, UnknownRun
 from pipelines.store.days import moment_of
-from pipelines.store.document import Document
+from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import starts_of
 from pipelines.store.git import Git, blob_id
 from pipelines.store.item import parse_item, without_comment
@@ -295,7 +295,7 @@ def baseline_at(
             same.add(path)
             continue
         try:
-            changed[path] = Document(path, (git.blob(blob) or b"").decode())
+            changed[path] = document_at(path, (git.blob(blob) or b"").decode())
         except (UnicodeDecodeError, TooMuchFromGit):  # neither was ever read as a document
             continue
     return changed, frozenset(same)

@@ -65,8 +65,10 @@ class Trust(StrEnum):
 
     def reaches(self, other: Trust) -> bool:
         """Return whether words of this trust may change what rests on the other: they are trusted as much, or more."""
-        ranks = list(Trust)
-        return ranks.index(self) <= ranks.index(other)
+        return _RANKS[self] <= _RANKS[other]
+
+
+_RANKS: Final = {trust: rank for rank, trust in enumerate(Trust)}
 
 
 class Confidence(StrEnum):
@@ -324,8 +326,11 @@ _KNOWN: Final = frozenset(
 _TYPES: Final = {kind.lower(): kind for kind in ItemType}
 
 
+@lru_cache(maxsize=32_768)
 def parse_item(line: str) -> Item | None:
     """Return the item that a line of a document holds, or None for any other line.
+
+    A line reads alike wherever it stands, and one run meets it in many versions of a document: so it is kept.
 
     A line is an item when it is a top-level list item with one of the five labels; the label may be bold, and in any
     case. Broken or missing values in the comment fall back to what an owner's own line means.

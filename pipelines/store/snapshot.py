@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.atomic_replace import can_be_kept
-from pipelines.store.document import Document
+from pipelines.store.document import document_at
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.folders import LINKED, Below
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from pipelines.store.document import Placed
+    from pipelines.store.document import Document, Placed
     from pipelines.store.git import Git
     from pipelines.store.user_layout import Layout
 
@@ -162,7 +162,7 @@ def read_documents(root: Path, warnings: list[Warned] | None = None) -> dict[str
                 held += len(data)
                 if held > MOST_DOCUMENTS_BYTES:
                     raise _too_much("The documents of the memory", MOST_DOCUMENTS_BYTES)
-                documents[path] = document = Document(path, data.decode())
+                documents[path] = document = document_at(path, data.decode())
                 faults = document.front.faults
                 warnings += [Warned(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
     return documents

@@ -91,17 +91,9 @@ class Reading:
                 found = at(self.root, path).stat()
                 stamps.append((path, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
         if stamps != self._stamps:
-            self._beliefs = Beliefs.of(self._read_again(), layout_of(self.root).real)
+            self._beliefs = Beliefs.of(read_documents(self.root), layout_of(self.root).real)
             self._stamps, self._bars = stamps, {}
         return self._beliefs
-
-    def _read_again(self) -> Mapping[str, Document]:
-        """Return the documents, of which nothing is parsed twice that stands as it stood."""
-        before, documents = self._beliefs.documents, dict(read_documents(self.root))
-        for path in documents.keys() & before.keys():
-            is_same = before[path].text == documents[path].text
-            documents[path] = before[path] if is_same else before[path].with_text(documents[path].text)
-        return documents
 
     def bars(self, today: str) -> list[Box]:
         """Return how the memory grew up to a day, as bars."""
