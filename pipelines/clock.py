@@ -1,4 +1,4 @@
-"""Time: one moment a command, taken once, cut into days in the memory's own zone."""
+"""Time: each command takes the time once, and days are days in the memory's time zone."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def moment(text: str | None, settings: Settings) -> datetime:
-    """Return the moment at which a command acts, in the memory's zone.
+    """Return the time at which a command acts, in the memory's time zone.
 
     Args:
-        text: what `--now` says (ISO 8601; without an offset it is local to the memory), or None for the real clock.
-        settings: the memory's settings, for the zone.
+        text: the value of `--now` (ISO 8601; in the memory's zone unless it has an offset), or None for the real clock.
+        settings: the memory's settings, for the time zone.
 
     Raises:
-        UsageFault: `text` is no ISO time.
+        UsageFault: `text` is not an ISO 8601 time.
     """
     zone = ZoneInfo(settings.timezone)
     if text is None:
@@ -28,19 +28,19 @@ def moment(text: str | None, settings: Settings) -> datetime:
     try:
         named = datetime.fromisoformat(text)
     except ValueError:
-        raise UsageFault(f"--now {text} is no ISO time.", "Write it like 2026-03-18T02:00.") from None
+        raise UsageFault(f"--now {text} is not an ISO 8601 time.", "Write it like 2026-03-18T02:00.") from None
     return named.replace(tzinfo=zone) if named.tzinfo is None else named.astimezone(zone)
 
 
 def day_of(now: datetime, settings: Settings) -> str:
-    """Return the memory's day at a moment: until `day_end`, the night still belongs to the day before."""
+    """Return the memory's day at `now`. Until `day_end`, the night belongs to the day before."""
     end = time.fromisoformat(settings.day_end)
     local = now.replace(tzinfo=None) - timedelta(hours=end.hour, minutes=end.minute)
     return local.date().isoformat()
 
 
 def system_zone() -> str:
-    """Return the IANA name of the system's zone, or UTC where the system does not tell one."""
+    """Return the IANA name of the system's time zone, or UTC if it is unknown."""
     from tzlocal import get_localzone_name  # noqa: PLC0415  only `curate init` asks
 
     try:

@@ -1,4 +1,4 @@
-"""The files that travel with the package: prompts, the memory template, and its own text templates."""
+"""The files shipped with the package: prompts, the memory template, and text templates."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ _PACKAGE = Path(__file__).resolve().parent
 def resource(name: str, package: Path = _PACKAGE) -> Path:
     """Return the folder `name` (`prompts`, `memory_template`) of this installation.
 
-    In a wheel it lies inside the package; in a checkout at the top, where people look for it. A folder of that name
-    beside an installed package belongs to somebody else, so the top counts only where it is the project's own.
-
-    Raises:
+    A wheel keeps it inside the package, a checkout at its top. The folder beside the package counts only in the
+    project's own checkout: next to an installed package it could be anybody's.
         BadFile: the installation lacks it.
     """
     packed, checkout = package / "_data" / name, package.parent / name
@@ -23,11 +21,11 @@ def resource(name: str, package: Path = _PACKAGE) -> Path:
         return packed
     if (package.parent / "pyproject.toml").is_file() and checkout.is_dir():
         return checkout
-    raise BadFile(packed, "is missing from this installation", "Install memcurate anew.")
+    raise BadFile(packed, "is missing from this installation", "Reinstall memcurate.")
 
 
 def render(name: str, **values: object) -> str:
-    """Return the template `pipelines/templates/NAME.j2` with these values; a missing one is an error, never blank.
+    """Return `pipelines/templates/NAME.j2` rendered with these values; a missing value raises an error.
 
     Nothing is escaped: that would write entities into the Markdown that people read.
     """

@@ -1,6 +1,6 @@
-"""Text as it may be shown: nothing in it moves the cursor, sets a terminal, turns the direction of reading or hides.
+"""Text that is safe to show: it cannot move the cursor, control a terminal, reverse the reading direction, or hide.
 
-A memory may be somebody else's, and so may be the names of its files. What they hold is shown, never obeyed.
+A memory, and the names of its files, may come from somebody else. Their content is displayed, never obeyed.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import json
 import re
 from typing import Any, Final
 
-# Control characters, those of format, halves of characters, and separators of lines but for line ends and tabs. The two
-# joiners stay between letters that are not ASCII: Persian and many an emoji need them.
+# Control and format characters, lone surrogates, and line separators other than line ends and tabs. The two joiners are
+# allowed between non-ASCII letters: Persian and many emoji need them.
 _STEERING: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
@@ -21,12 +21,12 @@ _ENDS: Final = re.compile(r"[\t\n\r]")
 
 
 def escape_terminal(text: str) -> str:
-    r"""Return a text in which what steers is written out (`\x1b`, `\u202e`); line ends and tabs stay."""
+    r"""Return `text` with control characters escaped (`\x1b`, `\u202e`); line ends and tabs stay."""
     return _STEERING.sub(_written_out, text)
 
 
 def escape_terminal_line(text: str) -> str:
-    """Return the same on one line: for names, which could forge lines of their own, and for cells of a table."""
+    """Return the same on one line. For names, which could otherwise forge lines, and for table cells."""
     return _ENDS.sub(_written_out, escape_terminal(text))
 
 
@@ -35,13 +35,13 @@ def escape_terminal_json(
     indent: int | None = None,
     separators: tuple[str, str] | None = None,
 ) -> str:
-    """Return a value as JSON that may be shown, written as `json.dumps` does; it reads back as the same value."""
-    told = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
-    return _STEERING.sub(lambda found: json.dumps(found[0])[1:-1], told)
+    """Return `value` as JSON that is safe to show. Arguments are those of `json.dumps`; it parses to the same value."""
+    dumped = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
+    return _STEERING.sub(lambda found: json.dumps(found[0])[1:-1], dumped)
 
 
 def escape_terminal_xml(text: str) -> str:
-    """Return text of an XML document, which holds no character that none may, so that it may be shown, too."""
+    """Return the text of a valid XML document with unsafe characters as character references."""
     return _STEERING.sub(lambda found: f"&#x{ord(found[0]):x};", text)
 
 
@@ -50,21 +50,21 @@ def _written_out(found: re.Match[str]) -> str:
 
 
 def is_safe_line(text: str) -> bool:
-    """Whether a text can be a word of a line: links and evidence name paths; a line end in one would forge a line."""
+    """Whether `text` fits on one line, so that a path in a link or in evidence cannot forge another line."""
     return (text.isascii() and text.isprintable()) or escape_terminal_line(text) == text
 
 
-# Zero-width marks, directions, fillers, tags and selectors. The two joiners are seen to apart: scripts need them.
+# Zero-width marks, direction marks, fillers, tags and selectors. `_JOINER` handles the two joiners: scripts need them.
 _UNSEEN: Final = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
 _MARKS: Final = re.compile(f"[{_UNSEEN}]")
-# A joiner means something between letters of scripts that join: from Hebrew's block to those of India and beyond.
+# Joiners are meaningful only in scripts that join letters: the blocks from Hebrew to Myanmar, Khmer and Mongolian.
 _JOINER: Final = re.compile(
     "(?<![\u0590-\u109f\u1780-\u18af])[\u200c\u200d]|[\u200c\u200d](?![\u0590-\u109f\u1780-\u18af])"
 )
-# The flags of England, Scotland and Wales are spelled in tags behind a black flag, and hide nothing.
+# The flags of England, Scotland and Wales are a black flag followed by tags. They hide nothing.
 _FLAG: Final = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{2,6}\U000e007f")
 _TAGS: Final = re.compile("[\U000e0020-\U000e007e]+")
 _OVERRIDES: Final = re.compile("[\u202d\u202e]")
@@ -72,14 +72,14 @@ _TAG_BASE: Final = 0xE0000
 
 
 def without_unseen(text: str) -> str:
-    """Return a text without characters that no reader sees; what a script needs between its letters stays."""
+    """Return `text` without invisible characters, except the joiners that a script needs between letters."""
     if text.isascii():
         return text
     return _JOINER.sub("", _MARKS.sub("", text))
 
 
 def spelled_in_tags(text: str) -> str:
-    """Return what tag characters spell, which a model reads as letters; empty where there are none."""
+    """Return the text spelled in tag characters, which a model reads as letters; empty if there is none."""
     if text.isascii():
         return ""
     spelled = _TAGS.findall(_FLAG.sub("", text))
@@ -87,21 +87,21 @@ def spelled_in_tags(text: str) -> str:
 
 
 def turns_direction(text: str) -> bool:
-    """Return whether a text holds marks by which it is shown in another order than it is read."""
+    """Whether `text` overrides the reading direction, so that it is displayed in another order than it is stored."""
     return not text.isascii() and bool(_OVERRIDES.search(text))
 
 
-# Lone surrogates cannot be stored, and control characters would write to the terminal of whoever reads the text.
+# Lone surrogates cannot be stored, and control characters would reach the reader's terminal.
 _UNSAID: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Return a text without control characters and halves of characters; every line end becomes a newline."""
+    """Return `text` stripped, without control characters and lone surrogates; every line end becomes a newline."""
     return _UNSAID.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
 def clipped(text: str, most: int) -> str:
-    """Return a text whole, or its beginning up to a word's end, in at most so many characters, with `…` behind it."""
+    """Return `text` in at most `most` characters: cut after a word and ended with `…` if it is longer."""
     if len(text) <= most:
         return text
     return f"{text[:most].rpartition(' ')[0].rstrip(' ,;:.–—-') or text[: most - 1]}…"

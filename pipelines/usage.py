@@ -1,4 +1,4 @@
-"""What calls of models came to: tokens, money, failures."""
+"""What model calls used: tokens, money, failures."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Usage:
     """The tokens of one or more calls.
 
     Args:
-        input_tokens: all that was sent, the next two included.
-        output_tokens: all that was received, thinking included.
-        cached_tokens: the part of the input that came out of the provider's cache.
-        written_tokens: the part of the input that was written into it.
-        usd: what the provider itself says that they cost, or 0 where it does not say.
+        input_tokens: all tokens sent, including the next two.
+        output_tokens: all tokens received, including thinking.
+        cached_tokens: the part of the input read from the provider's cache.
+        written_tokens: the part of the input written to that cache.
+        usd: the cost reported by the provider, or 0 if it reports none.
     """
 
     input_tokens: int = 0
@@ -31,19 +31,19 @@ class Usage:
     usd: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
-        """Return the tokens of both."""
+        """Return the sum of both."""
         return Usage(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one model was used for.
+    """What one model used.
 
     Args:
-        model: who.
-        calls: how many calls were made over the network.
+        model: the model.
+        calls: the number of calls over the network.
         usage: their tokens.
-        usd: what they cost, or None where the price is not known.
+        usd: their cost, or None if the price is unknown.
     """
 
     model: str
@@ -52,20 +52,20 @@ class Spent:
     usd: float | None = None
 
     def __add__(self, other: Spent) -> Spent:
-        """Return both together; they are of the same model."""
+        """Return the sum of both; they must be of the same model."""
         usd = None if self.usd is None and other.usd is None else (self.usd or 0.0) + (other.usd or 0.0)
         return Spent(self.model, self.calls + other.calls, self.usage + other.usage, usd)
 
 
 @dataclass(slots=True)
 class Tally:
-    """What the calls for one piece of work came to, whether the work succeeded or not.
+    """What the calls for one piece of work used, whether it succeeded or not.
 
     Args:
-        spent: what each call cost that was made, the failed ones included.
-        failures: (provider, kind) → how often.
-        replies: the keys of the replies that were used, in order, kept ones and new ones.
-        cost: what a call of a model costs in USD, by its usage, or None where the price is not known.
+        spent: what each call cost, including failed ones.
+        failures: (provider, kind) → count.
+        replies: the keys of the replies used, cached or new, in order.
+        cost: (model, usage) → the price in USD, or None if it is unknown.
     """
 
     spent: list[Spent] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Tally:
 
     @property
     def by_model(self) -> tuple[Spent, ...]:
-        """What was spent on each model, in order of their names."""
+        """What was spent on each model, ordered by name."""
         found: dict[str, Spent] = {}
         for one in self.spent:
             found[one.model] = found[one.model] + one if one.model in found else one
@@ -83,23 +83,23 @@ class Tally:
 
     @property
     def calls(self) -> int:
-        """How many calls were made over the network, or programs run."""
+        """The number of network calls made or programs run."""
         return sum(one.calls for one in self.spent)
 
     @property
     def usage(self) -> Usage:
-        """The tokens of all of them."""
+        """The tokens of all calls."""
         return sum((one.usage for one in self.spent), Usage())
 
     @property
     def usd(self) -> float | None:
-        """What they cost in USD, as far as prices are known; None where none is, and something was spent."""
+        """The total cost in USD of the calls with a known price; None if something was spent and no price is known."""
         known = [one.usd for one in self.spent if one.usd is not None]
         return round(sum(known), 6) if known or not self.spent else None
 
     @property
     def failing(self) -> dict[str, FailureKind]:
-        """Each provider that was asked and gave no usable answer at all, and one way in which it failed."""
+        """Each provider that was asked and never gave a usable answer, with one way in which it failed."""
         calls, found = Counter[str](), dict[str, FailureKind]()
         for one in self.spent:
             calls[one.model.partition(":")[0]] += one.calls
@@ -119,14 +119,14 @@ class Tally:
         self.failures[provider, kind] += 1
 
     def add(self, other: Tally) -> None:
-        """Count what another one counted."""
+        """Add the counts of another tally."""
         self.spent += other.spent
         self.failures += other.failures
         self.replies += other.replies
 
 
 class FailureKind(StrEnum):
-    """How a call of a model failed; a report counts failures by provider and kind."""
+    """How a model call failed. Reports count failures by provider and kind."""
 
     DOWN = "down"
     TIMED_OUT = "timed-out"
@@ -154,31 +154,31 @@ class FailureKind(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether no other call of this run can succeed at this provider."""
+        """Whether no other call to this provider can succeed in this run."""
         return self in {self.OVER_QUOTA, self.UNAUTHORISED, self.UNKNOWN_MODEL, self.OVER_BUDGET}
 
     @property
     def concerns_content(self) -> bool:
-        """Whether it is what was sent that made the call fail, so that it says nothing about the provider."""
+        """Whether the content of the request caused the failure, so that it does not reflect on the provider."""
         return self in {self.REFUSED, self.BLOCKED, self.TOO_LONG}
 
     @property
     def concerns_provider(self) -> bool:
-        """Whether other days would fail alike. Of the other kinds that cannot be told: it may be the day itself."""
+        """Whether other days would fail in the same way. With the remaining kinds, the cause may be the day itself."""
         return self.is_final or self in {self.DOWN, self.RATE_LIMITED, self.GARBLED, self.NOT_ASKED}
 
 
 _BY_STATUS: Final = {
-    400: "refused the request as wrong",
-    401: "refused the key; see that it is right and still valid",
-    402: "wants payment first",
-    403: "does not let this key use the model",
-    404: "does not know the model, or nothing answers at that address",
+    400: "rejected the request as invalid",
+    401: "refused the key; check that it is correct and still valid",
+    402: "requires payment",
+    403: "does not allow this key to use the model",
+    404: "does not know the model, or the address is wrong",
     408: "gave no answer in time",
-    413: "found the request too long",
-    422: "refused the request as wrong",
+    413: "rejected the request as too long",
+    422: "rejected the request as invalid",
     429: "is over its rate limit or quota",
-    503: "is not available at the moment",
+    503: "is temporarily unavailable",
     504: "gave no answer in time",
     529: "is overloaded",
 }
@@ -187,15 +187,15 @@ _TRANSPORT: Final = frozenset({"APIConnectionError", "TransportError", "Connecti
 
 
 def reason(fault: BaseException) -> str:
-    """Return what is wrong, from the kind of an SDK's exception alone, in words that say what to do.
+    """Return the predicate of a sentence that says what went wrong, derived only from the type of an SDK's exception.
 
-    The exception's own words are never used: they may quote the request, and no key, no address and no word of the log
-    is to be told. Kinds are known by the names of their classes, since two SDKs over two HTTP libraries raise them.
+    The exception's own message is never used: it may quote the request, a key, an address or the log. Exceptions are
+    recognised by class name, because two SDKs over two HTTP libraries raise them.
     """
     status = getattr(fault, "status_code", None) or getattr(fault, "code", None)
     if isinstance(status, int) and status >= 400:  # noqa: PLR2004  where HTTP's error statuses begin
-        wrong_key = "API_KEY_INVALID" in str(getattr(fault, "details", ""))  # Gemini says 400 for one
-        otherwise = "has a fault of its own" if status >= 500 else "refused the request"  # noqa: PLR2004  as above
+        wrong_key = "API_KEY_INVALID" in str(getattr(fault, "details", ""))  # Gemini's status for that is 400
+        otherwise = "had an internal error" if status >= 500 else "rejected the request"  # noqa: PLR2004  as above
         return f"{_BY_STATUS.get(401 if wrong_key else status, otherwise)} (status {status})"
     kinds = {kind.__name__ for kind in type(fault).__mro__}
     if kinds & _TIMEOUTS:
@@ -204,4 +204,4 @@ def reason(fault: BaseException) -> str:
         return "could not be reached, or the connection broke"
     if isinstance(fault, ValueError) or "APIResponseValidationError" in kinds or "UnknownApiResponseError" in kinds:
         return "answered with something that is not its wire format"
-    return f"failed in a way that is not known ({type(fault).__name__})"
+    return f"failed with an unknown error ({type(fault).__name__})"

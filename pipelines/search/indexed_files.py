@@ -218,7 +218,7 @@ def _unfit(entry: os.DirEntry[str], path: str) -> str:
     if entry.is_symlink():
         return _LINK
     if not entry.is_file(follow_symlinks=False):
-        return "is no regular file"
+        return "is not a regular file"
     return "" if path == _printable(path) else "has a name that is not UTF-8"
 
 

@@ -1,5 +1,5 @@
 """The memory on disk: Markdown, items, logs, the snapshot, the change set, the journal, git, secrets, transcripts.
 
-Others read with `snapshot`, `document`, `log` and `git`, and write through `journal` alone.
-Knows no model and no index. Stands on no other room.
+Other rooms read through `snapshot`, `document`, `log` and `git`, and write only through `journal`.
+This room knows neither models nor the index, and depends on no other room.
 """

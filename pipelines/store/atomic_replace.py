@@ -1,8 +1,8 @@
-"""Bringing a file to what a run decided, while people and agents go on writing into it: their bytes stand, always.
+"""Replace a file with a run's version while people and agents keep writing to it, without losing their bytes.
 
-What is displaced is looked at twice: at once, because somebody may have saved the file in the moment of the exchange,
-and at the end of the run, because somebody may have had it open. A displaced log is kept for some days after that,
-under `.curate/displaced/`: what a program that kept it open still writes into it is appended to the log in its place.
+The displaced file is checked twice: at once, because somebody may have saved the file during the exchange, and at the
+end of the run, because somebody may have had it open. A displaced log is kept for some days under
+`.curate/displaced/`: whatever a program that still has it open writes to it is appended to the current log.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ ATTEMPTS: Final = 20
 
 
 def put(root: Path, folder: Folder, number: int, change: Change) -> bool:
-    """Bring one file to what a change says, merged with what somebody else wrote. Returns whether anything was merged.
+    """Bring one file to its state in a change, merged with other people's edits. Return whether anything was merged.
 
     Args:
         root: the memory.
         folder: the journal.
-        number: which change of the set it is.
+        number: the position of the change in its set.
         change: the file as the run read it, and as it should be.
 
     Raises:
-        BadFile: the file changed at every one of twenty attempts, or is no regular file any more.
+        BadFile: the file changed at each of twenty attempts, or is no longer a regular file.
         NotWritable: the disk refused.
     """
     for _ in range(ATTEMPTS):
@@ -59,7 +59,7 @@ def put(root: Path, folder: Folder, number: int, change: Change) -> bool:
 
 
 def _swapped(root: Path, folder: Folder, number: int, path: str, sides: tuple[bytes | None, bytes | None]) -> bool:
-    """Exchange a file; False, and all as before, where it was not what was believed."""
+    """Exchange a file. Return False, with everything as before, if its content was not the expected one."""
     with writing(real_path(root, path)):
         swap = swap_in(root, folder, number, path, sides)
         if swap is None:
@@ -72,7 +72,7 @@ def _swapped(root: Path, folder: Folder, number: int, path: str, sides: tuple[by
         if found == sides[0]:
             return True
         swap_back(root, swap, path)
-        # Our own bytes go now; what somebody wrote over them meanwhile is kept.
+        # Drop our own bytes now; keep what somebody wrote over them meanwhile.
         if swap.found() is not None:
             keep_text(root, path, swap)
         folder.unlink(swap.name)
@@ -80,12 +80,12 @@ def _swapped(root: Path, folder: Folder, number: int, path: str, sides: tuple[by
 
 
 def settle(root: Path, folder: Folder, changes: Sequence[Change]) -> list[str]:
-    """Look a last time at all that was displaced, merge what came late, and let go of the rest.
+    """Check all displaced files a last time, merge late changes, and drop the rest.
 
-    Returns the paths in which something had come late. Doing so twice is the same as once.
+    Return the paths that had late changes. Idempotent.
 
     Raises:
-        BadFile: a file changed at every attempt to bring back what came late.
+        BadFile: a file changed at every attempt to merge a late change.
         NotWritable: the disk refused.
     """
     late = []
@@ -104,16 +104,16 @@ def settle(root: Path, folder: Folder, changes: Sequence[Change]) -> list[str]:
 
 
 def _bring_back(root: Path, folder: Folder, swap: Swap, change: Change, found: bytes) -> None:
-    """Merge bytes that came into a displaced file after it was displaced into the one that took its place.
+    """Merge bytes written to a displaced file after the exchange into the file that replaced it.
 
-    A log gets its new end; another file is merged as if the bytes had come in time.
+    A log gets the new bytes appended; any other file is merged as if they had come in time.
     """
     is_log = change.path.startswith(f"{LOGS}/")
     tail = grown_by(found, swap.old) if is_log else None
     for _ in range(ATTEMPTS):
         current = read_bytes(root, change.path)
         if current is not None and mark(current) != swap.new and not is_log:
-            keep_text(root, change.path, swap)  # two strangers' versions: the named one stands, the other is kept
+            keep_text(root, change.path, swap)  # two other versions: keep the current one in place, the other aside
             return
         wanted = current
         if tail is None:
@@ -126,12 +126,12 @@ def _bring_back(root: Path, folder: Folder, swap: Swap, change: Change, found: b
 
 
 def _restless(root: Path, path: str) -> BadFile:
-    why, advice = "changed at every attempt to write it", "Run again when it rests: what was begun ends then."
+    why, advice = "changed at every attempt to write it", "Run again once it stops changing; the run then finishes."
     return BadFile(real_path(root, path), why, advice)
 
 
 KEPT_SECONDS: Final = 3 * 86400.0
-"""Longer than a session that keeps its log open; a log's day is closed by then."""
+"""Longer than any session keeps its log open; by then the log's day is closed."""
 
 _FOLDER: Final = f"{PRIVATE}/displaced"
 _LONGEST: Final = 255
@@ -140,19 +140,19 @@ _LOG: Final = re.compile(r"(\d+)\.(\w{16})~(.+)")
 
 
 def can_be_kept(path: str) -> bool:
-    """Whether the file at that path can be kept: its name there tells the whole path, and a disk has a bound."""
+    """Whether a displaced file at that path can be kept: its name there encodes the whole path, and has a limit."""
     return len(os.fsencode(_name(path, b""))) + _SIZE_DIGITS - 1 <= _LONGEST
 
 
 def keep_log(root: Path, path: str, swap: Swap, data: bytes) -> None:
-    """Keep a displaced log, the very file, for `carry_over` to look at; `data` is what of it has been seen to."""
+    """Move a displaced log aside for `carry_over`; `data` is the part of it that is already handled."""
     with making(root, _FOLDER) as folder:
         swap.folder.chmod(swap.name, 0o600)
         swap.folder.rename(swap.name, folder, _name(path, data))
 
 
 def keep_text(root: Path, path: str, swap: Swap) -> None:
-    """Keep a text of somebody's for which there was no place, under its file's name and a hash."""
+    """Keep a displaced version that could not be merged, named by a hash and its path."""
     digest = hashlib.sha256(swap.folder.read(swap.name)).hexdigest()[:16]
     with making(root, _FOLDER) as folder:
         swap.folder.chmod(swap.name, 0o600)
@@ -161,14 +161,14 @@ def keep_text(root: Path, path: str, swap: Swap) -> None:
 
 
 def carry_over(root: Path) -> list[str]:
-    """Append to each log what came into the file that it replaced, and return the logs that grew."""
+    """Append to each log what was written to the file it replaced, and return the logs that grew."""
     grown = []
     with _logs(root) as logs:
         for folder, name, path, seen, digest in logs:
             data = folder.read(name)
             if len(data) > seen and hashlib.sha256(data[:seen]).hexdigest().startswith(digest):
                 with log_lock(root):
-                    if not (read_bytes(root, path) or b"").endswith(data[seen:]):  # else a killed start had appended it
+                    if not (read_bytes(root, path) or b"").endswith(data[seen:]):  # else a killed process appended it
                         append_bytes(root, path, data[seen:])
                     folder.rename(name, folder, _name(path, data))
                 grown.append(path)
@@ -178,14 +178,14 @@ def carry_over(root: Path) -> list[str]:
 
 
 def mask(root: Path, masked: Callable[[str, bytes], bytes]) -> None:
-    """Make what must not be read any more unreadable in the logs that runs displaced.
+    """Overwrite forgotten or secret text in the displaced logs.
 
-    It is done in the very files, at the same length, so that a program that writes into one goes on doing so. Each has
-    two names meanwhile, one for what it held and one for what it will hold: whenever this is killed, one is right.
+    The files are changed in place, at the same length, so that a program with one open can keep writing. Meanwhile
+    each has two names, one for the old content and one for the new: after a kill, one of them is right.
 
     Args:
         root: the memory.
-        masked: a log's path and bytes → the bytes that it shall have, as many.
+        masked: a log's path and bytes → its new bytes, of the same length.
     """
     with log_lock(root), _logs(root) as logs:
         for folder, old, path, _, _ in logs:
@@ -205,9 +205,9 @@ def mask(root: Path, masked: Callable[[str, bytes], bytes]) -> None:
 
 @contextlib.contextmanager
 def _logs(root: Path) -> Iterator[list[tuple[Folder, str, str, int, str]]]:
-    """Hold the folder, if there is one, and give the logs in it. To look makes nothing.
+    """Hold the folder of displaced logs, if it exists, and yield its logs. Creates nothing.
 
-    Each is the folder, its name there, whose place it had, how much of it was seen to, and the hash of that.
+    Each is (the folder, the name in it, the original path, the number of bytes handled, their hash).
     """
     logs = []
     with writing(_FOLDER), contextlib.ExitStack() as held:

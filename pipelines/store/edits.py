@@ -1,4 +1,4 @@
-"""What people and agents changed since the last commit: it is committed first, apart, under its own message."""
+"""Edits by people and agents since the last commit: a run commits them first, under a message of their own."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 _LEAST: Final = 4096
 _PIECE: Final = 1 << 20
-"""So much of a file is read at once, and no less: room for much more than there is takes time.
+"""The fewest and the most bytes to read at once: a buffer much larger than the file takes time.
 
-In pieces, because a file that is too large to be curated is committed still."""
+Files are read in pieces, because one that is too large to be curated is committed all the same."""
 
 
 def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
-    """Return the memory's own paths whose bytes differ from HEAD, sorted: changed, new, or gone.
+    """Return the memory's paths that differ from HEAD (changed, new or deleted), sorted.
 
-    Files are compared by the hash that git would give them, without filters and without its index, so that neither an
-    attribute nor what the person has staged changes the answer. Ignored files count only if HEAD holds them.
+    Files are compared by the hash that git would give them, without filters and without the index: neither attributes
+    nor staged changes affect the answer. Ignored files count only if HEAD has them.
     """
     layout, changed = git.layout, []
     tree = {path: entry for path, entry in git.tree(head).items() if layout.is_tracked(path)}
@@ -46,7 +46,7 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
             descriptor = None
             with contextlib.suppress(BadFile):
                 descriptor = below.open(layout.real(path))
-            if descriptor is None:  # it is gone, or cannot be read
+            if descriptor is None:  # deleted, or unreadable
                 continue
             blob, size = tree[path][1], os.fstat(descriptor).st_size
             found = blob_hash(size, blob)
@@ -58,7 +58,7 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh) if fresh else set()
     for path in filterfalse(there.__contains__, tree):
-        # Where git has a link, or one took the place of a file or of a folder above it, nobody can say that it is gone.
+        # A file that git has as a link, or that now is one or is behind one, is not known to be deleted.
         with contextlib.suppress(BadFile):
             refuse_links(root, layout.real(path))
             changed += [path] if tree[path][0] != "120000" else []
@@ -66,17 +66,17 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
 
 
 Edits = tuple[dict[str, frozenset[str]], tuple[str, ...]]
-"""What differs from HEAD: what can be committed as it stands, and what stays uncommitted.
+"""What differs from HEAD: what can be committed, and what stays uncommitted.
 
-The first gives for each path the hashes that a blob of what was looked at would have, of each kind that git may use;
-none where the file is gone. The second are the files that hold a secret, and logs that hold something private.
+The first maps each path to the blob ids that the inspected bytes would have, one for each hash that git may use; none
+if the file is gone. The second lists files that contain a secret, and logs that contain something private.
 """
 
 
 def find_edits(root: Path, git: Git) -> Edits:
-    """Return what people and agents changed since the last commit, what holds a secret apart.
+    """Return what changed since the last commit, with files that contain secrets apart.
 
-    Where one file tells that a value is secret, those that were looked at before it are looked at again.
+    If one file reveals that a value is secret, inspect all files again.
     """
     redactor = load_redactor(root)
     before = redactor.learned
@@ -90,13 +90,13 @@ def _look(root: Path, git: Git, redactor: Redactor) -> Edits:
     for path in uncommitted(root, git, git.head()):
         if not os.path.lexists(at(root, path)):
             changed[path] = frozenset()
-        # Git must be able to read the file by its path; one that it cannot read stays uncommitted and as it is.
+        # A file that git cannot read by its path stays uncommitted.
         elif "\n" in path or not at(root, path).is_file() or not os.access(at(root, path), os.R_OK):
             continue
         elif (file := open_regular(root, path)) is not None:
             with file:
                 secrets, hashes = inspect(file, redactor)
-            # A run takes what is private out of a log before the log is committed.
+            # A run removes private text from a log before committing it.
             is_log = path.startswith(f"{PARTIAL}/") or day_of_log(path)
             if secrets or (is_log and is_private((read_bytes(root, path) or b"").decode(errors="replace"))):
                 held.append(path)
@@ -106,17 +106,16 @@ def _look(root: Path, git: Git, redactor: Redactor) -> Edits:
 
 
 def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edits | None = None) -> str | None:
-    """Commit what people changed, as it stands, and return the commit, or None where nothing was changed.
+    """Commit people's edits as they are, and return the commit, or None if there are none.
 
-    A file that holds a secret is not committed; nor is one that somebody saves between the look at it and the commit:
-    the next one takes it.
+    Leave out files that contain a secret, and files saved between inspection and commit: the next commit takes those.
 
     Args:
         root: the memory.
         git: its repository.
-        message: the commit's.
-        author: who signs where git knows no name and address of the person's.
-        edits: what `find_edits` found, where it was asked before.
+        message: the commit message.
+        author: the author if git has no identity configured.
+        edits: the result of `find_edits`, if it is already known.
     """
     changed, _ = edits or find_edits(root, git)
     if not changed:

@@ -1,7 +1,7 @@
-"""Folders of a memory, held open: what is done in one is done in that very folder, whatever becomes of its path.
+"""Folders of a memory, held open by descriptor: an operation acts on that very folder, even if its path changes.
 
-Between a look at a path and a write to it somebody may put a symbolic link in a folder's place, and the write would
-leave the memory. A folder that is held cannot be exchanged: each was opened in the one above it, and none was a link.
+If a symbolic link replaced a folder between check and write, the write would leave the memory. An open folder cannot be
+replaced: each is opened relative to its parent, and links are refused.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 LINKED: Final = "is a symbolic link, which is never followed"
 TOP: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-"""How the memory itself is opened: where that stands is a person's to say, links and all."""
+"""How the memory itself is opened: its own path may contain links."""
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-# Nothing is waited for: whoever puts a pipe in a file's place would otherwise keep us there.
+# Do not block: a pipe in a file's place would otherwise make us wait forever.
 _FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK_ERRORS: Final = frozenset({errno.ELOOP, errno.EMLINK})
 _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
@@ -32,38 +32,38 @@ _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder of a memory that is held open. Its methods take names in it, never paths.
+    """An open folder of a memory. Its methods take names in it, never paths.
 
     Args:
-        descriptor: holds it.
-        path: what it was called when it was opened, relative to the memory, for sentences.
+        descriptor: the open descriptor.
+        path: its path when it was opened, relative to the memory, for messages.
     """
 
     descriptor: int
     path: str
 
     def inner(self, name: str) -> Folder:
-        """Hold a folder in it; whoever asks closes both.
+        """Open a subfolder; the caller closes both.
 
         Raises:
             BadFile: it is a symbolic link.
-            OSError: it is not there, or is no folder.
+            OSError: it does not exist, or is not a folder.
         """
         path = f"{self.path}/{name}" if self.path else name
         try:
             return Folder(os.open(name, _FOLDER, dir_fd=self.descriptor), path)
         except OSError as error:
-            # To a link O_DIRECTORY with O_NOFOLLOW says that it is no folder.
+            # O_DIRECTORY with O_NOFOLLOW reports a link as "not a directory".
             there = self.lstat(name) if error.errno in {*_LINK_ERRORS, errno.ENOTDIR} else None
             if there and stat.S_ISLNK(there.st_mode):
                 raise BadFile(path, LINKED) from None
             raise
 
     def open(self, name: str, how: int, mode: int = 0o600) -> int:
-        """Open a regular file in it and return the descriptor.
+        """Open a regular file in this folder and return its descriptor.
 
         Raises:
-            BadFile: it is a symbolic link, or no regular file.
+            BadFile: it is a symbolic link, or not a regular file.
             OSError: the disk refuses.
         """
         path = f"{self.path}/{name}" if self.path else name
@@ -75,11 +75,11 @@ class Folder:
             raise
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise BadFile(path, "is no regular file")
+            raise BadFile(path, "is not a regular file")
         return descriptor
 
     def read(self, name: str) -> bytes:
-        """Return what a regular file in it holds.
+        """Return the content of a regular file in this folder.
 
         Raises:
             FileNotFoundError: there is none.
@@ -88,7 +88,7 @@ class Folder:
             return file.readall()
 
     def lstat(self, name: str) -> os.stat_result | None:
-        """Return what the disk tells of that name itself, or None where nothing has it."""
+        """Return the status of a name without following links, or None if nothing has that name."""
         try:
             return os.stat(name, dir_fd=self.descriptor, follow_symlinks=False)
         except OSError as error:
@@ -97,39 +97,39 @@ class Folder:
             return None
 
     def names(self) -> list[str]:
-        """Return the names in it, sorted."""
+        """Return the names in this folder, sorted."""
         return sorted(os.listdir(self.descriptor))  # noqa: PTH208  a descriptor
 
     def rename(self, name: str, other: Folder, new: str) -> None:
-        """Give a file another name, there or in another folder; what has that name gives way."""
+        """Rename a file, within this folder or into another; replace any file of the new name."""
         os.rename(name, new, src_dir_fd=self.descriptor, dst_dir_fd=other.descriptor)
 
     def link(self, name: str, other: Folder, new: str) -> None:
-        """Give a file a second name, unless something has it: then FileExistsError."""
+        """Give a file a second name. Raises FileExistsError if it is taken."""
         os.link(name, new, src_dir_fd=self.descriptor, dst_dir_fd=other.descriptor, follow_symlinks=False)
 
     def unlink(self, name: str) -> None:
-        """Take a name away, if something has it."""
+        """Remove a name if it exists."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self.descriptor)
 
     def chmod(self, name: str, mode: int) -> None:
-        """Set the rights of a regular file in it."""
+        """Set the permissions of a regular file in this folder."""
         with os.fdopen(self.open(name, os.O_RDONLY)) as file:
             os.fchmod(file.fileno(), mode)
 
     def sync(self) -> None:
-        """Flush it, so that the renames in it last."""
+        """Flush the folder, so that renames in it are durable."""
         os.fsync(self.descriptor)
 
 
 @contextlib.contextmanager
 def holding(root: Path, path: str) -> Iterator[Folder]:
-    """Hold a folder of the memory, by its path on the disk; an empty one for the memory itself.
+    """Hold a folder of the memory open, by its path on disk; the memory itself if the path is empty.
 
     Raises:
         BadFile: a component of the path is a symbolic link.
-        OSError: it is not there, or is no folder.
+        OSError: it does not exist, or is not a folder.
     """
     here = Folder(os.open(root, TOP), "")
     try:
@@ -142,7 +142,7 @@ def holding(root: Path, path: str) -> Iterator[Folder]:
 
 
 class Below(contextlib.ExitStack):
-    """Folders of a memory that stay held while many files are read: opened once each, however many they are.
+    """Open folders of a memory, for reading many files: each folder is opened once.
 
     Args:
         root: the memory.
@@ -154,10 +154,10 @@ class Below(contextlib.ExitStack):
         self._held: dict[str, Folder] = {}
 
     def open(self, path: str) -> int | None:
-        """Return a descriptor of a regular file, by its path on the disk, for reading; None where there is none.
+        """Open a regular file for reading, by its path on disk, and return the descriptor; None if it does not exist.
 
         Raises:
-            BadFile: it is there and cannot be opened, or is no regular file, or stands behind a symbolic link.
+            BadFile: it cannot be opened, is not a regular file, or is behind a symbolic link.
         """
         above, _, name = path.rpartition("/")
         try:
@@ -171,7 +171,7 @@ class Below(contextlib.ExitStack):
 
 
 def refuse_links(root: Path, path: str) -> None:
-    """Raise BadFile where a component of a path on the disk is a symbolic link; what is not there is none."""
+    """Raise BadFile if a component of a path on disk is a symbolic link. A missing path is fine."""
     folder, _, name = path.rpartition("/")
     with contextlib.suppress(FileNotFoundError, NotADirectoryError), holding(root, folder) as held:
         there = held.lstat(name)

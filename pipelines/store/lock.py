@@ -1,4 +1,4 @@
-"""One writer: a kernel lock held by the process, so that a killed run never leaves one in the way."""
+"""One writer at a time: a kernel lock held by the process, so that a killed run never leaves one behind."""
 
 from __future__ import annotations
 
@@ -31,17 +31,16 @@ _PAUSE: Final = 0.05
 def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
     """Hold the memory's run lock.
 
-    It is waited for, for a second at most, while the process that its file names has ended: a child that a killed run
-    had just forked holds it until it is gone, too, or the next holder has not yet written its name.
+    Wait up to a second if the process named in the lock file has ended: a child forked by a killed run may still hold
+    the lock, or the next holder may not have written its name yet.
 
     Args:
         root: the memory.
-        holder: what the process does, for the sentence that others are shown; which process it is, and since when, is
-            added here.
-        name: the lock's file under `.curate/`.
+        holder: what the process does, shown to others; process id and start time are added here.
+        name: the lock file under `.curate/`.
 
     Raises:
-        LockHeld: another process holds it; the sentence says which, and since when.
+        LockHeld: another process holds it; the message names the process and says since when.
         NotWritable: the disk refused.
     """
     with private(root) as folder, writing(f"{PRIVATE}/{name}"):
@@ -67,10 +66,10 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
 
 @contextlib.contextmanager
 def schedule_lock(root: Path) -> Iterator[None]:
-    """Hold the lock of the memory's one scheduler; it keeps nobody from running a night by hand.
+    """Hold the lock of the memory's only scheduler. Runs started by hand are not affected.
 
     Raises:
-        SchedulerRuns: another one holds it; the sentence says which, and since when.
+        SchedulerRuns: another scheduler holds it; the message names the process and says since when.
         NotWritable: the disk refused.
     """
     try:
@@ -81,7 +80,7 @@ def schedule_lock(root: Path) -> Iterator[None]:
 
 
 def scheduler_runs(root: Path) -> bool:
-    """Whether a scheduler holds its lock now; one that looks in from another container is seen, too."""
+    """Whether a scheduler holds its lock now, even in another container."""
     try:
         with (root / PRIVATE / _SCHEDULE).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -93,12 +92,12 @@ def scheduler_runs(root: Path) -> bool:
 
 
 def _holder(text: bytes) -> str:
-    """Return what the lock's file tells of a living holder, or an empty string."""
+    """Return the lock file's text if the process it names is alive, else an empty string."""
     name = text.decode(errors="replace").strip()
     found = re.match(r"process (\d+) since ", name)
     if not found:
         return ""
-    with contextlib.suppress(PermissionError, OverflowError):  # it is somebody else's, then
+    with contextlib.suppress(PermissionError, OverflowError):  # another user's process
         try:
             os.kill(int(found[1]), 0)
         except ProcessLookupError:
@@ -108,7 +107,7 @@ def _holder(text: bytes) -> str:
 
 @contextlib.contextmanager
 def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
-    """Hold the lock that writers of logs take, for as short a time as a write needs; it is waited for."""
+    """Hold the lock for writing to logs. Waits for it; hold it only as long as the write takes."""
     with private(root) as folder, writing(f"{PRIVATE}/{name}"):
         descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
     try:
@@ -119,24 +118,24 @@ def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
 
 
 def capture_lock(root: Path) -> contextlib.AbstractContextManager[None]:
-    """Hold the lock under which one transcript is captured: two hooks of one session may fire at once."""
+    """Hold the lock for capturing a transcript: two hooks of one session may fire at once."""
     return log_lock(root, "capture.lock")
 
 
 @contextlib.contextmanager
 def private(root: Path) -> Iterator[Folder]:
-    """Hold `.curate/`, made readable by its owner only.
+    """Hold `.curate/` open, readable only by its owner; create it if needed.
 
     Raises:
         BadFile: it is a symbolic link.
-        NotYours: it is closed to this user.
+        NotYours: this user has no access.
         NotWritable: the disk refused.
     """
     with contextlib.ExitStack() as stack:
         with writing(PRIVATE):
             try:
                 folder = stack.enter_context(making(root, PRIVATE))
-                if os.fstat(folder.descriptor).st_mode & 0o077:  # made by hand, or by a version that knew less
+                if os.fstat(folder.descriptor).st_mode & 0o077:  # made by hand, or by an old version
                     os.fchmod(folder.descriptor, 0o700)
             except PermissionError:
                 raise NotYours(PRIVATE) from None
@@ -146,6 +145,6 @@ def private(root: Path) -> Iterator[Folder]:
 
 
 def private_folder(root: Path) -> Path:
-    """Return the path of `.curate/`, made readable by its owner only, for programs that open files by themselves."""
+    """Return the path of `.curate/`, readable only by its owner, for programs that open files themselves."""
     with private(root):
         return root / PRIVATE

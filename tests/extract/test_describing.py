@@ -87,8 +87,8 @@ def test_gemini_sees_the_image_and_the_instructions(gemini: Wire) -> None:
 
 
 CLAUDE_FAILS = [
-    (anthropic_error(400, "invalid_request_error"), "refused the request as wrong"),
-    (anthropic_error(413, "request_too_large"), "found the request too long"),
+    (anthropic_error(400, "invalid_request_error"), "rejected the request as invalid"),
+    (anthropic_error(413, "request_too_large"), "rejected the request as too long"),
     (anthropic_error(529, "overloaded_error"), "is overloaded"),
     (message("", stop="refusal"), "refused to read this image"),
     (message(reply(), stop="max_tokens"), "cut off at its longest answer"),
@@ -113,7 +113,7 @@ def test_every_failure_of_claude_has_its_reason(claude: Wire, answer: Any, why: 
 
 def test_failures_of_gemini_have_their_reasons(gemini: Wire) -> None:
     gemini.answers = [gemini_error(400, "INVALID_ARGUMENT"), generated("", finish="SAFETY")]
-    for why in ("refused the request as wrong", "stopped without an answer"):
+    for why in ("rejected the request as invalid", "stopped without an answer"):
         with pytest.raises(DescribingFailed, match=why):
             ask_gemini(gemini).describe(PICTURE)
 

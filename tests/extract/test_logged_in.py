@@ -151,7 +151,7 @@ def test_codex_is_started_alone_and_told_by_standard_input(programs: Path) -> No
             codex_says(None, '{"error": {"message": "the day is wrong"}}'),
             {"status": 1},
             Kind.BAD_REQUEST,
-            "refused the request as wrong (status 400)",
+            "rejected the request as invalid (status 400)",
         ),
         (
             "codex",

@@ -145,7 +145,7 @@ QUOTA = "You exceeded your current quota, please check your plan and billing det
 
 FAILS = {
     "anthropic": [
-        (anthropic_error(400, "invalid_request_error"), Kind.BAD_REQUEST, "refused the request as wrong"),
+        (anthropic_error(400, "invalid_request_error"), Kind.BAD_REQUEST, "rejected the request as invalid"),
         (anthropic_error(400, "invalid_request_error", LONG), Kind.TOO_LONG, "too long for its context"),
         (anthropic_error(400, "invalid_request_error", POOR), Kind.OVER_QUOTA, "its credit is used up"),
         (anthropic_error(401, "authentication_error"), Kind.UNAUTHORISED, "refused the key"),
@@ -155,8 +155,8 @@ FAILS = {
         (anthropic_error(408, "timeout_error"), Kind.TIMED_OUT, "no answer in time"),
         (anthropic_error(413, "request_too_large"), Kind.TOO_LONG, "too long"),
         (anthropic_error(429, "rate_limit_error"), Kind.RATE_LIMITED, "over its rate limit"),
-        (anthropic_error(500, "api_error"), Kind.DOWN, "has a fault of its own"),
-        (anthropic_error(503, "api_error"), Kind.DOWN, "not available at the moment"),
+        (anthropic_error(500, "api_error"), Kind.DOWN, "had an internal error"),
+        (anthropic_error(503, "api_error"), Kind.DOWN, "temporarily unavailable"),
         (anthropic_error(504, "timeout_error"), Kind.TIMED_OUT, "no answer in time"),
         (anthropic_error(529, "overloaded_error"), Kind.DOWN, "is overloaded"),
         (message('{"items": [', stop="max_tokens"), Kind.TRUNCATED, "raise anthropic.max_tokens"),
@@ -165,14 +165,14 @@ FAILS = {
         (Prepared(body={"foo": 1}), Kind.GARBLED, "not its wire format"),
     ],
     "gemini": [
-        (gemini_error(400, "INVALID_ARGUMENT"), Kind.BAD_REQUEST, "refused the request as wrong"),
+        (gemini_error(400, "INVALID_ARGUMENT"), Kind.BAD_REQUEST, "rejected the request as invalid"),
         (gemini_error(400, "INVALID_ARGUMENT", GEMINI_LONG), Kind.TOO_LONG, "too long for its context"),
         (gemini_error(403, "PERMISSION_DENIED"), Kind.UNAUTHORISED, "does not let this key"),
         (gemini_error(404, "NOT_FOUND"), Kind.UNKNOWN_MODEL, "does not know the model"),
         (gemini_error(429, "RESOURCE_EXHAUSTED", QUOTA), Kind.RATE_LIMITED, "over its rate limit"),
         (gemini_error(429, "RESOURCE_EXHAUSTED", QUOTA, PER_DAY), Kind.OVER_QUOTA, "over its quota"),
-        (gemini_error(500, "INTERNAL"), Kind.DOWN, "has a fault of its own"),
-        (gemini_error(503, "UNAVAILABLE"), Kind.DOWN, "not available at the moment"),
+        (gemini_error(500, "INTERNAL"), Kind.DOWN, "had an internal error"),
+        (gemini_error(503, "UNAVAILABLE"), Kind.DOWN, "temporarily unavailable"),
         (generated('{"items": [', finish="MAX_TOKENS"), Kind.TRUNCATED, "raise gemini.max_tokens"),
         (generated("", finish="SAFETY"), Kind.BLOCKED, "stopped without an answer (SAFETY)"),
         (generated("", finish="RECITATION"), Kind.BLOCKED, "(RECITATION)"),
@@ -192,8 +192,8 @@ FAILS = {
         (openai_error(404, "model_not_found"), Kind.UNKNOWN_MODEL, "does not know the model"),
         (openai_error(429, "rate_limit_exceeded"), Kind.RATE_LIMITED, "over its rate limit"),
         (openai_error(429, "insufficient_quota", QUOTA), Kind.OVER_QUOTA, "over its quota"),
-        (openai_error(500), Kind.DOWN, "has a fault of its own"),
-        (openai_error(503), Kind.DOWN, "not available at the moment"),
+        (openai_error(500), Kind.DOWN, "had an internal error"),
+        (openai_error(503), Kind.DOWN, "temporarily unavailable"),
         (completion('{"items": [', "length"), Kind.TRUNCATED, "raise openai.max_tokens"),
         (completion("", "content_filter"), Kind.BLOCKED, "does not let this day be read"),
         (completion(None, message={"refusal": "I cannot."}), Kind.REFUSED, "refused to read this day"),
@@ -204,7 +204,7 @@ FAILS = {
 }
 EVERYWHERE = [
     (HTML_SAID_TO_BE_JSON, Kind.GARBLED, "not its wire format"),
-    (Prepared(502, "<html>", content_type="text/html"), Kind.DOWN, "has a fault of its own"),
+    (Prepared(502, "<html>", content_type="text/html"), Kind.DOWN, "had an internal error"),
     (REDIRECT, Kind.BAD_REQUEST, "sent a redirect, which is not followed"),
     (replace(REDIRECT, status=302), Kind.BAD_REQUEST, "sent a redirect, which is not followed"),
     (Prepared(reset=True), Kind.CUT_OFF, "the connection broke"),

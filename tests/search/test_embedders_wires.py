@@ -228,11 +228,11 @@ def test_odd_texts_do_not_fail_their_batch(wire: Wire, make: Any) -> None:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (Prepared(400, {"detail": SAID}), "refused the request as wrong (status 400)"),
+        (Prepared(400, {"detail": SAID}), "rejected the request as invalid (status 400)"),
         (Prepared(403, {"detail": SAID}), "does not let this key use the model (status 403)"),
         (Prepared(429, {"detail": SAID}), "is over its rate limit or quota (status 429)"),
-        (Prepared(500, {"detail": SAID}), "has a fault of its own (status 500)"),
-        (Prepared(503, SAID, content_type="text/html"), "is not available at the moment (status 503)"),
+        (Prepared(500, {"detail": SAID}), "had an internal error (status 500)"),
+        (Prepared(503, SAID, content_type="text/html"), "is temporarily unavailable (status 503)"),
         (embeddings(["a"]), "gave 1 vectors for 2 texts"),
         (embeddings(["a", "b", "c"]), "gave 3 vectors for 2 texts"),
         (embeddings(["a", "b"], cut=True), "could not be reached, or the connection broke"),

@@ -69,7 +69,7 @@ def test_odd_files_are_skipped_with_a_reason(root: Path) -> None:
     assert [(one.path, one.reason) for one in skipped] == [
         ("Logs/caf\\udce9.md", "has a name that is not UTF-8"),
         ("Logs/huge.md", "is larger than 64 MB"),
-        ("Logs/pipe.md", "is no regular file"),
+        ("Logs/pipe.md", "is not a regular file"),
     ]
 
 
