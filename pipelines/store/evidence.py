@@ -1,7 +1,7 @@
-"""Evidence: whether a quote stands in the lines that it cites, where it stands now, and who spoke it.
+"""Evidence: whether a quote is in the cited lines, where it is now, and who said it.
 
-The lines are a hint, the hash is the truth, so a log that grew or was folded still answers. A line that capture wrote
-ends with a pointer to its record in a transcript.
+Line numbers are a hint and the hash decides, so evidence still resolves in a log that grew or was folded. A line that
+capture wrote ends with a pointer to its record in a transcript.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a quote stands now: its lines, and its words, or None where it no longer stands in the file.
+    """Where a quote is now, and its words, or None if the file no longer contains it.
 
-    `record` is the transcript's record that the log tells of, as (path, line), or None where it tells of none.
+    `record` is the transcript record behind the log entry, as (path, line), or None.
     """
 
     path: str
@@ -38,7 +38,7 @@ class Found:
     record: tuple[str, int] | None = None
 
     def to_json(self) -> dict[str, object]:
-        """Return it as JSON has it."""
+        """Return it as a JSON object."""
         found = {"path": self.path, "start_line": self.start_line, "end_line": self.end_line, "quote": self.quote}
         return found | ({"record": {"path": self.record[0], "line": self.record[1]}} if self.record else {})
 
@@ -51,20 +51,20 @@ class Quotes:
     _lines: dict[str, list[str]] = field(default_factory=dict, init=False)
 
     def found(self, evidence: Evidence) -> Found:
-        """Return where the quote stands: at its lines, else at the nearest lines whose text has its hash."""
+        """Return where the quote is: at its lines, or else at the nearest lines with the same hash."""
         lines, shown = self._read(evidence.path), real_path(self.root, evidence.path)
         if (start := next(starts_of(evidence, lines), None)) is None:
             return Found(shown, evidence.start_line, evidence.end_line, None)
         entry, end = start, start + evidence.height
         while 0 < entry < len(lines) and lines[entry][:1] in {" ", "\t"}:
-            entry -= 1  # the pointer stands on the entry's first line
+            entry -= 1  # the pointer is on the entry's first line
         record = pointer_in(lines[entry])
         record = (real_path(self.root, record[0]), record[1]) if record else None
         return Found(shown, start + 1, end, "\n".join(lines[start:end]), record)
 
     def _read(self, path: str) -> list[str]:
         if path not in self._lines:
-            # Whether a path, as a comment tells it, would lead out of the memory.
+            # Whether the path in a comment leads out of the memory.
             leaves = path.startswith(("/", "~")) or ".." in path.split("/") or "\x00" in path
             try:
                 data = b"" if leaves else read_bytes(self.root, path) or b""
@@ -75,9 +75,9 @@ class Quotes:
 
 
 def starts_of(evidence: Evidence, lines: Sequence[str]) -> Iterator[int]:
-    """Yield where, from 0, the words that evidence names begin in some lines: the nearest to their old place first."""
+    """Yield the positions (from 0) in `lines` at which the quoted words begin, nearest to the old position first."""
     count = len(lines) - max(evidence.height, 1) + 1
-    start = min(evidence.start_line - 1, count)  # whatever line a comment names
+    start = min(evidence.start_line - 1, count)  # a comment may name any line
     for distance in range(max(start, count - start) + 1):
         for at in dict.fromkeys((start + distance, start - distance)):
             if 0 <= at < count and quote_digest("\n".join(lines[at : at + evidence.height])).startswith(
@@ -86,26 +86,26 @@ def starts_of(evidence: Evidence, lines: Sequence[str]) -> Iterator[int]:
                 yield at
 
 
-# Only white space and Markdown's marks of lines and emphasis are folded. Case, punctuation, digits and the marks of
-# strike-through are not: a quote that differs in one of them may say something else.
-# What may stand before the text of a line: quote marks, list marks, a box, a heading mark, in any order.
+# Folding removes only white space and Markdown's line and emphasis marks. Case, punctuation, digits and strike-through
+# stay: a quote that differs in one of them may mean something else.
+# These marks may precede a line's text, in any order: quote marks, list marks, a box, a heading mark.
 _LINE_MARKS = re.compile(r"^[ \t]*(?:(?:>|[-*+](?=\s)|\d{1,3}[.)](?=\s)|\[[ xX]\](?=\s)|#{1,6}(?=\s))[ \t]*)+")
-# Emphasis hugs a word on one side only; `max_tokens` and `2*3` keep their signs.
+# Emphasis touches a word on one side only; `max_tokens` and `2*3` keep their signs.
 _OPENING = re.compile(r"(?<![\w*_])(?:\*{1,3}|_{1,3})(?=[^\s*_])")
 _CLOSING = re.compile(r"(?<=[^\s*_])(?:\*{1,3}|_{1,3})(?![\w*_])")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def quote_stands(quote: str, lines: Sequence[str]) -> bool:
-    """Return whether `quote` stands in `lines`, as whole words.
+    """Return whether `lines` contain `quote` as whole words.
 
     Args:
-        quote: what is said to stand there; it may run over several lines.
+        quote: the alleged quote; it may span several lines.
         lines: the cited lines, in order, verbatim.
 
     Returns:
-        True where the folded quote is part of the folded lines and cuts no word or number in two. A quote without a
-        letter or a digit proves nothing and never stands.
+        True if the folded lines contain the folded quote without splitting a word or number. A quote without a letter
+        or digit proves nothing, so it is never found.
     """
     needle, text = fold_markdown([quote]), fold_markdown(lines)
     at = text.find(needle) if any(char.isalnum() for char in needle) else -1
@@ -115,14 +115,14 @@ def quote_stands(quote: str, lines: Sequence[str]) -> bool:
 
 
 def fold_markdown(lines: Sequence[str]) -> str:
-    """Return the words of `lines` on one line: white space folded; list, quote, heading and emphasis marks gone."""
+    """Return `lines` folded to one line, without list, quote, heading and emphasis marks."""
     bare = (_LINE_MARKS.sub("", line) for text in lines for line in _LINE_END.split(text))
     text = fold(" ".join(bare).replace("`", ""))
     return fold(_CLOSING.sub("", _OPENING.sub("", text)))
 
 
 def _cuts_a_word(text: str, at: int) -> bool:
-    """Whether letters stand on both sides, of a script that sets words apart by blanks: Chinese or Thai does not."""
+    """Whether both sides of a position are letters of a script that separates words by spaces (not Chinese or Thai)."""
     around = text[at - 1 : at + 1] if 0 < at < len(text) else " "
     return all(char.isdecimal() or char.lower() != char.upper() for char in around)
 
@@ -134,11 +134,11 @@ _POINTER: Final = re.compile(
 
 
 Voice = tuple[str, int, Trust, str]
-"""What a pointer tells of its record: the transcript, the record's line from 1, whose words they are, and the seal.
+"""What a pointer says about its record: the transcript, the record's line from 1, whose words they are, and the seal.
 
-The trust is what the line says, `self` where it does not say; by the seal it is known that capture said so, and it is
-empty where there is none. `external` says that outside text had come before; in place of a seal stand the numbers of
-the sentences that repeat it, joined by dots, or `all`.
+The trust is as written in the line (`self` if missing); the seal proves that capture wrote it, and may be empty.
+`external` means that outside text came earlier; the seal is then the numbers of the sentences that repeat that text,
+joined by dots, or `all`.
 """
 
 
@@ -148,26 +148,26 @@ def render_pointer(file: str, line: int, mark: str, trust: Trust = Trust.SELF, s
     Args:
         file: the transcript, relative to the memory.
         line: the record's line, from 1.
-        mark: eight hex digits, a hash of moment, role and words.
-        trust: whose words the record holds.
-        seal: what proves it to the night, or which sentences are not the agent's; without one it is said all the same,
-            for it may lower trust.
+        mark: eight hex digits, a hash of time, role and words.
+        trust: whose words the record contains.
+        seal: what proves the trust to the nightly run, or which sentences are not the agent's. Trust is written even
+            without a seal, because it may be lower.
     """
     voice = f" {trust}~{seal or '-'}" if seal or trust is not Trust.SELF else ""
     return f"<!-- {file}#L{line}~{mark}{voice} -->"
 
 
 def pointer_in(line: str) -> tuple[str, int] | None:
-    """Return the transcript and the record (from 1) that a log's line points at, or None."""
+    """Return the transcript and the record (from 1) that a log line points to, or None."""
     found = _POINTER.search(line)
     return (found[1], int(found[2])) if found else None
 
 
 def voice_in(line: str) -> Voice | None:
-    """Return what the pointer of a log's line tells of its record, or None where it has none.
+    """Return what the pointer of a log line says about its record, or None if there is no pointer.
 
-    Of several pointers the last one counts: capture puts its own at the line's end, and breaks what looks like one in
-    the words of a turn.
+    The last of several pointers counts: capture puts its own at the end of the line, and breaks anything in a turn's
+    words that looks like one.
     """
     found = _POINTER.findall(line)
     if not found:
@@ -177,7 +177,7 @@ def voice_in(line: str) -> Voice | None:
 
 
 def captured_in(log: str, file: str) -> tuple[int, frozenset[str]]:
-    """Return the last record of a transcript that a log has, and the marks of all turns in it, whoever's they are."""
+    """Return the last record of a transcript that a log contains, and the marks of all its turns, of any transcript."""
     last, marks = 0, set[str]()
     for path, line, mark, *_ in _POINTER.findall(log):
         marks.add(mark)
@@ -186,7 +186,7 @@ def captured_in(log: str, file: str) -> tuple[int, frozenset[str]]:
 
 
 def without_pointer(line: str) -> str:
-    """Return a log's line as people read it, without the pointer at its end."""
+    """Return a log line as people read it, without the pointer at its end."""
     return _POINTER.sub("", line).rstrip() if "<!-- Sessions/" in line else line
 
 
@@ -198,20 +198,20 @@ _LABELLED: Final = re.compile(
 
 
 def act_label(act: Act, refused: str = "") -> str:
-    """Return how a log calls an act of the owner.
+    """Return a log's label for an act of the owner.
 
     Args:
         act: the act.
-        refused: the tool that was refused, or empty.
+        refused: the refused tool, or empty.
     """
     return f"{_LABELS.get(act, 'user')} {refused}".rstrip()
 
 
 def act_in(entry: str) -> tuple[Act, str, str] | None:
-    """Return the act that a captured entry is labelled with, the refused tool, and the words of its first line.
+    """Return the act in a captured entry's label, the refused tool, and the words of the entry's first line.
 
-    Nobody types that label: it stands before all words of a turn. But a journal may hold anything, so the label means
-    something only where the entry's seal is the owner's.
+    A turn's words cannot forge the label, because it precedes them. A journal may contain anything, though: the label
+    counts only if the entry has the owner's seal.
     """
     found = _LABELLED.match(entry)
     if found is None or voice_in(entry.partition("\n")[0]) is None:

@@ -1,7 +1,7 @@
-"""The git repository of a memory: what it holds, and commits to it.
+"""The git repository of a memory: its content, and commits to it.
 
-No hook, no fsmonitor, no filter and no signing prompt runs: commits are stored by `git fast-import` beside the person's
-index, so that what they have staged stays as it is. GitPython's own commits would take all of these.
+No hook, fsmonitor, filter or signing prompt runs, as they would with GitPython's own commits: `git fast-import` stores
+commits without the person's index, so that staged changes stay as they are.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 
 
 Entry = tuple[str, bytes | str]
-"""A file of a commit: its mode, and its bytes or the id of a blob that is stored."""
+"""A file of a commit: its mode, and its bytes or the id of a stored blob."""
 MOST_FILES: Final = 1_000_000
-"""What the tree of one commit may hold below the memory."""
-_APART: Final = "Let the memory have a repository of its own, without what is no memory."
+"""The limit of files below the memory in one commit."""
+_APART: Final = "Give the memory a repository of its own, without unrelated files."
 _FOLDER: Final = b"40000"
-"""The mode of a folder in a tree."""
+"""The mode of a folder in a git tree."""
 _FOLDERS: Final = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 _LAG: Final = f"{PRIVATE}/index-base"
 _ASIDE: Final = f"{PRIVATE}/stale-lock"
 _SCRATCH: Final = "refs/curate/doctor"
 _CRUD: Final = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
-"""What git strips from both ends of a name, in `ident.c`."""
+"""What git's `ident.c` strips from both ends of a name."""
 _NEAR: Final = 64
 _BY_RUN: Final = re.compile(r"^(?:Run-Id|Joins): ", re.MULTILINE)
 _MANY_PACKS: Final = 16
@@ -52,75 +52,75 @@ _BAD_USAGE: Final = 129
 
 
 class Git(GitCommands):
-    """The git repository that a memory stands in. Paths are relative to the memory, with `/`, and canonical."""
+    """The git repository that contains a memory. Paths are canonical, relative to the memory, with `/`."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.layout = root, layout_of(root)
-        self._trees: dict[str, dict[str, tuple[str, str]]] = {}  # a commit's tree never changes, and a night asks often
+        self._trees: dict[str, dict[str, tuple[str, str]]] = {}  # immutable, and read often in one run
         self._repository: Repository | None = None
         self._reader: Dialogue | None = None
 
     # ------------------------------------------------------------ asking
 
     def is_repository(self) -> bool:
-        """Whether the memory is in the work tree of a repository."""
+        """Whether the memory is in a repository's work tree."""
         return self._ask("rev-parse", "--is-inside-work-tree") == "true"
 
     def check(self) -> None:
-        """Make sure that a commit can be made here.
+        """Check that a commit can be made here.
 
         Raises:
             GitMissing: there is no git program.
             NotARepository: the memory is not under git.
-            GitFault: there were commits, and HEAD names none that can be read: one made now would stand alone.
+            GitFault: there are commits, but HEAD names none that is readable: a new commit would have no history.
             DetachedHead: HEAD names no branch.
         """
-        self._repository = None  # somebody may have changed it since it was asked for
+        self._repository = None  # it may have changed
         if self.head() is None:
             own, common = self.repository.git_dir / "logs" / "HEAD", self.repository.common_dir / "refs" / "heads"
             if (own.exists() and own.stat().st_size) or any(file.is_file() for file in common.rglob("*")):
-                raise DamagedGit(f"HEAD of the repository at {self.root} names no commit that can be read.")
+                raise DamagedGit(f"HEAD of the repository at {self.root} names no readable commit.")
         if not self.repository.branch.startswith("refs/"):
             raise DetachedHead(self.root, self.head() or "nothing")
 
     @property
     def repository(self) -> Repository:
-        """Where the repository is on the disk, where the memory is in it, and which branch HEAD names."""
+        """The repository's folders, the memory's path in it, and the current branch."""
         if self._repository is None:
             asked = ["rev-parse", "--is-inside-work-tree", *_FOLDERS, "--show-prefix", "--symbolic-full-name", "HEAD"]
             code, out, error = self._call(asked)
-            inside, *told = out.split(b"\n")
-            if code and inside != b"false" and (self.root / ".git").exists() and len(told) < len(_FOLDERS):
+            inside, *lines = out.split(b"\n")
+            if code and inside != b"false" and (self.root / ".git").exists() and len(lines) < len(_FOLDERS):
                 raise DamagedGit(f"git cannot use {self.root}: {last_line(error)}")
             if inside != b"true":
                 raise NotARepository(self.root)
-            if told[len(_FOLDERS)] and (self.root / ".git").exists():  # git took the one above it
+            if lines[len(_FOLDERS)] and (self.root / ".git").exists():  # git found one in a parent folder instead
                 raise DamagedGit(f"git cannot use the repository at {self.root}.")
-            *folders, prefix, branch, _ = told
-            if len(folders) != len(_FOLDERS):  # a name holds a line end: each of the two is asked for alone
+            *folders, prefix, branch, _ = lines
+            if len(folders) != len(_FOLDERS):  # a name contains a line end: ask for each separately
                 folders = self.run("rev-parse", *_FOLDERS).splitlines()
                 prefix = self.run("rev-parse", "--show-prefix").removesuffix(b"\n")
             if len(folders) != len(_FOLDERS):
-                raise GitFault(f"git does not say where the repository of {self.root} is.")
+                raise GitFault(f"git cannot locate the repository of {self.root}.")
             name = self._ask("symbolic-ref", "--quiet", "HEAD") or "HEAD" if code else os.fsdecode(branch)
             own, common, top = (self.root / os.fsdecode(folder) for folder in folders)
             self._repository = Repository(own, common, top, os.fsdecode(prefix), name)
         return self._repository
 
     def object(self, name: str) -> tuple[str, bytes, bytes] | None:
-        """Return the id, the kind and the bytes of an object, by its id or as `HEAD`; None where there is none.
+        """Return id, type and bytes of an object, by its id or as `HEAD`; None if it does not exist.
 
         Raises:
-            TooMuchFromGit: it is larger than what is held at once.
-            GitFault: git could not say.
+            TooMuchFromGit: it is too large to hold.
+            GitFault: git failed.
         """
         reader = self._reader or self.talk("cat-file", "--batch")
-        self._reader = None  # until it has answered: what it says next may be the rest of this answer
+        self._reader = None  # until it has answered: its next output may be the rest of this answer
         reader.tell(name.encode() + b"\n")
-        told = reader.line().split(b" ")
+        fields = reader.line().split(b" ")
         found = None
-        if len(told) == 3:  # noqa: PLR2004  id, kind and size; else the name, and that it is missing
-            ident, kind, size = told[0].decode(), told[1], int(told[2])
+        if len(fields) == 3:  # noqa: PLR2004  id, type and size; else the name and "missing"
+            ident, kind, size = fields[0].decode(), fields[1], int(fields[2])
             if size > git_process.MOST_BYTES:
                 raise TooMuchFromGit("cat-file", git_process.MOST_BYTES)
             found = ident, kind, reader.take(size + 1)[:-1]
@@ -128,7 +128,7 @@ class Git(GitCommands):
         return found
 
     def head(self) -> str | None:
-        """Return the id of the commit at HEAD, or None before the first one."""
+        """Return the id of HEAD's commit, or None before the first one."""
         try:
             found = self.object("HEAD")
         except GitFailed:
@@ -136,12 +136,12 @@ class Git(GitCommands):
         return found[0] if found else None
 
     def blob(self, ident: str) -> bytes | None:
-        """Return the bytes of a blob, or None where it is a submodule, or a partial clone lacks it."""
+        """Return the bytes of a blob, or None for a submodule or a blob missing from a partial clone."""
         found = self.object(ident)
         return found[2] if found and found[1] == b"blob" else None
 
     def read_commit(self, name: str) -> Commit | None:
-        """Return a commit, by its id or as `HEAD`; None where there is none, as beyond the end of a shallow clone."""
+        """Return a commit, by its id or as `HEAD`; None if it is missing, as beyond the end of a shallow clone."""
         found = self.object(name)
         if found is None or found[1] != b"commit":
             return None
@@ -168,7 +168,7 @@ class Git(GitCommands):
             above, tree = waiting.pop()
             for mode, name, ident in self._entries(tree):
                 if (seen := seen + 1) > MOST_FILES:
-                    why = f"{commit[:10]} holds more than the {MOST_FILES:,} files that are looked through."
+                    why = f"{commit[:10]} contains more than {MOST_FILES:,} files."
                     raise GitFault(why, _APART)
                 if mode == _FOLDER:
                     waiting.append((above + name + b"/", ident))
@@ -179,11 +179,11 @@ class Git(GitCommands):
         return dict(self._trees[commit])
 
     def _entries(self, tree: str) -> Iterator[tuple[bytes, bytes, str]]:
-        """Yield the mode, the name and the id of each entry of a tree."""
+        """Yield mode, name and id of each entry of a tree."""
         found = self.object(tree)
         if found is None:
             raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
-        data, at, size = found[2], 0, len(tree) // 2  # its entries have ids of the same length as its own
+        data, at, size = found[2], 0, len(tree) // 2  # all ids of a repository have the same length
         while at < len(data):
             space = data.index(b" ", at)
             end = data.index(b"\0", space) + 1
@@ -191,7 +191,7 @@ class Git(GitCommands):
             at = end + size
 
     def show(self, commit: str, path: str) -> bytes | None:
-        """Return a file's bytes at a commit, or None where it is not there."""
+        """Return a file's bytes at a commit, or None if the commit lacks it."""
         entry = self.tree(commit).get(path)
         return self.blob(entry[1]) if entry else None
 
@@ -204,13 +204,13 @@ class Git(GitCommands):
         """Return the newest commit that a run, or a join of two machines, made; None before the first one.
 
         Args:
-            since: a commit; only what came after it. Empty for all.
-            until: a commit; only it and what came before it.
+            since: a commit; consider only later ones. Empty for all.
+            until: a commit; consider only it and earlier ones.
         """
         found: tuple[str, ...] = (until,)
         seen: set[str] = set()
         waiting: list[Commit] = []
-        for _ in range(0 if since else _NEAR):  # newest first: mostly it is near, and found without another git
+        for _ in range(0 if since else _NEAR):  # mostly it is among the newest, and needs no other git process
             for ident in found:
                 if ident not in seen and (commit := self.read_commit(ident)):
                     seen.add(ident)
@@ -226,34 +226,34 @@ class Git(GitCommands):
         return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", commits, "--") or None
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
-        """Return those of the paths that the repository's ignore rules leave out."""
+        """Return those of the paths that git ignores."""
         asked = {self.layout.real(path): path for path in paths}
         data = b"".join(os.fsencode(real) + b"\0" for real in asked)
         _, out, _ = self._call(["check-ignore", "-z", "--stdin", "--no-index"], data=data)
         return {asked.get(real, real) for real in map(os.fsdecode, out.split(b"\0")) if real}
 
     def identity(self) -> tuple[str, str] | None:
-        """Return the person's own name and mail address, where git's configuration holds both."""
-        told = self._ask("config", "-z", "--get-regexp", r"^user\.(name|email)$") or ""
-        found = dict(row.partition("\n")[::2] for row in told.split("\0"))  # of a key told twice, the last one counts
+        """Return the person's name and email address, if git's configuration has both."""
+        listed = self._ask("config", "-z", "--get-regexp", r"^user\.(name|email)$") or ""
+        found = dict(row.partition("\n")[::2] for row in listed.split("\0"))  # the last value of a key counts
         name, mail = found.get("user.name", "").rstrip("\n"), found.get("user.email", "").rstrip("\n")
         return (name, mail) if name and mail else None
 
     # ------------------------------------------------------------ writing
 
     def settle(self) -> None:
-        """Take out of the way what a killed process left: stale locks, and an index that lags behind its branch."""
+        """Clean up after a killed process: remove stale locks, and update an index that is behind its branch."""
         clear_stale_locks(self.repository, self.root / _ASIDE)
         self._follow_in_index()
 
     def pack(self) -> None:
-        """Put packs and loose objects together where there are many; no object goes.
+        """Repack if there are many packs and loose objects; no object is lost.
 
-        Each commit is a pack of its own. With packs of which each is at least twice as large as all smaller ones, an
-        object is written anew only as often as the logarithm of the history's length.
+        Each commit is a pack of its own. Each pack is kept at least twice as large as all smaller ones together, so an
+        object is rewritten only as often as the logarithm of the history's length.
         """
         objects = self.repository.common_dir / "objects"
-        loose = sum(1 for folder in ("17", "a9") for _ in (objects / folder).glob("*")) * 128  # a sample, as git takes
+        loose = sum(1 for folder in ("17", "a9") for _ in (objects / folder).glob("*")) * 128  # sampled, as git does
         if len(list((objects / "pack").glob("*.pack"))) < _MANY_PACKS and loose < _MANY_LOOSE:
             return
         code, _, _ = self._call(["repack", "-d", "-l", "-q", "--geometric=2"])
@@ -261,11 +261,11 @@ class Git(GitCommands):
             self._call(["repack", "-a", "-d", "-l", "-q"])
 
     def init(self, branch: str = "main", kind: str = "sha1") -> None:
-        """Make the memory a repository of its own, on a branch, with ids of a kind."""
+        """Make the memory a repository of its own, with this branch and object format."""
         self.run("init", "--quiet", f"--initial-branch={branch}", "--template=", f"--object-format={kind}")
 
     def importing(self) -> Import:
-        """Begin to store blobs, and at the end a commit that holds them.
+        """Begin to store blobs, and finally a commit with them.
 
         Raises:
             GitFault: another git holds a lock.
@@ -276,13 +276,13 @@ class Git(GitCommands):
     def commit(
         self, changes: Mapping[str, Entry | None], message: str, author: Author, store: Import | None = None
     ) -> str | None:
-        """Commit files over HEAD and return the commit's id, or None where they change nothing.
+        """Commit files on top of HEAD and return the commit's id, or None if nothing changed.
 
         Args:
-            changes: path → (mode, bytes or blob id), or None for a file that goes.
+            changes: path → (mode, bytes or blob id), or None to delete the file.
             message: the whole message, with its trailers.
-            author: who signs, and when.
-            store: where blobs of it were stored, if they were.
+            author: author and time.
+            store: the import that already has some of the blobs.
 
         Raises:
             GitFault: git refused, another git holds a lock, or HEAD moved meanwhile.
@@ -312,24 +312,24 @@ class Git(GitCommands):
         author: Author,
         store: Import | None = None,
     ) -> str:
-        """Store the commit that changes files of the first parent, which no branch names yet, and return its id."""
+        """Store a commit that changes files of the first parent, without moving a branch, and return its id."""
         store = store or self.importing()
         entries = {}
-        for path in sorted(changes, key=lambda path: (changes[path] is not None, path)):  # what goes makes room first
+        for path in sorted(changes, key=lambda path: (changes[path] is not None, path)):  # deletions first: make room
             mode, data = changes[path] or ("", "")
             blob = store.blob_of(BytesIO(data), len(data)) if isinstance(data, bytes) else data
             entries[os.fsencode(self.repository.prefix + self.layout.real(path))] = (mode, blob) if mode else None
-        # As git does, without what would end the name or the address.
+        # Like git, drop what would end the name or the address.
         name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
         signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}"
         return store.commit(parents, entries, message, signed.encode())
 
     def try_commit(self) -> None:
-        """Store a commit, let a scratch reference name it, and take both away again; before the first one, do nothing.
+        """Test whether a commit can be stored and referenced, and remove both again. Does nothing before the first one.
 
         Raises:
             GitFault: git refused, as it would at night.
-            NotWritable: the folder of packs cannot be written to.
+            NotWritable: the pack folder is not writable.
         """
         head, objects = self.read_commit("HEAD"), self.repository.common_dir / "objects"
         if head is None:
@@ -344,15 +344,15 @@ class Git(GitCommands):
         (objects / made[:2] / made[2:]).unlink(missing_ok=True)
 
     def advance(self, made: str, head: str | None, why: str) -> None:
-        """Let the branch name a commit that is stored, in place of `head`.
+        """Move the branch from `head` to a stored commit.
 
         Raises:
             GitFault: another git holds a lock, or HEAD moved meanwhile.
         """
         packs = self.repository.common_dir / "objects" / "pack"
         with writing(packs):
-            sync_folder(packs)  # git flushes the pack, and not the folder into which it is renamed
-        # At which commit the person's index is, before its branch moves on; a note that is there stands.
+            sync_folder(packs)  # git flushes the pack, but not the folder it is renamed into
+        # Record the commit of the person's index before the branch moves on; keep an earlier record.
         with writing(_LAG), making(self.root, PRIVATE) as folder:
             name = _LAG.rpartition("/")[2]
             if folder.lstat(name) is None:
@@ -367,10 +367,10 @@ class Git(GitCommands):
         self._follow_in_index()
 
     def _follow_in_index(self) -> None:
-        """Move the person's index along for the files that we committed, except where they had staged something.
+        """Update the person's index for the files that we committed, except those with staged changes.
 
-        A lock that another git holds is left alone: the index then lags behind, and the note by which it is known how
-        far stays for the next start.
+        If another git holds the index lock, the index stays behind, and the record of its commit stays for the next
+        start.
         """
         note = read_bytes(self.root, _LAG)
         if note is None:
@@ -378,7 +378,7 @@ class Git(GitCommands):
         base, head = note.decode().strip(), self.head()
         if base and head and self._call(["read-tree", "-i", "-m", base, head])[0] == 0:
             code = 0
-        else:  # there was no index yet, or a file of ours is staged
+        else:  # there is no index yet, or a file of ours has staged changes
             code = self._follow_file_by_file(base, head)
         if code == 0:
             with writing(_LAG), making(self.root, PRIVATE) as folder:
@@ -388,7 +388,7 @@ class Git(GitCommands):
         try:
             before, now = self.tree(base or None), self.tree(head)
         except GitFault:
-            return 0  # nobody can say any more how far the index lags behind
+            return 0  # it is no longer known how far the index is behind
         changed = [path for path in sorted({*before, *now}) if before.get(path) != now.get(path)]
         staged: dict[str, tuple[str, str]] = {}
         for row in os.fsdecode(self.run("ls-files", "--stage", "-z")).split("\0")[:-1] if changed else ():
@@ -407,7 +407,7 @@ class Git(GitCommands):
 
 
 class Author(NamedTuple):
-    """Who signs a commit, and when; both as author and as committer, so that a replay gives the same id."""
+    """Name, address and time of a commit, used for author and committer, so that a replay gives the same id."""
 
     name: str
     mail: str
@@ -415,11 +415,11 @@ class Author(NamedTuple):
 
 
 def blob_id(data: bytes, like: str) -> str:
-    """Return the id that git gives a blob of these bytes.
+    """Return git's id of a blob.
 
     Args:
         data: the blob.
-        like: any id of the same repository; its length tells SHA-1 from SHA-256.
+        like: any id of the same repository; its length distinguishes SHA-1 from SHA-256.
     """
     found = blob_hash(len(data), like)
     found.update(data)
@@ -427,6 +427,6 @@ def blob_id(data: bytes, like: str) -> str:
 
 
 def blob_hash(size: int, like: str) -> _Hash:
-    """Return the hash whose digest is the id of a blob of that size, once it was given the bytes; else as `blob_id`."""
+    """Return a hash object for a blob of that size, to be fed its bytes; `like` as in `blob_id`."""
     new = hashlib.sha256 if len(like) == hashlib.sha256().digest_size * 2 else hashlib.sha1
     return new(b"blob %d\0" % size)

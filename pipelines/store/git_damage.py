@@ -1,7 +1,7 @@
-"""What is broken in a memory's repository, and the mending of what has one right answer.
+"""Find what is broken in a memory's repository, and repair what has one right answer.
 
-What gives way is kept in `.git/broken/`, and no working file is touched. Where git cannot even start, its files are
-read as they are: a repository without a HEAD is none to git, and it may take one further up for the memory's.
+Replaced files are kept in `.git/broken/`; the work tree is not touched. If git cannot even start, its files are read
+directly: git ignores a repository without HEAD, and may take one in a parent folder for the memory's.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _LOOSE: Final = re.compile(r"objects/([0-9a-f]{2}/[0-9a-f]{38,62})\b")
 _PACK: Final = re.compile(r"pack-[0-9a-f]{40,64}\b")
 _REF: Final = re.compile(r"^error: (refs/[^\s:]+): ", re.MULTILINE)
 _DERIVED: Final = {16: "objects/info/commit-graph*", 32: "objects/pack/multi-pack-index"}
-"""What git builds by itself, by the bit of the exit code with which `git fsck` says that it is broken."""
+"""What git can rebuild, by the exit-code bit with which `git fsck` reports it as broken."""
 _ROUNDS: Final = 100
 _SHOWN: Final = 3
 
 
 def repository_faults(root: Path) -> list[Fault]:
-    """Return what is broken in the repository of a memory; nothing is changed, and no program of its own is started.
+    """Return what is broken in a memory's repository. Changes nothing, and runs none of the repository's own programs.
 
     Raises:
         NotARepository: there is none.
@@ -55,7 +55,7 @@ def repository_faults(root: Path) -> list[Fault]:
 
 
 def mend_repository(root: Path) -> list[str]:
-    """Mend what has one right answer, and return what was done, a sentence each.
+    """Repair what has one right answer, and return one sentence for each repair.
 
     Raises:
         NotARepository: there is none.
@@ -88,12 +88,13 @@ class _Damaged(Git):
         self.own, self.common = place, place / _text(place / "commondir").strip()
 
     def look(self) -> Iterator[tuple[Fault, Mending]]:
-        """Yield each fault with what mends it, None where a person must; what comes first must be mended first."""
+        """Yield each fault with its repair, or None if a person must decide. Repair them in this order."""
         for name, sound in _LISTS.items():
             lines = _text(self.common / name).splitlines()
             if bad := [line for line in lines if not sound.fullmatch(line)]:
                 good = "".join(f"{line}\n" for line in lines if line not in bad)
-                yield self._fault(name, f"has {len(bad)} lines that git cannot read", partial(self._put, name, good))
+                unread = f"{len(bad):,} line{'s' * (len(bad) > 1)} that git cannot read"
+                yield self._fault(name, f"has {unread}", partial(self._put, name, good))
         branches = self._branches()
         head = _HEAD.fullmatch(_text(self.own / "HEAD"))
         in_files = not (self.common / "reftable").exists()
@@ -101,17 +102,16 @@ class _Damaged(Git):
             last = self._logged("HEAD")[:1]
             found = [one for one in branches if last and self._logged(one)[:1] == last] or branches
             how = partial(self._put, "HEAD", f"ref: {found[0]}\n") if len(found) == 1 else None
-            command = f"`echo 'ref: refs/heads/NAME' > {shlex.quote(str(self.own / 'HEAD'))}`, with the branch's name"
-            yield self._fault("HEAD", "names no branch that there is" + ("" if how else f"; {command}, mends it"), how)
+            command = f"`echo 'ref: refs/heads/NAME' > {shlex.quote(str(self.own / 'HEAD'))}`"
+            remedy = "" if how else f"; to repair it, run {command} with the name of your branch"
+            yield self._fault("HEAD", f"does not name an existing branch{remedy}", how)
             return
         if "repositoryformatversion" not in _text(self.common / "config").lower():
-            what = "lacks what git wrote at its beginning; if there were remotes, add them again"
+            what = "lacks git's own settings; if the repository had remotes, add them again"
             yield self._fault("config", what, self._reset_config)
         code, _, error = self._call(["rev-parse", "--git-dir"])
         if code:
-            yield self._fault(
-                "config", f"cannot be used: {last_line(error)}; mend it there, or take that line out", None
-            )
+            yield self._fault("config", f"cannot be used: {last_line(error)}; fix that line or remove it", None)
             return
         branch = (head and head[1]) or ""
         yield from self._broken_objects(branch)
@@ -124,7 +124,7 @@ class _Damaged(Git):
         return Fault(f".git/{name}", 0, "", "git" if how else "git-lost", what), how
 
     def _branches(self) -> list[str]:
-        """Return the full names of all branches that have, or by their log had, a commit."""
+        """Return the full names of all branches that have a commit, or had one according to their log."""
         found = set(_BRANCH.findall(_text(self.common / "packed-refs")))
         for top in (self.common, self.common / "logs"):
             files = (file for file in (top / "refs" / "heads").rglob("*") if file.is_file() and file.suffix != ".lock")
@@ -132,55 +132,56 @@ class _Damaged(Git):
         return sorted(found)
 
     def _logged(self, name: str) -> list[str]:
-        """Return the commits that a branch, or HEAD, has named by its log, newest first."""
+        """Return the commits that the log of a branch, or of HEAD, lists, newest first."""
         log = _text((self.own if name == "HEAD" else self.common) / "logs" / name)
         return [ident for ident in dict.fromkeys(reversed(_LOGGED.findall(log))) if ident.strip("0")]
 
-    def _stands(self, commit: str) -> bool:
+    def _is_readable(self, commit: str) -> bool:
         """Whether a commit and all folders of its tree can be read."""
         return self._call(["ls-tree", "-r", "-z", "--name-only", f"{commit}^{{commit}}"])[0] == 0
 
     def _broken_branch(self, branch: str) -> Iterator[tuple[Fault, Mending]]:
-        """Yield that a branch names no commit that can be read, or fell back behind what its log says."""
+        """Yield a fault if a branch names no readable commit, or is behind what its log says."""
         at, logged = self._ask("rev-parse", "--verify", "--quiet", branch), self._logged(branch)
-        if at and self._stands(at):
-            newer = logged and logged[0] != at and self._stands(logged[0])
+        if at and self._is_readable(at):
+            newer = logged and logged[0] != at and self._is_readable(logged[0])
             if newer and self._call(["merge-base", "--is-ancestor", at, logged[0]])[0] == 0:
-                what = f"names {at[:10]}, and its log says that it has gone on to {logged[0][:10]}"
+                what = f"is at {at[:10]}, although its log goes on to {logged[0][:10]}"
                 yield self._fault(branch, what, partial(self._set_branch, branch, logged[0]))
             return
-        back = next((one for one in dict.fromkeys([*logged, *self._logged("HEAD")]) if self._stands(one)), "")
-        what = f"names no commit that can be read; {f'{back[:10]} is the newest that can' if back else self._remedy()}"
+        back = next((one for one in dict.fromkeys([*logged, *self._logged("HEAD")]) if self._is_readable(one)), "")
+        remedy = f"the newest readable one is {back[:10]}" if back else self._remedy()
+        what = f"does not name a readable commit; {remedy}"
         yield self._fault(branch, what, partial(self._set_branch, branch, back) if back else None)
 
     def _broken_objects(self, branch: str) -> Iterator[tuple[Fault, Mending]]:
-        """Yield what `git fsck` says of objects, packs and references, as far as it keeps git from reading them."""
-        sound = _is_sound_index(self.own / "index")  # of a broken one git would say nothing else
+        """Yield what `git fsck` reports about objects, packs and references that git cannot read."""
+        sound = _is_sound_index(self.own / "index")  # with a broken one, git reports nothing else
         code, out, error = self._call(["fsck", *["--cache"] * sound, "--no-dangling", "--no-reflogs", "--no-progress"])
-        said, objects = (out + error).decode(errors="replace"), self.common / "objects"
+        report, objects = (out + error).decode(errors="replace"), self.common / "objects"
         packs = objects / "pack"
-        if loose := [name for name in dict.fromkeys(_LOOSE.findall(said)) if (objects / name).exists()]:
+        if loose := [name for name in dict.fromkeys(_LOOSE.findall(report)) if (objects / name).exists()]:
             aside = [f"objects/{name}" for name in loose]
             yield self._fault("objects", f"has damaged objects: {_some(loose)}", partial(self._aside, aside))
         alone = (file.stem for file in packs.glob("*.pack") if not file.with_suffix(".idx").exists())
-        for name in sorted({*_PACK.findall(said), *alone}) if code else ():
+        for name in sorted({*_PACK.findall(report), *alone}) if code else ():
             if any(packs.glob(f"{name}.*")):
                 yield self._fault(f"objects/pack/{name}", "is damaged", partial(self._mend_pack, packs / name))
         for bit, name in _DERIVED.items():
             if code & bit and (there := [str(file.relative_to(self.common)) for file in self.common.glob(name)]):
-                yield self._fault(there[0], "is damaged, and git can do without it", partial(self._aside, there))
-        missing = {ident: kind for kind, ident in _MISSING.findall(said)}
+                yield self._fault(there[0], "is damaged, but git can rebuild it", partial(self._aside, there))
+        missing = {ident: kind for kind, ident in _MISSING.findall(report)}
         if missing:
             yield self._lacking(missing)
-        for name in dict.fromkeys(_REF.findall(said)):
+        for name in dict.fromkeys(_REF.findall(report)):
             if name != branch:
-                drop = f"`rm {shlex.quote(str(self.common / name))}` drops it"
-                logged = next(filter(self._stands, self._logged(name)), "")
+                drop = f"`rm {shlex.quote(str(self.common / name))}` removes it"
+                logged = next(filter(self._is_readable, self._logged(name)), "")
                 how = partial(self._set_branch, name, logged) if logged else None
-                yield self._fault(name, f"names nothing that can be read{'' if how else f'; {drop}'}", how)
+                yield self._fault(name, f"names nothing readable{'' if how else f'; {drop}'}", how)
 
     def _lacking(self, missing: dict[str, str]) -> tuple[Fault, Mending]:
-        """Return the fault of objects that are missing; files that still are what they were give theirs back."""
+        """Return the fault of missing objects. Files that have not changed can restore theirs."""
         like, found = next(iter(missing)), dict[str, bytes]()
         for folder, inner, names in os.walk(self.root) if "blob" in missing.values() else ():
             inner[:] = [name for name in inner if name not in {".git", PRIVATE}]
@@ -189,22 +190,22 @@ class _Damaged(Git):
                     data = file.read_bytes()
                     found |= {blob_id(data, like): data} if blob_id(data, like) in missing else {}
         what = f"lacks {_some([f'{kind} {ident[:10]}' for ident, kind in missing.items()])}"
-        if found or ("tree" in missing.values() and not self._stands("HEAD")):
-            return self._fault("objects", f"{what}, of which your files hold some", partial(self._restore, found))
+        if found or ("tree" in missing.values() and not self._is_readable("HEAD")):
+            return self._fault("objects", f"{what}; your files still contain some of it", partial(self._restore, found))
         return self._fault("objects", f"{what}; {self._remedy()}", None)
 
     def _remedy(self) -> str:
         remote = (self._ask("remote") or "").partition("\n")[0]
         if remote:
-            return f"`git -C {shlex.quote(str(self.root))} fetch --refetch {shlex.quote(remote)}` brings it back"
+            return f"`git -C {shlex.quote(str(self.root))} fetch --refetch {shlex.quote(remote)}` restores it"
         own = shlex.quote(str(self.common))
         anew = f"`mv {own} {own}.broken && curate init {shlex.quote(str(self.root))}`"
-        return f"restore {own} from a backup, or begin its history anew with your files as they are: {anew}"
+        return f"restore {own} from a backup, or keep your files and start a new history: {anew}"
 
     # ------------------------------------------------------------ mending
 
     def _aside(self, names: Iterable[str]) -> None:
-        """Move files of the repository out of git's way."""
+        """Move files of the repository to `.git/broken/`."""
         for name in names:
             place = self.own / name if (self.own / name).exists() else self.common / name
             if place.exists():
@@ -245,7 +246,7 @@ class _Damaged(Git):
         self._call(["write-tree", "--missing-ok"])  # the folders of the last commit, as the index has them
 
     def _mend_pack(self, pack: Path) -> None:
-        """Build a pack's index anew; where the pack itself is damaged, take out of it what can be read."""
+        """Rebuild a pack's index; if the pack itself is damaged, extract its readable objects."""
         file, index, new = (pack.with_suffix(end) for end in (".pack", ".idx", ".mended"))
         names = [f"objects/pack/{one.name}" for one in pack.parent.glob(f"{pack.name}.*")]
         if file.exists() and self._call(["index-pack", "-o", str(new), str(file)])[0] == 0:
@@ -268,7 +269,7 @@ def _text(file: Path) -> str:
 
 
 def _is_sound_index(file: Path) -> bool:
-    """Whether an index ends with its own hash, or with none, as `index.skipHash` has it."""
+    """Whether an index ends with its own hash, or with zeros (`index.skipHash`)."""
     try:
         data = file.read_bytes()
     except OSError:

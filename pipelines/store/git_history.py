@@ -1,4 +1,4 @@
-"""The runs that git knows: every commit with the trailer `Run-Id`, what it took back, and the documents it changed."""
+"""The runs in git's history: every commit with the trailer `Run-Id`, what it undid, and the documents it changed."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 BY_HAND: Final = "owner"
-"""The extractor that a commit names where a person did something by a verb: all that is in it is the verb's doing."""
+"""The `Extractor` trailer of a manual change: everything in that commit is the command's doing."""
 BY_SESSION: Final = "session"
-"""The same where an agent's session did it, at once; it is nobody's edit by hand."""
+"""The same for an immediate change by an agent's session; it is not a manual edit."""
 
 _SHORTEST: Final = 4
 _TRAILERS: Final = ("Run-Id", "Undoes", "Items-Added", "Items-Changed", "Extractor")
@@ -39,19 +39,19 @@ _FORMAT: Final = "%x1f".join(
 
 @dataclass(frozen=True, slots=True)
 class RunCommit:
-    """A run as its commit tells it.
+    """A run as its commit records it.
 
     Args:
         run: the run's id.
         commit: the commit's id.
-        parent: its first parent's, or empty for a root.
-        when: the moment at which it acted, ISO 8601.
-        subject: the first line of its message.
-        undoes: the id of the run that it takes back, or empty.
-        item: the id of the one item whose change it takes back, or empty where it takes back the whole run.
-        added: items that it says it added.
-        changed: items that it says it changed.
-        extractor: who read the logs.
+        parent: the id of its first parent, or empty for a root commit.
+        when: the time at which it acted, ISO 8601.
+        subject: the first line of the commit message.
+        undoes: the id of the run that it undoes, or empty.
+        item: the id of the only item whose change it undoes, or empty if it undoes the whole run.
+        added: the number of items added, by its trailer.
+        changed: the number of items changed, by its trailer.
+        extractor: what read the logs.
     """
 
     run: str
@@ -67,28 +67,28 @@ class RunCommit:
 
     @property
     def by_hand(self) -> bool:
-        """Whether a verb of a person's made it, or an agent's session at once, and no night."""
+        """Whether a person's command or an agent's session made it, rather than a nightly run."""
         return self.extractor in {BY_HAND, BY_SESSION}
 
 
 def run_id(now: datetime, head: str | None) -> str:
-    """Return the id of a run: its moment, and a hash that tells two of one moment apart. A replay has the same."""
+    """Return a run's id: its time, and a hash that distinguishes runs of the same time. A replay has the same id."""
     birth = f"{now.isoformat()}\x1f{head or ''}"
     return f"{now:%Y%m%dT%H%M%S}-{hashlib.sha256(birth.encode()).hexdigest()[:6]}"
 
 
 def run_commits(git: Git, *, touching: str = "") -> list[RunCommit]:
-    """Return the memory's runs, newest first; a run that was cherry-picked counts once, by its newest commit.
+    """Return the memory's runs, newest first. A cherry-picked run counts once, by its newest commit.
 
     Args:
         git: the memory's git.
-        touching: an item's id; only the runs whose change has a line that holds it.
+        touching: an item's id; return only runs that changed a line containing it.
     """
     if git.head() is None:
         return []
     asked = ["log", "-z", f"--format={_FORMAT}", "--grep=^Run-Id: "]
     asked += [f"-G{touching}"] if touching else []
-    # Two memories may share a repository: only commits below this one's folder are its runs.
+    # Two memories may share a repository: only commits that touch this one's folder are its runs.
     asked += ["--full-history", "HEAD", "--", "."] if git.repository.prefix else ["HEAD", "--"]
     found: dict[str, RunCommit] = {}
     for row in git.run(*asked).decode(errors="replace").split("\0"):
@@ -118,14 +118,14 @@ def _commit(row: str) -> RunCommit | None:
 
 
 def named_run(prefix: str, runs: Iterable[tuple[str, str]]) -> str:
-    """Return the id of the one run whose id, or whose commit, begins so.
+    """Return the id of the only run whose id or commit starts with `prefix`.
 
     Args:
-        prefix: the start of an id, or at least four digits of a commit.
-        runs: id and commit of each run; the commit empty where it has none.
+        prefix: the start of a run's id, or at least four digits of a commit id.
+        runs: id and commit of each run; the commit is empty if there is none.
 
     Raises:
-        UnknownRun: there is none, or more than one.
+        UnknownRun: no run matches, or more than one.
     """
     found = []
     for run, commit in runs:
@@ -139,7 +139,7 @@ def named_run(prefix: str, runs: Iterable[tuple[str, str]]) -> str:
 
 
 def undone_by(commits: Sequence[RunCommit]) -> dict[str, str]:
-    """Return run id → the id of the undo that took it back whole and was not itself taken back.
+    """Return run id → id of the undo that undid it as a whole and was not undone itself.
 
     Args:
         commits: the runs, newest first.
@@ -152,9 +152,9 @@ def undone_by(commits: Sequence[RunCommit]) -> dict[str, str]:
 
 
 def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], dict[str, Document]]:
-    """Return the documents that a run changed, by path: as they were before it, and as it left them.
+    """Return the documents that a run changed, by path: before and after it.
 
-    A document that is not UTF-8 on either side is left out: no run touches one.
+    A document that is not UTF-8 on either side is left out: runs do not touch such files.
     """
     before, after = git.tree(run.parent or None), git.tree(run.commit)
     paths = [path for path in sorted(before.keys() | after.keys()) if before.get(path) != after.get(path)]
@@ -171,30 +171,30 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
 
 
 def read_blobs(git: Git, wanted: Iterable[str]) -> dict[str, bytes]:
-    """Return blob id → bytes, without submodules and blobs that a partial clone lacks."""
+    """Return blob id → bytes; submodules and blobs missing from a partial clone are left out."""
     found = ((ident, git.blob(ident)) for ident in sorted(wanted))
     return {ident: data for ident, data in found if data is not None}
 
 
-# ---------------------------------------- the words that an item ever had in git's history
-# and those of the logs that it rested on.
+# ---------------------------------------- forgetting
+# Every wording of an item in git's history, and of the log lines that it is based on.
 
 
 FORGOTTEN = "[forgotten]"
-"""What stands in a log in place of words that were forgotten."""
+"""Replaces forgotten words in a log."""
 
 
 def ids_in_history(git: Git, prefix: str) -> frozenset[str]:
-    """Return the ids that begin so, of all items that a document ever held."""
+    """Return the ids starting with `prefix` of all items that a document ever contained."""
     return frozenset(item.id for item, _ in _lines(git, prefix) if item.id.startswith(prefix))
 
 
 def wordings(git: Git, ident: str) -> tuple[str, ...]:
-    """Return each line of text, as git's history has it, that holds an item's words: longest first, each once.
+    """Return each text in git's history with an item's words, longest first, without duplicates.
 
     Args:
         git: the memory's git.
-        ident: the item's whole id.
+        ident: the item's full id.
     """
     found: dict[str, None] = {}
     places: dict[Evidence, None] = {}
@@ -218,22 +218,22 @@ def _lines(git: Git, ident: str) -> Iterator[tuple[Item, str]]:
 
 
 def changed_lines(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each line that a commit took out of a file with items, or put into one, newest commit first.
+    """Yield each line that a commit removed from or added to a file with items, newest commit first.
 
     Args:
         git: the memory's git.
-        form: what to tell of a commit, as `git log --format` takes it.
+        form: the `git log --format` for each commit.
         narrowed: further arguments of `git log`.
 
     Yields:
-        What was told of the commit, the path on the disk, `-` or `+`, and the line.
+        The formatted commit, the path on disk, `-` or `+`, and the line.
     """
     rows = git.rows(
         "log", f"--format=%x00{form}", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
         "--no-renames", "--relative", *narrowed, "--", *git.layout.pathspecs,
     )  # fmt: skip
     commit, paths, is_head = "", {"-": "", "+": ""}, True
-    for raw in rows:  # in the lines of a patch, no zero byte comes first
+    for raw in rows:  # no line of a patch starts with a zero byte
         if raw.startswith(b"\0"):
             commit = raw[1:].decode(errors="replace")
         elif raw.startswith(b"diff --git "):
@@ -248,7 +248,7 @@ def changed_lines(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, st
 
 
 def _quoted(git: Git, place: Evidence) -> list[str]:
-    """Return the words of the lines of a log on which an item rested, from the newest version that holds them."""
+    """Return the words of an item's log lines, from the newest version of the log that contains them."""
     for commit in git.versions(place.path):
         lines = lines_of((git.show(commit, place.path) or b"").decode(errors="replace"))
         for start in starts_of(place, lines):
@@ -257,20 +257,20 @@ def _quoted(git: Git, place: Evidence) -> list[str]:
 
 
 def _words(row: str) -> str:
-    """Return a log's line without the marks before its words and the pointer behind them."""
+    """Return a log line without the marks before its words and the pointer after them."""
     return row.partition("<!-- Sessions/")[0].strip().lstrip("-*+#> \t").strip()
 
 
 # ---------------------------------------- the baseline
-# the documents as the last run left them, against which people's edits are seen.
+# The documents as the last run left them; people's edits are the difference to it.
 
 
 Baseline = tuple[dict[str, Document], frozenset[str]]
-"""A commit's documents that are different now, or gone, as far as they could be read; and the paths of the others."""
+"""The readable documents of a commit that changed or were deleted since, and the paths of the unchanged ones."""
 
 
 def stands_in(path: str, paths: frozenset[str]) -> bool:
-    """Return whether a document is one of those, or stands behind one that is a link to a folder."""
+    """Whether a document is one of `paths`, or is below one of them that is a link to a folder."""
     parts = path.split("/")
     return any("/".join(parts[:depth]) in paths for depth in range(1, len(parts) + 1))
 
@@ -278,13 +278,13 @@ def stands_in(path: str, paths: frozenset[str]) -> bool:
 def baseline_at(
     git: Git, commit: str | None, documents: Mapping[str, Document], unread: frozenset[str] = frozenset()
 ) -> Baseline:
-    """Return the documents as a commit has them.
+    """Return the documents of a commit.
 
     Args:
         git: the memory's git.
-        commit: the commit; with None, before the first run, nothing has changed.
-        documents: the documents of now.
-        unread: those that cannot be read now, of which nobody can say what became.
+        commit: the commit; None before the first run, when nothing counts as changed.
+        documents: the current documents.
+        unread: documents that cannot be read now, so that their changes are unknown.
     """
     changed, same = dict[str, Document](), set[str]()
     for path, (mode, blob) in git.tree(commit).items():
@@ -296,25 +296,25 @@ def baseline_at(
             continue
         try:
             changed[path] = document_at(path, (git.blob(blob) or b"").decode())
-        except (UnicodeDecodeError, TooMuchFromGit):  # neither was ever read as a document
+        except (UnicodeDecodeError, TooMuchFromGit):  # never read as a document either
             continue
     return changed, frozenset(same)
 
 
-# ---------------------------------------- nights of other machines
-# as git tells of them: two that share a memory keep it curated together.
+# ---------------------------------------- runs on other machines
+# Two machines that share a memory both run at night; git knows the other one's runs.
 
 
 def nights_elsewhere(root: Path, known: Container[str]) -> list[datetime]:
-    """Return the moments of the nights that another machine ran, as far as their commits are here.
+    """Return the times of nightly runs on other machines whose commits are here.
 
-    A night that found nothing new makes no commit and is not among them, and nor is what a person did by a verb.
+    Runs that found nothing new make no commit, so they are missing; manual changes and undos do not count.
 
     Args:
         root: the memory.
-        known: the ids of the runs that left a report here, which says more of them.
+        known: the ids of runs that left a report here, which says more.
     """
-    with contextlib.suppress(CurateError):  # whoever asks has other ways to say that git is in no good state
+    with contextlib.suppress(CurateError):  # other checks report a broken repository
         nights = [one for one in run_commits(Git(root)) if not one.by_hand and not one.undoes]
         moments = [moment_of({"now": one.when}) for one in nights if one.run not in known]
         return [when for when in moments if when]

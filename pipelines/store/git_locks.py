@@ -1,7 +1,7 @@
-"""Locks of git that a killed process left: they stop nobody, and a lock that a living git holds is never removed.
+"""Locks that a killed git left behind are removed; a lock that a running git holds never is.
 
-Git makes `NAME.lock` before it changes NAME and takes it away afterwards; killed in between it leaves the lock, and
-every later `git add` or `git commit` fails. A lock is stale when no living process could be the one that made it.
+Git creates `NAME.lock` before it changes NAME and removes it afterwards. If it is killed in between, the lock stays and
+every later `git add` or `git commit` fails. A lock is stale if no running process could have made it.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 HOUR: Final = 3600.0
 WAITS: Final = (0.05, 0.1, 0.25, 0.5, 1.0)
-"""Seconds between looks at a lock that is held: most git commands hold one for milliseconds."""
+"""Seconds between checks of a held lock: most git commands hold one for milliseconds."""
 
-# What commits, branches and settings need. Other programs keep locks of their own below .git; those are not ours.
+# The locks of commits, branches and settings. Other programs keep their own locks below .git; we leave those alone.
 _TOP: Final = re.compile(r"(?:index|config|config\.worktree|packed-refs|shallow|[A-Z_]+)\.lock")
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """Where a repository is: its own folder, the one it shares with its other work trees, and this work tree.
+    """The folders of a repository: its own, the one shared with its other work trees, and this work tree.
 
-    `prefix` is the memory's place in the work tree, empty or a folder with `/` at its end. `branch` is the full name of
-    the branch that HEAD names, one without a commit too; `HEAD` where it names none.
+    `prefix` is the memory's path in the work tree: empty, or a folder ending with `/`. `branch` is the full name of the
+    current branch, even if it has no commit yet; `HEAD` if there is none.
     """
 
     git_dir: Path
@@ -45,7 +45,7 @@ class Repository:
     branch: str
 
     def places(self) -> tuple[Path, ...]:
-        """Return the folders in which a git process works on this repository, links resolved."""
+        """Return the folders in which a git process of this repository may run, links resolved."""
         found = [self.top, self.git_dir, self.common_dir]
         if self.common_dir.name == ".git":
             found.append(self.common_dir.parent)
@@ -55,12 +55,12 @@ class Repository:
 
 
 def clear_stale_locks(repository: Repository, aside: Path) -> tuple[Path, str] | None:
-    """Remove the locks that nobody living holds. Return a lock that is held, and by whom, or None where none is left.
+    """Remove stale locks. Return a lock that is held and its holder, or None if no lock is left.
 
     Args:
-        repository: where to look.
-        aside: a path on the same disk to which a lock is moved before it is removed, so that one which was made anew
-            in that very moment is noticed and put back.
+        repository: the repository.
+        aside: a path on the same disk; a lock is moved there before it is deleted, so that one created at the same
+            moment is noticed and put back.
     """
     seen = {path: found for path in locks_of(repository) if (found := _identity(path))}
     if not seen:
@@ -68,7 +68,7 @@ def clear_stale_locks(repository: Repository, aside: Path) -> tuple[Path, str] |
     holder = holder_of(repository.places(), list(seen))
     for path, identity in seen.items():
         if isinstance(holder, Doubt) and time.time() - identity[1] < HOUR:
-            return path, "a process that cannot be seen from here"
+            return path, "a process that is not visible from here"
         if isinstance(holder, str):
             return path, holder
     for path, identity in seen.items():
@@ -77,10 +77,10 @@ def clear_stale_locks(repository: Repository, aside: Path) -> tuple[Path, str] |
 
 
 def wait_for_locks(repository: Repository, aside: Path, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Remove stale locks, and wait a short time for those that a living git holds.
+    """Remove stale locks, and wait briefly for those that a running git holds.
 
     Raises:
-        GitFault: a living git still holds one.
+        GitFault: a running git still holds one.
     """
     for pause in (*WAITS, None):
         held = clear_stale_locks(repository, aside)
@@ -89,13 +89,13 @@ def wait_for_locks(repository: Repository, aside: Path, sleep: Callable[[float],
         if pause is None:
             raise GitFault(
                 f"{held[0]} is held by {held[1]}.",
-                "Let it finish, then run again; what was begun is finished then.",
+                "Let it finish, then run again to complete what was started.",
             )
         sleep(pause)
 
 
 def locks_of(repository: Repository) -> Sequence[Path]:
-    """Return the lock files that would stop a commit, a pack, a branch or a setting."""
+    """Return the lock files that would block a commit, a pack, a branch or a setting."""
     found: set[Path] = set()
     for folder in {repository.git_dir, repository.common_dir}:
         found.update(path for path in folder.glob("*.lock") if _TOP.fullmatch(path.name))
@@ -106,15 +106,15 @@ def locks_of(repository: Repository) -> Sequence[Path]:
 
 
 def _is_of_import(keep: Path) -> bool:
-    """Whether `git fast-import` made it, written in full or not. While it is there, its pack cannot be stored again."""
+    """Whether `git fast-import` wrote it, at least in part. While it exists, its pack cannot be stored again."""
     try:
         return b"fast-import".startswith(keep.read_bytes())
-    except OSError:  # it went in this moment, or is a person's own
+    except OSError:  # just deleted, or not readable by us
         return False
 
 
 def _identity(path: Path) -> tuple[int, float] | None:
-    """Return what tells a lock from one made later under the same name, and when it was made."""
+    """Return what distinguishes a lock from a later one of the same name, and when it was created."""
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -136,13 +136,13 @@ def _remove(path: Path, identity: tuple[int, float], aside: Path) -> None:
     aside.unlink()
 
 
-# ---------------------------------------- which living git process could hold a repository's locks
-# asked of /proc, else of lsof.
+# ---------------------------------------- finding a running git that could hold the locks
+# In /proc, or else with lsof.
 
 
 PROC: Final = Path("/proc")
 
-# They live long (in a pager, beside an editor) and take no lock; one that has a lock file open counts all the same.
+# These run for long (in a pager, beside an editor) and take no lock; one with a lock file open counts all the same.
 _READERS: Final = frozenset({
     "blame", "cat-file", "credential-cache--daemon", "daemon", "diff", "fsmonitor--daemon", "grep", "help", "log",
     "rev-list", "shortlog", "show",
@@ -152,19 +152,19 @@ _LSOF_SECONDS: Final = 20
 
 
 class Doubt:
-    """Nobody can be asked: the processes of this machine, or those of the lock's owner, are not ours to see."""
+    """The holder is unknown: the processes of this machine, or of the lock's owner, are not visible to us."""
 
 
 def holder_of(places: Sequence[Path], locks: Sequence[Path], proc: Path = PROC) -> str | Doubt | None:
-    """Return who could hold the locks, in words, or None where no living process could, or that it is in doubt.
+    """Describe a running process that could hold the locks. Return None if there is none, or `Doubt`.
 
-    A git process counts when it works in one of the places, or was told one of them; any process does that has a lock
-    file open.
+    A git process counts if it runs in one of the folders or has one in its arguments or environment; any process counts
+    that has a lock file open.
 
     Args:
         places: the folders of the repository, links resolved.
         locks: its lock files.
-        proc: where the kernel shows its processes.
+        proc: the kernel's process folder.
     """
     if _owned_by_others(locks):
         return Doubt()
@@ -174,7 +174,7 @@ def holder_of(places: Sequence[Path], locks: Sequence[Path], proc: Path = PROC) 
 
 
 def _owned_by_others(locks: Iterable[Path]) -> bool:
-    """Whether a lock belongs to another user, whose processes need not be visible to this one."""
+    """Whether a lock belongs to another user, whose processes we may not see."""
     user = os.geteuid()
     for lock in locks:
         try:
@@ -193,7 +193,7 @@ def _from_proc(places: Sequence[Path], locks: Sequence[Path], proc: Path) -> str
         try:
             words = [os.fsdecode(word) for word in (process / "cmdline").read_bytes().split(b"\0")]
             if words == [""]:
-                continue  # it has ended, and nobody has asked how
+                continue  # a zombie
             if _has_open(process, names) or (_is_writing_git(process, words) and _works_in(process, words, places)):
                 return f"process {process.name} (`{_called(words)}`)"
         except (FileNotFoundError, ProcessLookupError):
@@ -229,17 +229,17 @@ def _subcommand(words: Sequence[str]) -> str:
 
 
 def _works_in(process: Path, words: Sequence[str], places: Sequence[Path]) -> bool:
-    """Whether a git process works on the repository; one whose folder cannot be seen might."""
+    """Whether a git process works on the repository; assume so if its folder is not readable and it is ours."""
     try:
         folder = str((process / "cwd").readlink())
-        told = [*words, *_told_by_environment(process)]
+        arguments = [*words, *_paths_in_environment(process)]
     except PermissionError:
         return process.stat().st_uid == os.geteuid()
-    named = [os.path.realpath(os.path.join(folder, word.rpartition("=")[2])) for word in told if "/" in word]  # noqa: PTH118  words are no paths yet
+    named = [os.path.realpath(os.path.join(folder, word.rpartition("=")[2])) for word in arguments if "/" in word]  # noqa: PTH118  words are no paths yet
     return any(_inside(path, places) for path in (folder, *named))
 
 
-def _told_by_environment(process: Path) -> Iterator[str]:
+def _paths_in_environment(process: Path) -> Iterator[str]:
     for pair in (process / "environ").read_bytes().split(b"\0"):
         name, _, value = os.fsdecode(pair).partition("=")
         if name in {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"}:
@@ -251,7 +251,7 @@ def _inside(path: str, places: Iterable[Path]) -> bool:
 
 
 def _from_lsof(places: Sequence[Path], locks: Sequence[Path]) -> str | Doubt | None:
-    """Ask lsof for who has a lock open, and for the folders of all git processes."""
+    """Ask lsof who has a lock open, and for the folders of all git processes."""
     program = shutil.which("lsof")
     if program is None:
         return Doubt()
@@ -265,9 +265,9 @@ def _from_lsof(places: Sequence[Path], locks: Sequence[Path]) -> str | Doubt | N
 
 
 def _lsof(command: list[str]) -> Iterator[tuple[str, str]]:
-    told = subprocess.run(command, capture_output=True, check=False, timeout=_LSOF_SECONDS, env={"LC_ALL": "C"})
+    listed = subprocess.run(command, capture_output=True, check=False, timeout=_LSOF_SECONDS, env={"LC_ALL": "C"})
     pid = ""
-    for line in told.stdout.decode(errors="surrogateescape").splitlines():
+    for line in listed.stdout.decode(errors="surrogateescape").splitlines():
         if line.startswith("p"):
             pid = line[1:]
         elif line.startswith("n") and int(pid) != os.getpid():

@@ -1,4 +1,4 @@
-"""Running git: one command at a time, hardened, its answer read as it comes."""
+"""Run git commands, hardened, and read their output as it arrives."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _NOT_FOUND: Final = 127
 
 
 class GitCommands:
-    """Git in one folder, `root`: what it prints, and why it failed."""
+    """Git commands in one folder, `root`."""
 
     root: Path
 
     def run(self, *arguments: str, data: bytes = b"") -> bytes:
-        """Run one git command and return what it printed.
+        """Run a git command and return its output.
 
         Raises:
-            GitFault: it failed; the sentence holds git's own last line.
-            TooMuchFromGit: it printed more than is held at once.
+            GitFault: it failed; the message contains the last line of git's own.
+            TooMuchFromGit: the output is too large to hold.
         """
         code, out, error = self._call(list(arguments), data=data)
         if code:
@@ -48,21 +48,21 @@ class GitCommands:
         return os.fsdecode(out).rstrip("\n") if code == 0 else None
 
     def rows(self, *arguments: str) -> Iterator[bytes]:
-        """Yield the lines that one git command prints, as they come: those of a whole history are too many to be held.
+        """Yield the output lines of a git command as they arrive: a whole history is too large to hold.
 
-        Of a line that is longer than any with an item, the first part stands for it.
+        Lines longer than any item's are cut.
 
         Raises:
-            GitFault: it failed, as in `run`; what came before that was yielded.
+            GitFault: it failed, as in `run`; earlier lines were yielded.
         """
         with contextlib.closing(self.pieces(*arguments)) as pieces:
             yield from lines_of(pieces, MOST_LINE)
 
     def pieces(self, *arguments: str) -> Generator[bytes]:
-        """Yield what one git command prints, as it comes.
+        """Yield the output of a git command as it arrives.
 
         Raises:
-            GitFault: it failed, as in `run`; what came before that was yielded.
+            GitFault: it failed, as in `run`; earlier output was yielded.
         """
         error = bytearray()
         process = self._started(list(arguments), None)
@@ -72,11 +72,11 @@ class GitCommands:
             raise GitFailed(arguments[0], code, bytes(error))
 
     def talk(self, *arguments: str) -> Dialogue:
-        """Start a git that answers one question after another."""
+        """Start a git command that answers requests."""
         return Dialogue(arguments[0], self._started(list(arguments), subprocess.PIPE))
 
     def _call(self, arguments: list[str], *, data: bytes = b"") -> tuple[int, bytes, bytes]:
-        """Run git and return its exit code, what it printed, and the end of what it said on standard error."""
+        """Run git and return its exit code, its output, and the end of its standard error."""
         error, stream = bytearray(), None
         with contextlib.ExitStack() as held:
             if data:
@@ -93,43 +93,50 @@ class GitCommands:
         return _checked(arguments[0], process.returncode), out, bytes(error)
 
     def _started(self, arguments: list[str], stream: IO[bytes] | int | None) -> Popen[bytes]:
-        """Start git by GitPython, with settings that the repository cannot undo, and by no program in the memory.
+        """Start git through GitPython, with settings that the repository cannot override, and not from the memory.
 
-        It stands behind `env -i`, the one way to give GitPython's children an environment that is an allow-list.
+        `env -i` is the only way to give GitPython's children a minimal environment.
 
         Raises:
-            GitFault: git does not even say its version.
+            GitFault: `git --version` fails.
         """
         os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
         try:
             from git.cmd import Git as Command  # noqa: PLC0415  GitPython takes 90 ms to import
         except ImportError as fault:
-            raise GitFault("git does not say its version.", "Run `git --version` to see what ails it.") from fault
+            raise GitFault("`git --version` failed.", "Run it to see what is wrong with git.") from fault
         folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]
         own = os.path.realpath(self.root)
         outside = [folder for folder in folders if not f"{os.path.realpath(folder)}/".startswith(f"{own}/")]
         passed = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
-        told = passed | _TOLD | {"PATH": os.pathsep.join(outside)}
-        program = shutil.which("env", path=told["PATH"]) or "/usr/bin/env"
+        environment = passed | _FIXED | {"PATH": os.pathsep.join(outside)}
+        program = shutil.which("env", path=environment["PATH"]) or "/usr/bin/env"
         settings = [part for setting in _HARDENED for part in ("-c", setting)]
-        command = [program, "-i", *(f"{key}={value}" for key, value in told.items()), "git", *settings, *arguments]
+        command = [
+            program,
+            "-i",
+            *(f"{key}={value}" for key, value in environment.items()),
+            "git",
+            *settings,
+            *arguments,
+        ]
         started: Any = Command(str(self.root)).execute(
             command, istream=cast("BinaryIO | None", stream), as_process=True
         )
         process: Popen[bytes] = started.proc
-        started.proc = None  # GitPython would end it when we are interrupted; a git that writes may finish
+        started.proc = None  # or GitPython would kill it when we are interrupted; a git that writes may finish
         return process
 
 
 class Dialogue:
-    """A git that reads what it is told and answers, until it is ended.
+    """A running git that answers requests.
 
-    What it says on standard error is read all the while: once that pipe was full, it would wait for ever.
-    `close` ends it, whatever it is at, and so does whatever lets go of it; doing so twice is the same as once.
+    Its standard error is read continuously: git would block on a full pipe. `close` kills git; it is idempotent and
+    also runs when the object is collected.
 
     Args:
-        command: the name of git's command.
-        process: the program, with a pipe for its input and each output.
+        command: the git command.
+        process: the process, with a pipe for its input and each output.
     """
 
     def __init__(self, command: str, process: Popen[bytes]) -> None:
@@ -137,14 +144,14 @@ class Dialogue:
         self._answer, self._error = bytearray(), bytearray()
         self._ready = selectors.DefaultSelector()
         if process.stdin is None or process.stdout is None or process.stderr is None:
-            raise AssertionError  # all were asked for
+            raise AssertionError  # the caller asked for all three
         self._input, self._output = process.stdin, process.stdout
         for pipe in (process.stdout, process.stderr):
             self._ready.register(pipe, selectors.EVENT_READ)
         self.close = weakref.finalize(self, _kill, process, self._ready)
 
     def tell(self, *pieces: bytes) -> None:
-        """Give it bytes to read.
+        """Write to its input.
 
         Raises:
             GitFault: it has ended.
@@ -158,10 +165,10 @@ class Dialogue:
             raise GitFailed(self._command, 0, bytes(self._error)) from None
 
     def line(self) -> bytes:
-        """Return its next line, without the end.
+        """Return its next output line, without the line end.
 
         Raises:
-            GitFault: it has ended, or says what is no answer.
+            GitFault: it has ended, or the line is too long for an answer.
         """
         while (end := self._answer.find(b"\n")) < 0:
             if len(self._answer) > _PIECE:
@@ -171,7 +178,7 @@ class Dialogue:
         return self.take(end + 1)[:-1]
 
     def take(self, size: int) -> bytes:
-        """Return the next so many bytes of what it says.
+        """Return the next `size` bytes of its output.
 
         Raises:
             GitFault: it has ended.
@@ -183,10 +190,10 @@ class Dialogue:
         return taken
 
     def end(self) -> None:
-        """Let it end, and wait for that.
+        """Close its input, and wait for it to end.
 
         Raises:
-            GitFault: it says that it failed.
+            GitFault: it failed.
         """
         with contextlib.suppress(BrokenPipeError):
             self._input.close()
@@ -203,7 +210,7 @@ class Dialogue:
             raise GitFailed(self._command, 0, bytes(self._error))
 
     def _pass_on(self) -> bool:
-        """Take in what there is to read; False when all was said."""
+        """Read what is available. Return False at the end of its output."""
         for key, _ in self._ready.select():
             piece = os.read(key.fd, _PIECE)
             if key.fileobj is self._output:
@@ -217,7 +224,7 @@ class Dialogue:
 
 
 def _kill(process: Popen[bytes], ready: selectors.BaseSelector) -> None:
-    """End a git: one that writes and only loses its input leaves a report of a crash in the person's repository."""
+    """Kill a git: an import that merely lost its input would leave a crash report in the person's repository."""
     process.kill()
     process.wait()
     ready.close()
@@ -227,7 +234,7 @@ def _kill(process: Popen[bytes], ready: selectors.BaseSelector) -> None:
 
 
 def _checked(command: str, code: int) -> int:
-    """Return git's exit code where it is an answer."""
+    """Return git's exit code if git could be started and was not killed."""
     if code == _NOT_FOUND:
         raise GitMissing
     if code < 0:
@@ -235,21 +242,21 @@ def _checked(command: str, code: int) -> int:
     return code
 
 
-# ---------------------------------------- how git is called in a repository that may be somebody else's
-# what it is told, and what it is not.
+# ---------------------------------------- hardening
+# The repository may be somebody else's: the environment and settings with which git runs.
 
 
 _PASSED_ON: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK",
     "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 )  # fmt: skip
-_TOLD: Final = {
+_FIXED: Final = {
     "LC_ALL": "C.UTF-8",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "",  # a repository's settings cannot allow what the environment does not
+    "GIT_ALLOW_PROTOCOL": "",  # overrides the repository's settings
 }
 _HARDENED: Final = (
     "core.hooksPath=/dev/null",
@@ -260,37 +267,37 @@ _HARDENED: Final = (
     "commit.gpgSign=false",
     "gc.auto=0",
     "maintenance.auto=false",
-    "core.fsync=all",  # must, or a branch may name a commit whose objects a power cut tore: git leaves those to chance
+    "core.fsync=all",  # git's default lets a power cut tear the objects of a commit that a branch already names
     "safe.bareRepository=explicit",
-    "fastimport.unpackLimit=1",  # a commit stays one pack, whose bytes are flushed in one go
-    "log.showSignature=false",  # would ask the program that the repository's settings name
+    "fastimport.unpackLimit=1",  # keep a commit as one pack, flushed at once
+    "log.showSignature=false",  # would run a program named in the repository's settings
     "submodule.recurse=false",
     "core.askPass=",
     "core.pager=cat",
-    "protocol.allow=never",  # nothing here fetches, and a partial clone shall not make git do so
+    "protocol.allow=never",  # nothing here fetches, and a partial clone must not either
 )
 
 
-# ---------------------------------------- what is given to git
-# and how its answers are read: in pieces as they come, and never more than can be held.
+# ---------------------------------------- reading output
+# In pieces as they arrive, within limits.
 
 
 MOST_BYTES: Final = 512 * 1024 * 1024
-"""What one answer may have that is held whole: the logs of ten years, at 140 KB a day."""
+"""The limit of an answer that is held whole: the logs of ten years, at 140 KB a day."""
 MOST_LINE: Final = 1024 * 1024
-"""No line of a document that holds an item is longer; of one that is, no more than this is looked at."""
+"""No line with an item is longer; of a longer line, only this much is read."""
 _PIECE: Final = 65_536
 _TAIL: Final = 8192
 _PATIENCE: Final = 0.25
-"""Seconds for which a git is waited for when it is we who end: in a terminal the same interrupt reaches it, too."""
+"""Seconds to wait for git when we are interrupted: in a terminal, git gets the same signal."""
 
 
 class TooMuch(Exception):
-    """Raised when a program prints more than is read; whoever asked says what that means."""
+    """Raised when a program prints more than the limit; the caller turns it into a message."""
 
 
 def signal_name(number: int) -> str:
-    """Return what a signal is called."""
+    """Return the name of a signal."""
     try:
         return signal.Signals(number).name
     except ValueError:
@@ -298,60 +305,60 @@ def signal_name(number: int) -> str:
 
 
 def last_line(error: bytes) -> str:
-    """Return the last line of what git said on standard error."""
+    """Return the last line of git's standard error."""
     return next(iter(reversed(error.decode(errors="replace").strip().splitlines())), "")
 
 
 def whole(pieces: Iterable[bytes], most: int) -> bytes:
-    """Return pieces as one.
+    """Return the joined pieces.
 
     Raises:
-        TooMuch: they are more than `most` bytes; no further one is taken.
+        TooMuch: they exceed `most` bytes; no more pieces are read.
     """
-    held = BytesIO()
+    collected = BytesIO()
     for piece in pieces:
-        if held.tell() + len(piece) > most:
+        if collected.tell() + len(piece) > most:
             raise TooMuch
-        held.write(piece)
-    return held.getvalue()
+        collected.write(piece)
+    return collected.getvalue()
 
 
 def lines_of(pieces: Iterable[bytes], most: int) -> Iterator[bytes]:
-    """Yield the lines of pieces without their ends; of a line that is longer than `most` bytes, the first of them."""
-    begun = b""
+    """Yield the lines of pieces, without their ends, each cut to `most` bytes."""
+    line_start = b""
     for piece in pieces:
         first, *others = piece.split(b"\n")
-        begun += first[: most - len(begun)]
+        line_start += first[: most - len(line_start)]
         for line in others:
-            yield begun
-            begun = line[:most]
-    if begun:
-        yield begun
+            yield line_start
+            line_start = line[:most]
+    if line_start:
+        yield line_start
 
 
 def pieces_of(process: subprocess.Popen[bytes], error: bytearray, seconds: float | None = None) -> Generator[bytes]:
-    """Yield what a program prints, as it comes, until it has ended. Both of its outputs are closed in any case.
+    """Yield a program's output as it arrives, until it ends. Both output pipes are closed in any case.
 
     Args:
         process: the program, with a pipe for each output.
-        error: is given the end of what it says on standard error.
-        seconds: how long it may take; None for ever.
+        error: receives the end of its standard error.
+        seconds: its time limit; None for none.
 
     Raises:
         subprocess.TimeoutExpired: it took longer.
     """
     end = None if seconds is None else time.monotonic() + seconds
-    out, told = process.stdout, process.stderr
-    if out is None or told is None:
-        raise AssertionError  # both were asked for
+    out, errors = process.stdout, process.stderr
+    if out is None or errors is None:
+        raise AssertionError  # the caller asked for both
     try:
-        with out, told, selectors.DefaultSelector() as ready:
+        with out, errors, selectors.DefaultSelector() as ready:
             ready.register(out, selectors.EVENT_READ)
-            ready.register(told, selectors.EVENT_READ)
+            ready.register(errors, selectors.EVENT_READ)
             while ready.get_map():
                 left = None if end is None else end - time.monotonic()
                 if left is not None and left <= 0:
-                    raise subprocess.TimeoutExpired(process.args, 0)  # noqa: TRY301  git is waited for then, too
+                    raise subprocess.TimeoutExpired(process.args, 0)  # noqa: TRY301  wait for git then, too
                 for key, _ in ready.select(left):
                     piece = os.read(key.fd, _PIECE)
                     if not piece:
@@ -362,7 +369,7 @@ def pieces_of(process: subprocess.Popen[bytes], error: bytearray, seconds: float
                         error += piece
                         del error[:-_TAIL]
         process.wait(None if end is None else max(0.0, end - time.monotonic()))
-    except BaseException:  # whoever asked wants no more: with its outputs closed git has nobody left to tell, and ends
+    except BaseException:  # the caller stopped reading: git ends once it writes to a closed pipe
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_PATIENCE)
         raise

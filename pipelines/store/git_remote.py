@@ -1,8 +1,8 @@
-"""Fetching from and pushing to a remote, with the person's own credentials and nothing that the memory configures.
+"""Fetch from and push to a remote, with the person's own credentials and without any setting of the memory.
 
-Both run in a repository of their own, `.curate/remote.git`, whose configuration is ours alone, and which shares the
-memory's objects: no `core.sshCommand`, `credential.helper`, `insteadOf` or `uploadpack` in the memory's `.git/config`
-is read. The person's own configuration is (`~/.gitconfig`, the system's): there they say how git may show who they are.
+Both run in a separate repository, `.curate/remote.git`, whose configuration is ours and which shares the memory's
+objects: `core.sshCommand`, `credential.helper`, `insteadOf` and `uploadpack` in the memory's `.git/config` are not
+read. The person's own configuration (`~/.gitconfig`, the system's) is: there they choose how git authenticates.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pipelines.store.git import Git
 
 
-# What a credential helper, an ssh agent or a proxy needs, and no key of a model's.
+# What a credential helper, an ssh agent or a proxy needs; no API key.
 _PASSED_ON: Final = (
     "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
     "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GNUPGHOME", "PASSWORD_STORE_DIR", "https_proxy", "HTTPS_PROXY",
@@ -38,15 +38,15 @@ _SETTINGS: Final = (
     "transfer.fsckObjects=true", "submodule.recurse=false", "protocol.allow=never",
     "protocol.https.allow=always", "protocol.http.allow=always", "protocol.ssh.allow=always",
     "protocol.file.allow=always", "core.fsync=all",
-    "fetch.unpackLimit=1",  # one pack: its folder is flushed before the branch names what was fetched
+    "fetch.unpackLimit=1",  # one pack, whose folder is flushed before the branch names what was fetched
 )  # fmt: skip
 MOST_ANSWERED: Final = 1024 * 1024
-"""What a remote may tell of its one branch; what that holds goes into the repository, not through us."""
+"""The limit of git's own output; the fetched objects go straight into the repository."""
 _ADDRESS: Final = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]+@)?[\w][\w.-]*:(?!:|//)[^\s-]\S*")
 
 
 class Refused(GitFault):
-    """Raised when the remote does not take a push, because it holds what this machine has not seen."""
+    """Raised when the remote rejects a push because it has commits that this machine has not seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,9 @@ class Remote:
 
     Args:
         git: the memory's repository.
-        address: where the remote is.
-        branch: the branch that is shared, `main`.
-        seconds: how long one fetch or push may take.
+        address: the remote's URL or path.
+        branch: the shared branch, `main`.
+        seconds: the time limit of one fetch or push.
     """
 
     git: Git
@@ -66,7 +66,7 @@ class Remote:
     seconds: float
 
     def fetch(self) -> str | None:
-        """Bring what the remote's branch holds, and return its commit; None where the remote has no such branch.
+        """Fetch the remote's branch and return its commit; None if the remote has no such branch.
 
         Raises:
             GitFault: the remote did not answer in time, or refused.
@@ -84,10 +84,10 @@ class Remote:
         return self._call("rev-parse", "refs/heads/there").decode().strip() or commit
 
     def push(self, commit: str) -> None:
-        """Let the remote's branch go on to a commit; never by force.
+        """Fast-forward the remote's branch to a commit; never by force.
 
         Raises:
-            Refused: the remote's branch holds commits that this one does not follow.
+            Refused: the remote's branch has commits that this one does not follow.
             GitFault: the remote did not answer in time, or refused.
         """
         try:
@@ -100,17 +100,17 @@ class Remote:
             raise
 
     def _call(self, *arguments: str) -> bytes:
-        """Run git, and cut it off with all that it started when its time is over."""
+        """Run git, and kill it with all its children when the time is over."""
         folder = self._folder()
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         with subprocess.Popen(
-            ["git", *settings, *arguments],  # noqa: S607  the person's own git, by PATH, as everywhere
+            ["git", *settings, *arguments],  # noqa: S607  the person's own git, from PATH
             cwd=folder,
             env=self._environment(folder),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # ssh and the helpers of git belong to the same group, and end with it
+            start_new_session=True,  # ssh and git's helpers are in the same group, and are killed with it
         ) as process:
             error = bytearray()
             try:
@@ -119,13 +119,13 @@ class Remote:
             except subprocess.TimeoutExpired:
                 raise GitFault(f"The remote did not answer within {self.seconds:g} seconds.") from None
             except TooMuch:
-                raise GitFault(f"The remote answers more than the {MOST_ANSWERED:,} bytes that are read.") from None
+                raise GitFault(f"The remote's answer is larger than {MOST_ANSWERED:,} bytes.") from None
             finally:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
         if process.returncode:
-            told = next((line for line in out.decode(errors="replace").splitlines() if "[rejected]" in line), "")
-            raise GitFault(f"git {arguments[0]} failed: {told or last_line(bytes(error)) or process.returncode}")
+            rejected = next((line for line in out.decode(errors="replace").splitlines() if "[rejected]" in line), "")
+            raise GitFault(f"git {arguments[0]} failed: {rejected or last_line(bytes(error)) or process.returncode}")
         return out
 
     def _folder(self) -> Path:
@@ -136,13 +136,13 @@ class Remote:
                 folder.mkdir(mode=0o700, exist_ok=True)
             self.git.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(folder))
         for lock in folder.rglob("*.lock"):
-            lock.unlink(missing_ok=True)  # of a git that was cut off: the run's lock keeps every other one out
+            lock.unlink(missing_ok=True)  # left by a killed git: the run's lock excludes every other one
         return folder
 
     def _environment(self, folder: Path) -> dict[str, str]:
-        told = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+        environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
         patience = f"ssh -oBatchMode=yes -oConnectTimeout={max(int(self.seconds), 1)}"
-        own = {"GIT_SSH_COMMAND": patience} if not told.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"} else {}
+        own = {"GIT_SSH_COMMAND": patience} if not environment.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"} else {}
         objects = str(self.git.repository.common_dir / "objects")
         fixed = {
             "GIT_DIR": str(folder),
@@ -150,14 +150,14 @@ class Remote:
             "GIT_TERMINAL_PROMPT": "0",
             "LC_ALL": "C.UTF-8",
         }
-        return told | own | fixed
+        return environment | own | fixed
 
 
 def address_of(git: Git, remote: str) -> str:
-    """Return the address of a remote that the user's settings name: an address itself, or the name of one in the clone.
+    """Return the address of a remote in the user's settings: an address, or the name of a remote in the clone.
 
     Raises:
-        GitFault: there is none of that name, or its address is of a kind that could run a program.
+        GitFault: there is no remote of that name, or its address could run a program.
     """
     address = remote
     if re.fullmatch(r"[\w.-]+", remote):
@@ -166,5 +166,5 @@ def address_of(git: Git, remote: str) -> str:
         except GitFault:
             raise GitFault(f"The memory has no remote {remote}.", f"Add it: git remote add {remote} ADDRESS.") from None
     if not _ADDRESS.fullmatch(address):
-        raise GitFault("The remote's address is none that is used.", "Use https://, ssh://, user@host:path or a path.")
+        raise GitFault("The remote's address is not supported.", "Use https://, ssh://, user@host:path or a path.")
     return address

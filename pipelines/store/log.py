@@ -1,9 +1,9 @@
-r"""A daily log's text, read into entries.
+r"""Parse a daily log into entries.
 
 An entry is a top-level list item with its continuation (indented, or lazy), a paragraph, or one message of a chat log.
-Code fences stay whole within their entry. Structure is no entry: headings, `project: NAME` lines, thematic breaks, HTML
-comments, `{:.class}` lines and front matter. One heading is both: `### Decision: ...` says something, so its line is an
-entry, too. Lines end at `\n`, or at `\r` where most do; every line is looked at a bounded number of times.
+A code fence stays whole within its entry. Headings, `project: NAME` lines, thematic breaks, HTML comments,
+`{:.class}` lines and front matter are structure, not entries. A heading that makes a statement (`### Decision: ...`) is
+both. Lines end at `\n`, or at `\r` if most do. Each line is scanned a bounded number of times.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Entry:
         end_line: last line, inclusive.
         text: those lines verbatim, joined by newlines, without the last line end.
         headings: the headings above it, outermost first, without their marks.
-        project: what `project: NAME` (governing its heading's section with all below it, and above all headings what
-            stands before the first) or `[project: NAME]` (this entry) says, or empty.
-        tags: the `#tag` words in it, without the mark.
+        project: the name from `[project: NAME]` (for this entry) or `project: NAME` (for its heading's whole section,
+            or up to the first heading), or empty.
+        tags: its `#tag` words, without the mark.
         day: the day of its log, `YYYY-MM-DD`.
     """
 
@@ -46,7 +46,7 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """The hash by which progress remembers the entry: sixteen hex digits of SHA-256 over heading path and text."""
+        """The hash by which progress records the entry: sixteen hex digits of SHA-256 over heading path and text."""
         birth = "\x1f".join((*self.headings, self.project, self.text))
         return hashlib.sha256(birth.encode()).hexdigest()[:16]
 
@@ -70,24 +70,24 @@ _SAYING = re.compile(
 )
 _YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")
 _BREAK = re.compile(r"\s*([-*_])(?:[ \t]*\1){2,}\s*")
-# What OpenClaw writes into a day's note of what it remembered at night is no entry: it tells of entries again.
+# OpenClaw's nightly summaries in a day's note are not entries: they repeat entries.
 _GENERATED = re.compile(r"<!-- (openclaw:dreaming:(?:light|rem|deep)):start -->")
 _TAG = re.compile(r"(?<![\w/#&;])(?<!\]\()#([^\W\d_](?:[\w/-]{0,78}\w)?)")
 _NO_TAGS = re.compile(r"`[^`\n]*`|[A-Za-z][A-Za-z+.-]{0,15}://\S+")
 
 
 def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:
-    """Return the entries of a log, in order and without overlap. Any text is a log; nothing is raised.
+    """Return the entries of a log, in order and without overlap. Any text is a valid log.
 
     Args:
-        path: the log, relative to the memory, with `/`; it is copied into the entries.
-        day: the day of the log, `YYYY-MM-DD`; likewise.
+        path: the log, relative to the memory, with `/`; copied into the entries.
+        day: the day of the log, `YYYY-MM-DD`; copied likewise.
         text: the whole log.
     """
     lines = lines_of(text)
     reader = _Reader(path, day, lines, fence_ends(lines))
     index = 0
-    if lines[0].lstrip("\ufeff").rstrip() == "---":  # front matter, if something closes it
+    if lines[0].lstrip("\ufeff").rstrip() == "---":  # front matter, if it is closed
         for number, line in enumerate(lines[1:], start=2):
             if line.rstrip() in {"---", "..."}:
                 index = number
@@ -100,7 +100,7 @@ def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:
 
 
 def with_newlines(text: str) -> str:
-    r"""Return a log whose lines end at `\n` or `\r\n`: the same one, unless more of them end at `\r` alone."""
+    r"""Return a log with lines that end at `\n` or `\r\n`; unchanged unless most of them end at `\r` alone."""
     if text.count("\r") - text.count("\r\n") > text.count("\n"):
         return text.replace("\r\n", "\n").replace("\r", "\n")
     return text
@@ -112,7 +112,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def last_place(text: str, line: str) -> int:
-    """Return the number of the last line of a log that says this, or else that of its last line."""
+    """Return the number of the last line of a log that equals `line`, or of its last line if none does."""
     lines = lines_of(text)
     return next((number for number in range(len(lines), 0, -1) if lines[number - 1] == line), len(lines))
 
@@ -131,12 +131,10 @@ class _Reader:
     offset: int = -1  # where the content of the open list item begins, or -1
     chat: bool = False
     gap: bool = False  # whether blank lines came since `last`
-    ends: dict[str, int] = field(
-        default_factory=dict
-    )  # what closes a comment → the first such line from its opening on
+    ends: dict[str, int] = field(default_factory=dict)  # the end mark of a comment → the next line that has it
 
     def step(self, index: int) -> int:
-        """Read the line at `index` and what must stay together with it; return the index of the next one."""
+        """Read the line at `index` and what belongs with it; return the index of the next line."""
         line = self.lines[index].lstrip("\ufeff") if index == 0 else self.lines[index]
         if not line.strip():
             self.gap = True
@@ -172,7 +170,7 @@ class _Reader:
         title = unmarked.rstrip() if not unmarked or unmarked[-1:].isspace() else title
         while self.headings and self.headings[-1][0] >= level:
             self.headings.pop()
-        self.project = ""  # what stood above all headings governs to the first
+        self.project = ""  # a project named above all headings ends at the first one
         if _SAYING.match(title):  # an entry of its own, below the headings before it
             self.start = self.last = index
             self.close()
@@ -213,7 +211,7 @@ class _Reader:
         self.gap = False
 
     def close(self) -> None:
-        """End the open entry, if there is one."""
+        """Close the open entry, if there is one."""
         if self.start < 0:
             return
         text = "\n".join(self.lines[self.start : self.last + 1])
@@ -236,7 +234,7 @@ class _Reader:
 
 
 def tags_of(text: str) -> tuple[str, ...]:
-    """Return the `#tag` words of a text, each once, in order; none from code, links or numbers like `#12`."""
+    """Return the distinct `#tag` words of a text, in order; code, links and numbers like `#12` do not count."""
     if "#" not in text:
         return ()
     lines = text.split("\n")
@@ -247,9 +245,9 @@ def tags_of(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-# Written as seen in the wild: `[Tue 10:06] <nick> text`, `[10:16am] nick: text`, `16:45:11 <nick> text`,
-# `[2024-05-01, 10:15] Name: text`, `10:15 Name: text`, `<nick> text`, `→ nick has joined`. Every pattern has bounded
-# repeats only, so that a line of any length is judged in constant time.
+# As seen in the wild: `[Tue 10:06] <nick> text`, `[10:16am] nick: text`, `16:45:11 <nick> text`,
+# `[2024-05-01, 10:15] Name: text`, `10:15 Name: text`, `<nick> text`, `→ nick has joined`. All repeats are bounded, so
+# that a line of any length takes constant time.
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?Z?(?:[ ]?[aApP]\.?[mM]\b\.?)?"
 _DATE = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
 _NICK = r"<[^<>\n]{1,40}>"
@@ -273,11 +271,11 @@ _HTML = re.compile(
 
 
 def is_message(line: str, *, in_chat: bool) -> bool:
-    """Return whether `line` is one message, or one notice, of a chat log.
+    """Return whether `line` is a message, or a notice, of a chat log.
 
     Args:
         line: one line, without its line end.
-        in_chat: whether the line above was one, too: arrows and stars alone do not make a chat.
+        in_chat: whether the previous line was one: arrows and stars alone do not make a chat.
     """
     first = line[:1]
     if first == "[" or first.isdecimal():
@@ -288,7 +286,7 @@ def is_message(line: str, *, in_chat: bool) -> bool:
 
 
 def starts_with_clock(line: str) -> bool:
-    """Return whether `line` begins with a time of day: a journal without list marks has one such line an entry."""
+    """Return whether `line` starts with a time of day: in a journal without list marks, each such line is an entry."""
     return line[:1].isdecimal() and _CLOCKED.match(line) is not None
 
 

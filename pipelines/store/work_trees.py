@@ -1,7 +1,7 @@
-"""Which repository a folder belongs to: work trees and clones of one repository are one project.
+"""Find the repository that a folder belongs to: work trees and clones of one repository are one project.
 
-A repository is known by the remote that it was cloned from and by its first commit. Its own files tell the remote; git
-is asked for the commit, hardened, where it can answer at once.
+A repository is identified by the remote it was cloned from and by its first commit. The remote is read from its files;
+git is asked for the commit, hardened, if it can answer quickly.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 1 << 16
 _MOST_PACKED: Final = 16 << 20
-"""The bytes of the pack indexes of a repository through whose history git goes in a second."""
+"""Pack index bytes of a repository whose history git can walk within a second."""
 
 
 def repository_of(folder: str) -> tuple[Path, str] | None:
-    """Return the main work tree of the repository that a folder is in, and its remote as `remote_in` names it."""
+    """Return the main work tree of a folder's repository, and its remote as `remote_in` names it."""
     here = Path(folder)
     for top in (here, *here.parents) if here.is_absolute() else ():
         git = top / ".git"
         if not (git / "HEAD").exists():
-            told = _read(git)
-            if not told.startswith("gitdir:"):
+            pointer = _read(git)
+            if not pointer.startswith("gitdir:"):
                 continue
-            git = top / told.removeprefix("gitdir:").strip()
+            git = top / pointer.removeprefix("gitdir:").strip()
         shared = _read(git / "commondir").strip()
         common = Path(os.path.normpath(git / shared))
         main = top if not shared else common.parent if common.name.startswith(".") else common
@@ -38,7 +38,7 @@ def repository_of(folder: str) -> tuple[Path, str] | None:
 
 
 def _url_in(config: str) -> str:
-    """Return the address of the first remote that a repository's settings name, or an empty string."""
+    """Return the URL of the first remote in a git config, or an empty string."""
     is_remote = False
     for line in config.splitlines():
         key, _, value = line.strip().partition("=")
@@ -60,18 +60,18 @@ def _read(path: Path) -> str:
 
 
 def remote_in(url: str) -> str:
-    """Return owner and name of the repository that a URL of any form, or a path, leads to: `ada/harbor`."""
+    """Return owner and name of the repository at a URL of any form, or at a path: `ada/harbor`."""
     return "/".join(re.split(r"[/:@\\]+", url.strip().rstrip("/").removesuffix(".git"))[-2:])
 
 
 def keys_of(main: Path | None, remote: str) -> Iterator[str]:
-    """Yield what stands for a repository on every machine: its remote, and its first commit.
+    """Yield what identifies a repository on every machine: its remote and its first commit.
 
     Args:
-        main: its main work tree, or None where it is not on this disk.
+        main: its main work tree, or None if it is not on this disk.
         remote: owner and name, or empty.
     """
-    from pipelines.errors import GitFault  # noqa: PLC0415  a session's start asks for the remote alone
+    from pipelines.errors import GitFault  # noqa: PLC0415  the start of a session needs only the remote
     from pipelines.store.git_process import GitCommands  # noqa: PLC0415  as above
 
     if remote:
@@ -82,5 +82,5 @@ def keys_of(main: Path | None, remote: str) -> Iterator[str]:
         git.root = main
         try:
             yield min(git.run("rev-list", "--max-parents=0", "HEAD").decode().split())
-        except (GitFault, OSError, ValueError):  # it has no commit, or is somebody else's
+        except (GitFault, OSError, ValueError):  # no commit yet, or another user's repository
             return

@@ -118,7 +118,7 @@ def test_a_night_stops_with_a_plain_sentence_before_anything_is_written(
 def test_so_does_one_over_a_commit_of_too_many_files(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_module, "MOST_FILES", 3)
     said = memory.curate(*NIGHT, exits=1)
-    assert "holds more than the 3 files that are looked through. Let the memory have a repository of its own" in said
+    assert "contains more than 3 files. Give the memory a repository of its own" in said
 
 
 def test_a_document_that_was_larger_once_stops_no_night(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +150,7 @@ def test_what_a_remote_answers_is_bounded(memory: Memory, tmp_path: Path, monkey
     remote = Remote(Git(memory.root), str(far.root), "main", 60)
     assert remote.fetch() == memory.git("rev-parse", "HEAD").strip()
     monkeypatch.setattr(git_remote, "MOST_ANSWERED", 10)
-    with pytest.raises(GitFault, match="The remote answers more than the 10 bytes"):
+    with pytest.raises(GitFault, match="The remote.s answer is larger than 10 bytes"):
         remote.fetch()
 
 

@@ -90,7 +90,7 @@ def test_a_repository_further_up_is_never_taken_for_the_memorys(night: Memory) -
 def test_a_branch_that_is_gone_does_not_begin_anew_unseen(night: Memory) -> None:
     commits = int(night.git("rev-list", "--count", "HEAD"))
     (night.root / ".git" / "refs" / "heads" / "main").unlink()
-    assert "names no commit" in night.curate("run", *NOW, exits=1)
+    assert "names no readable commit" in night.curate("run", *NOW, exits=1)
     night.curate("check", "--fix", *NOW)
     night.curate("run", *NOW)
     assert int(night.git("rev-list", "--count", "HEAD")) > commits
