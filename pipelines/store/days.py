@@ -1,6 +1,6 @@
-"""How a memory cuts time into days: its zone, and the hour until which the night belongs to the day before.
+"""A memory's days: its time zone, and the time until which the night belongs to the day before.
 
-Runs name the moment at which they acted with its zone; so they are read back here, too.
+Runs record their time with its zone; `moment_of` reads it back.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """The cut of a memory's days.
+    """The time zone and day boundary of a memory.
 
     Args:
         timezone: an IANA name.
@@ -36,8 +36,8 @@ class Days:
 
     @property
     def zone(self) -> tzinfo:
-        """The zone itself; UTC for a name that is none."""
-        from zoneinfo import ZoneInfo  # noqa: PLC0415  only who reads a transcript needs it
+        """The time zone; UTC if the name is unknown."""
+        from zoneinfo import ZoneInfo  # noqa: PLC0415  only needed to read transcripts
 
         try:
             return ZoneInfo(self.timezone)
@@ -45,7 +45,7 @@ class Days:
             return UTC
 
     def of(self, moment: datetime) -> str:
-        """Return the day, `YYYY-MM-DD`, to which a moment of any zone belongs."""
+        """Return the day, `YYYY-MM-DD`, of a time in any zone."""
         try:
             end = clock.fromisoformat(self.day_end)
         except ValueError:
@@ -55,13 +55,13 @@ class Days:
 
 
 def parse_days(text: str) -> Days:
-    """Return the cut that `str` wrote."""
+    """Return the value that `str` wrote."""
     zone, _, end = text.rpartition(" ")
     return Days(zone, end)
 
 
 def read_days(root: Path) -> Days:
-    """Return how the memory cuts its days. Settings that cannot be read are said elsewhere; here they are the usual."""
+    """Return a memory's days. Defaults apply if its settings cannot be read; other code reports that."""
     try:
         settings = read_toml(root / SETTINGS)
     except BadSettings:
@@ -71,7 +71,7 @@ def read_days(root: Path) -> Days:
 
 
 def moment_of(report: Mapping[str, object]) -> datetime | None:
-    """Return the moment at which a run acted, or None where its report does not tell one."""
+    """Return the time at which a run acted, or None if its report has no valid one."""
     try:
         when = datetime.fromisoformat(str(report.get("now")))
     except ValueError:

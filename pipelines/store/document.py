@@ -1,8 +1,8 @@
-"""The curated document: Markdown that people own, in which the pipeline owns only its item lines.
+"""A curated document: Markdown that people own, in which the pipeline owns only its item lines.
 
-Reading never fails. Editing changes lines that hold items, their sections where they are missing, and the named keys
-of the front matter; every other line keeps its bytes. What a document was called before stands in its front matter,
-under `aliases`, and goes on meaning it; links follow it when it is moved or renamed.
+Any text parses. Editing changes item lines, missing sections, and named keys of the front matter; every other line
+keeps its bytes. Former names are kept under `aliases` in the front matter and still find the document; links follow
+when it is moved or renamed.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ SECTIONS: Final = {
     ItemType.RISK: "Risks",
 }
 BY_WORD: Final = {"goals": "Goals", "questions": "Open questions", "contacts": "Contacts", "howto": "How to"}
-"""The sections of items whose type does not say where they belong; an item names its own."""
+"""The sections of items that name one, because their type does not determine it."""
 STATE_TITLE, HISTORY, NOT_CONFIRMED = "State", "History", "Not confirmed"
 ROWS: Final = ("The user", "Projects", "Due", "Open risks", "People", "Where the rest is")
-"""The sections of the briefing that runs write anew."""
+"""The sections of the briefing that runs rewrite."""
 ORDER: Final = (
     STATE_TITLE, "Goals", "Open questions", "Contacts", "Decisions", "Facts", "Rules", "How to", "Next steps", "Risks",
     NOT_CONFIRMED, HISTORY, *ROWS,
 )  # fmt: skip
-"""The sections of a page, from the top."""
+"""The sections of a page, from top to bottom."""
 _MARKS: Final = ("-", "*", "+")
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """An item where it stands: its line (from 0), the line past its continuation, and the section's title."""
+    """An item in its document: its line (from 0), the line after its notes, and the section's title."""
 
     item: Item
     line: int
@@ -65,7 +65,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class Document:
-    """One curated file, read once. `path` is relative to the memory; `text` is the whole file."""
+    """One curated file. `path` is relative to the memory; `text` is the whole file."""
 
     path: str
     text: str
@@ -91,16 +91,16 @@ class Document:
 
     @cached_property
     def body(self) -> list[tuple[int, str]]:
-        """Number (from 0) and text of the lines that are its own: none of its front matter, fences and comments."""
+        """Number (from 0) and text of each line outside front matter, code fences and comments."""
         return list(body_lines(self.lines, self.front.lines))
 
     @cached_property
     def items(self) -> tuple[Placed, ...]:
-        """Its items, in order; lines in code fences and comments are none."""
+        """Its items, in order, except in code fences and comments."""
         lines, titles = self.lines, {h.line: h.title for h in self.headings}
         section, found = "", []
         if self.kind is Kind.EPISODE:
-            return ()  # it tells of items, and holds none
+            return ()  # it cites items, and has none
         for number, line in self.body:
             if number in titles:
                 section = titles[number]
@@ -108,7 +108,7 @@ class Document:
             if not line.startswith(_MARKS):
                 continue
             if item := parse_item(line):
-                end = number + 1  # notes that a person wrote under it, indented, move with it
+                end = number + 1  # a person's indented notes below the item move with it
                 while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
                     end += 1
                 found.append(Placed(item, number, end, section))
@@ -116,33 +116,33 @@ class Document:
 
     @cached_property
     def newest(self) -> str:
-        """The latest day that any of its items speaks of, or an empty string."""
+        """The latest day that an item was learnt or confirmed, or an empty string."""
         return max((day for one in self.items for day in (one.item.learnt, one.item.confirmed)), default="")
 
     @property
     def id(self) -> str:
-        """Its id, its path without `.md`."""
+        """Its id: its path without `.md`."""
         return document_id(self.path)
 
     @property
     def kind(self) -> Kind:
-        """What it is for; its place in the memory tells."""
+        """Its kind, by its path."""
         return kind_of(self.path) or Kind.RESOURCE
 
     @property
     def title(self) -> str:
-        """Its title: the front matter's, else its first heading, else its file name."""
+        """Its title: from the front matter, else its first heading, else its file name."""
         return self.own_title or self.id.rpartition("/")[2]
 
     @property
     def own_title(self) -> str:
-        """The title that its text gives, which a rename of the file leaves as it is; may be empty."""
+        """The title in its text, which does not change when the file is renamed; may be empty."""
         first = next((h.title for h in self.headings if h.level == 1 and h.title), "")
         return self.front.get("title") or first
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is broken in it, each with its line."""
+        """What is wrong with its front matter, each with the line."""
         return self.front.faults
 
     @property
@@ -153,33 +153,33 @@ class Document:
 
 @lru_cache(maxsize=256)
 def document_at(path: str, text: str) -> Document:
-    """Return the document at a path; one that was read lately, and has not changed since, is not parsed again."""
+    """Return the document at a path. Recently parsed documents are cached."""
     return Document(path, text)
 
 
 def numbered(documents: Iterable[Document]) -> Iterator[tuple[Document, Placed]]:
-    """Yield every item that has an id, with its document."""
+    """Yield every item with an id, and its document."""
     return ((document, placed) for document in documents for placed in document.items if placed.item.id)
 
 
 def newest_day(documents: Iterable[Document]) -> str:
-    """Return the latest day that any item speaks of, or an empty string."""
+    """Return the latest day that any item was learnt or confirmed, or an empty string."""
     return max((document.newest for document in documents), default="")
 
 
 def section_of(item: Item) -> str:
-    """Return the title of the section that an item belongs in: the one that it names, else that of its type.
+    """Return the title of an item's section: the one that it names, else that of its type.
 
-    What is closed belongs in the History.
+    Closed items belong in the History.
     """
     return HISTORY if item.status in CLOSED else BY_WORD.get(item.page_section, SECTIONS[item.type])
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """An item on its way into a document, with the notes that a person wrote under it (whole lines, with ends).
+    """An item to add to a document, with the notes that a person wrote below it (whole lines, with line ends).
 
-    It goes to the section of that title, or to where it belongs by what it says.
+    `section` is the title of its section; if empty, `section_of` decides.
     """
 
     item: Item
@@ -188,7 +188,7 @@ class Block:
 
 
 def block_of(document: Document, placed: Placed) -> Block:
-    """Return an item of a document as a block that can be moved elsewhere whole."""
+    """Return an item of a document, with its notes, as a block to be moved elsewhere."""
     return Block(placed.item, tuple(document.lines[placed.line + 1 : placed.end]))
 
 
@@ -202,10 +202,10 @@ def edited(
     """Return the document with items added to their sections, replaced in place, or removed.
 
     Args:
-        document: the document as it stands.
-        add: blocks to put at the end of their sections, in order; missing sections are made.
-        replace: items by id; the line is written anew, its notes stay.
-        remove: ids whose lines go, with their notes.
+        document: the document.
+        add: blocks to append to their sections, in order; missing sections are added.
+        replace: new items by id; the line is rewritten, its notes stay.
+        remove: ids of items to remove with their notes.
     """
     replace, gone, lines = replace or {}, set(remove), list(document.lines)
     end = line_end(lines)
@@ -224,11 +224,11 @@ def edited(
 
 
 def commented(document: Document, items: Mapping[int, Item]) -> Document:
-    """Return the document with new comments behind lines that people wrote; what they wrote keeps its bytes.
+    """Return the document with new comments on lines that people wrote; their own words keep their bytes.
 
     Args:
         document: the document.
-        items: line (from 0) → the item as it reads, with what its comment shall say.
+        items: line (from 0) → the parsed item, with the values for its comment.
     """
     lines = list(document.lines)
     for line, item in items.items():
@@ -238,9 +238,9 @@ def commented(document: Document, items: Mapping[int, Item]) -> Document:
 
 
 def with_front_matter(document: Document, values: dict[str, str]) -> Document:
-    """Return the document with these keys of its front matter set; other lines of it stay as they are.
+    """Return the document with these keys of its front matter set; its other lines stay as they are.
 
-    One without front matter, or with one that has faults, stays as it is.
+    A document without valid front matter stays as it is.
     """
     front, lines = document.front, document.lines
     if not front.lines or front.faults:
@@ -248,7 +248,7 @@ def with_front_matter(document: Document, values: dict[str, str]) -> Document:
     left, out, end = dict(values), lines[:1], line_end(lines)
     for line in lines[1 : front.lines - 1]:
         found = key_in(line)
-        if found and found[1] in values:  # one that is there twice is set twice: which of them counts is the reader's
+        if found and found[1] in values:  # set duplicate keys alike: readers differ in which one counts
             value = values[found[1]]
             left.pop(found[1], None)
             out.append(line if (found[2] or "").strip("\"'") == value else f"{found[1]}: {value}{end}")
@@ -259,7 +259,7 @@ def with_front_matter(document: Document, values: dict[str, str]) -> Document:
 
 
 def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str, ...]) -> list[str]:
-    """Return `lines` with list rows put at the end of the section `title`, which is made where `order` has it."""
+    """Return `lines` with rows appended to the section `title`; if it is missing, add it where `order` has it."""
     lines = list(lines)
     end, start = line_end(lines), read_front_matter(lines).lines
     if lines and not lines[-1].endswith("\n"):
@@ -267,7 +267,7 @@ def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str,
     headings = headings_among(body_lines(lines, start))
     sections = [(h.title.casefold(), h.line) for h in headings if h.level > 1]
     first = next((line + 1 for name, line in sections if name == title.casefold()), None)
-    if first is None:  # made before the next one of the order that is there, else at the end
+    if first is None:  # add it before the next section in the order, else at the end
         later = {name.casefold() for name in order[order.index(title) + 1 :]} if title in order else set()
         place = next((line for name, line in sections if name in later), len(lines))
         before = [end] if place and lines[place - 1].strip() else []
@@ -284,10 +284,10 @@ def insert_rows(lines: list[str], title: str, rows: list[str], order: tuple[str,
 
 
 def without_empty(lines: list[str], title: str) -> list[str]:
-    """Return `lines` without the section of that title (level two), where nothing stands in it."""
+    """Return `lines` without the section of that title (level two) if it is empty."""
     headings = headings_among(body_lines(lines, 0))
     for number, heading in enumerate(headings):
-        if heading.level == 2 and heading.title == title:  # noqa: PLR2004  sections are made at level two
+        if heading.level == 2 and heading.title == title:  # noqa: PLR2004  the level of all sections
             stop = headings[number + 1].line if number + 1 < len(headings) else len(lines)
             if not "".join(lines[heading.line + 1 : stop]).strip():
                 above = lines[: heading.line]
@@ -312,7 +312,7 @@ def aliases_of(document: Document) -> tuple[str, ...]:
 
 
 def with_front_lines(document: Document, rows: Iterable[str]) -> Document:
-    """Return a document with lines put at the end of its front matter, which is made where there is none."""
+    """Return a document with lines appended to its front matter, which is added if missing."""
     lines, end = list(document.lines), line_end(document.lines)
     new = [row + end for row in rows]
     if document.front.lines:
@@ -322,7 +322,7 @@ def with_front_lines(document: Document, rows: Iterable[str]) -> Document:
 
 
 def with_alias(document: Document, name: str) -> Document:
-    """Return a document that is also known by a former name."""
+    """Return a document with a former name added to its aliases."""
     name = " ".join(name.translate(_STRUCTURE).split())
     if not name or name.casefold() in {one.casefold() for one in aliases_of(document)}:
         return document
@@ -351,18 +351,18 @@ _SAFE: Final = "/.-_~!$&'*+,;=:@"
 
 
 def followed(documents: Mapping[str, Document], old: tuple[str, str], new: tuple[str, str]) -> dict[str, Document]:
-    """Return the documents, that one at its new path, with every link to it leading there.
+    """Return the documents after one was renamed or moved, with every link to it updated.
 
     Args:
-        documents: every document by path, with the renamed one at its old path still.
-        old: the path and the title that the document had.
-        new: the path and the title that it has now.
+        documents: every document by path, the renamed one still at its old path.
+        old: its old path and title.
+        new: its new path and title.
     """
     after = {}
     for path, document in documents.items():
         place = new[0] if path == old[0] else path
         linked = Document(place, _relinked(document, place, old, new, documents))
-        homes = {}  # of waiting items, which remember theirs by its path
+        homes = {}  # waiting items store the path of their future document
         for placed in linked.items:
             extra = tuple((k, new[0] if (k, v) == ("home", old[0]) else v) for k, v in placed.item.extra)
             if placed.item.id and extra != placed.item.extra:
@@ -374,14 +374,14 @@ def followed(documents: Mapping[str, Document], old: tuple[str, str], new: tuple
 def _relinked(document: Document, place: str, old: tuple[str, str], new: tuple[str, str], there: Container[str]) -> str:
     before, after = posixpath.dirname(document.path), posixpath.dirname(place)
     stems = [path.removesuffix(".md") for path, _ in (old, new)]
-    # A wiki-link names a document in one of three forms, and goes on naming it in the same.
+    # A wiki-link names a document in one of three forms, and keeps its form.
     forms = (stems, [stem.rpartition("/")[2] for stem in stems], [title for _, title in (old, new)])
 
     def markdown(found: re.Match[str]) -> str:
         target, tail = unquote(found["target"]), found["tail"] or ""
         resolved = posixpath.normpath(posixpath.join(before, target))
         if target == old[0] and resolved not in there:
-            link = new[0]  # as seen from the memory's root, from wherever it is named
+            link = new[0]  # a path from the memory's root
         elif resolved == old[0]:
             link = posixpath.relpath(new[0], after or ".")
         elif before != after and resolved in there:

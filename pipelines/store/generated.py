@@ -1,9 +1,9 @@
-"""Lines that a run writes into people's documents: pointers, and sentences that name the items they rest on.
+"""Lines that a run generates in people's documents: pointers, and sentences that cite the items they rest on.
 
     - [Ferrywake](Projects/ferrywake.md): Goal: sell 80 % of the tickets in the app. <!-- p:1a2b -->
     The trial starts on 11 May, and the staging server is next. <!-- s:1a2b3c of=9d41aa k7f3a9c2b10 k55b01aa07c -->
 
-A mark holds a hash of the words before it, so a line that a person wrote or changed is known as theirs and kept.
+Each mark contains a hash of the words before it, so that a line that a person wrote or changed is recognised and kept.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 _POINTER: Final = re.compile(r"(?P<row>- .*) <!-- p:[0-9a-f]{4} -->\r?\n?")
 _SENTENCE: Final = re.compile(r"(?P<text>.*\S) <!-- s:(?P<sum>[0-9a-f]{6})(?P<pairs>(?: [^\s<>]+)*) -->\s*")
 _OPENS: Final = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]*[.)]\s)")
-_TOLD_NO_MORE: Final = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.FORGOTTEN, Status.WAITING, Status.MERGED})
+_NOT_CITED: Final = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.FORGOTTEN, Status.WAITING, Status.MERGED})
 
 
 def marked_row(row: str) -> str:
-    """Return the line of a pointer that a run writes, with the mark that tells it from a person's."""
+    """Return a generated pointer line, with the mark that distinguishes it from a person's."""
     row = fold(row.replace("<!--", "").replace("-->", ""))
     return f"{row} <!-- p:{_sum(row, 4)} -->"
 
 
 def is_pointer(line: str) -> bool:
-    """Return whether a run wrote a line as a pointer, and nobody changed it since."""
+    """Whether a line is a pointer that a run wrote and nobody has changed."""
     found = _POINTER.fullmatch(line)
     return found is not None and marked_row(found["row"]) == line.rstrip("\r\n")
 
@@ -50,11 +50,11 @@ class Sentence:
 
     Args:
         text: one line of plain text.
-        ids: the items that it rests on.
-        of: the `digest` of those items, where a change of them is to be seen; else empty.
-        by_code: whether code wrote it, in the words of the items, and can write it anew.
-        lines: of an episode, the lines of the day's log that it covers, `12-14,20`; else empty.
-        sessions: of an episode, the transcripts that the day's log tells of.
+        ids: the items that it cites.
+        of: the `digest` of those items, if a change of them matters; else empty.
+        by_code: whether code wrote it from the items' own words, and can rewrite it.
+        lines: for an episode, the lines of the day's log that it covers, `12-14,20`; else empty.
+        sessions: for an episode, the transcripts behind the day's log.
     """
 
     text: str
@@ -65,7 +65,7 @@ class Sentence:
     sessions: tuple[str, ...] = ()
 
     def render(self) -> str:
-        """Return its line, without a line end."""
+        """Return it as a line, without a line end."""
         named = (
             ("is" if self.by_code else "of", self.of),
             ("lines", self.lines),
@@ -76,7 +76,7 @@ class Sentence:
 
 
 def read_sentence(line: str) -> tuple[Sentence, bool] | None:
-    """Return what a line with the mark of a sentence says, and whether a person changed its words; else None."""
+    """Return the sentence in a marked line, and whether a person changed its words; None for any other line."""
     found = _SENTENCE.fullmatch(line)
     if found is None:
         return None
@@ -90,24 +90,24 @@ def read_sentence(line: str) -> tuple[Sentence, bool] | None:
 
 
 def can_stand(text: str) -> bool:
-    """Whether a sentence can stand as a line of its own without becoming a heading, a list, an item or a comment."""
+    """Whether a text can be a line of its own without becoming a heading, a list, an item or a comment."""
     return _OPENS.match(text) is not None and "<!--" not in text and "-->" not in text and fold(text) == text
 
 
 def digest(items: Iterable[Item], *, with_status: bool) -> str:
-    """Return what tells whether items still say what they said, and where asked whether they stand as they stood."""
-    told = [f"{one.id}\x1f{one.text}\x1f{one.status if with_status else ''}" for one in items]
-    return _sum("\x1e".join(sorted(told)), 6)
+    """Return a hash of the items' texts and, if asked, of their status."""
+    states = [f"{one.id}\x1f{one.text}\x1f{one.status if with_status else ''}" for one in items]
+    return _sum("\x1e".join(sorted(states)), 6)
 
 
 def may_be_told(item: Item) -> bool:
-    """Whether a generated sentence may rest on an item: it was believed, and not on the word of an outsider."""
-    return item.status not in _TOLD_NO_MORE and not item.unverified and item.is_ours
+    """Whether a generated sentence may cite an item: it was believed, and not only on an outsider's word."""
+    return item.status not in _NOT_CITED and not item.unverified and item.is_ours
 
 
 @lru_cache(maxsize=256)
 def sentences_in(document: Document) -> dict[str, list[tuple[int, Sentence, bool]]]:
-    """Return heading, in small letters → what `sentences_under` returns of it, in one pass."""
+    """Return casefolded heading → its `sentences_under`, in one pass."""
     found: dict[str, list[tuple[int, Sentence, bool]]] = {}
     titles, below = {heading.line: heading.title for heading in document.headings}, ""
     for number, line in document.body:
@@ -119,17 +119,17 @@ def sentences_in(document: Document) -> dict[str, list[tuple[int, Sentence, bool
 
 
 def sentences_under(document: Document, title: str) -> list[tuple[int, Sentence, bool]]:
-    """Return line (from 0), sentence and whether a person changed it, of each with a mark below a heading."""
+    """Return the marked sentences under a heading: line (from 0), sentence, and whether a person changed it."""
     return sentences_in(document).get(title.casefold(), [])
 
 
 def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], order: tuple[str, ...]) -> Document:
-    """Return the document with just these generated sentences below each heading; what a person changed stays.
+    """Return the document with exactly these generated sentences under each heading, besides those people changed.
 
     Args:
         document: the document.
-        wanted: heading → its sentences; a heading that is left with nothing goes, one that is missing is made.
-        order: the headings of the document, in the order in which they stand.
+        wanted: heading → its sentences; missing headings are added, and headings left empty removed.
+        order: the document's headings, in order.
     """
     for title, sentences in wanted.items():
         found = sentences_under(document, title)
@@ -145,7 +145,7 @@ def with_sentences(document: Document, wanted: Mapping[str, list[Sentence]], ord
 
 
 def without_sentences(document: Document, goes: Callable[[str, Sentence], bool]) -> Document:
-    """Return the document without the generated sentences for which `goes(heading, sentence)`; a person's stay."""
+    """Return the document without the unchanged generated sentences for which `goes(heading, sentence)`."""
     titles = {heading.title.casefold(): heading.title for heading in document.headings if "<!-- s:" in document.text}
     found = ((titles[title], one) for title, some in sentences_in(document).items() for one in some if title in titles)
     gone = {number for title, (number, one, is_changed) in found if not is_changed and goes(title, one)}
@@ -155,19 +155,19 @@ def without_sentences(document: Document, goes: Callable[[str, Sentence], bool])
 
 
 def without_differing(one: Document, other: Document) -> tuple[Document, Document]:
-    """Return two versions of a document without the generated sentences of headings under which they differ."""
+    """Return two versions of a document without the generated sentences under headings where they differ."""
 
-    def said(document: Document, title: str) -> list[Sentence]:
+    def sentences(document: Document, title: str) -> list[Sentence]:
         return [sentence for _, sentence, is_changed in sentences_under(document, title) if not is_changed]
 
     def differs(title: str, _: Sentence) -> bool:
-        return said(one, title) != said(other, title)
+        return sentences(one, title) != sentences(other, title)
 
     return without_sentences(one, differs), without_sentences(other, differs)
 
 
 def without_pointers(document: Document) -> Document:
-    """Return the document without the pointers that runs wrote; what a person changed stays."""
+    """Return the document without generated pointers, except those that a person changed."""
     ours = {number for number, line in enumerate(document.lines) if is_pointer(line)}
     left = (line for number, line in enumerate(document.lines) if number not in ours)
     return document.with_text("".join(left)) if ours else document

@@ -1,13 +1,13 @@
-"""The item: one typed line worth keeping, and the grammar that writes it to Markdown and reads it back.
+"""The item: one typed line worth keeping, and its Markdown grammar.
 
     - Decision: Use Terraform, not Pulumi. <!-- k7f3a9c2b10 since=2026-02-11 trust=owner confidence=high ... -->
     - [ ] Todo: Ask legal about the DPA. <!-- k55b01aa07c ... -->
     - ~~Fact: The office is in Bern.~~ <!-- k1c02d9e441 ... until=2026-03-01 superseded-by=k9d... -->
 
-The promise, tested by property: `parse_item(render_item(item)) == item` for every item. What a person wrote by hand
-(`* **decision**: ...`, no comment) is read by the same parser; such a line has no id until a run gives it one.
+`parse_item(render_item(item)) == item` for every item (property-tested). The same parser reads hand-written lines
+(`* **decision**: ...`, no comment); they have no id until a run assigns one.
 
-Items repeat each other where their words fold to the same.
+Two items repeat each other if their `folded` texts are equal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ItemType(StrEnum):
-    """What kind of thing is worth keeping."""
+    """The type of an item."""
 
     DECISION = "Decision"
     FACT = "Fact"
@@ -36,7 +36,7 @@ class ItemType(StrEnum):
 
 
 class Status(StrEnum):
-    """Where an item stands. It is read from its line, never from the section that holds it."""
+    """The status of an item. It is read from its line, never from its section."""
 
     LIVE = "live"
     OPEN = "open"
@@ -64,7 +64,7 @@ class Trust(StrEnum):
     UNTRUSTED = "untrusted"
 
     def reaches(self, other: Trust) -> bool:
-        """Return whether words of this trust may change what rests on the other: they are trusted as much, or more."""
+        """Return whether words of this trust may change an item of the other: this one is as high, or higher."""
         return _RANKS[self] <= _RANKS[other]
 
 
@@ -82,9 +82,9 @@ class Confidence(StrEnum):
 
 ACTIVE: Final = frozenset({Status.LIVE, Status.OPEN})
 CLOSED: Final = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED, Status.MERGED})
-"""What is history at once: it leaves its section for History."""
+"""Statuses that move an item from its section to History at once."""
 STRUCK: Final = CLOSED | {Status.DROPPED, Status.RESOLVED, Status.OCCURRED, Status.ANSWERED}
-"""What is struck through where it stands."""
+"""Statuses whose lines are struck through."""
 OUTCOMES: Final = {
     ItemType.TODO: (Status.DONE, Status.DROPPED),
     ItemType.RISK: (Status.RESOLVED, Status.OCCURRED),
@@ -92,19 +92,19 @@ OUTCOMES: Final = {
     ItemType.FACT: (Status.ENDED, Status.ANSWERED),
     ItemType.RULE: (Status.ENDED,),
 }
-"""How an item of each type can close without a successor; the first is meant where nothing else is said."""
+"""How an item of each type can close without a successor; the first is the default."""
 LINK_KINDS: Final = ("because", "supports", "contradicts", "supersedes", "related", "part-of", "next")
 SOURCE: Final = "source"
-"""The key of an item that is neither the owner's word nor the agent's; its line says by whom it is reported."""
+"""The key for the source of an item that is neither the owner's word nor the agent's; its line names the source."""
 PERSON: Final = "name"
-"""The key of an item that tells how to reach a person: the person's name."""
+"""The key for the name of the person in an item with contact details."""
 ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
 ID_DIGITS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where an item comes from: lines of a file as a hint, and the quote found there by its hash.
+    """Where an item comes from: lines of a file as a hint, and the hash of the quote there.
 
     Args:
         path: relative to the memory, with `/`.
@@ -120,7 +120,7 @@ class Evidence:
 
     @property
     def height(self) -> int:
-        """How many lines it has."""
+        """The number of lines."""
         return self.end_line - self.start_line + 1
 
     def render(self) -> str:
@@ -130,7 +130,7 @@ class Evidence:
 
     @classmethod
     def parse(cls, text: str) -> Evidence | None:
-        """Return the evidence that `render` wrote as `text`, or None where it is none."""
+        """Return the evidence that `render` wrote as `text`, or None if it is not valid."""
         found = _EVIDENCE.fullmatch(text)
         if not found:
             return None
@@ -142,13 +142,13 @@ _EVIDENCE = re.compile(r"(?P<path>.+)#L(?P<start>\d{1,9})(?:-L(?P<end>\d{1,9}))?
 
 
 def quote_digest(quote_text: str) -> str:
-    """Return the hash by which a quote is named: eight hex digits of SHA-256 over its text with white space folded."""
+    """Return the hash that identifies a quote: eight hex digits of SHA-256 over its folded text."""
     return hashlib.sha256(fold(quote_text).encode()).hexdigest()[:8]
 
 
 def fold(text: str) -> str:
-    """Return `text` as one line: every run of white space and control characters a single blank, none at the ends."""
-    if text.isprintable() and "  " not in text:  # no white space but single blanks: of all that is read, nearly all
+    """Return `text` on one line: runs of white space and control characters become one space; the ends are stripped."""
+    if text.isprintable() and "  " not in text:  # fast path for nearly all text
         return text.strip(" ")
     return _BLANKS.sub(" ", text).strip(" ")
 
@@ -160,13 +160,12 @@ _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 class Item:
     """One typed line.
 
-    `text` is the sentence alone: no label, box or comment; it is folded to one line. `id` is empty for a line that a
-    person wrote and no run has numbered yet. Days are `YYYY-MM-DD` or empty; `since` is the day from which the item
-    holds, `due` the one by which a Todo is to be done, `doubted` the one on which it was called into question.
-    `evidence` holds the places where it was first said and the last one where it was said again; `seen` counts all of
-    them. `page_section` says where on its page it belongs if its type does not (`questions`), `reason` is the model's
-    own, `unverified` whether a second reader has yet to compare it with its quotes. `extra` keeps keys that this
-    version does not know, in their order.
+    `text` is the sentence alone, folded to one line, without label, box and comment. `id` is empty for a hand-written
+    line that no run has numbered yet. Days are `YYYY-MM-DD` or empty: the item holds from `since`, a Todo is due by
+    `due`, and the item was called into question on `doubted`. `evidence` has the places where it was first said and the
+    last one where it was repeated; `seen` counts all of them. `page_section` names its section if its type does not
+    determine it (`questions`), `reason` is the model's, and `unverified` means that a second reader has not yet
+    compared it with its quotes. `extra` keeps unknown keys in order.
     """
 
     type: ItemType
@@ -193,7 +192,7 @@ class Item:
     extra: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        """Fold the text, so that no item can ever carry structure into a document."""
+        """Fold the text, so that no item can carry structure into a document."""
         object.__setattr__(self, "text", fold(self.text))
 
     @property
@@ -203,24 +202,24 @@ class Item:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it rests on the owner's or the agent's own word."""
+        """Whether it rests on the word of the owner or the agent."""
         return self.trust.reaches(Trust.SELF)
 
     @property
     def person(self) -> str:
-        """The name of the person whom it is about, where it is a contact; else empty."""
+        """The name of the person, if it is a contact; else empty."""
         return next((value for key, value in self.extra if key == PERSON), "")
 
     @property
     def learnt(self) -> str:
-        """The day on which the log told of it: not that from which it holds, where that is a later one."""
+        """The day of the log that it comes from, if earlier than `since`; else `since`."""
         path = self.evidence[0].path if self.evidence else ""
         day = path[5:15] if path.startswith("Logs/") else ""
         return day if "" < day < self.since else self.since
 
     @property
     def linked(self) -> tuple[str, ...]:
-        """The ids of all items that it names: by its links, as its successor, as what it was merged into."""
+        """The ids of all items that it names: by links, as its successor, or as what it was merged into."""
         if not (self.links or self.superseded_by or self.merged_into):
             return ()
         named = [ident for _, ids in self.links for ident in ids]
@@ -228,7 +227,7 @@ class Item:
 
 
 def new_id(item: Item, document: str, taken: Container[str]) -> str:
-    """Return the id of an item at its birth: a hash of type, text, document and day, longer until unique in `taken`."""
+    """Return a new item's id: a hash of type, text, document and day, with as many digits as `taken` requires."""
     birth = f"{item.type}\x1f{item.text}\x1f{document}\x1f{item.since}"
     digest = hashlib.sha256(birth.encode()).hexdigest()
     for length in range(ID_DIGITS, len(digest) + 1):
@@ -239,8 +238,8 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
 
 def render_item(item: Item) -> str:
     """Return the item's line, without a line end. The inverse of `parse_item`."""
-    told = item.text + _reported(item.extra) if item.id and item.text else item.text
-    text = _OPENING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace("<", "&lt;"), told)
+    written = item.text + _reported(item.extra) if item.id and item.text else item.text
+    text = _OPENING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace("<", "&lt;"), written)
     text = _CLOSING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace(">", "&gt;"), text)
     body = f"{item.type}: {text}".rstrip(" ")
     if item.status in STRUCK:
@@ -258,7 +257,7 @@ def _reported(extra: tuple[tuple[str, str], ...]) -> str:
 
 
 def render_comment(item: Item) -> str:
-    """Return the trailing comment that holds what the machine needs; empty for an item without an id."""
+    """Return the trailing comment with what the machine needs; empty for an item without an id."""
     if not item.id:
         return ""
     pairs: list[tuple[str, str]] = [("since", item.since), ("until", item.until), ("confirmed", item.confirmed)]
@@ -282,14 +281,14 @@ def render_comment(item: Item) -> str:
 
 
 def _status(kind: ItemType, superseded: str, merged: str, *, struck: bool, done: bool) -> Status:
-    """Return the status that the line alone tells: its box, its strike-through and the ids it names."""
+    """Return the status that the line alone implies: by its box, its strike-through and the ids it names."""
     if struck:
         return Status.SUPERSEDED if superseded else Status.MERGED if merged else Status.RETRACTED
     return Status.DONE if done else Status.OPEN if kind is ItemType.TODO else Status.LIVE
 
 
-# A comment mark in the text is broken by an entity; a text that holds the entity already gains an `amp;`, so that
-# decoding is exact. Nothing else is touched: what a person wrote reads as written.
+# An entity breaks a comment mark in the text; where the text already has that entity, it gains an `amp;`, so that
+# decoding is exact. All other text stays as the person wrote it.
 _OPENING, _OPENING_ENTITY = re.compile(r"(?:<|&(?:amp;)*lt;)!--"), re.compile(r"&(?:amp;)*lt;!--")
 _CLOSING, _CLOSING_ENTITY = re.compile(r"--(?:>|&(?:amp;)*gt;)"), re.compile(r"--&(?:amp;)*gt;")
 
@@ -312,8 +311,8 @@ _MARKED = re.compile(
     rf"{_HEAD}(?P<mark>\*\*|__|\*|_){_LABEL}(?:(?P=mark):|:(?P<close>(?P=mark))?)[ \t]*(?P<text>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-# What nearly every comment holds, in the order in which it is written: one match reads all of it. Where a comment holds
-# more, or holds it in another order, its pairs are read one by one.
+# The pairs of nearly every comment, in the order in which they are written: one match reads them all. Comments with
+# other pairs, or in another order, are read pair by pair.
 _USUAL: Final = ("since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "status", "reason")
 _NO_COMMENT: Final = ("",) * (len(_USUAL) + 3)
 _USUAL_PAIRS: Final = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
@@ -328,15 +327,14 @@ _TYPES: Final = {kind.lower(): kind for kind in ItemType}
 
 @lru_cache(maxsize=32_768)
 def parse_item(line: str) -> Item | None:
-    """Return the item that a line of a document holds, or None for any other line.
+    """Return the item in a line of a document, or None for any other line.
 
-    A line reads alike wherever it stands, and one run meets it in many versions of a document: so it is kept.
-
-    A line is an item when it is a top-level list item with one of the five labels; the label may be bold, and in any
-    case. Broken or missing values in the comment fall back to what an owner's own line means.
+    An item is a top-level list item with one of the five labels, in any case, possibly bold. Broken or missing values
+    in the comment default to those of a line that the owner wrote. Results are cached: a run meets the same line in
+    many versions of a document.
     """
     line = line.rstrip("\r\n")
-    at = line.rfind("<!-- k")  # no other one can begin within a comment
+    at = line.rfind("<!-- k")  # comments do not nest
     comment = _COMMENT.match(line, at) if at >= 0 else None
     body = (line[: comment.start()] if comment else line).rstrip(" \t")
     found = _PLAIN.match(body) or _MARKED.match(body)
@@ -359,7 +357,7 @@ def parse_item(line: str) -> Item | None:
     status = _STATUSES.get(named)
     if status is None or done or (status in STRUCK) != struck:
         status = _status(kind, superseded, merged, struck=struck, done=done)
-    if status in ACTIVE:  # whatever its comment says: a person took the strike-through or the tick away, so it holds
+    if status in ACTIVE:  # whatever the comment says: a person removed the strike-through or the tick
         superseded = merged = until = ""
     extra = tuple((k, unquote(v) if v != "%" else "") for k, v in others.items() if k not in _KNOWN)
     return Item(
@@ -389,7 +387,7 @@ def parse_item(line: str) -> Item | None:
 
 
 def without_comment(line: str) -> str:
-    """Return an item's line (without its end) up to the comment that the machine put behind it."""
+    """Return an item's line (without its end) up to its comment."""
     comment = _COMMENT.match(line, at) if (at := line.rfind("<!-- k")) >= 0 else None
     return line[: comment.start()].rstrip(" \t") if comment else line
 
@@ -416,14 +414,14 @@ STOP_WORDS: Final = frozenset(
 
 @lru_cache(maxsize=4096)
 def folded(text: str) -> str:
-    """Return the form in which near-exact repeats are equal: case, punctuation and Markdown are gone.
+    """Return a form that is equal for near-exact repeats: without case, punctuation and Markdown.
 
     Numbers, names, negations and signs (`-1`, `@id`, `C++`, `<`) stay: texts that differ in one are never equal.
     """
     text = _LINK.sub(r"\1", text) if "](" in text else text
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    # Most words are bare already; a night folds every item there is.
+    # Fast path: most words have no punctuation, and a run folds every item.
     words = [word if word.isalnum() else word.strip(_OUTER) for word in text.casefold().split()]
     return " ".join(
         word
@@ -436,6 +434,6 @@ def folded(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
-    """Return the words that carry what a text is about: lower case, three letters or more, no stop words."""
+    """Return the words that say what a text is about: lower case, three letters or more, no stop words."""
     words = (word.casefold().strip("-'’") for word in _WORD.findall(text))
     return frozenset(word for word in words if len(word) > 2 and word not in STOP_WORDS)  # noqa: PLR2004  "of", "to"

@@ -1,16 +1,16 @@
-"""Items as records that other programs read: the lines of `curate export --jsonl`, which `curate import` reads back.
+"""Items as records for other programs: the lines that `curate export --jsonl` writes and `curate import` reads.
 
-The first line is the header. A document's record comes before those of its items, and items come in the order in which
-they stand, so that reading them one after the other gives the same documents again:
+The first line is the header. A document's record precedes those of its items, and items keep their order, so that
+reading the records in sequence restores the documents:
 
     {"record": "header", "format": "memcurate-items", "version": 1}
     {"record": "document", "path": "Projects/alpha.md", "title": "Alpha", "kind": "project", "status": "active"}
     {"record": "item", "document": "Projects/alpha.md", "id": "k7f3a9c2b10", "type": "Decision", "text": …,
      "section": "Decisions", "notes": []}
 
-Every field of an item is there, also an empty one; days and ids that are not told are null. `notes` are the lines that
-a person wrote under the item, without their ends. Keys that a reader does not know are passed over; what they mean must
-not change within a version.
+Every field of an item is present, even if empty; missing days and ids are null. `notes` are the lines that a person
+wrote below the item, without line ends. Readers ignore unknown keys; the meaning of a key must not change within a
+version.
 """
 
 from __future__ import annotations
@@ -56,20 +56,20 @@ def header_record() -> Record:
 
 
 def check_header(record: Mapping[str, Any]) -> None:
-    """Make sure that a record is the header of a form that this version reads.
+    """Check that a record is the header of a format that this version reads.
 
     Raises:
-        ValueError: it is not; the sentence says what it is.
+        ValueError: it is not; the message says what is wrong.
     """
     if record.get("record") != "header" or record.get("format") != FORMAT:
-        raise ValueError(f'the first line is no header; it should hold "format": "{FORMAT}"')
+        raise ValueError(f'the first line is not a header; it must contain "format": "{FORMAT}"')
     version = record.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= VERSION:
-        raise ValueError(f"it is of version {version!r}, and this program reads versions 1 to {VERSION}")
+        raise ValueError(f"it has version {version!r}, but this program reads versions 1 to {VERSION}")
 
 
 def document_record(document: Document) -> Record:
-    """Return what a reader needs to make a document that it does not have."""
+    """Return what a reader needs to create a document."""
     return {
         "record": "document",
         "path": document.path,
@@ -83,10 +83,10 @@ def to_record(path: str, item: Item, *, section: str = "", notes: Sequence[str] 
     """Return an item as a record.
 
     Args:
-        path: its home document, relative to the memory, with `/`.
+        path: its document, relative to the memory, with `/`.
         item: the item.
-        section: the title of the section that it stands in.
-        notes: the lines that a person wrote under it, with or without their ends.
+        section: the title of its section.
+        notes: the lines that a person wrote below it, with or without line ends.
     """
     record = asdict(item)
     return {
@@ -102,12 +102,12 @@ def to_record(path: str, item: Item, *, section: str = "", notes: Sequence[str] 
 
 
 def from_record(record: Mapping[str, Any]) -> tuple[str, Item]:
-    """Return the home document and the item of a record; the inverse of `to_record`.
+    """Return the document path and the item of a record; the inverse of `to_record`.
 
-    Keys that are missing, apart from `document`, `type` and `text`, mean what they mean on an item's line without them.
+    Missing keys, apart from `document`, `type` and `text`, have the defaults of an item's line.
 
     Raises:
-        ValueError: something in it cannot be read; the sentence names the key.
+        ValueError: a value is not valid; the message names the key.
     """
     from pydantic import ValidationError  # noqa: PLC0415  only an import needs it
 
@@ -135,10 +135,10 @@ def _items() -> TypeAdapter[Item]:
 
 
 def placement_of(record: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
-    """Return the section that a record's item stood in, and the notes under it, without line ends.
+    """Return the section of a record's item, and the notes below it, without line ends.
 
     Raises:
-        ValueError: one of them cannot be read.
+        ValueError: one of them is not valid.
     """
     section, notes = record.get("section") or "", record.get("notes", [])
     if not isinstance(section, str):

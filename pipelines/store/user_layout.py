@@ -1,9 +1,9 @@
-"""The layout of a memory: how its files are called on the disk, and what the program calls them.
+"""The layout of a memory: its files' paths on disk, and the canonical paths used inside the program.
 
-Inside the program every path is canonical: `Logs/2026-03-18.md`, `Projects/alpha.md`, `MEMORY.md`, and `Notes/…` for a
-person's own documents. In a memory whose curate.toml has no `[layout]` that is what they are called on the disk, too.
-In one that was adopted in place, paths are translated where bytes enter or leave, and nowhere else. Evidence in the
-comments of items is canonical, so that it holds when the person moves the folder of daily notes.
+Canonical paths are `Logs/2026-03-18.md`, `Projects/alpha.md`, `MEMORY.md`, and `Notes/…` for a person's own documents.
+Without a `[layout]` in curate.toml, paths on disk are the same. In a memory that was adopted in place, paths are
+translated where bytes enter or leave, and nowhere else. Evidence in item comments is canonical, so that it stays valid
+when the person moves the folder of daily notes.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ if TYPE_CHECKING:
 
 SOUL: Final = "SOUL.md"
 MADE: Final = (BRIEFING, USER, REVIEW, *FOLDERS, STATE, SESSIONS)
-"""What stands in the home: what runs make."""
+"""What runs create, in the home folder."""
 _MENTION: Final = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
 _MOST: Final = 1024 * 1024
 _KNOWN: dict[str, Layout] = {}
-"""The layout of each memory as a command found it when it began."""
+"""The layout of each memory, as the command read it at its start."""
 
 
 def find_memory(named: str | os.PathLike[str] | None) -> Path:
-    """Return the memory that is named, here or by CURATE_MEMORY, else the nearest folder upward with curate.toml.
+    """Return the memory given here or in CURATE_MEMORY, else the nearest folder upward with a curate.toml.
 
-    Its layout is read now. Whoever needs one with faults says what they are.
+    Its layout is read now; faults in it are reported by the code that needs it.
 
     Raises:
-        NoMemory: the folder that was named holds no curate.toml, or none is found upward.
+        NoMemory: the given folder has no curate.toml, or none is found upward.
     """
     named = named or os.environ.get("CURATE_MEMORY")
     start = Path(named).expanduser().absolute() if named else Path.cwd()
@@ -72,35 +72,35 @@ def find_memory(named: str | os.PathLike[str] | None) -> Path:
 
 
 def layout_of(root: Path) -> Layout:
-    """Return the layout of a memory, as `read_layout` found it; it is read where nobody asked before.
+    """Return the layout of a memory, reading it if `read_layout` has not.
 
     Raises:
         BadFile: curate.toml is a symbolic link.
-        BadSettings: the `[layout]` of its curate.toml has faults.
+        BadSettings: its `[layout]` has faults.
     """
     known = _KNOWN.get(str(root))
     return read_layout(root) if known is None else known
 
 
 def read_layout(root: Path) -> Layout:
-    """Read the layout of a memory from its curate.toml, as each command does once when it begins.
+    """Read the layout of a memory from its curate.toml; each command does so once, at its start.
 
     Raises:
         BadFile: curate.toml is a symbolic link.
-        BadSettings: the `[layout]` of its curate.toml has faults.
+        BadSettings: its `[layout]` has faults.
     """
     file, data, raw = Path(f"{root}/{SETTINGS}"), b"", None
     with contextlib.suppress(OSError):
         if stat.S_ISLNK(os.lstat(file).st_mode):
             raise BadFile(SETTINGS, LINKED)
         with file.open("rb") as settings:
-            data = settings.read(_MOST)  # whoever needs the settings says that they are too large
+            data = settings.read(_MOST)  # `load_settings` reports a larger file
     if b"layout" in data:
         try:
             raw = read_toml(file).get("layout")
         except BadSettings:
             if _MENTION.search(data):
-                raise  # else whoever needs the settings says what is wrong with them
+                raise  # other errors are reported by `load_settings`
     if raw is not None and (faults := layout_faults(raw, root)):
         raise BadSettings(file, faults)
     _KNOWN[str(root)] = found = Layout() if raw is None else layout_names(raw)
@@ -108,28 +108,28 @@ def read_layout(root: Path) -> Layout:
 
 
 def real_path(root: Path, path: str) -> str:
-    """Return the path on the disk, relative to the memory, of what the program calls `path`: what people are shown."""
+    """Return the path on disk, relative to the memory, of a canonical path: the one that people are shown."""
     return layout_of(root).real(path)
 
 
 def at(root: Path, path: str) -> Path:
-    """Return where on the disk the file is that the program calls `path`."""
+    """Return the absolute path on disk of a canonical path."""
     return Path(root) / real_path(root, path)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How the files of a memory are called on the disk: here as the program calls them.
+    """The paths on disk of a memory's files; in this class they equal the canonical ones.
 
     Args:
-        home: the folder of what runs make; empty for the memory itself.
-        theirs: canonical → real name of the files of the person's that play MEMORY.md, USER.md and SOUL.md.
-        notes: globs of the person's documents that are searched.
+        home: the folder for what runs create; empty for the memory itself.
+        theirs: canonical → real path of the person's own files used as MEMORY.md, USER.md and SOUL.md.
+        notes: globs of the person's documents to be searched.
         opted_in: globs of those into which ids and items may be written.
     """
 
     in_place: ClassVar[bool] = False
-    """Whether the memory was adopted in place, so that most of its files are a person's."""
+    """Whether the memory was adopted in place, so that most of its files are the person's."""
 
     home: str = ""
     theirs: Mapping[str, str] = field(default_factory=dict)
@@ -137,44 +137,44 @@ class Layout:
     opted_in: tuple[str, ...] = ()
 
     def real(self, path: str) -> str:
-        """Return the path on the disk of what the program calls `path`; what it has no name for stays as it is."""
+        """Return the path on disk of a canonical path; other paths stay as they are."""
         return path
 
     def canonical(self, real: str) -> str | None:
-        """Return what the program calls the file at `real`, or None for a file that is no part of the memory."""
+        """Return the canonical path of the file at `real`, or None if it is not part of the memory."""
         return real
 
     def tracked(self, real: str) -> str | None:
-        """Return what the program calls a file that git has, or None for one that the memory does not commit."""
+        """Return the canonical path of a file in git, or None if the memory does not commit it."""
         return real
 
     def is_tracked(self, path: str) -> bool:
-        """Whether the memory commits the file that the program calls `path`."""
+        """Whether the memory commits the file at a canonical path."""
         return path.partition("/")[0] in TRACKED
 
     def day_of_log(self, path: str) -> str:
-        """Return the day whose log stands at a path, or an empty string."""
+        """Return the day of the log at a path, or an empty string."""
         return log_day(path.removeprefix(f"{LOGS}/"))
 
     def is_opted_in(self, real: str) -> bool:
-        """Whether the person allowed that ids and items are written into a file of theirs."""
+        """Whether the person allows ids and items to be written into a file of theirs."""
         return real.endswith(".md") and is_matched(real, self.opted_in)
 
     @property
     def pathspecs(self) -> tuple[str, ...]:
-        """What git is told to look at for everything that holds items."""
+        """Git pathspecs of all files with items."""
         return (BRIEFING, USER, REVIEW, *FOLDERS)
 
     def leads(self, folder: str, wanted: str = "") -> bool:  # noqa: ARG002  here every folder may
-        """Whether a part of the memory, or of what the program calls `wanted`, may stand below a real folder."""
+        """Whether a real folder may contain files of the memory, or of the canonical folder `wanted`."""
         return True
 
     def start(self, folder: str) -> str:
-        """Return the real folder below which everything of a canonical folder stands; empty for the top."""
+        """Return the real folder that contains everything of a canonical folder; empty for the top."""
         return folder
 
     def link(self, path: str) -> str:
-        """Return a path as a link in MEMORY.md leads to it: from the folder in which that stands."""
+        """Return a path as a link target in MEMORY.md, relative to its folder."""
         return path
 
 
@@ -183,7 +183,7 @@ class InPlaceLayout(Layout):
     """The layout of a memory that was adopted in place.
 
     Args:
-        days: how daily notes are named.
+        days: the names of daily notes.
     """
 
     in_place: ClassVar[bool] = True
@@ -191,7 +191,7 @@ class InPlaceLayout(Layout):
     days: DayNames
 
     def real(self, path: str) -> str:
-        """Return the path on the disk of what the program calls `path`; what it has no name for stays as it is."""
+        """Return the path on disk of a canonical path; other paths stay as they are."""
         if path in self.theirs and (path == SOUL or self.is_opted_in(self.theirs[path])):
             return self.theirs[path]
         top, _, rest = path.partition("/")
@@ -202,7 +202,7 @@ class InPlaceLayout(Layout):
         return f"{self.home}/{path}" if top in MADE else path
 
     def canonical(self, real: str) -> str | None:
-        """Return what the program calls the file at `real`, or None for a file that is no part of the memory."""
+        """Return the canonical path of the file at `real`, or None if it is not part of the memory."""
         if real == SETTINGS or real.startswith(f"{PRIVATE}/"):
             return real
         if (log := self.days.canonical(real)) is not None:
@@ -218,86 +218,86 @@ class InPlaceLayout(Layout):
         return f"{NOTES}/{real}" if is_note else None
 
     def day_of_log(self, path: str) -> str:
-        """Return the day whose log stands at a path; several can tell of one."""
+        """Return the day of the log at a path; a day can have several logs."""
         return day_of_log(path)
 
     def is_tracked(self, path: str) -> bool:
-        """Whether the memory commits the file that the program calls `path`."""
+        """Whether the memory commits the file at a canonical path."""
         top, _, rest = path.partition("/")
         if top == NOTES:
             return self.is_opted_in(rest)
         return top in {SETTINGS, LOGS} or (top in MADE and top != SESSIONS)
 
     def tracked(self, real: str) -> str | None:
-        """Return what the program calls a file that the memory commits, or None for any other."""
+        """Return the canonical path of a file that the memory commits, or None for any other."""
         path = self.canonical(real)
         return path if path is not None and self.is_tracked(path) else None
 
     def is_writable(self, path: str) -> bool:
-        """Whether a run may write a file: what runs make, and what the person opted in. Never a log."""
+        """Whether a run may write a file: files that runs create, and those opted in. Never a log."""
         top, _, rest = path.partition("/")
         return self.is_opted_in(rest) if top == NOTES else top in MADE
 
     def is_theirs(self, path: str) -> bool:
-        """Whether the program's `path` is a file of the person's."""
+        """Whether a canonical path is a file of the person's."""
         return path.startswith((f"{NOTES}/", f"{LOGS}/")) or (path in self.theirs and self.real(path) in self.opened)
 
     @property
     def pathspecs(self) -> tuple[str, ...]:
-        """What git is told to look at for everything that holds items."""
+        """Git pathspecs of all files with items."""
         globs = (glob for glob in self.opted_in if not glob.startswith("!"))
         return self.home, *self.opened, *(f":(glob){glob}" for glob in globs)
 
     @property
     def opened(self) -> frozenset[str]:
-        """The person's files that play MEMORY.md or USER.md and are opted in."""
+        """The person's files that are used as MEMORY.md or USER.md and are opted in."""
         return frozenset(real for own, real in self.theirs.items() if own != SOUL and self.is_opted_in(real))
 
     @property
     def forsaken(self) -> dict[str, str]:
-        """The files in the home that the person's own took the place of when they were opted in: theirs by path."""
+        """The files in the home folder that opted-in files of the person's replaced: home path → their path."""
         return {f"{self.home}/{own}": real for own, real in self.theirs.items() if real in self.opened}
 
     @property
     def open_folders(self) -> tuple[str, ...]:
-        """The folders, with `/` at their ends, that the globs of what is opted in name first."""
+        """The folders, with a trailing `/`, that the globs of `opted_in` start with."""
         globs = [glob.split("/")[:-1] for glob in self.opted_in if not glob.startswith("!")]
         fixed = ["/".join(takewhile(lambda part: not set("*?[") & set(part), parts)) for parts in globs]
         return tuple(dict.fromkeys(f"{folder}/" for folder in fixed if folder))
 
     def leads(self, folder: str, wanted: str = "") -> bool:
-        """Whether a part of the memory, or of what the program calls `wanted`, may stand below a real folder."""
+        """Whether a real folder may contain files of the memory, or of the canonical folder `wanted`."""
         if f"{folder}/".startswith(f"{self.home}/") or self.home.startswith(f"{folder}/"):
             return True
         globs = (self.days.glob,) if wanted == LOGS else (*self.notes, *self.opted_in, self.days.glob)
         return may_hold(folder, globs)
 
     def start(self, folder: str) -> str:
-        """Return the real folder below which everything of a canonical folder stands; empty for the top."""
+        """Return the real folder that contains everything of a canonical folder; empty for the top."""
         if folder == NOTES:
             return ""
         return self.days.folder if folder == LOGS else self.real(folder)
 
     def link(self, path: str) -> str:
-        """Return a path as a link in MEMORY.md leads to it: from the folder in which that stands."""
+        """Return a path as a link target in MEMORY.md, relative to its folder."""
         return os.path.relpath(self.real(path), Path(self.real(BRIEFING)).parent).replace(" ", "%20")
 
 
-# What `[layout]` of curate.toml may say, and every fault of it at once. Its paths are paths of the memory: none leads
-# out of it, into what is hidden, or through a symbolic link.
+# Validation of `[layout]` in curate.toml; all faults are reported at once. Paths must not lead out of the memory, into
+# hidden folders, or through symbolic links.
 
 
 _ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
 _ALIAS: Final = re.compile(r"git~\d", re.IGNORECASE)
-"""What `.git` is called on some disks; git commits no such name."""
+"""What `.git` is called on some disks; git refuses to commit such a name."""
 _MOST_GLOBS: Final = 200
 _LONGEST_NAME: Final = 255
 _LONGEST: Final = 1024
 KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
 
 
-def layout_names(raw: Any) -> InPlaceLayout:  # noqa: ANN401  what TOML gives; `layout_faults` has found no fault in it
-    """Return the layout that a `[layout]` without faults gives."""
+def layout_names(raw: Any) -> InPlaceLayout:  # noqa: ANN401  parsed TOML in which `layout_faults` found no fault
+    """Return the layout of a valid `[layout]` table."""
     return InPlaceLayout(
         home=raw["home"],
         days=DayNames(raw["logs"]),
@@ -308,7 +308,7 @@ def layout_names(raw: Any) -> InPlaceLayout:  # noqa: ANN401  what TOML gives; `
 
 
 def layout_faults(raw: object, root: Path) -> list[str]:
-    """Return each fault of a layout as `key = value: what is wrong`. What only the user's settings can say is none."""
+    """Return each fault of a layout as `key = value: what is wrong`. Keys for the user's settings are not faults."""
     if not isinstance(raw, dict):
         return [fault_line("layout", raw, "it should be a table")]
     return [fault_line(f"layout.{key}", value, what) for key, value, what in _faults(raw, root)]
@@ -326,7 +326,7 @@ def _faults(raw: dict[str, object], root: Path) -> Iterator[tuple[str, object, s
         yield from _glob_faults(key, raw.get(key, []))
     home, logs = raw.get("home"), raw.get("logs")
     if isinstance(home, str) and not _odd(home) and not _can_be_made(home):
-        yield "home", home, "a folder of that name cannot be made on every disk, or not be committed"
+        yield "home", home, "some disks cannot have a folder of that name, or git cannot commit it"
     if isinstance(logs, str) and logs and (what := name_fault(logs)):
         yield "logs", logs, what
     if isinstance(home, str) and isinstance(logs, str):
@@ -346,7 +346,7 @@ def _path_fault(value: object, root: Path) -> str:
     parts = value.split("/")
     above = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
     if link := next((one for one in above if (root / one).is_symlink()), ""):
-        return f"{link} is a symbolic link, which is never followed"
+        return f"{link} {LINKED}"
     return ""
 
 
@@ -355,12 +355,12 @@ def _odd(value: str) -> str:
     if value.startswith(("/", "~")) or ".." in parts:
         return "it leads out of the memory"
     if not value.isprintable() or "\\" in value or not all(parts):
-        return "it is no plain path; write it with single / between folders and none at its ends"
+        return "it is not a plain path: separate folders by single slashes, without one at the start or end"
     if len(value.encode()) > _LONGEST or any(len(part.encode()) > _LONGEST_NAME for part in parts):
-        return "it is longer than a file can be called"
+        return "it is too long for a file name"
     if parts[0].casefold() == SETTINGS:
-        return "the settings have that name"
-    return "it is hidden, and what is hidden is left alone" if any(part.startswith(".") for part in parts) else ""
+        return "the settings file has that name"
+    return "hidden files and folders are never used" if any(part.startswith(".") for part in parts) else ""
 
 
 def _glob_faults(key: str, value: object) -> Iterator[tuple[str, object, str]]:
@@ -377,19 +377,19 @@ def _glob_faults(key: str, value: object) -> Iterator[tuple[str, object, str]]:
 
 
 def _overlaps(home: str, logs: str, roles: dict[str, str]) -> Iterator[tuple[str, object, str]]:
-    """Yield what stands in the way of another: two things under one name, or a file of the person's in the home."""
+    """Yield conflicts: two things of the same name, or a file of the person's in the home folder."""
     if logs.startswith(f"{home}/") and not logs.startswith(f"{home}/{LOGS}/"):
-        yield "logs", logs, f"daily notes can stand beside {home} or in {home}/{LOGS}, not elsewhere in it"
+        yield "logs", logs, f"daily notes must be outside {home} or in {home}/{LOGS}"
     if logs == home:
-        yield "home", home, "the daily notes have that name"
+        yield "home", home, "daily notes have the same name"
     taken: dict[str, str] = {}
     for key, value in roles.items():
         if f"{value}/".startswith(f"{home}/"):
-            yield key, value, f"it stands in {home}, which is for what runs make"
+            yield key, value, f"it is in {home}, which is reserved for files that runs create"
         if value in taken:
-            yield key, value, f"layout.{taken[value]} says the same"
+            yield key, value, f"layout.{taken[value]} names the same file"
         if not name_fault(logs) and DayNames(logs).canonical(value):
-            yield key, value, "it is named like a daily note"
+            yield key, value, "it has the name of a daily note"
         if not value.endswith(".md"):
             yield key, value, "it must end with .md"
         taken[value] = key

@@ -150,7 +150,7 @@ def test_what_a_remote_answers_is_bounded(memory: Memory, tmp_path: Path, monkey
     remote = Remote(Git(memory.root), str(far.root), "main", 60)
     assert remote.fetch() == memory.git("rev-parse", "HEAD").strip()
     monkeypatch.setattr(git_remote, "MOST_ANSWERED", 10)
-    with pytest.raises(GitFault, match="The remote.s answer is larger than 10 bytes"):
+    with pytest.raises(GitFault, match="remote's answer is larger than 10 bytes"):
         remote.fetch()
 
 

@@ -123,7 +123,7 @@ def test_every_fault_is_named_at_once(tmp_path: Path) -> None:
     told = str(caught.value)
     for fault in (
         'day_end = "25:00"', 'layout.home = "../out": it leads out', "linked is a symbolic link",
-        'layout.soul = ".git/SOUL.md": it is hidden', "layout.memory says the same",
+        'layout.soul = ".git/SOUL.md": hidden files', "layout.memory names the same",
         'layout.notes = "**": it should be',
         'layout.opted_in[0] = "/etc/**": it leads out', "layout.opted_in[1] = 3", 'layout.colour = "red": there is no',
     ):  # fmt: skip
@@ -225,5 +225,5 @@ def test_an_error_names_the_file_as_people_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("home", ["a" * 256, "é" * 128, "/".join(["a" * 200] * 6)])
 def test_a_name_that_no_file_can_have_is_a_fault(tmp_path: Path, home: str) -> None:
     (tmp_path / "curate.toml").write_text(f'[layout]\nhome = "{home}"\nlogs = "{{YYYY}}-{{MM}}-{{DD}}.md"\n')
-    with pytest.raises(BadSettings, match="it is longer than a file can be called"):
+    with pytest.raises(BadSettings, match="it is too long for a file name"):
         load_settings(tmp_path)

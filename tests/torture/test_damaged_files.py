@@ -140,7 +140,9 @@ def tried(root: Path) -> Iterator[str]:
     code, said = told("check", "--json", *memory)
     faults = json.loads(said) if code == 1 else []
     yield from [
-        f"no remedy: {fault['what']}" for fault in faults if "`" not in fault["what"] and "fix that line" not in fault["what"]
+        f"no remedy: {fault['what']}"
+        for fault in faults
+        if "`" not in fault["what"] and "fix that line" not in fault["what"]
     ]
     failed, why = told("run", "--now", f"{DAY}T02:00", *memory)
     if failed and not any(fault["path"] == ".git/config" for fault in faults):
