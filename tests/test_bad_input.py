@@ -84,7 +84,7 @@ def test_a_line_of_ten_megabytes_costs_itself_alone(memory: Memory) -> None:
 def test_a_log_over_the_limit_waits(memory: Memory) -> None:
     with (memory.root / "Logs/2026-03-18.md").open("wb") as log:
         log.truncate(65 * 1024 * 1024)
-    assert "more than the 67,108,864 that are read" in memory.curate("run", *NOW, exits=1)
+    assert "the limit is 67,108,864" in memory.curate("run", *NOW, exits=1)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Appending to logs: a line is there whole or not at all, whoever else writes at the same moment."""
+"""Appending to logs: a line is written completely or not at all, whoever else writes at the same time."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ def log_line(clock: str, text: str, project: str) -> str:
 
 
 def append_line(root: Path, day: str, line: str) -> str:
-    """Append one line to the log of a day, made where it is missing, and return the log's path.
+    """Append one line to the log of a day, creating it if needed, and return the log's path.
 
-    The line is written by one call at the end of the file under the log's lock, and is on the disk on return.
+    One write under the log's lock appends the line; it is flushed on return.
 
     Raises:
-        NotWritable: the disk refused; the log is as it was.
+        NotWritable: the disk refused; the log is unchanged.
         BadFile: the log is a symbolic link.
     """
     return append_to_log(root, day, lambda _: f"{line}\n")
 
 
 def append_to_log(root: Path, day: str, added: Callable[[str], str]) -> str:
-    """Append to the log of a day what is to be added after what it says already, and return the log's path.
+    """Append to the log of a day, depending on its content, and return the log's path.
 
     Args:
         root: the memory.
-        day: the log's day; the log is made where it is missing.
-        added: what the log says → what it gains, whole lines; it is asked under the log's lock, so that nobody writes
-            in between. Nothing is written where it returns an empty string.
+        day: the log's day; the log is created if needed.
+        added: the log's text → the whole lines to append, or an empty string to write nothing. It is called under the
+            log's lock, so that nobody writes in between.
 
     Raises:
-        NotWritable: the disk refused; the log is as it was.
+        NotWritable: the disk refused; the log is unchanged.
         BadFile: the log is a symbolic link.
     """
     path = log_path(day)
@@ -65,12 +65,12 @@ def append_to_log(root: Path, day: str, added: Callable[[str], str]) -> str:
 
 
 def append_bytes(root: Path, path: str, data: bytes) -> None:
-    """Append whole lines to a file of the memory, made where it is missing; the caller holds the log's lock.
+    """Append whole lines to a file of the memory, creating it if needed; the caller holds the log's lock.
 
-    All of them are written and flushed, or none: what the disk did not take is cut off, if nobody wrote after it.
+    All lines are written and flushed, or none: an incomplete write is cut off if nobody wrote after it.
 
     Raises:
-        NotWritable: the disk refused; the file is as it was.
+        NotWritable: the disk refused; the file is unchanged.
         BadFile: the file is a symbolic link.
     """
     path = real_path(root, path)
@@ -90,10 +90,10 @@ _CHUNK: Final = 4 << 20
 
 
 class Spool(contextlib.ExitStack):
-    """Collects lines by day, then appends each day's to its log.
+    """Collects lines by day, then appends each day's lines to its log.
 
     Args:
-        root: the memory, on whose disk what is too much for memory waits.
+        root: the memory; large amounts are spooled to its disk.
     """
 
     def __init__(self, root: Path) -> None:
@@ -102,7 +102,7 @@ class Spool(contextlib.ExitStack):
         self._files: dict[str, IO[bytes]] = {}
 
     def add(self, day: str, text: str) -> None:
-        """Put whole lines behind those of a day."""
+        """Add whole lines to those of a day."""
         if day not in self._files:
             folder = private_folder(self._root)
             spooled = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(folder))  # noqa: SIM115  the stack closes it
@@ -113,7 +113,7 @@ class Spool(contextlib.ExitStack):
         """Append each day's lines to its log, and return the days.
 
         Args:
-            head: what a log says already → what stands above the lines.
+            head: the log's text → what to write above the lines.
 
         Raises:
             NotWritable: the disk refused.

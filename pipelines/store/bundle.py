@@ -1,8 +1,7 @@
-"""A whole memory as one file: a zip of git's own bundle, which is the history, and of every file as it stands.
+"""A whole memory in one file: a zip of git's own bundle with the history, and of the current files.
 
-So edits that are not committed and transcripts, which git does not track, are in it. What can be derived is not; nor is
-anything hidden, for hooks and the settings of other programs are. Nothing is compressed, so nothing can unpack to more
-than the file has bytes.
+It includes uncommitted edits and transcripts, which git does not track. It excludes derived files and hidden ones, such
+as hooks and other programs' settings. Nothing is compressed, so unpacking never yields more than the file's size.
 """
 
 from __future__ import annotations
@@ -32,29 +31,29 @@ if TYPE_CHECKING:
 _HISTORY: Final = "history.bundle"
 _FILES: Final = "memory/"
 _NAME: Final = re.compile(rf"{_HISTORY}|{_FILES}(?:[^./][^/]*/)*(?:[^./][^/]*|\.gitignore|\.gitattributes)", re.DOTALL)
-"""What a bundle holds: nothing hidden, nothing outside."""
+"""The names in a bundle: none hidden, none outside."""
 _COMMENT: Final = re.compile(rb"memcurate bundle 1 (sha1|sha256) refs/heads/(\S+)")
 _REF: Final = re.compile(rb"^([0-9a-f]{40,64}) (refs/(?:heads|tags)/\S+)$", re.MULTILINE)
 _FAULTS: Final = (BadZipFile, DamagedGit, EOFError, NotImplementedError, OSError, OverflowError, ValueError)
-"""What comes of a file that is no bundle, or is damaged, while it is read."""
+"""What reading a file raises if it is not a bundle, or is damaged."""
 _OTHER: Final = "Name one that `curate export --bundle` wrote."
 
 
 def write_bundle(root: Path, out: BinaryIO) -> int:
-    """Write a memory, and return how many files it has. A run that was cut short is finished first.
+    """Write a memory's bundle, and return its number of files. An interrupted run is completed first.
 
     Raises:
-        GitFault: the memory is only a part of a repository, or its history is only in part here, or git refuses.
-        BadFile: a file cannot be read, or its name cannot be written down.
-        LockHeld: a run is at work.
+        GitFault: the memory is only a part of a repository, its history is incomplete, or git refuses.
+        BadFile: a file cannot be read, or its name is not UTF-8.
+        LockHeld: a run is in progress.
     """
     git = Git(root)
     with run_lock(root, "curate export"), Below(root) as below, ZipFile(out, "w") as archive:
         git.check()
         recover(root, git)
         if git.repository.prefix or (git.repository.common_dir / "shallow").exists():
-            advice = "Copy the repository's whole folder; where the history is cut, `git fetch --unshallow` brings it."
-            raise GitFault(f"{root} has no whole history of its own, so no bundle can hold it.", advice)
+            advice = "Copy the repository's whole folder; complete a shallow history with `git fetch --unshallow`."
+            raise GitFault(f"{root} has no complete history of its own, so it cannot be bundled.", advice)
         with archive.open(_HISTORY, "w", force_zip64=True) as member:
             for piece in git.pieces("bundle", "create", "--quiet", "-", "HEAD", "--branches", "--tags"):
                 member.write(piece)
@@ -71,13 +70,13 @@ def write_bundle(root: Path, out: BinaryIO) -> int:
                 with member:
                     shutil.copyfileobj(file, member)
         kind = git.run("rev-parse", "--show-object-format").strip()
-        # At the end: what stops before, leaves no bundle.
+        # Written last: an interrupted file is not a bundle.
         archive.comment = b"memcurate bundle 1 %b %b" % (kind, os.fsencode(git.repository.branch))
         return len(archive.namelist()) - 1
 
 
 def _files(root: Path) -> Iterator[str]:
-    """Yield every regular file of a memory that belongs in a bundle, by its path on the disk; links are passed over."""
+    """Yield the path on disk of every regular file that belongs in a bundle; links are skipped."""
 
     def refuse(fault: OSError) -> None:
         raise BadFile(fault.filename, f"cannot be listed: {fault.strerror}")
@@ -91,20 +90,20 @@ def _files(root: Path) -> Iterator[str]:
 
 
 def restore_bundle(file: Path, root: Path) -> int:
-    """Make the memory anew that a bundle holds, and return how many files it has.
+    """Restore the memory in a bundle, and return its number of files.
 
-    All of it is checked before the folder becomes a memory; of a bundle that is refused nothing stays.
+    Everything is checked before the folder becomes a memory; a rejected bundle leaves nothing behind.
 
     Args:
         file: the bundle.
-        root: where the memory shall be: a folder that is not there yet, or is empty.
+        root: the target: a folder that does not exist yet, or is empty.
 
     Raises:
-        BadFile: the folder is not empty; or the file is no bundle, is cut short, or holds what no bundle does.
+        BadFile: the folder is not empty; or the file is not a bundle, is truncated, or has invalid content.
         NotWritable: the disk refuses.
     """
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
-        raise BadFile(root, "is there already", "Name a new folder, or an empty one: nothing is overwritten.")
+        raise BadFile(root, "already exists", "Name a new folder, or an empty one: nothing is overwritten.")
     stage = root / ".restoring"
     try:
         with ZipFile(file) as archive:
@@ -115,33 +114,33 @@ def restore_bundle(file: Path, root: Path) -> int:
                     _unpack(archive, one, stage)
                 _restore_history(stage, kind, branch)
                 os.sync()
-                # A folder with curate.toml is a memory, so that comes last.
+                # A folder with curate.toml is a memory, so move that last.
                 for inner in sorted(stage.iterdir(), key=(stage / SETTINGS).__eq__):
                     inner.rename(root / inner.name)
     except _FAULTS as fault:
         why = (
             fault.args[0].rstrip(".") if isinstance(fault, DamagedGit) else getattr(fault, "strerror", "") or str(fault)
         )
-        raise BadFile(file, f"cannot be restored, and nothing was: {why or 'it is cut short'}", _OTHER) from None
+        raise BadFile(file, f"cannot be restored, and nothing was: {why or 'it is truncated'}", _OTHER) from None
     finally:
         shutil.rmtree(stage, ignore_errors=True)
     return len(members) - 1
 
 
 def _checked(archive: ZipFile, room: int) -> tuple[list[ZipInfo], str, str]:
-    """Return what a bundle holds, curate.toml first, the kind of its ids and its branch.
+    """Return the members of a bundle, curate.toml first, its object format and its branch.
 
     Raises:
-        BadZipFile: it holds what no bundle does.
+        BadZipFile: it has invalid content.
     """
     members, comment, first = archive.infolist(), _COMMENT.fullmatch(archive.comment), _FILES + SETTINGS
     if comment is None or not {_HISTORY, first} <= {*archive.namelist()}:
-        raise BadZipFile("it is no bundle of a memory")
+        raise BadZipFile("it is not a bundle of a memory")
     for one in members:
         room -= one.file_size
         is_file = stat.S_IFMT(one.external_attr >> 16) in {0, stat.S_IFREG}
         if not (is_file and _NAME.fullmatch(one.filename)) or one.flag_bits & 1 or one.compress_type or room < 0:
-            raise BadZipFile(f"it holds {one.filename} in a way that no bundle does")
+            raise BadZipFile(f"it contains {one.filename} in a form that is not allowed")
     return sorted(members, key=lambda one: one.filename != first), comment[1].decode(), os.fsdecode(comment[2])
 
 
@@ -154,7 +153,7 @@ def _unpack(archive: ZipFile, one: ZipInfo, stage: Path) -> None:
 
 
 def _restore_history(stage: Path, kind: str, branch: str) -> None:
-    """Make the repository beside the files; none of them is checked out, so no attribute and no filter counts."""
+    """Create the repository beside the files without a checkout, so that no attribute or filter applies."""
     git, history = Git(stage), stage / ".history"
     git.init(branch, kind)
     refs = _REF.findall(git.run("bundle", "unbundle", str(history)))

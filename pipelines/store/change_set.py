@@ -1,6 +1,6 @@
-"""The change set of a run: all that it would write, checked whole before the first byte is.
+"""The change set of a run: all its writes, checked as a whole before the first byte is written.
 
-Read the other way round it is what a run did: the difference between two memories, item by item.
+Also the reverse: what a run did, as the difference between two memories, item by item.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file before and after; None where it is not there."""
+    """One file before and after; None if it does not exist."""
 
     path: str
     before: bytes | None
@@ -30,7 +30,7 @@ class Change:
 
 
 def document_changes(before: Mapping[str, Document], after: Mapping[str, Document]) -> list[Change]:
-    """Return the changes that lead from one set of documents to the other, in order of paths."""
+    """Return the changes between two sets of documents, ordered by path."""
     changes = []
     for path in sorted(before.keys() | after.keys()):
         was, now = (side[path].text if path in side else None for side in (before, after))
@@ -47,27 +47,26 @@ def check_documents(
     added: Iterable[str] = (),
     gone: Container[str] = (),
 ) -> list[str]:
-    """Return what the new documents would break; an empty list means that they may be written.
+    """Return the promises that the new documents would break; an empty list means that they may be written.
 
-    Conservation: every item that stood somewhere stands somewhere still, and so does every new one. Ids stay unique,
-    links resolve, every item line reads back as itself, and MEMORY.md is under its cap unless what people wrote
-    exceeds it alone.
+    Every existing and every new item must be somewhere, ids unique and links valid; every item line must parse to the
+    same item, and MEMORY.md be under its cap unless people's own text alone exceeds it.
 
     Args:
         before: every document as the run found it.
         after: every document as it would be.
-        cap: of MEMORY.md, in bytes.
-        added: ids of items that are new.
-        gone: ids of items that leave on purpose, each with a tombstone.
+        cap: the limit of MEMORY.md, in bytes.
+        added: ids of new items.
+        gone: ids of items removed on purpose, each with a tombstone.
     """
     faults = _not_conserved(before, after, added, gone)
     for path, document in after.items():
         if document is before.get(path):
             continue
         if kind_of(path) is None:
-            faults.append(f"{path} is no place for a document")
+            faults.append(f"{path} is not a valid place for a document")
         faults += [
-            f"{placed.item.id} in {path} would not read back as itself"
+            f"{placed.item.id} in {path} would not parse to the same item"
             for placed in document.items
             if placed.item.id
             and (rendered := render_item(placed.item)) != document.lines[placed.line].rstrip("\r\n")
@@ -83,14 +82,14 @@ def check_documents(
 def _not_conserved(
     before: Mapping[str, Document], after: Mapping[str, Document], added: Iterable[str], gone: Container[str]
 ) -> list[str]:
-    """Return which items would vanish, stand twice, or name what is nowhere."""
+    """Return which items would vanish, be duplicated, or name a missing item."""
     was, now = _places(before.values()), _places(after.values())
     faults = [
         f"{ident} of {paths[0]} would vanish" for ident, paths in was.items() if not (ident in now or ident in gone)
     ]
-    faults += [f"{ident} is new and would stand nowhere" for ident in added if ident not in now]
+    faults += [f"{ident} is new and would be missing" for ident in added if ident not in now]
     faults += [
-        f"{ident} would stand in {' and '.join(paths)}"
+        f"{ident} would be in {' and '.join(paths)}"
         for ident, paths in now.items()
         if len(paths) > max(1, len(was.get(ident, ())))
     ]
@@ -105,7 +104,9 @@ def _not_conserved(
         for side, there in ((after, now), (before, was))
     )
     return faults + [
-        f"{ident} would name {named}, which is nowhere" for ident, named in sorted(lost - lacked) if named not in gone
+        f"{ident} would name {named}, which does not exist"
+        for ident, named in sorted(lost - lacked)
+        if named not in gone
     ]
 
 
@@ -122,10 +123,10 @@ class ItemPlace:
 
     Args:
         path: its document.
-        section: the title of the section that holds it.
+        section: the title of its section.
         line: its line as written, without the line end.
-        notes: the lines that a person wrote under it, with their ends.
-        item: what the line says.
+        notes: the lines that a person wrote below it, with line ends.
+        item: the parsed item.
     """
 
     path: str
@@ -142,7 +143,7 @@ class ItemPlace:
 
 @dataclass(frozen=True, slots=True)
 class ItemChange:
-    """What a run did to one item; None where it had no place."""
+    """What a run did to one item; None if the item did not exist."""
 
     id: str
     before: ItemPlace | None
@@ -150,7 +151,7 @@ class ItemChange:
 
 
 def item_places(documents: Iterable[Document]) -> dict[str, ItemPlace]:
-    """Return id → place, in order of documents and lines; the first place of an id that stands twice."""
+    """Return id → place, ordered by document and line; the first place of a duplicated id."""
     found: dict[str, ItemPlace] = {}
     for document, placed in numbered(documents):
         line, *notes = document.lines[placed.line : placed.end]
@@ -160,12 +161,12 @@ def item_places(documents: Iterable[Document]) -> dict[str, ItemPlace]:
 
 
 def duplicate_ids(documents: Iterable[Document]) -> frozenset[str]:
-    """Return the ids that stand in more than one place."""
+    """Return the ids that occur in more than one place."""
     return frozenset(ident for ident, paths in _places(documents).items() if len(paths) > 1)
 
 
 def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) -> list[ItemChange]:
-    """Return what became of each item between two sets of documents, in order of ids; the unchanged are left out.
+    """Return the change of each item between two sets of documents, ordered by id; unchanged items are left out.
 
     Args:
         before: the documents that differ, as they were; `understood` makes them comparable.
@@ -181,10 +182,10 @@ def _looks(one: ItemPlace | None) -> tuple[str, str, str] | None:
 
 
 def understood(before: Mapping[str, Document], after: Mapping[str, Document]) -> dict[str, Document]:
-    """Return `before` with what the run only understood of people's edits: ids of hand-written lines, and ownership.
+    """Return `before` with what the run merely recorded about people's edits: ids of hand-written lines, and ownership.
 
-    A run numbers a line that a person wrote, and makes one that a person reworded the owner's. Neither is the run's
-    own doing, so neither is taken back with it, and neither counts as a change of the item.
+    A run numbers hand-written lines, and gives reworded items to the owner. Neither is the run's own change, so an undo
+    does not revert them, and they do not count as changes of the item.
     """
     known, left = item_places(before.values()), item_places(after.values())
     result = dict(before)
@@ -207,21 +208,21 @@ def understood(before: Mapping[str, Document], after: Mapping[str, Document]) ->
 
 
 def _became_own(before: Item, after: Item) -> bool:
-    """Whether a run saw that a person had reworded an item: its words stand, and it is the owner's from then on."""
+    """Whether a run gave a reworded item to the owner, leaving its words as they are."""
     owned = not after.by and after.trust is Trust.OWNER
     return owned and bool(before.by or before.trust is not Trust.OWNER) and before.text == after.text
 
 
 def items_by_id(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]]:
-    """Return id → document path and item, of every item that has an id."""
+    """Return id → (document path, item), for every item with an id."""
     return {placed.item.id: (document.path, placed.item) for document, placed in numbered(documents.values())}
 
 
 def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Placed]:
-    """Return where an item stands: its document's path, and its place in it.
+    """Return an item's document path and its place in the document.
 
     Raises:
-        KeyError: it stands nowhere.
+        KeyError: no document has it.
     """
     for document, placed in numbered(documents.values()):
         if placed.item.id == ident:
@@ -230,16 +231,16 @@ def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Pla
 
 
 def with_pin(documents: Mapping[str, Document], ident: str, *, pinned: bool) -> dict[str, Document]:
-    """Return the documents with an item pinned or not; its line keeps its words' bytes."""
+    """Return the documents with an item pinned or unpinned; the words of its line keep their bytes."""
     path, placed = placed_item(documents, ident)
     item = replace(placed.item, pinned=pinned)
     return {**documents, path: commented(documents[path], {placed.line: item})}
 
 
 def moved(documents: Mapping[str, Document], ident: str, target: str) -> dict[str, Document]:
-    """Return the documents with an item, and the notes under it, in another one; what was archived holds again there.
+    """Return the documents with an item and its notes moved to another one; an archived item becomes active there.
 
-    Links name ids, so they lead to it wherever it stands.
+    Links name ids, so they stay valid.
     """
     path, placed = placed_item(documents, ident)
     block = block_of(documents[path], placed)

@@ -1,7 +1,7 @@
-"""Conservation: every item that ever was live is accounted for; and what a careless hand edit breaks is found.
+"""Conservation: every item that ever existed is accounted for. Also finds what manual edits broke.
 
-An item is accounted for while it stands in a document, whatever its status, or waits in Review.md, or has a tombstone,
-or was merged into an item that is accounted for. Git's history tells which items ever stood anywhere.
+An item is accounted for if it is in a document, whatever its status, waits in Review.md, has a tombstone, or was merged
+into an item that is accounted for. Git's history knows all items that ever existed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _ITEM_COMMENT: Final = re.compile(rf"<!--\s*{ID_PATTERN}\b")
 
 
-# Those with one right answer, which `curate check --fix` gives.
+# The kinds that `curate check --fix` repairs: those with one right answer.
 _MENDABLE: Final = frozenset({"vanished", "duplicate-id", "dangling-link", "over-cap", "git", "state"})
 
 
@@ -43,11 +43,11 @@ class Fault:
 
     Args:
         path: the file.
-        line: its line, counted from 1; 0 where no line can be named.
-        item: the id of the item concerned, or empty.
+        line: its line, counted from 1; 0 if unknown.
+        item: the item's id, or empty.
         kind: `vanished`, `duplicate-id`, `dangling-link`, `circle`, `broken-comment`, `front-matter`, `over-cap`,
-            `unreadable`, `state`, `settings`, `git`, or `git-lost` where no answer is the one right one.
-        what: the end of a sentence that begins with the place.
+            `unreadable`, `state`, `settings`, `git`, or `git-lost` if there is no single right repair.
+        what: the predicate of a sentence about the place.
     """
 
     path: str
@@ -58,12 +58,12 @@ class Fault:
 
     @property
     def mendable(self) -> bool:
-        """Whether there is one right answer, which `curate check --fix` gives."""
+        """Whether `curate check --fix` can repair it."""
         return self.kind in _MENDABLE
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What tells it from others, wherever its line is by now."""
+        """What identifies it, whatever its line is by now."""
         return self.path, self.item, self.kind, self.what
 
     def __str__(self) -> str:
@@ -71,21 +71,21 @@ class Fault:
         return f"{place}: {f'{self.item} ' if self.item else ''}{self.what}."
 
     def to_json(self) -> dict[str, object]:
-        """Return it as JSON has it."""
+        """Return it as a JSON object."""
         place = {"path": self.path, "line": self.line or None, "item": self.item or None}
         return {**place, "kind": self.kind, "what": self.what, "mendable": self.mendable}
 
 
 def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
-    """Return everything that is broken in a memory, in order of files and lines.
+    """Return everything that is broken in a memory, ordered by file and line.
 
     Args:
         snapshot: the memory.
-        git: its repository, for the items that ever were.
-        cap: of MEMORY.md, in bytes.
+        git: its repository, for the items that ever existed.
+        cap: the limit of MEMORY.md, in bytes.
     """
     faults = [
-        Fault(path, 0, item.id, "vanished", f"stood there until commit {commit[:10]} and is nowhere")
+        Fault(path, 0, item.id, "vanished", f"was there until commit {commit[:10]} and is gone")
         for item, path, commit in departed(snapshot, git)
     ]
     warnings = with_links_told_apart(snapshot, git).warnings
@@ -97,12 +97,12 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
 
 
 def written_faults(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
-    """Return what is broken in what a memory's documents say; the arguments are those of `check_memory`."""
+    """Return what is broken in a memory's documents; the arguments are those of `check_memory`."""
     faults = [fault for document in snapshot.documents.values() for fault in _of_document(document)]
     faults += _of_ids(snapshot)
     known = buried_ids(snapshot) | hidden_ids(snapshot, git) | {placed.item.id for _, placed in snapshot.items()}
     faults += [
-        Fault(document.path, placed.line + 1, placed.item.id, "dangling-link", f"names {named}, which is nowhere")
+        Fault(document.path, placed.line + 1, placed.item.id, "dangling-link", f"names {named}, which does not exist")
         for document, placed in snapshot.items()
         for named in placed.item.linked
         if named not in known
@@ -120,12 +120,12 @@ def _of_document(document: Document) -> Iterator[Fault]:
     known = {placed.line for placed in document.items if placed.item.id}
     for number, line in enumerate(document.lines):
         if number not in known and _ITEM_COMMENT.search(line):
-            what = "holds an item's comment that cannot be read, or in a place where no item can be"
+            what = "has an item's comment that cannot be read, or where no item can be"
             yield Fault(document.path, number + 1, "", "broken-comment", what)
 
 
 def _of_ids(snapshot: Snapshot) -> Iterator[Fault]:
-    """Yield the ids that stand twice, and the chains of successors without an end."""
+    """Yield duplicated ids, and circular chains of successors."""
     places: dict[str, list[tuple[str, Placed]]] = {}
     for document, placed in snapshot.items():
         if placed.item.id:
@@ -133,43 +133,43 @@ def _of_ids(snapshot: Snapshot) -> Iterator[Fault]:
     for ident, found in places.items():
         first = f"{snapshot.shown(found[0][0])}:{found[0][1].line + 1}"
         for path, placed in found[1:]:
-            yield Fault(path, placed.line + 1, ident, "duplicate-id", f"stands in {first}, too")
+            yield Fault(path, placed.line + 1, ident, "duplicate-id", f"is also in {first}")
         seen, at = {""}, ident
         while at in places and at not in seen:
             seen.add(at)
             at = places[at][-1][1].item.superseded_by
         if at == ident:
-            what = "is superseded by itself, through those that took its place; name another in superseded-by"
+            what = "is superseded by itself, through its successors; change one superseded-by to another item"
             yield Fault(found[-1][0], found[-1][1].line + 1, ident, "circle", what)
 
 
 def _of_state(snapshot: Snapshot, git: Git) -> Iterator[Fault]:
-    """Yield the lines of files under State that cannot be read, and that tombstones or the settings are gone."""
+    """Yield unreadable lines in State, missing tombstones, and empty settings."""
     for path, data in snapshot.state.items():
         for number in unreadable_lines(data):
             yield Fault(path, number, "", "state", "cannot be read")
     if lost := committed_stones(git) - read_tombstones(snapshot.state.get(TOMBSTONES)):
-        yield Fault(TOMBSTONES, 0, "", "state", f"lacks {len(lost)} tombstones that the last commit has")
+        yield Fault(TOMBSTONES, 0, "", "state", f"lacks tombstones of the last commit ({len(lost):,})")
     if not read_bytes(snapshot.root, SETTINGS):
         filled = next((commit for commit in git.versions(SETTINGS) if git.show(commit, SETTINGS)), None)
         command = f"git -C {shlex.quote(str(snapshot.root))} checkout {filled} -- {snapshot.shown(SETTINGS)}"
         if filled:
-            yield Fault(SETTINGS, 0, "", "settings", f"is empty; `{command}` brings back what it was")
+            yield Fault(SETTINGS, 0, "", "settings", f"is empty; `{command}` restores it")
 
 
 def committed_stones(git: Git) -> frozenset[Tombstone]:
-    """Return the tombstones that the last commit has."""
+    """Return the tombstones of the last commit."""
     head = git.head()
     return read_tombstones(git.show(head, TOMBSTONES) if head else None)
 
 
 def buried_ids(snapshot: Snapshot) -> frozenset[str]:
-    """Return the ids of the items that have a tombstone."""
+    """Return the ids of items with a tombstone."""
     return frozenset(stone.id for stone in read_tombstones(snapshot.state.get(TOMBSTONES)))
 
 
 def hidden_ids(snapshot: Snapshot, git: Git) -> frozenset[str]:
-    """Return the ids that the last commit holds in documents which cannot be read now: those items are not gone."""
+    """Return the ids in documents of the last commit that cannot be read now: those items are not lost."""
     unread = snapshot.unreadable()
     head = git.head() if unread else None
     hidden = [path for path in git.tree(head) if kind_of(path) and stands_in(path, unread)]
@@ -179,12 +179,12 @@ def hidden_ids(snapshot: Snapshot, git: Git) -> frozenset[str]:
 
 
 def departed(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:
-    """Return the items that a committed document once held and that are accounted for by nothing, oldest loss last.
+    """Return the items that a committed document once had and that are not accounted for, most recent loss first.
 
-    What stood in a document that cannot be read now is not among them: nobody can say what became of it.
+    Items of documents that cannot be read now are left out: their fate is unknown.
 
     Returns:
-        Each item, the document that held it, and the commit that did so last.
+        Each item, its last document, and the commit that last had or removed it.
     """
     known = {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot) | hidden_ids(snapshot, git)
     found: dict[str, tuple[Item, str, str]] = {}
@@ -197,10 +197,10 @@ def departed(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:
 
 
 def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str]]:
-    """Yield commit, document and text of each line with an item's comment that a commit took out, newest first.
+    """Yield commit, document and text of each line with an item's comment that a commit removed, newest first.
 
-    Every item that stands nowhere now was taken out of its last place by some commit, or still stands at HEAD and was
-    taken out of the files since.
+    Every missing item was either removed from its last place by some commit, or is still in HEAD and was removed from
+    the files since.
     """
     head = git.head()
     if head is None:

@@ -1,4 +1,4 @@
-"""How the notes of days are named in a memory that was adopted in place, and by what path the program knows each."""
+"""The names of daily notes in a memory that was adopted in place, and their canonical paths."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _MORE: Final = r"[-_ .T][^/]*"
 
 @dataclass(frozen=True)
 class DayNames:
-    """How daily notes are named: `memory/{YYYY}-{MM}-{DD}*.md`.
+    """A pattern for the paths of daily notes: `memory/{YYYY}-{MM}-{DD}*.md`.
 
-    A `*` before the ending means that a day can have several: what stands in its place begins with one of `- _ . T` or
-    a blank, and every such note belongs to the day. Inside the program they are `Logs/DAY.md` and `Logs/DAY/REST`.
+    A `*` before the ending allows several notes a day: the text in its place starts with `-`, `_`, `.`, `T` or a space,
+    and every such note belongs to the day. Their canonical paths are `Logs/DAY.md` and `Logs/DAY/REST`.
 
     Args:
-        pattern: a path with each of {YYYY}, {MM} and {DD}, ending with `.md` or `*.md`; `name_faults` finds none.
+        pattern: a path with each of {YYYY}, {MM} and {DD}, ending with `.md` or `*.md`; `name_fault` accepts it.
     """
 
     pattern: str
 
     def real(self, path: str) -> str | None:
-        """Return where the log stands that the program knows by `path`, or None where that names no day's log."""
+        """Return the path on disk of a canonical log path, or None if `path` is not a day's log."""
         found = _CANONICAL.fullmatch(path)
         if not found or not log_day(f"{found['day']}.md"):
             return None
@@ -40,7 +40,7 @@ class DayNames:
         return f"{stem}{found['rest']}" if self._rest.fullmatch(found["rest"]) else None
 
     def canonical(self, real: str) -> str | None:
-        """Return by what path the program knows a daily note, or None where `real` is none."""
+        """Return the canonical path of a daily note, or None if `real` is not one."""
         found = self._shape.fullmatch(real)
         if not found:
             return None
@@ -50,18 +50,18 @@ class DayNames:
         return f"{LOGS}/{day}/{found['more']}.md" if found["more"] else f"{LOGS}/{day}.md"
 
     def stem(self, day: str) -> str:
-        """Return the path of a day's own note without `.md`."""
+        """Return the path of a day's main note without `.md`."""
         values = dict(zip(_TOKENS, day.split("-"), strict=True))
         return _TOKEN.sub(lambda token: values[token[0]], self._stem)
 
     @property
     def glob(self) -> str:
-        """A glob that lets in all daily notes, and perhaps others."""
+        """A glob that matches all daily notes, and perhaps other files."""
         return _TOKEN.sub(lambda token: "?" * (len(token[0]) - 2), self.pattern)
 
     @property
     def folder(self) -> str:
-        """The folder below which all daily notes stand; empty for the top."""
+        """The folder that contains all daily notes; empty for the top."""
         return "/".join(takewhile(lambda part: "{" not in part, self.pattern.split("/")[:-1]))
 
     @property
@@ -71,7 +71,7 @@ class DayNames:
     @cached_property
     def _shape(self) -> re.Pattern[str]:
         shape = re.escape(self._stem)
-        for token, digits in _TOKENS.items():  # the first one tells, every other one repeats it
+        for token, digits in _TOKENS.items():  # a repeated token must match the first one
             name, escaped = token[1:-1], re.escape(token)
             shape = shape.replace(escaped, f"(?P<{name}>{digits})", 1).replace(escaped, f"(?P={name})")
         more = f"(?P<more>(?:{_MORE})?)" if self.pattern.endswith("*.md") else "(?P<more>)"
@@ -83,11 +83,11 @@ class DayNames:
 
 
 def name_fault(pattern: str) -> str:
-    """Return what is wrong with a pattern, as the end of a sentence; empty for one that can be used."""
+    """Return what is wrong with a pattern, as a clause; empty for a valid one."""
     if missing := [token for token in _TOKENS if token not in pattern]:
         return f"{' and '.join(missing)} must be in it, as in Daily/{{YYYY}}-{{MM}}-{{DD}}.md"
     if not pattern.endswith(".md"):
         return "it must end with .md"
     if set("{}*?[]") & set(_TOKEN.sub("", pattern.removesuffix(".md").removesuffix("*"))):
-        return "besides {YYYY}, {MM} and {DD}, only one * before .md may be in it"
+        return "it may contain only {YYYY}, {MM}, {DD} and one * before .md"
     return ""

@@ -1,7 +1,7 @@
-"""Files as bytes: read without following links, written whole or not at all.
+"""Files as bytes: read without following links, written as a whole or not at all.
 
-A write is staged beside the target, flushed to the disk, renamed over it, and the folder is flushed: after a crash the
-file holds the old bytes or the new ones. `must` here means that data is lost otherwise.
+A write is staged beside the target, flushed, renamed over it, and the folder is flushed: after a crash the file has the
+old bytes or the new ones.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""No file of a memory that is read whole is larger; what is longer by nature, as a transcript, is read in pieces."""
+"""The limit of a file that is read whole; longer ones, such as transcripts, are read in pieces."""
 MOST_FILES: Final = 200_000
-"""How many files of one kind may stand below a folder of the memory: fifty for each day of ten years."""
+"""The limit of files of one kind below a folder: fifty for each day of ten years."""
 MOST_SEEN: Final = 2_000_000
-"""How many names below a folder are looked at for them: of other files, and of folders."""
+"""The limit of all names below a folder that are scanned for them."""
 _PIECE: Final = 4096
-"""So much is read at once at least, however little a file held when it was asked for its size."""
+"""The minimum size of a read, in case a file has grown."""
 
 
 def too_many(most: int) -> str:
-    """Return what is wrong with a folder that holds more than so many files, as the end of a sentence about it."""
-    return f"holds more than the {most:,} files that are looked at"
+    """Return the predicate of a sentence about a folder with more than `most` files."""
+    return f"has more than {most:,} files, which is the limit"
 
 
 def open_regular(root: Path, path: str) -> BinaryIO | None:
-    """Open a regular file of the memory for reading, or return None where there is none.
+    """Open a regular file of the memory for reading, or return None if it does not exist.
 
     Raises:
-        BadFile: the file is there and cannot be opened, or is no regular file, or stands behind a symbolic link.
+        BadFile: it cannot be opened, is not a regular file, or is behind a symbolic link.
     """
     with Below(root) as below:
         descriptor = below.open(real_path(root, path))
@@ -50,27 +50,27 @@ def open_regular(root: Path, path: str) -> BinaryIO | None:
 
 
 def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None = None) -> bytes | None:
-    """Return the bytes of a regular file of the memory, or None where there is none.
+    """Return the bytes of a regular file of the memory, or None if it does not exist.
 
     Args:
         root: the memory.
         path: the file.
-        most: how many bytes it may have: what is larger is not even begun.
-        below: the memory's folders that are held, where many files are read.
+        most: the limit in bytes; a larger file is not read at all.
+        below: the memory's open folders, if many files are read.
 
     Raises:
-        BadFile: the file is there and cannot be read, is too large, stands behind a link, or is no regular file.
+        BadFile: it cannot be read, is too large, is behind a symbolic link, or is not a regular file.
     """
     path = real_path(root, path)
     with contextlib.nullcontext(below) if below else Below(root) as folders:
         descriptor = folders.open(path)
     if descriptor is None:
         return None
-    # By the descriptor: a night reads every log, and a file object costs more than reading a small one.
+    # By descriptor: a run reads every log, and a file object costs more than reading a small file.
     try:
         size = os.fstat(descriptor).st_size
         if size > most:
-            why = f"has {size:,} bytes, more than the {most:,} that are read"
+            why = f"has {size:,} bytes, and the limit is {most:,}"
             raise BadFile(path, why, "Split it or move it, then run again.")
         room = max(size + 1, _PIECE)
         return b"".join(iter(lambda: os.read(descriptor, room), b""))
@@ -81,7 +81,7 @@ def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None
 
 
 def read_text(path: Path, advice: str = "Name another file.") -> str:
-    """Return the text of a file of a person's, wherever it is.
+    """Return the text of a person's file anywhere on disk.
 
     Raises:
         BadFile: it cannot be read, or is not UTF-8.
@@ -95,17 +95,17 @@ def read_text(path: Path, advice: str = "Name another file.") -> str:
 
 
 def list_files(root: Path, folder: str, suffix: str, *, links: bool = False) -> list[str]:
-    """Return the regular files below a folder whose names end so, sorted; hidden ones and links are passed over.
+    """Return the regular files below a folder whose names end with `suffix`, sorted; skip hidden files and links.
 
     Args:
         root: the memory.
         folder: the folder.
         suffix: the end of their names.
-        links: whether the symbolic links are meant in place of the files, to say that they are not followed.
+        links: whether to return the symbolic links instead of the files.
 
     Raises:
-        BadFile: the folder itself, or one above it, is a symbolic link, or it cannot be listed, or holds too many: of a
-            part of them nobody could say which of the others are gone.
+        BadFile: the folder or one above it is a symbolic link, or it cannot be listed, or has too many files: a partial
+            list would make the others look deleted.
     """
     layout = layout_of(root)
     start = layout.start(folder)
@@ -119,7 +119,7 @@ def list_files(root: Path, folder: str, suffix: str, *, links: bool = False) -> 
                 for entry in entries:
                     seen += 1
                     if len(found) > MOST_FILES or seen > MOST_SEEN:
-                        raise BadFile(start or root, too_many(MOST_FILES), "Move what is no memory out of it.")
+                        raise BadFile(start or root, too_many(MOST_FILES), "Move unrelated files out of it.")
                     if entry.name.startswith("."):
                         continue
                     path = f"{here}/{entry.name}" if here else entry.name
@@ -142,7 +142,7 @@ _OWN: Final = frozenset({PRIVATE, SESSIONS})
 
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Turn a refusal of the disk inside the block into the error that names the path."""
+    """Turn an OSError inside the block into NotWritable for this path."""
     try:
         yield
     except OSError as error:
@@ -150,7 +150,7 @@ def writing(path: str | Path) -> Iterator[None]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder, so that the renames in it last."""
+    """Flush a folder, so that renames in it are durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)
@@ -160,7 +160,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def making(root: Path, path: str) -> Iterator[Folder]:
-    """Hold a folder of the memory, by its path on the disk; it and those above are made, each flushed into its parent.
+    """Hold a folder of the memory open, by its path on disk; create missing folders, each flushed into its parent.
 
     Raises:
         BadFile: a component is a symbolic link; a write through it could leave the memory.
@@ -172,7 +172,7 @@ def making(root: Path, path: str) -> Iterator[Folder]:
             try:
                 inner = here.inner(name)
             except FileNotFoundError:
-                # What a person has no need to share is theirs alone, and so is the folder above it while it is made.
+                # Private folders, and a parent created with them, are accessible to the owner only.
                 place = f"{here.path}/{name}/".removeprefix("/")
                 alone = any(place.startswith(f"{real_path(root, own)}/") for own in _OWN)
                 with contextlib.suppress(FileExistsError):
@@ -189,9 +189,9 @@ def making(root: Path, path: str) -> Iterator[Folder]:
 
 
 def keep_out_of_git(root: Path) -> None:
-    """Let git pass over what is private in a memory that was adopted in place, on every machine that has it.
+    """Make git ignore the private folders of a memory that was adopted in place, on every machine.
 
-    Elsewhere the memory's .gitignore says so; in place that is a person's file, or there is none.
+    Elsewhere the memory's .gitignore does that; in place it is the person's file, or missing.
     """
     for own in _OWN:
         with contextlib.suppress(FileNotFoundError, NotADirectoryError), holding(root, real_path(root, own)) as folder:
@@ -203,7 +203,7 @@ def keep_out_of_git(root: Path) -> None:
 
 
 def write_synced(folder: Folder, name: str, data: bytes, mode: int = 0o644) -> None:
-    """Write a new file and flush it; an existing one is truncated (for staging, never for a file that people own)."""
+    """Write a file and flush it, truncating an existing one (for staging only, never for a file that people own)."""
     descriptor = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     with os.fdopen(descriptor, "wb") as file:
         file.write(data)
@@ -212,10 +212,10 @@ def write_synced(folder: Folder, name: str, data: bytes, mode: int = 0o644) -> N
 
 
 def replace_synced(folder: Folder, name: str, data: bytes, mode: int = 0o600) -> None:
-    """Put a file of our own in its place whole: written under a name of this process, flushed, renamed.
+    """Replace a file of our own atomically: write it under a unique name, flush it, rename it.
 
     Raises:
-        OSError: the disk refuses; the old file stands.
+        OSError: the disk refuses; the old file is unchanged.
     """
     aside = f".{name}.{os.getpid()}.{threading.get_ident()}"
     try:
@@ -226,11 +226,11 @@ def replace_synced(folder: Folder, name: str, data: bytes, mode: int = 0o600) ->
 
 
 def replace_file(root: Path, path: str, data: bytes) -> None:
-    """Put `data` at `path` whole: staged under `.curate/`, flushed, renamed, the folder flushed.
+    """Write `data` to `path` atomically: staged under `.curate/`, flushed, renamed, the folder flushed.
 
     Raises:
         BadFile: a folder above is a symbolic link.
-        NotWritable: the disk refused; the old file stands.
+        NotWritable: the disk refused; the old file is unchanged.
     """
     real = real_path(root, path)
     with writing(real), _staged(root, real, data) as (stage, aside, folder, name):
@@ -238,22 +238,22 @@ def replace_file(root: Path, path: str, data: bytes) -> None:
 
 
 def create_file(root: Path, path: str, data: bytes) -> bool:
-    """Put `data` at `path` whole, as `replace_file` does, unless something is there; return whether it was put there.
+    """Write `data` to `path` as `replace_file` does, unless something exists there; return whether it was written.
 
     Raises:
         BadFile: a folder above is a symbolic link.
-        NotWritable: the disk refused; nothing is there.
+        NotWritable: the disk refused; nothing was written.
     """
     real = real_path(root, path)
     with writing(real), _staged(root, real, data) as (stage, aside, folder, name):
         try:
-            stage.link(aside, folder, name)  # refuses where something is, even if it came to be this moment
+            stage.link(aside, folder, name)  # fails if the name exists, even if it was created just now
         except FileExistsError:
             return False
         except OSError as error:
             if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}:
                 raise
-            if folder.lstat(name) is not None:  # a disk without hard links
+            if folder.lstat(name) is not None:  # this disk has no hard links
                 return False
             stage.rename(aside, folder, name)
     return True
@@ -261,9 +261,9 @@ def create_file(root: Path, path: str, data: bytes) -> bool:
 
 @contextlib.contextmanager
 def _staged(root: Path, path: str, data: bytes) -> Iterator[tuple[Folder, str, Folder, str]]:
-    """Write `data` aside, to be moved to its place inside the block, and flush the folder of that after it.
+    """Write `data` to a staging file, to be moved into place inside the block; then flush the target folder.
 
-    Gives the folder and the name where it is, and those where it is to be.
+    Yields the staging folder and name, and the target folder and name.
     """
     above, _, name = path.rpartition("/")
     aside = f"{os.getpid()}-{name}"

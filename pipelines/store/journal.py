@@ -1,10 +1,10 @@
-"""The write-ahead journal: a change set is applied whole, or the next start finishes it.
+"""The write-ahead journal: a change set is applied as a whole, or the next start completes it.
 
     stage every new file and flush it  →  write the manifest (from here on the run *must* complete)
     →  replace file by file  →  commit  →  drop the manifest, then the staged files
 
-A manifest that is whole is rolled forward; staged files without one are dropped. A file that somebody changed meanwhile
-is merged (`pipelines.store.atomic_replace`), never overwritten.
+A complete manifest is rolled forward; staged files without one are dropped. A file that changed meanwhile is merged
+(`pipelines.store.atomic_replace`), never overwritten.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _MANIFEST: Final = "manifest.json"
 
 
 Applied = tuple[str | None, tuple[str, ...]]
-"""What became of a change set: the commit, and the files in which somebody's edit was merged."""
+"""The commit of a change set, and the files in which other edits were merged."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Journal:
-    """What a manifest holds: the change set, its commit's message and author, and the commit on which it was decided.
+    """The content of a manifest: the change set, its commit's message and author, and the HEAD it is based on.
 
-    `onto` is a commit that is there already and that the branch moves to, in place of a new one; empty for none.
+    `onto` is an existing commit that the branch moves to instead of a new one; empty for none.
     """
 
     changes: tuple[Change, ...]
@@ -66,9 +66,9 @@ def apply_changes(
     """Write a change set through the journal, and commit it, or move the branch to the commit `onto`.
 
     Raises:
-        ChangedUnderRun: a file is no longer what the run read; nothing was written.
-        HoldsSecret: a change holds a secret; nothing was written.
-        NotWritable: the disk refused; nothing was written, or the next start completes what was begun.
+        ChangedUnderRun: a file changed since the run read it; nothing was written.
+        HoldsSecret: a change contains a secret; nothing was written.
+        NotWritable: the disk refused; nothing was written, or the next start completes the changes.
         GitFault: git refused the commit; the files are written, and the next start commits them.
     """
     _finish(root, git)
@@ -82,14 +82,14 @@ def apply_changes(
     _write_manifest(root, journal)
     with _pending(root) as folder:
         if folder is None:
-            raise BadFile(_FOLDER, "was taken away while the run wrote", "Run again: nothing was written.")
+            raise BadFile(_FOLDER, "was removed during the run", "Run again: nothing was written.")
         return _complete(root, git, journal, folder)
 
 
 def _refuse(root: Path, changes: Sequence[Change]) -> None:
-    """Let no secret past, and no file of a person's be written that was not opted in, whoever decided on the changes.
+    """Refuse changes with a secret, and changes of a person's files that are not opted in, whoever asks for them.
 
-    What is committed once is public for ever.
+    A commit can never be unpublished.
     """
     layout, faults, redactor = layout_of(root), [], load_redactor(root)
     for path, data in ((layout.real(change.path), change.after or b"") for change in changes):
@@ -100,16 +100,16 @@ def _refuse(root: Path, changes: Sequence[Change]) -> None:
         raise HoldsSecret(faults)
     if isinstance(layout, InPlaceLayout):
         theirs = [layout.real(change.path) for change in changes if not layout.is_writable(change.path)]
-        faults = [f"{path} would be written, and is not opted in" for path in theirs]
+        faults = [f"{path} is not opted in, so it must not be written" for path in theirs]
     if faults:
         raise BrokenChangeSet(faults)
 
 
 def recover(root: Path, git: Git) -> Applied | None:
-    """Begin as if nothing had been killed: finish a run that was begun, or drop what it had only staged.
+    """Clean up after a killed process: complete a run with a manifest, or drop what was only staged.
 
-    Stale locks of git go, the person's index is moved along, and what was appended to a log that an earlier run
-    replaced is carried over. Returns what a run that was finished came to, None where none was left.
+    Also removes git's stale locks, updates the person's index, and carries over what was appended to a log that an
+    earlier run replaced. Returns the result of the completed run, or None if there was none.
     """
     git.settle()
     finished = _finish(root, git)
@@ -118,7 +118,7 @@ def recover(root: Path, git: Git) -> Applied | None:
 
 
 def is_unfinished(root: Path) -> bool:
-    """Whether a run left something that the next start finishes or drops."""
+    """Whether a run left something for the next start to complete or drop."""
     return (root / _FOLDER).is_dir()
 
 
@@ -134,7 +134,7 @@ def _finish(root: Path, git: Git) -> Applied | None:
 
 @contextlib.contextmanager
 def _pending(root: Path) -> Iterator[Folder | None]:
-    """Hold the folder of the journal; None where nothing was begun."""
+    """Hold the folder of the journal; None if there is none."""
     with contextlib.ExitStack() as stack:
         try:
             folder = stack.enter_context(holding(root, _FOLDER))
@@ -144,7 +144,7 @@ def _pending(root: Path) -> Iterator[Folder | None]:
 
 
 def _stage(root: Path, changes: Sequence[Change]) -> None:
-    """Write both sides of each change under `.curate/pending/`: the new one to apply, the old one to merge against."""
+    """Write both sides of each change to `.curate/pending/`: the new one to apply, the old one to merge against."""
     with private(root) as above, writing(_FOLDER):
         os.mkdir(_NAME, 0o700, dir_fd=above.descriptor)
         with holding(root, _FOLDER) as folder:
@@ -177,10 +177,10 @@ def _write_manifest(root: Path, journal: _Journal) -> None:
 
 
 def _read_manifest(root: Path, folder: Folder) -> _Journal | None:
-    """Return what a whole manifest holds, or None where it, or a staged file, is torn.
+    """Return the content of a manifest, or None if it, or a staged file, is incomplete.
 
     Raises:
-        BadFile: the disk cannot read it. It may be whole, so it stays.
+        BadFile: the disk cannot read it. It may be complete, so it stays.
     """
     try:
         sealed = json.loads(folder.read(_MANIFEST))
@@ -204,18 +204,18 @@ def _read_manifest(root: Path, folder: Folder) -> _Journal | None:
 
 
 def _refuse_other_names(root: Path, changes: Sequence[Change], then: list[str] | None) -> None:
-    """Let a layout that was changed after a run was cut short not send what it had decided into other files."""
+    """Do not write an interrupted run's changes to other files because the layout changed meanwhile."""
     now = [real_path(root, change.path) for change in changes]
     if now != (then or [change.path for change in changes]):
-        why = "has another [layout] than when a run was cut short"
-        raise BadFile(SETTINGS, why, "Put the old one back and run again; then change it.")
+        why = "has a different [layout] than when a run was interrupted"
+        raise BadFile(SETTINGS, why, "Restore the old one and run again; then change it.")
 
 
 def _complete(root: Path, git: Git, journal: _Journal, folder: Folder) -> Applied:
-    """Replace what is not yet replaced, commit, and drop the journal. Doing so twice is the same as once.
+    """Replace the remaining files, commit, and drop the journal. Idempotent.
 
-    What the run decided is committed, and no later edit. A branch that is to move to a commit made beforehand does so
-    only where nobody committed meanwhile: else it is joined later.
+    Only the run's changes are committed, not later edits. A branch moves to a prepared commit only if nobody committed
+    meanwhile; otherwise the join is left to a later run.
     """
     with log_lock(root):
         changes = without_void_moves(journal.changes, [read_bytes(root, change.path) for change in journal.changes])
@@ -241,7 +241,7 @@ def _complete(root: Path, git: Git, journal: _Journal, folder: Folder) -> Applie
 
 
 def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:
-    """Whether HEAD holds what the run started from: what a person has committed since is not taken back."""
+    """Whether HEAD has the file as the run read it, so that committing reverts nobody's commit."""
     entry = head.get(change.path)
     if entry is None or change.before is None:
         return entry is None
@@ -249,7 +249,7 @@ def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:
 
 
 def _drop(root: Path) -> None:
-    """Remove the journal: the manifest first, so that a kill in the middle leaves nothing that looks whole."""
+    """Remove the journal: the manifest first, so that a kill in between leaves nothing that looks complete."""
     with writing(_FOLDER), _pending(root) as folder:
         if folder is None:
             return

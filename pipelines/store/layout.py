@@ -1,4 +1,4 @@
-"""Where things stand in a memory: its files and folders, and the one way to find it and to name its documents."""
+"""The files and folders of a memory, and the rules for their names."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ PROGRESS: Final = "State/progress.jsonl"
 TOMBSTONES: Final = "State/tombstones.jsonl"
 PRIVATE: Final = ".curate"
 ASIDE: Final = ".curate/tmp"
-"""What is on its way to its place."""
+"""The folder for staging files."""
 REPLIES: Final = ".curate/replies"
 GENERAL: Final = "Areas/general.md"
 SIDECAR: Final = ".meta.json"
 NOTES: Final = "Notes"
-"""A person's own documents in a memory that was adopted in place; no folder of that name is on the disk."""
+"""The canonical folder of a person's own documents in a memory adopted in place; it does not exist on disk."""
 
 EPISODES: Final = "Episodes"
 PARA: Final = ("Projects", "Areas", "Resources", "Archives")
@@ -41,7 +41,7 @@ TRACKED: Final = (
 
 
 class Kind(StrEnum):
-    """What a document is for."""
+    """The kind of a document."""
 
     PROJECT = "project"
     AREA = "area"
@@ -67,12 +67,12 @@ _KINDS: Final = {
 
 
 def kind_of(path: str) -> Kind | None:
-    """Return the kind of the document at `path` (relative, with `/`), or None where no document may stand."""
+    """Return the kind of the document at `path` (relative, with `/`), or None if no document may be there."""
     return _KINDS.get(path.partition("/")[0]) if path.endswith(".md") else None
 
 
 def sidecar_names(image: str) -> tuple[str, str]:
-    """Return the two paths at which the sidecar of an image may stand; the first wins."""
+    """Return the two possible paths of an image's sidecar; the first has precedence."""
     return f"{image}{SIDECAR}", f"{image[: image.rfind('.')]}{SIDECAR}"
 
 
@@ -87,9 +87,9 @@ def document_path(ident: str) -> str:
 
 
 def slug(title: str) -> str:
-    """Return the file name that code gives a title: lower case ASCII where it can be, words joined by `-`, 60 at most.
+    """Return the file name for a title: lower case, ASCII where possible, words joined by `-`, 60 characters at most.
 
-    Letters of other scripts are kept in their composed form; a title without any letter or digit gives `untitled`.
+    Letters of other scripts are kept in composed form; a title without letters and digits gives `untitled`.
     """
     letters = "".join(c for c in unicodedata.normalize("NFKD", title) if not unicodedata.combining(c))
     words = re.findall(r"\w+", unicodedata.normalize("NFC", letters).casefold().replace("_", " "))
@@ -105,7 +105,7 @@ _LONGEST: Final = 180
 
 
 def can_stand(name: str) -> bool:
-    """Whether a file or folder of that name can stand on every disk, and in git, and is not hidden."""
+    """Whether a visible file or folder of that name is possible on every disk, and in git."""
     return bool(name) and not _BAD.search(name) and not _DEVICE.fullmatch(name) and len(name.encode()) <= _LONGEST
 
 
@@ -119,15 +119,15 @@ def log_path(day: str) -> str:
 
 
 def episode_path(day: str) -> str:
-    """Return the path of the page that tells of a day (`YYYY-MM-DD`), one a month."""
+    """Return the path of the monthly episode page for a day (`YYYY-MM-DD`)."""
     return f"{EPISODES}/{day[:7]}.md"
 
 
 def log_day(name: str) -> str:
-    """Return the day that a log's file name tells, or an empty string where it names no day of the calendar."""
-    if _IN_EVERY_MONTH.fullmatch(name):  # nearly every one, of hundreds each night
+    """Return the day in a log's file name, or an empty string if it is not a valid date."""
+    if _IN_EVERY_MONTH.fullmatch(name):  # fast path for nearly all
         return name.removesuffix(".md")
-    from datetime import date  # noqa: PLC0415  small, but not needed by every start
+    from datetime import date  # noqa: PLC0415  not needed by every start
 
     found = _LOG_NAME.fullmatch(name)
     if not found:
@@ -139,17 +139,17 @@ def log_day(name: str) -> str:
 
 
 def day_of_log(path: str) -> str:
-    """Return the day of a log by its path; of several that one day can have (`Logs/DAY/REST`), too. Else empty."""
+    """Return the day of a log by its path (`Logs/DAY.md` or `Logs/DAY/REST`), or an empty string."""
     name, more, _ = path.removeprefix(f"{LOGS}/").partition("/")
     return log_day(f"{name}.md" if more else name)
 
 
-# Globs over paths of a memory: `*` and `?` stay within one folder's name, `**` stands for any number of folders. One
-# that begins with `!` takes out again what the ones before it let in.
+# Globs over paths of a memory: `*` and `?` match within one name, `**` matches any number of folders. A glob starting
+# with `!` excludes what earlier ones included.
 
 
 def is_matched(path: str, globs: Iterable[str]) -> bool:
-    """Whether a path (relative, with `/`) is let in by globs, the last one that matches deciding."""
+    """Whether globs include a path (relative, with `/`); the last match decides."""
     parts, inside = path.split("/"), False
     for glob in globs:
         shape = glob.removeprefix("!").split("/")
@@ -159,13 +159,13 @@ def is_matched(path: str, globs: Iterable[str]) -> bool:
 
 
 def may_hold(folder: str, globs: Iterable[str]) -> bool:
-    """Whether something below a folder could be let in; False spares the walk through it."""
+    """Whether globs may include something below a folder; if not, it need not be walked."""
     parts = folder.split("/") if folder else []
     return any(_leads(parts, glob.split("/")) for glob in globs if not glob.startswith("!"))
 
 
 def _matches(parts: Sequence[str], shape: Sequence[str]) -> bool:
-    """Whether parts have a shape, in time in proportion to both: of several `**` only the last is tried again."""
+    """Whether parts match a pattern, in time proportional to both: only the last `**` is backtracked."""
     at = here = 0
     again: tuple[int, int] | None = None
     while at < len(parts):

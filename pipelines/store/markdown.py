@@ -1,6 +1,6 @@
-r"""The little of Markdown that a document's structure needs: lines, front matter, headings, fences and comments.
+r"""The part of Markdown that a document's structure needs: lines, front matter, headings, fences and comments.
 
-Lines are split on `\n` alone and keep their ends, so that joining them gives the same bytes again.
+Lines are split on `\n` alone and keep their ends, so that joining them restores the same bytes.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-# A fence may stand behind a quote mark or a list mark; runs longer than ten marks count as ten, which bounds the work.
+# A fence may follow a quote mark or a list mark. More than ten marks count as ten, which bounds the work.
 _FENCE = re.compile(r"[ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,8})?(?P<mark>`{3,10}|~{3,10})(?P<info>.*)", re.DOTALL)
 _FENCES_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
 
 def fence_ends(lines: Sequence[str]) -> dict[int, int]:
-    """Return the fences of a log: index of the opening line to index of the last line, both within the fence.
+    """Return the fences of a log: index of the opening line → index of the last line, both part of the fence.
 
-    A fence that is never closed, or that meets another opening with a language before its own end, must not swallow
-    the rest of the day: it ends before the next blank line or heading. The work is linear in the lines.
+    A fence that is never closed, or is followed by another opening with a language first, must not swallow the rest of
+    the day: it ends before the next blank line or heading. Takes linear time.
     """
     ends: dict[int, int] = {}
     if not any("```" in line or "~~~" in line for line in lines):
@@ -51,7 +51,7 @@ def _opening(line: str) -> str | None:
 
 
 def _closing(lines: Sequence[str], start: int, mark: str, hopeless: dict[tuple[str, int], int]) -> int | None:
-    """Return the line that closes a fence, or None; `hopeless` keeps up to where no line closes such a mark."""
+    """Return the line that closes a fence, or None; `hopeless` caches up to which line no such mark is closed."""
     known = hopeless.get((mark[0], len(mark)), -1)
     for index in range(start + 1, len(lines)):
         if index <= known:
@@ -69,7 +69,7 @@ def _closing(lines: Sequence[str], start: int, mark: str, hopeless: dict[tuple[s
 
 
 def fenced(lines: Sequence[str]) -> frozenset[int]:
-    """Return the indexes of all lines that belong to a fence, its marks included."""
+    """Return the indexes of all lines in fences, including their marks."""
     return frozenset(index for start, end in fence_ends(lines).items() for index in range(start, end + 1))
 
 
@@ -81,23 +81,23 @@ _KEY_LINE: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r
 
 
 def key_in(line: str) -> re.Match[str] | None:
-    """Return the key and the value of a line of front matter, or None where it has no key."""
+    """Return the key and value of a front matter line, or None if it has no key."""
     return _KEY_LINE.match(line)
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines of `text` with their ends; `"".join` gives `text` again."""
+    """Return the lines of `text` with their ends; `"".join` restores `text`."""
     return _LINES.findall(text)
 
 
 def line_end(lines: Sequence[str]) -> str:
-    """Return the line end that a document uses: that of its first line."""
+    """Return the line end of a document: that of its first line."""
     return "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading: its line (from 0), its level and its words."""
+    """A heading: its line (from 0), level and text."""
 
     line: int
     level: int
@@ -106,7 +106,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The block between `---` lines at the top: how many lines it takes with its marks, its keys, and its faults."""
+    """The block between `---` lines at the top: its number of lines including the marks, its keys, and its faults."""
 
     lines: int
     values: tuple[tuple[str, str], ...]
@@ -118,7 +118,7 @@ class FrontMatter:
 
 
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
-    """Return the front matter; a block that is never closed counts as none, and is named as a fault."""
+    """Return the front matter; a block that is never closed is a fault and does not count."""
     if not lines or lines[0].lstrip("\ufeff").rstrip() != "---":
         return FrontMatter(0, ())
     end = next((n for n in range(1, len(lines)) if lines[n].rstrip() in {"---", "..."}), None)
@@ -129,18 +129,18 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
         if found := key_in(line):
             values.append((found[1], (found[2] or "").strip("\"'")))
         elif line.strip() and not line.startswith((" ", "\t", "-", "#")):
-            faults.append(f"line {number}: the front matter holds a line that is no `key: value`")
+            faults.append(f"line {number}: the front matter has a line that is not `key: value`")
     return FrontMatter(end + 1, tuple(values), tuple(faults))
 
 
 def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
-    """Yield number (from 0) and text of each line that is neither in a code fence nor inside a comment block.
+    """Yield number (from 0) and text of each line outside code fences and comment blocks.
 
-    A fence that is never closed ends before the next blank line or heading, and a comment that is never closed hides
-    nothing: one forgotten mark must not make a document's items vanish.
+    An unclosed fence ends before the next blank line or heading, and an unclosed comment hides nothing: one forgotten
+    mark must not make a document's items vanish.
     """
     text = "".join(["\n", *lines])
-    if not ("```" in text or "~~~" in text or _OPENING.search(text)):  # nearly every document
+    if not ("```" in text or "~~~" in text or _OPENING.search(text)):  # fast path for nearly all documents
         yield from zip(range(start, len(lines)), lines[start:], strict=True)
         return
     hidden = fenced([line.rstrip("\r\n") for line in lines])
@@ -158,9 +158,9 @@ def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
 
 
 def _comment_closes(lines: Sequence[str]) -> list[bool]:
-    """Return for each line, and for the end, whether the next comment mark from there on closes a comment.
+    """Return for each line, and for the end, whether the next comment mark from there on is a closing one.
 
-    A mark that opens one first means that what was open before was never closed.
+    An opening mark first means that an earlier comment was never closed.
     """
     closes = [False] * (len(lines) + 1)
     for number in range(len(lines) - 1, -1, -1):
@@ -171,7 +171,7 @@ def _comment_closes(lines: Sequence[str]) -> list[bool]:
 
 
 def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
-    """Return the ATX headings among a document's body lines, as `body_lines` yields them."""
+    """Return the ATX headings among body lines, as `body_lines` yields them."""
     found = []
     for number, line in body:
         if line.startswith(_MAY_HEAD) and (mark := _HEADING.match(line)):
@@ -180,15 +180,15 @@ def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
 
 
 def without_spans(text: str, begin: str, end: str, within: str | None = None) -> str:
-    """Return a text without what stands from each `begin` to the next `end`, both included.
+    """Return a text without the spans from each `begin` to the next `end`, both included.
 
-    A pattern would look for the end anew at each beginning, and take time by the square of the text where no end comes.
+    A regular expression would search for the end from every beginning, in quadratic time if there is none.
 
     Args:
-        text: where to look.
+        text: the text.
         begin: the mark that opens a span.
-        end: the mark that closes it. What is never closed stays.
-        within: where the marks are looked for, as long as `text`: the same in lower case, say. Else `text` itself.
+        end: the mark that closes it; unclosed spans stay.
+        within: the text to search for marks, as long as `text` (for example its lower case); by default `text` itself.
     """
     seen, parts, at = text if within is None else within, [], 0
     while (first := seen.find(begin, at)) >= 0 and (last := seen.find(end, first + len(begin))) >= 0:

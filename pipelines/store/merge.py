@@ -1,7 +1,7 @@
-"""Merging a run's change into a file that somebody changed meanwhile: their bytes stand, the run's items are added.
+"""Merge a run's change into a file that changed meanwhile: keep the other edits, and add the run's items.
 
-The merge knows what each kind of file is: documents merge by item, logs by what was appended, state by union. Each file
-is merged for itself; were an item moved that somebody changed, it would stand in two places, so that it stays instead.
+Each kind of file has its own merge: documents by item, logs by appended text, state by union. Files are merged one by
+one, so a move of an item that somebody changed meanwhile is cancelled: it would leave the item in two places.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 def merge(path: str, before: bytes | None, after: bytes | None, current: bytes | None) -> bytes | None:
-    """Return what a file should hold, given what the run read, what it would write and what is there now.
+    """Return the merged content of a file from what the run read, what it would write, and the current content.
 
-    A file that the run would delete stays when somebody changed it, a partial log with what was appended after it was
-    folded; one that somebody deleted is made again only for items that would otherwise be lost.
+    A file that the run would delete stays if somebody changed it; of a partial log, only what was appended after it was
+    folded stays. A file that somebody deleted is written again only for items that would otherwise be lost.
     """
     if current in {before, after, None}:
         return after
     before = before or b""
     if after is None:
-        # What was folded must not be folded again; only what came since is left to fold.
+        # Do not fold the same text twice: keep only what was appended since.
         grown = path.startswith(f"{PARTIAL}/") and current.startswith(before)
         return current[len(before) :] or None if grown else current
     if path.startswith(f"{LOGS}/"):
@@ -40,7 +40,7 @@ def merge(path: str, before: bytes | None, after: bytes | None, current: bytes |
 
 
 def _merge_logs(before: bytes, after: bytes, current: bytes) -> bytes:
-    """A log that grew keeps its new end; one that was rewritten gets the lines that the run folded into it."""
+    """Keep the new end of a log that grew; append the run's folded lines to one that was rewritten."""
     if current.startswith(after):
         return current
     if current.startswith(before):
@@ -82,7 +82,7 @@ def without_void_moves(changes: Sequence[Change], currents: Sequence[bytes | Non
 
     Args:
         changes: the change set.
-        currents: what each of its files holds now.
+        currents: the current content of each of its files.
     """
     void: set[str] = set()
     for change, current in zip(changes, currents, strict=True):
@@ -103,7 +103,7 @@ def _moves(change: Change) -> tuple[set[str], set[str]]:
 
 
 def _undone(change: Change, void: set[str], current: bytes | None) -> Change:
-    """Return a change that leaves these items where they were; one that is done already is led back."""
+    """Return the change without moving these items; a move that already happened is reversed."""
     stay, arrive = (void & idents for idents in _moves(change))
     if not (stay or arrive):
         return change

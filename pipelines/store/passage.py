@@ -1,4 +1,4 @@
-"""Lines of a document, log or transcript as they stand, for agents who read the files themselves."""
+"""Verbatim lines of a document, log or transcript, for agents that read the files themselves."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _CITED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Lines of a file as they stand.
+    """Verbatim lines of a file.
 
     Args:
         path: the file, relative to the memory.
         start_line: the first line, counted from 1.
-        end_line: the last line, inclusive; before `start_line` where the file has no such line.
-        total_lines: how many lines the file has.
-        lines: their text, without line ends; a line longer than `LONGEST_LINE` ends with `…`.
+        end_line: the last line, inclusive; before `start_line` if the file has no such line.
+        total_lines: the number of lines of the file.
+        lines: their text, without line ends; a line longer than `LONGEST_LINE` is cut and ends with `…`.
     """
 
     path: str
@@ -56,23 +56,22 @@ class Passage:
 def read_passage(
     root: Path, name: str, today: Callable[[], str], start: int | None = None, end: int | None = None
 ) -> Passage:
-    """Return lines of a document, log or transcript, at most `MOST_LINES` and `MOST_CHARACTERS` of them.
+    """Return lines of a document, log or transcript, at most `MOST_LINES` and `MOST_CHARACTERS`.
 
     Args:
         root: the memory.
-        name: a path in the memory, a citation (`Logs/2026-03-18.md:12-14`, or as evidence has it, `PATH#L12~HASH`), a
-            document's id, title or file name, or a log's day (`2026-03-18`). In a memory that was adopted in place a
-            path may be the file's own, or what the program calls it.
-        today: tells the memory's day, where the name is `today`.
-        start: the first line, counted from 1; the citation's, or the first, where it is not given.
-        end: the last line, inclusive; as many as there is room for, where it is not given.
+        name: a path in the memory, on disk or canonical; a citation (`Logs/2026-03-18.md:12-14` or, as in evidence,
+            `PATH#L12~HASH`); a document's id, title or file name; or a log's day (`2026-03-18`).
+        today: returns the memory's day, for the name `today`.
+        start: the first line, counted from 1; by default the citation's, or the first.
+        end: the last line, inclusive; by default as many as fit.
 
     Raises:
-        UsageFault: the name means nothing, or leads out of the memory, or into what no agent is to read.
+        UsageFault: nothing has that name, or it leads out of the memory, or to files that agents must not read.
         BadFile: the file cannot be read, or a part of its path is a symbolic link.
     """
     if len(name) > _LONGEST_NAME:
-        raise UsageFault(f"The name has {len(name):,} characters.", f"Give one of {_LONGEST_NAME} at most.")
+        raise UsageFault(f"The name has {len(name):,} characters.", f"Use at most {_LONGEST_NAME}.")
     cited = _CITED.fullmatch(name.strip())
     wanted = cited["path"] if cited else name.strip()
     if cited and start is None:
@@ -85,7 +84,7 @@ def read_passage(
 
 
 def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryIO]:
-    """Open the file that a name means, and return its path on the disk as well."""
+    """Open the file with that name, and return its path on disk as well."""
     layout = layout_of(root)
     day = today() if name.casefold() == "today" else name
     log = log_path(day) if log_day(f"{day}.md") else ""
@@ -97,27 +96,27 @@ def _open(root: Path, name: str, today: Callable[[], str]) -> tuple[str, BinaryI
             if own and not own.startswith(".") and (file := open_regular(root, own)) is not None:
                 return real, file
     if log:
-        raise UsageFault(f"There is no log of {day}.", "A search finds the days that speak of something.")
+        raise UsageFault(f"There is no log of {day}.", "Search for the topic to find its days.")
     wanted = name.casefold().removesuffix(".md").rpartition("/")[2]
     notes = list_files(root, NOTES, ".md") if layout.in_place else []
     paths = [path for path in notes if path.rpartition("/")[2].removesuffix(".md").casefold() == wanted]
     paths = paths or named_documents(read_documents(root), name, layout.real)
     if len(paths) > 1:
         shown = ", ".join(sorted(map(layout.real, paths))[:5])
-        raise UsageFault(f"More than one document is called {name}: {shown}.", "Give its path.")
+        raise UsageFault(f"{name} matches more than one document: {shown}.", "Give its path.")
     real, file = layout.real(paths[0]), open_regular(root, paths[0])
     if file is None:
-        raise BadFile(real, "was moved away while it was read", "Ask again.")
+        raise BadFile(real, "was moved while it was being read", "Try again.")
     return real, file
 
 
 def _check(path: str) -> None:
-    """Refuse what is no plain path in the memory: what climbs out of it, is absolute, hidden, or no text."""
+    """Refuse paths that leave the memory, are absolute or hidden, or are not printable."""
     parts = path.split("/")
     if not path.isprintable() or any(not part or part.startswith((".", "~")) for part in parts):
         shown = "".join(c if c.isprintable() else "?" for c in path)
         raise UsageFault(
-            f"{shown} is no document or log of the memory.",
+            f"{shown} is not a document or log of the memory.",
             "Give a path in the memory such as Projects/NAME.md, a document's name, or a log's day such as 2026-03-18.",
         )
 

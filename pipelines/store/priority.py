@@ -1,4 +1,4 @@
-"""The priority of an item: what a document cannot keep whole it keeps in this order."""
+"""The priority of an item, which decides what a full document keeps."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ FLOOR: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What the priority is made of; each weight lies between 0 and 1.
+    """The weights of the priority, each between 0 and 1.
 
     Args:
-        type: how much a type counts.
-        confidence: how much confidence counts.
-        trust: how much it counts whose word it is.
+        type: the weight of each type.
+        confidence: the weight of each confidence.
+        trust: the weight of each trust.
         half_life: days since the last confirmation after which an item of a type counts half.
-        floor: the recency below which nothing falls.
+        floor: the minimum of the recency.
     """
 
     type: Mapping[ItemType, float] = field(default_factory=lambda: TYPE)
@@ -59,15 +59,15 @@ class Weights:
 
 
 def priority(item: Item, newest: str, weights: Weights) -> float:
-    """Return type weight × confidence × trust × recency, between 0 and 1; of what a person pinned, 1 more than that.
+    """Return type weight × confidence × trust × recency, between 0 and 1; pinned items get 1 plus the first three.
 
-    Recency halves once a half-life since the last confirmation, and never falls below its floor: what is old fades in
-    the order, and is not forgotten. What is pinned does not fade, and comes before all that is not.
+    Recency halves with each half-life since the last confirmation, down to its floor: old items sink in the order, but
+    are not forgotten. Pinned items do not fade, and come first.
 
     Args:
         item: the item.
-        newest: the latest day that any log speaks of. Log dates decide, not the clock, so that a replay agrees.
-        weights: those of the memory's settings.
+        newest: the latest day of any log. Log dates decide, not the clock, so that a replay agrees.
+        weights: the weights in the memory's settings.
     """
     worth = weights.type[item.type] * weights.confidence[item.confidence] * weights.trust[item.trust]
     if item.pinned:
@@ -81,4 +81,4 @@ def priority(item: Item, newest: str, weights: Weights) -> float:
 
 
 _FADES: Final = 4
-"""What nobody stated fades so many times as fast."""
+"""Speculative items fade this many times as fast."""

@@ -1,6 +1,6 @@
-"""Whose words stand in a log: by the seal of what was captured, and in a journal by a closed set of lead-ins.
+"""Whose words a log contains: decided by capture's seals, and in a journal by a closed set of lead-ins.
 
-What has no lead-in is the agent's own.
+Words without a lead-in are the agent's own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OWN: Final = (
     r"(?:i|we|me|you|he|she|it|they|one|who|what|this|that|which|there|and|but|as|if|when|"
     r"(?:the[ ]|my[ ]|our[ ])?(?:user|owner|human|agent|assistant|team|group|chair))\b"
 )
-# What stands before the colon is a source where it has one of these shapes. A topic ("Root cause:") has none of them.
+# The text before a colon names a source if it has one of these shapes. A topic ("Root cause:") has none of them.
 _LEAD: Final = re.compile(
     rf"""
     (?P<told>(?!{_OWN})[^:;!?\n]{{1,80}}?)[ ](?:says|said|writes|wrote|returns|returned|prints|printed|reported|
@@ -51,7 +51,7 @@ _LEAD: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# What every one of these shapes holds somewhere: most lines hold none of it, and need no reading.
+# A cheap filter: every one of these shapes contains a match, and most lines have none.
 _MAY_LEAD: Final = re.compile(
     r":(?![\w/])|,(?!\w)|\b(?:says|said|writes|wrote|return|print|reported|stated|repli|answer|claim|told)",
     re.IGNORECASE,
@@ -60,12 +60,12 @@ _NOT_A_NAME: Final = re.compile(r"[^\w .,@/#:'-]|\s+|https?://|--+")
 _LONGEST: Final = 60
 
 
-@functools.lru_cache(256)  # the headings above a line stand above its neighbours, too
+@functools.lru_cache(256)  # neighbouring lines share their headings
 def source_in(said: str) -> str:
-    """Return the source that a sentence names before its words, or an empty string where it is the agent's own.
+    """Return the source that a sentence names before its words, or an empty string if they are the agent's own.
 
     Args:
-        said: the sentence, or a heading with a colon behind it; a label may stand before it.
+        said: the sentence, or a heading followed by a colon; a label may precede it.
     """
     plain = fold_markdown([said])
     label = _LABEL.match(plain)
@@ -76,7 +76,7 @@ def source_in(said: str) -> str:
 
 
 def _named(source: str) -> str:
-    """Return a source as it may stand in a line: without marks, and not too long."""
+    """Return a source's name for use in a line: without marks, and shortened."""
     plain = " ".join(_NOT_A_NAME.sub(" ", source).split()).strip(" .,:'-/")
     return plain[:_LONGEST].rstrip() or "somebody else"
 
@@ -86,25 +86,25 @@ _TIMED: Final = re.compile(
     r"\s*+(?:[-*+>]?\s*+(?:\*\*)?\[?(?:\w{3} )?\d{1,2}:\d{2}|(?:[-*+]\s)?>?\s*+\*{1,3}[^*\n]{1,40}:\*{1,3}\s"
     r"|<[\w|-]{1,30}>\s)"
 )
-"""What begins with a time or a speaker is a statement of its own."""
+"""A line with a time or a speaker begins a new statement."""
 _LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _QUOTED: Final = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
 _BEFORE: Final = 12
-"""So many entries above one are looked at: a text that was pasted with blank lines in it is several entries."""
+"""The number of preceding entries to check: pasted text with blank lines makes several entries."""
 _ORDERS: Final = re.compile(r"\b(?:always|never|must|do not|don['’]t|rule:)(?!\w)", re.IGNORECASE)
 _TOOL: Final = "a tool of its session"
 
 
 def gives_orders(said: str) -> bool:
-    """Return whether somebody says what is always or never to be done, or must be."""
+    """Return whether a text says what must be done, always or never."""
     return _ORDERS.search(said) is not None
 
 
 @functools.lru_cache(4)
 def _led(text: str) -> tuple[str, ...]:
-    """Return by each line of an entry, and for what follows it, the source that is named above it in the entry.
+    """Return the source above each line of an entry, and above what follows the entry.
 
-    A captured turn is long: there a lead-in leads what it quotes, and no more.
+    In a captured turn, which is long, a lead-in covers only the quotation after it.
     """
     journal, led = _voice(text) is None, [""]
     for line in map(without_pointer, text.split("\n")):
@@ -116,7 +116,7 @@ def _led(text: str) -> tuple[str, ...]:
     return tuple(led)
 
 
-# An entry can be a hundred lines, or one of many megabytes that is asked about piece by piece: it is read once.
+# An entry can have a hundred lines, or many megabytes in one line that is queried piece by piece: parse it once.
 _voice = functools.lru_cache(4)(lambda text: voice_in(text.partition("\n")[0]))
 _act = functools.lru_cache(4)(act_in)
 _said = functools.lru_cache(4)(lambda text: said_in_turn(text.split("\n")))
@@ -124,21 +124,21 @@ _sealed = functools.lru_cache(4)(lambda seals, path, text: seals.trust_of(path, 
 
 
 class Provenance:
-    """Tells whose words stand in logs, by seals and lead-ins alone.
+    """Decides whose words logs contain, by seals and lead-ins alone.
 
     Args:
         entries: all entries of each log, in order.
-        seals: how to know whose words a captured line holds.
-        ids: the ids of all items; a comment with another one was copied from elsewhere.
+        seals: verify whose words a captured line contains.
+        ids: the ids of all items; a comment with another id was copied from elsewhere.
     """
 
     def __init__(self, entries: Mapping[str, Sequence[Entry]], seals: Seals, ids: Container[str] = ()) -> None:
-        """Read nothing yet."""
+        """Store the arguments."""
         self._entries, self._seals, self._ids = entries, seals, ids
         self._above: tuple[Entry | None, str] = None, ""
 
     def trust_of(self, entry: Entry, *, decided: bool = False) -> Trust:
-        """Return whose word an entry is; of a question and of a plan the words are the agent's, the decision is not."""
+        """Return whose word an entry is. In a question or plan, the words are the agent's, but not the decision."""
         trust, act = _sealed(self._seals, entry.path, entry.text), _act(entry.text)
         agents = trust is Trust.OWNER and act and act[0] in {Act.ANSWERED, Act.PLANNED} and not decided
         return Trust.SELF if agents else trust
@@ -146,18 +146,18 @@ class Provenance:
     def word(
         self, entry: Entry, at: int, words: str, quote: str = "", *, decides: bool = False, rule: bool = False
     ) -> tuple[Trust, str]:
-        """Return whose word some lines of an entry are, and the source of what is external.
+        """Return whose word some lines of an entry are, and the source if it is external.
 
         Args:
             entry: the entry.
             at: the first of the lines, from 0.
-            words: what they say.
-            quote: the part of it that counts; all of it without one.
-            decides: whether it is the decision in the entry's first line that counts.
+            words: their text.
+            quote: the part that counts; by default all of it.
+            decides: whether the decision in the entry's first line counts.
             rule: whether it is a rule, and so external wherever outside text came before.
         """
         act = _act(entry.text) if at else None
-        if at:  # below a question stands what the owner typed beside the answer
+        if at:  # below a question is what the owner typed in addition to the answer
             decides = act is not None and act[0] is Act.ANSWERED and ARROW in act[2]
         trust = self.trust_of(entry, decided=decides)
         if trust is Trust.OWNER:
@@ -169,7 +169,7 @@ class Provenance:
         return Trust.SELF, ""
 
     def echoes(self, entry: Entry, quote: str) -> bool:
-        """Whether a quote holds a part of a sentence that repeats outside text, as capture found it."""
+        """Whether a quote overlaps a sentence that repeats outside text, as capture recorded it."""
         voice = _voice(entry.text)
         if voice is None or voice[2] is not Trust.EXTERNAL or not voice[3]:
             return False
@@ -186,12 +186,12 @@ class Provenance:
         return False
 
     def source(self, entry: Entry, at: int, words: str) -> str:
-        """Return the source that is named before a line of an entry, in it or above it; or an empty string.
+        """Return the source named in or above a line of an entry, or an empty string.
 
         Args:
             entry: the entry.
             at: the line, from 0.
-            words: the line, with those that follow of the same statement.
+            words: the line, with the following ones of the same statement.
         """
         if "!-- k" in words and any(found[1] not in self._ids for found in _COMMENT.finditer(words)):
             return "another memory"
@@ -209,13 +209,13 @@ class Provenance:
         return self._above[1]
 
     def _source_above(self, entry: Entry) -> str:
-        """Return the source that the headings of an entry name, or the entries that it goes on with."""
+        """Return the source named by an entry's headings, or by the entries that it continues."""
         above_all = (source_in(f"{heading.rstrip(':')}:") for heading in entry.headings)
         led = (source_in(peel(one.text.split("\n")[-1]).marked) for one in self._run(entry) if _LEADS.search(one.text))
         return next(filter(None, (*above_all, *led)), "")
 
     def _run(self, entry: Entry) -> Iterable[Entry]:
-        """Yield the entries above one that it goes on with, the nearest first; one with a time begins its own."""
+        """Yield the preceding entries that an entry continues, nearest first; an entry with a time continues none."""
         entries = self._entries.get(entry.path, ())
         if _TIMED.match(entry.text):
             return

@@ -1,8 +1,8 @@
-"""Putting a file in another one's place so that what stood there is still in our hands, whoever writes meanwhile.
+"""Replace a file atomically while keeping the displaced one, whoever writes to it meanwhile.
 
-Between the last look at a file and the rename over it somebody may save it. A plain rename would throw their bytes
-away; an exchange hands them to us, and we look again. The displaced file is kept until the run is over, because a
-program that had it open may still be writing into it.
+Somebody may save a file between the last check and the rename over it. A plain rename would lose their bytes; an
+exchange hands them to us, to be checked again. The displaced file is kept until the run is over, because a program that
+has it open may still write to it.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _NAME: Final = re.compile(r"(\d+)\.(\w+)\.(\w+)\.swap")
 
 @dataclass(frozen=True, slots=True)
 class Swap:
-    """One exchange, as the name of its file tells it, so that it is understood after a kill at any moment.
+    """One exchange, fully described by the name of its file, so that it can be resolved after a kill at any moment.
 
     Args:
         folder: the journal.
-        name: its file there, which holds the new bytes before the exchange, and what was displaced after it.
-        number: which change of the set.
-        new: `mark` of what was to be put in place.
-        old: `mark` of what was expected there.
+        name: its file there: the new bytes before the exchange, the displaced ones after it.
+        number: the position of the change in its set.
+        new: `mark` of the new bytes.
+        old: `mark` of the expected old bytes.
     """
 
     folder: Folder
@@ -51,7 +51,7 @@ class Swap:
     old: str
 
     def found(self) -> bytes | None:
-        """Return what was displaced; None where nothing was, or the exchange never came."""
+        """Return the displaced bytes; None if there were none, or the exchange has not happened."""
         try:
             data = self.folder.read(self.name)
         except FileNotFoundError:
@@ -60,22 +60,22 @@ class Swap:
 
 
 def mark(data: bytes | None) -> str:
-    """Return the length and a short hash, by which the file names of swaps know bytes."""
+    """Return length and short hash, which identify bytes in the file names of swaps."""
     return NOTHING if data is None else f"{len(data)}x{hashlib.sha256(data).hexdigest()[:32]}"
 
 
 def grown_by(data: bytes, old: str) -> bytes | None:
-    """Return what was appended to the bytes that `mark` gave `old`, or None where they do not begin so."""
+    """Return what was appended to the bytes with the mark `old`, or None if `data` does not start with them."""
     size = 0 if old == NOTHING else int(old.partition("x")[0])
     return data[size:] if old == NOTHING or mark(data[:size]) == old else None
 
 
 def swaps(folder: Folder) -> list[Swap]:
-    """Return the exchanges of a journal, in order of its changes, after a step that was cut short is settled."""
+    """Resolve an interrupted step, and return the exchanges of a journal, in the order of its changes."""
     names = folder.names()
     for left in (name for name in names if name.endswith(".old")):
         swap = f"{left.removesuffix('.old')}.swap"
-        # Both names: the exchange without the kernel's help was cut short before the new file took its place.
+        # If both names exist, an exchange without kernel support stopped before the new file was in place.
         if swap in names:
             folder.unlink(left)
         else:
@@ -88,21 +88,21 @@ def swaps(folder: Folder) -> list[Swap]:
 def swap_in(
     root: Path, folder: Folder, number: int, path: str, sides: tuple[bytes | None, bytes | None]
 ) -> Swap | None:
-    """Put new bytes, or nothing, at `path`, and return where that which stood there is.
+    """Put new bytes, or nothing, at `path`, keeping the displaced file.
 
     Args:
         root: the memory.
         folder: the journal, on the same disk.
-        number: which change of the set.
+        number: the position of the change in its set.
         path: the file.
-        sides: what it is believed to hold, and what it should; None for no file.
+        sides: its expected and its new content; None for no file.
 
     Returns:
-        The exchange, or None where somebody made or removed the file in this very moment and nothing was done.
+        The exchange, or None if somebody created or removed the file just then and nothing was done.
 
     Raises:
         BadFile: a folder above the file is a symbolic link.
-        OSError: the disk refuses; the file is as it was.
+        OSError: the disk refuses; the file is unchanged.
     """
     old, new = sides
     above, _, name = real_path(root, path).rpartition("/")
@@ -113,7 +113,7 @@ def swap_in(
             if new is None:
                 target.rename(name, folder, swap.name)
             else:
-                # The new bytes are beside the journal, whole, before they have the name that says so.
+                # Write the new bytes completely before giving the file its final name in the journal.
                 there = target.lstat(name)
                 write_synced(folder, f"{stem}.next", new)
                 if there is not None:
@@ -123,7 +123,7 @@ def swap_in(
                 if old is not None:
                     exchange((folder, swap.name), (target, name))
                 elif not _renamed((folder, swap.name), (target, name), _RENAME_NOREPLACE):
-                    folder.link(swap.name, target, name)  # never over a file that somebody made meanwhile
+                    folder.link(swap.name, target, name)  # never over a file created meanwhile
                     folder.unlink(swap.name)
         except (FileNotFoundError, FileExistsError):
             folder.unlink(swap.name)
@@ -147,10 +147,10 @@ def swap_back(root: Path, swap: Swap, path: str) -> None:
 
 
 def exchange(one: tuple[Folder, str], other: tuple[Folder, str]) -> None:
-    """Exchange two files: at once where the kernel can, else by a link that keeps hold of the other one.
+    """Exchange two files: atomically if the kernel can, else with a hard link that keeps the displaced one.
 
     Raises:
-        FileNotFoundError: one of them is not there.
+        FileNotFoundError: one of them does not exist.
     """
     if not _renamed(one, other, _RENAME_EXCHANGE):
         (folder, name), (target, there) = one, other
@@ -161,7 +161,7 @@ def exchange(one: tuple[Folder, str], other: tuple[Folder, str]) -> None:
 
 
 def _renamed(one: tuple[Folder, str], other: tuple[Folder, str], how: int) -> bool:
-    """Rename as only the kernel's own call can; False where it, or the file system, has no such call."""
+    """Call renameat2; False if the kernel or the file system does not support it."""
     call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if call is None:
         return False

@@ -1,4 +1,4 @@
-"""Review.md, the queue of what waits for a person: entries under headings, choices as boxes, items as waiting lines.
+"""Review.md, the queue of questions for a person: entries under headings, choices as boxes, items as waiting lines.
 
     ## 7 items are gone from Projects/alpha.md <!-- review gone 2026-03-20 -->
 
@@ -9,8 +9,8 @@
 
     - Decision: … <!-- k… status=waiting home=Projects/alpha.md was=live … -->
 
-A ticked box is applied by the next run. What people write around it stays. More than a few questions at once are
-answered by nobody: the first ones are shown, and the others wait folded behind them.
+The next run applies a ticked box. What people write around it stays. Nobody answers more than a few questions at once,
+so only the first ones are shown, and the others are folded.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BOX: Final = re.compile(
 )
 _ENTRY_DIGITS: Final = 8
 MOST_SHOWN: Final = 5
-"""So many questions are put to a person; the others wait folded."""
+"""The number of questions shown; the others are folded."""
 _FOLD: Final = "<!-- review folded -->"
 TWICE: Final = "Two boxes are ticked here, so nothing was done. Untick one of them."
 
@@ -49,8 +49,8 @@ class QueueEntry:
     Args:
         kind: what it asks about (`gone`, `contradict`, `quarantine`, `archive`, `done`).
         first: its heading's line, from 0.
-        end: the line past it.
-        ticked: the choices whose boxes are ticked.
+        end: the line after it.
+        ticked: the choices with a ticked box.
         items: its waiting items, by line.
         day: the day on which it was asked.
         title: its heading, without the mark.
@@ -70,13 +70,13 @@ class QueueEntry:
 
     @property
     def id(self) -> str:
-        """The id by which a command names the whole entry: `q` and a hash of what its heading says."""
+        """The id of the whole entry for commands: `q` and a hash of its heading."""
         asked = f"{self.kind}\x1f{self.day}\x1f{self.title}"
         return "q" + hashlib.sha256(asked.encode()).hexdigest()[:_ENTRY_DIGITS]
 
 
 def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:
-    """Return the entries of Review.md, none of one that is not there; headings without a run's mark are a person's."""
+    """Return the entries of Review.md (none if it does not exist); headings without a run's mark are a person's."""
     if document is None:
         return ()
     lines, headings = document.lines, document.headings
@@ -106,7 +106,7 @@ def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:
     return tuple(found)
 
 
-def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order in which it shows them
+def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order of the text
     documents: Mapping[str, Document],
     kind: str,
     day: str,
@@ -115,16 +115,16 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order i
     choices: Sequence[str],
     items: Iterable[Item] = (),
 ) -> dict[str, Document]:
-    """Return the documents with an entry put at the end of Review.md, which is made where it is not there.
+    """Return the documents with an entry appended to Review.md, which is created if needed.
 
     Args:
         documents: every document by path.
-        kind: what the entry asks about, by which its answer is applied.
+        kind: what the entry asks about; decides how its answer is applied.
         day: the memory's day.
         title: its heading.
         why: what happened and why it is asked, in a sentence or two.
-        choices: each one's word and what it does, `word: what it does`.
-        items: the items that wait, as `waiting` made them.
+        choices: the choices, as `word: what it does`.
+        items: the waiting items, made by `waiting`.
     """
     document = documents.get(REVIEW) or Document(REVIEW, "# Review\n")
     end = line_end(document.lines)
@@ -136,7 +136,7 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order i
 
 
 def _folded(document: Document) -> Document:
-    """Return Review.md with all questions but the first ones folded, in a part that people can open."""
+    """Return Review.md with all but the first questions folded into a section that people can open."""
     lines, end = list(document.lines), line_end(document.lines)
     while (at := next((number for number, line in enumerate(lines) if _FOLD in line), None)) is not None:
         del lines[at : at + (2 if lines[at + 1 : at + 2] == [end] else 1)]
@@ -153,11 +153,11 @@ def _folded(document: Document) -> Document:
 
 
 def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Sequence[str]]]) -> Document:
-    """Return Review.md without what was answered.
+    """Return Review.md without answered questions.
 
     Args:
         document: Review.md.
-        answered: each entry, and the ids of those of its items that were answered; the entry goes when none is left.
+        answered: each entry, and the ids of its answered items; an entry without remaining items is removed.
     """
     lines = list(document.lines)
     placed = {one.item.id: one for one in document.items}
@@ -172,7 +172,7 @@ def without_answered(document: Document, answered: Iterable[tuple[QueueEntry, Se
 
 
 def with_remarks(document: Document) -> Document:
-    """Return Review.md in which each entry with two boxes ticked says so, and no other does."""
+    """Return Review.md with a remark in each entry with two ticked boxes, and in no other."""
     lines, end = list(document.lines), line_end(document.lines)
     for entry in reversed(read_queue(document)):
         rows = range(entry.first + 1, entry.end)
@@ -186,13 +186,13 @@ def with_remarks(document: Document) -> Document:
 
 
 def waiting(item: Item, home: str) -> Item:
-    """Return an item as it waits in Review.md: it remembers where it stood and what it was."""
+    """Return an item as it waits in Review.md; it records its document and status."""
     extra = (*_own_extra(item), ("home", home), ("was", item.status.value))
     return replace(item, status=Status.WAITING, extra=extra)
 
 
 def released(item: Item) -> tuple[str, Item]:
-    """Return where a waiting item stood, and the item as it was; the inverse of `waiting`."""
+    """Return the document of a waiting item, and the item as it was; the inverse of `waiting`."""
     extras = dict(item.extra)
     was = extras.get("was", "")
     status = Status(was) if was in frozenset(Status) else Status.LIVE

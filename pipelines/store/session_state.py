@@ -1,10 +1,10 @@
-"""Which transcripts are kept, and how far each was captured: `State/sessions.jsonl`, one line a capture, appended only.
+"""Captured transcripts, and how far each was captured: `State/sessions.jsonl`, append-only, one line per capture.
 
-Of several lines for one transcript the one that says most holds, so that two machines' lines can simply stand together.
+If a transcript has several lines, the one that covers most counts, so that two machines' lines can be merged by union.
 
-A log is a file that anybody with the memory can write, and so is a transcript under Sessions. So capture seals what it
-writes, with an HMAC over the line's words, its record and whose they are. The key lies outside of every memory: text
-cannot make a seal, and neither can somebody else's repository.
+Anybody with access to the memory can write to logs and transcripts. So capture seals what it writes, with an HMAC over
+the line's words, its record and whose they are. The key is outside all memories: neither text nor somebody else's
+repository can forge a seal.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ CAPTURED: Final = f"{STATE}/sessions.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A transcript that was captured.
+    """A captured transcript.
 
     Args:
-        file: where it is kept, relative to the memory.
-        head: the hash of its first record, by which the same session is known when it has grown.
-        lines: how many of its lines were captured.
-        digest: the hash of those lines, by which a transcript that was written anew is told from one that has grown.
-        first: the hash of its first turn, by which a session that goes on from it is known; may be empty.
+        file: its path, relative to the memory.
+        head: the hash of its first record, which identifies the session when it has grown.
+        lines: the number of captured lines.
+        digest: the hash of those lines, which distinguishes a rewritten transcript from one that has grown.
+        first: the hash of its first turn, which identifies a session that continues it; may be empty.
         project: its project.
-        repository: what its project's repository is known by: its remote, its first commit; empty where there is none.
+        repository: what identifies the project's repository: its remote, its first commit; empty if there is none.
     """
 
     file: str
@@ -60,10 +60,10 @@ class Kept:
 
 
 def read_kept(root: Path) -> dict[str, Kept]:
-    """Return head → transcript. Lines that cannot be read are passed over: what they say can be captured again.
+    """Return head → transcript. Unreadable lines are skipped: their transcripts can be captured again.
 
     Raises:
-        BadFile: the file is there and cannot be read.
+        BadFile: the file exists and cannot be read.
     """
     rows = read_rows(
         read_bytes(root, CAPTURED),
@@ -81,7 +81,7 @@ def read_kept(root: Path) -> dict[str, Kept]:
 
 
 def note_kept(root: Path, kept: Kept) -> None:
-    """Note how far a transcript was captured.
+    """Record how far a transcript was captured.
 
     Raises:
         NotWritable: the disk refused.
@@ -100,21 +100,21 @@ _CLOCK: Final = re.compile(r"^- \d{2}:\d{2} ")
 
 @dataclass(frozen=True, slots=True)
 class Seals:
-    """Makes and checks seals.
+    """Creates and verifies seals.
 
     Args:
-        key: the key; empty where there is none, and then nothing is sealed and no seal is believed.
+        key: the key; without one, nothing is sealed and no seal is valid.
     """
 
     key: bytes
 
     def of(self, log: str, lines: Sequence[str], file: str, record: int, trust: Trust) -> str:
-        """Return the seal of a captured turn, or an empty string where there is no key.
+        """Return the seal of a captured turn, or an empty string without a key.
 
         Args:
-            log: the log: what was said on another day cannot be said again today.
-            lines: the entry's lines in it, with or without its pointer. The project that they name is sealed, too: what
-                was said of one is no rule of another.
+            log: the log: what was said on one day cannot be replayed on another.
+            lines: the entry's lines, with or without its pointer. They include the project's name: what was said about
+                one project cannot become a rule of another.
             file: the transcript.
             record: the record's line, from 1.
             trust: whose words they are.
@@ -126,10 +126,10 @@ class Seals:
         return hmac.new(self.key, sealed.encode(errors="replace"), hashlib.sha256).hexdigest()[:_DIGITS]
 
     def trust_of(self, log: str, lines: Sequence[str]) -> Trust:
-        """Return whose words an entry of a log holds.
+        """Return whose words an entry of a log contains.
 
-        A log line without a record is the agent's own journal, and so is one whose seal does not fit: nothing that is
-        written in a log raises trust. That it lowers it is believed.
+        A line without a record, or with an invalid seal, is the agent's own journal: text in a log can lower trust, but
+        never raise it.
         """
         voice = voice_in(lines[0]) if lines else None
         if voice is None:
@@ -148,6 +148,6 @@ def load_seals(*, make: bool = False) -> Seals:
     """Return the user's seals.
 
     Args:
-        make: whether a key is made where there is none: capture makes it, and who only checks has no need of one.
+        make: whether to create a missing key: capture needs one, and verification does not.
     """
     return Seals(key_outside(NAME, make=make))

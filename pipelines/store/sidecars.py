@@ -1,7 +1,7 @@
 """Sidecars: the description of an image, in a small JSON file beside it, `photo.png.meta.json` or `photo.meta.json`.
 
-A person may write one, or a model that can see. A file that is there is never replaced: whoever wants an image
-described anew deletes its sidecar.
+A person or a vision model may write one. An existing file is never replaced: delete it to have the image described
+again.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _SHORT: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """What a sidecar says of its image.
+    """The content of a sidecar.
 
     Args:
         description: what the image shows; not empty.
-        title: what it is called, or empty.
+        title: its title, or empty.
         date: its day, `YYYY-MM-DD`, or empty.
-        by: who described it: a model and its prompt (`anthropic:claude-haiku-5-5@describe/1`), or what a person wrote.
+        by: who described it: a model and its prompt (`anthropic:claude-haiku-5-5@describe/1`), or any text by a person.
     """
 
     description: str
@@ -43,14 +43,14 @@ class Described:
 
 
 class BadSidecar(ValueError):
-    """Raised when a sidecar describes nothing; its text ends a sentence that begins with the sidecar's name."""
+    """Raised when a sidecar is not valid; the text is the predicate of a sentence about it."""
 
 
 def parse_sidecar(data: bytes) -> Described:
-    """Return what a sidecar says. Other fields than those of `Described` are passed over; they are somebody's.
+    """Return the content of a sidecar, ignoring unknown fields.
 
     Raises:
-        BadSidecar: it is no JSON object with a description.
+        BadSidecar: it is not a JSON object with a description.
     """
     if len(data) > MAX_BYTES:
         raise BadSidecar(f"is larger than {MAX_BYTES >> 20} MB")
@@ -61,7 +61,7 @@ def parse_sidecar(data: bytes) -> Described:
     except json.JSONDecodeError as error:
         raise BadSidecar(f"is not JSON (line {error.lineno})") from None
     except (ValueError, RecursionError):
-        raise BadSidecar("is no JSON that can be read") from None
+        raise BadSidecar("is not readable JSON") from None
     if not isinstance(raw, dict) or not (description := _text(raw.get("description"))):
         raise BadSidecar('has no text under "description"')
     date = _text(raw.get("date"))[:10]
@@ -74,7 +74,7 @@ def parse_sidecar(data: bytes) -> Described:
 
 
 def write_sidecar(root: Path, image: str, described: Described) -> bool:
-    """Write the sidecar of an image whole, and return whether it was written: where one stands, that one stays.
+    """Write the sidecar of an image, and return whether it was written: an existing one stays.
 
     Call it under the run lock.
 

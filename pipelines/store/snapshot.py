@@ -1,4 +1,4 @@
-"""The memory as a run finds it: every file read once, so that all stages decide on the same bytes."""
+"""The memory as a run reads it: every file once, so that all stages decide on the same bytes."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 _PENDING: Final = "its entries stay pending"
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
-"""Documents are held as lines and items, all of them at once; a larger one is no page that anybody reads."""
+"""Documents are held parsed, all at once; nobody reads a larger page."""
 MOST_BYTES: Final = 2 * 1024 * 1024 * 1024
 MOST_DOCUMENTS_BYTES: Final = 512 * 1024 * 1024
-"""What all logs, and all documents, may come to: a night decides on all of them together."""
+"""The limits of all logs, and of all documents: a run holds all of them at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Warned:
-    """A file that was passed over, or is odd.
+    """A file that was skipped, or has a problem.
 
     Args:
         path: the file.
-        why: the end of a sentence that begins with the path.
-        pending: whether something stays unread because of it, so that the run ends with exit code 1.
-        shown: what people call the file, where that is not what the program calls it.
-        is_link: whether it is a symbolic link among the documents; `memory.links` says what it leaves pending.
+        why: the predicate of a sentence about it.
+        pending: whether something stays unread because of it, so that the run exits with code 1.
+        shown: its path on disk, if different.
+        is_link: whether it is a symbolic link among the documents; `with_links_told_apart` decides what is pending.
     """
 
     path: str
@@ -57,15 +57,15 @@ class Warned:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What the memory held when it was read.
+    """The content of the memory when it was read.
 
     Args:
         root: the memory.
-        documents: path → document, for every curated file that could be read.
-        logs: path → bytes of each log that is named after a day, in order of days.
+        documents: path → document, for every readable curated file.
+        logs: path → bytes of each log named after a day, ordered by day.
         partials: path → bytes of each partial log.
         state: path → bytes of each file under State.
-        layout: how its files are called on the disk.
+        layout: the paths on disk of its files.
         warnings: what could not be read, and why.
     """
 
@@ -78,37 +78,37 @@ class Snapshot:
     warnings: tuple[Warned, ...] = ()
 
     def items(self) -> Iterator[tuple[Document, Placed]]:
-        """Yield every item with its document, in order of paths and lines."""
+        """Yield every item with its document, ordered by path and line."""
         for path in sorted(self.documents):
             for placed in self.documents[path].items:
                 yield self.documents[path], placed
 
     def shown(self, path: str) -> str:
-        """Return what people call the file that the program calls `path`."""
+        """Return the path on disk of a canonical path, as people are shown it."""
         return self.layout.real(path)
 
     def theirs(self) -> frozenset[str]:
-        """The documents that are a person's own files, opted in: nothing but lines of items is written into them."""
+        """Return the documents that are a person's own opted-in files: only item lines may be written to them."""
         if not isinstance(self.layout, InPlaceLayout):
             return frozenset()
         return frozenset(filter(self.layout.is_theirs, self.documents))
 
     def unreadable(self) -> frozenset[str]:
-        """The files that are there and could not be read; nothing may be written over them."""
+        """Return the files that exist but could not be read; nothing may be written over them."""
         return frozenset(warned.path for warned in self.warnings)
 
 
 def read_snapshot(root: Path) -> Snapshot:
-    """Read a memory. What cannot be read is passed over with a warning.
+    """Read a memory. What cannot be read is skipped with a warning.
 
     Raises:
-        BadFile: one of the folders of the layout, or a file of its state, is a symbolic link or cannot be read: without
-            those nobody can say what was there before. Or there is more than can be held.
+        BadFile: a folder of the layout or a state file is a symbolic link or cannot be read, so that earlier content is
+            unknown; or there is too much to hold.
     """
     layout = layout_of(root)
     warnings: list[Warned] = []
     documents = read_documents(root, warnings)
-    held = 0
+    total = 0
     for folder in FOLDERS:
         is_link = (root / layout.real(folder)).is_symlink()
         links = [folder] if is_link else list_files(root, folder, "", links=True)
@@ -125,12 +125,12 @@ def read_snapshot(root: Path) -> Snapshot:
             elif partial and is_safe_line(path) and not can_be_kept(path):
                 warnings.append(Warned(path, f"has a name that is too long; {_PENDING}", pending=True))
             elif (data := _read_text(root, path, MAX_LOG_BYTES, below, warnings, _PENDING)) is not None:
-                held += len(data)
-                if held > MOST_BYTES:
+                total += len(data)
+                if total > MOST_BYTES:
                     raise _too_much("The logs and the state of the memory", MOST_BYTES)
                 (partials if partial else logs)[path] = data
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
-    if held + sum(map(len, state.values())) > MOST_BYTES:
+    if total + sum(map(len, state.values())) > MOST_BYTES:
         raise _too_much("The logs and the state of the memory", MOST_BYTES)
     warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]
     for path, real in layout.forsaken.items() if isinstance(layout, InPlaceLayout) else ():
@@ -140,27 +140,27 @@ def read_snapshot(root: Path) -> Snapshot:
 
 
 def _too_much(what: str, most: int) -> BadFile:
-    """Return the fault of reading more together than is held; with a part of it nobody could decide."""
-    why = f"come to more than the {most:,} bytes that are held at once"
-    return BadFile(what, why, "Move what is old out of the memory, then run again.")
+    """Return the error for more data than can be held; a run cannot decide on a part of it."""
+    why = f"have more than {most:,} bytes together, the limit for one run"
+    return BadFile(what, why, "Move old files out of the memory, then run again.")
 
 
 def read_documents(root: Path, warnings: list[Warned] | None = None) -> dict[str, Document]:
-    """Return the documents of a memory by path, for commands that ask about items and touch no log.
+    """Return the documents of a memory by path, for commands that need items but no logs.
 
     Args:
         root: the memory.
-        warnings: is given what was passed over, or is odd.
+        warnings: receives what was skipped, or has a problem.
     """
     warnings = [] if warnings is None else warnings
     documents: dict[str, Document] = {}
-    held = 0
+    total = 0
     with Below(root) as below:
         for path in document_paths(root):
             data = _read_text(root, path, MAX_DOCUMENT_BYTES, below, warnings, "it was left alone")
             if data is not None:
-                held += len(data)
-                if held > MOST_DOCUMENTS_BYTES:
+                total += len(data)
+                if total > MOST_DOCUMENTS_BYTES:
                     raise _too_much("The documents of the memory", MOST_DOCUMENTS_BYTES)
                 documents[path] = document = document_at(path, data.decode())
                 faults = document.front.faults
@@ -169,8 +169,8 @@ def read_documents(root: Path, warnings: list[Warned] | None = None) -> dict[str
 
 
 def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[Warned], left: str) -> bytes | None:
-    """Return the bytes of a text, or None, with a warning where it is there and cannot be read."""
-    why = "" if is_safe_line(path) else "has a name that cannot stand in a line of text"
+    """Return the bytes of a text file, or None; add a warning if it exists and cannot be read."""
+    why = "" if is_safe_line(path) else "has a name with control characters"
     data = None
     try:
         data = None if why else read_bytes(root, path, most, below)
@@ -185,7 +185,7 @@ def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[Wa
 
 
 def document_paths(root: Path) -> list[str]:
-    """Return the paths at which documents stand, or could."""
+    """Return the paths of documents, including the standard ones that may not exist."""
     layout = layout_of(root)
     present = (folder for folder in FOLDERS if not (root / layout.real(folder)).is_symlink())
     found = [BRIEFING, USER, REVIEW, *(path for folder in present for path in list_files(root, folder, ".md"))]
@@ -195,21 +195,21 @@ def document_paths(root: Path) -> list[str]:
 
 
 _LINK: Final = "120000"
-"""The mode by which git knows a link."""
+"""The mode of a symbolic link in git."""
 
 
 def with_links_told_apart(snapshot: Snapshot, git: Git) -> Snapshot:
-    """Return a snapshot in which only those links leave something pending that hide a document of the last commit.
+    """Return the snapshot with links marked pending only if they hide a document of the last commit.
 
-    While such a link is there, the items behind it cannot be tended, and each night says so anew. Any other is a
-    person's own affair: nothing behind it was ever to be read, so nothing is left undone, and a note is enough.
+    Items behind such a link cannot be maintained, so every run reports it. Any other link is the person's own affair:
+    nothing behind it belongs to the memory, so a note is enough.
     """
     if not any(warned.is_link for warned in snapshot.warnings):
         return snapshot
-    held = [path for path, (mode, _) in git.tree(git.head()).items() if mode != _LINK]
+    committed = [path for path, (mode, _) in git.tree(git.head()).items() if mode != _LINK]
     warnings = []
     for warned in snapshot.warnings:
-        hides = warned.is_link and any(f"{path}/".startswith(f"{warned.path}/") for path in held)
-        why = f"{LINKED}; what the memory has there waits until the link is gone" if hides else warned.why
+        hides = warned.is_link and any(f"{path}/".startswith(f"{warned.path}/") for path in committed)
+        why = f"{LINKED}; the documents behind it wait until you remove the link" if hides else warned.why
         warnings.append(replace(warned, why=why, pending=warned.pending and (hides or not warned.is_link)))
     return replace(snapshot, warnings=tuple(warnings))

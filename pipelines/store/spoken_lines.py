@@ -1,4 +1,4 @@
-"""The lines of an entry that are speech: what a fence or an HTML comment holds is blank."""
+"""The spoken lines of an entry; those in a code fence or an HTML comment are blank."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ if TYPE_CHECKING:
     from pipelines.store.log import Entry
 
 
-# ---------------------------------------- what stands before the words of a line
-# quote, list and heading marks, the time, and who speaks.
+# ---------------------------------------- marks before the words of a line
+# Quote, list and heading marks, the time, and the speaker:
 #
-# `[Tue 10:06] <manu> RESOLVED: ...`, `> *Rob:* ...`, `- 14:05 **Anna:** ...`, `… and so on`. Each mark is matched at
-# its place by one pattern with bounded repeats, so a line is peeled in constant time whatever it holds.
+# `[Tue 10:06] <manu> RESOLVED: ...`, `> *Rob:* ...`, `- 14:05 **Anna:** ...`, `… and so on`. One pattern with bounded
+# repeats matches each mark at its position, so that any line is parsed in constant time.
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """One line, peeled.
+    """One line, split into marks and words.
 
     Args:
         line: the whole line.
-        marked: its words, with the speaker's name before them where it has one.
+        marked: its words, including the speaker's name before them.
         said: the words after the speaker.
-        is_speech: whether somebody is quoted here, rather than the log speaking for itself.
-        speaker: who speaks, as the log names them, or empty.
-        heading: whether it begins with the mark of a heading.
+        is_speech: whether somebody is quoted, rather than the log's own text.
+        speaker: the speaker's name as written, or empty.
+        heading: whether it starts with a heading mark.
         bullet: whether it is a list item.
-        box: the content of its tick box (a blank, `x`), or empty where it has none.
-        quoted: whether a quote mark stands before it.
+        box: the content of its tick box (a blank, `x`), or empty if it has none.
+        quoted: whether it starts with a quote mark.
         chat: whether it has the form of a chat message.
-        dots: whether it goes on with what the speaker of an earlier line said.
-        timed: whether it bears a time of day.
+        dots: whether it continues what an earlier line's speaker said.
+        timed: whether it has a time of day.
     """
 
     line: str
@@ -79,7 +79,7 @@ _MARK = re.compile(
 )
 _MOST_MARKS: Final = 12
 
-# What looks like a name before a colon and is none: labels, their near misses, and the chair's own commands.
+# Words before a colon that are not names: labels, their near misses, and the chair's own commands.
 _NO_NAME = re.compile(
     r"(?:proposed|proposals?|propose|draft|straw\W?poll|strawman|poll|vote|voting|not?|failed|pending|possible|"
     r"potential|previous|prior|old|former|example|examples|e\.g|eg|ex|i\.e|ie|for|like|format|template|syntax|usage|"
@@ -96,7 +96,7 @@ _NO_NAME = re.compile(
 
 
 def peel(line: str) -> Spoken:
-    """Return the line with its marks told apart from its words. A label (`Decision:`) is no speaker and stays."""
+    """Split a line into its marks and its words. A label (`Decision:`) is not a speaker and stays."""
     at = mark_at = len(line) - len(line.lstrip(" \t\ufeff"))
     seen: dict[str, str] = {}
     for _ in range(_MOST_MARKS):
@@ -139,7 +139,7 @@ _SPEAKERS: Final = frozenset({"nick", "named", "plain"})
 def _may_follow(kind: str, found: re.Match[str], seen: dict[str, str]) -> bool:
     if kind in {"named", "plain"}:
         name = (found["name"] or found["word"]).strip()
-        last = re.split(r"[.!?;] +", name)[-1]  # `Met Bea. Done:` names nobody
+        last = re.split(r"[.!?;] +", name)[-1]  # `Met Bea. Done:` is not a name
         return not ("named" in seen or "plain" in seen or _NO_NAME.match(name) or _NO_NAME.match(last))
     if kind == "bullet":
         fresh = "bullet" not in seen or bool(found["box"] and not seen["bullet"])
@@ -158,7 +158,7 @@ class Line:
     Args:
         number: its line in the log, from 1.
         raw: the line verbatim.
-        spoken: the line peeled; None where it is blank, code or a comment.
+        spoken: the parsed line; None if it is blank, code or a comment.
     """
 
     number: int
@@ -166,17 +166,17 @@ class Line:
     spoken: Spoken | None
 
 
-_LONGEST: Final = 20_000  # characters of a line that are read; no sentence is longer
+_LONGEST: Final = 20_000  # characters of a line that are parsed; no sentence is longer
 _CODE_INDENT: Final = 4
 
 
 def read_lines(entry: Entry) -> list[Line]:
-    """Return the lines of an entry. An entry that is indented as code has none that speak."""
+    """Return the lines of an entry. An entry indented as code has no spoken ones."""
     raw = entry.text.split("\n")
     seen = _without_comments(entry.text).split("\n") if "<!--" in entry.text else raw
     code = fenced(raw) if "```" in entry.text or "~~~" in entry.text else frozenset()
     prefix = raw[0][: len(raw[0]) - len(raw[0].lstrip(" \t"))]
-    indented = len(prefix.expandtabs(_CODE_INDENT)) >= _CODE_INDENT  # Markdown shows such a paragraph as code
+    indented = len(prefix.expandtabs(_CODE_INDENT)) >= _CODE_INDENT  # a code block in Markdown
     return [
         Line(entry.start_line + index, raw[index], None if hidden else peel(text[:_LONGEST]))
         for index, text in enumerate(seen)
@@ -193,14 +193,14 @@ def _without_comments(text: str) -> str:
     return "".join([*parts, text[at:]])
 
 
-# ---------------------------------------- where the sentences of a text begin and end
+# ---------------------------------------- sentence boundaries
 
 
 _HEAD: Final = re.compile(r"\A\d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?(?:assistant|program): ")
 
 
 def said_in_turn(lines: Iterable[str]) -> tuple[str, list[tuple[int, int]]]:
-    """Return the words of a captured turn on one line, and where each of its sentences begins and ends in them.
+    """Return the words of a captured turn on one line, and the start and end of each sentence in them.
 
     Args:
         lines: the entry's lines, with or without its pointer.
@@ -228,7 +228,7 @@ _FILLER = re.compile(
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where each sentence of `text` begins and ends; a stop behind an abbreviation ends none."""
+    """Yield the start and end of each sentence of `text`; an abbreviation's full stop ends none."""
     start = 0
     for stop in _STOP.finditer(text):
         if stop[0][0] == "." and _ABBREVIATION.search(text, max(0, stop.start() - 8), stop.start() + 1):
@@ -242,7 +242,7 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def without_filler(text: str) -> str:
-    """Return a sentence without the words that only open the mouth: `so`, `ok`, `well`."""
+    """Return a sentence without filler words at its start: `so`, `ok`, `well`."""
     for _ in range(2):
         if (found := _FILLER.match(text)) is None:
             break
@@ -250,11 +250,11 @@ def without_filler(text: str) -> str:
     return text
 
 
-# ---------------------------------------- the words of a line without its Markdown
-# and when two texts say the same.
+# ---------------------------------------- comparing words
+# Text without its Markdown, and its similarity.
 
 
-LONGEST_TEXT: Final = 1200  # characters; a longer one is not a sentence to keep, and is cut at a word
+LONGEST_TEXT: Final = 1200  # characters; longer text is cut at a word: no sentence worth keeping is longer
 
 _CODE = re.compile(r"(`[^`\n]{1,400}`)")
 _BOLD = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]{1,1500}?)(?<=\S)\1(?![\w*])")
@@ -269,7 +269,7 @@ def clean(text: str, marks: str = "") -> str:
 
     Args:
         text: verbatim words of a log.
-        marks: the emphasis marks that were opened before the text began, whose closing ones end it.
+        marks: the emphasis marks opened before the text, to be removed where they close.
     """
     text = fold(_PROJECT.sub("", text) if "[" in text else text)
     if len(text) > LONGEST_TEXT:
@@ -288,16 +288,16 @@ def clean(text: str, marks: str = "") -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text, case folded; numbers, names and references stay whole words."""
+    """Return the words of a text, casefolded; numbers, names and references stay whole."""
     return [word for raw in _NOT_WORDS.split(text[:LONGEST_TEXT].casefold()) if (word := raw.strip(_EDGES))]
 
 
 def same_key(text: str) -> str:
-    """Return what two texts share when they differ in case, punctuation and Markdown alone."""
+    """Return a key that is equal for texts that differ only in case, punctuation and Markdown."""
     return " ".join(words(text))
 
 
 def overlap(first: Counter[str], second: Counter[str]) -> float:
-    """Return the F1 of two bags of words: 0 for no common word, 1 for the same words."""
+    """Return the F1 score of two bags of words: 0 for no common word, 1 for the same words."""
     common = (first & second).total()
     return 2 * common / (first.total() + second.total()) if common else 0.0

@@ -1,11 +1,11 @@
 """What has been curated: a set of entry hashes per log, so that no entry is read twice, however the log grows.
 
-`State/progress.jsonl` holds one line a log, sorted: an open day with its entries' hashes, a closed day with one digest
-of them. `file` is the hash of the log as it was read: while it matches, the log need not even be parsed.
+`State/progress.jsonl` has one line per log, sorted: for an open day the hashes of its entries, for a closed day one
+digest of them. `file` is the hash of the log as it was read: while it matches, the log need not even be parsed.
 
-`State/tombstones.jsonl` holds one line for each item that must not come back: deleted by a person, undone or forgotten.
-Its lines are sorted, so that two machines' files join line by line. No text is in it: what was deleted for a reason is
-not kept in another place.
+`State/tombstones.jsonl` has one line for each item that must not come back: deleted by a person, undone or forgotten.
+Its lines are sorted, so that two machines' files merge line by line. It contains no text: what was deleted on purpose
+is not kept elsewhere.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class LogProgress:
 
     Args:
         file: hash of the log's bytes when it was last read.
-        digest: digest of its entries' hashes, once the day is closed; empty before.
-        entries: the hashes of its curated entries, while the day is open.
-        by_rules: the hashes of the entries that only the rules could read, though a model was to read them.
-        night: the day of the run that marked them so, `YYYY-MM-DD`; empty for none.
+        digest: digest of its entries' hashes once the day is closed; empty before.
+        entries: the hashes of its curated entries while the day is open.
+        by_rules: the hashes of entries that only the rules read, although a model should have.
+        night: the day of the run that recorded `by_rules`, `YYYY-MM-DD`; empty for none.
     """
 
     file: str
@@ -60,14 +60,14 @@ def file_hash(data: bytes) -> str:
 
 
 def entries_digest(keys: Iterable[str]) -> str:
-    """Return the digest that stands for a set of entry hashes."""
+    """Return the digest of a set of entry hashes."""
     return file_hash("\n".join(sorted(set(keys))).encode())
 
 
 def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
-    """Return log path → its records; more than one where two machines' records were merged.
+    """Return log path → its records; more than one if two machines' records were merged.
 
-    Lines that cannot be read are passed over: their logs are then read again, and review drops what is known.
+    Unreadable lines are skipped: their logs are read again, and review drops what is known.
     """
     found: dict[str, tuple[LogProgress, ...]] = {}
     rows = read_rows(
@@ -89,17 +89,17 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
 
 
 def read_rows(data: bytes | None, understood: Callable[[dict[str, Any]], _T]) -> Iterator[_T]:
-    """Yield what each line of a file of JSON says; lines that cannot be read, or written again, are passed over."""
+    """Yield each parsed line of a JSONL file; lines that cannot be read, or written again, are skipped."""
     for line in (data or b"").decode(errors="replace").split("\n"):
         with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
             row = json.loads(line)
             if "\\u" in line and "\\ud" in line.lower():
-                json.dumps(row, ensure_ascii=False).encode()  # half a character could never be written again
+                json.dumps(row, ensure_ascii=False).encode()  # fails on lone surrogates
             yield understood(row)
 
 
 def unreadable_lines(data: bytes) -> list[int]:
-    """Return the numbers, from 1, of the lines of a file of JSON that are not empty and cannot be read."""
+    """Return the numbers, from 1, of the non-empty lines of a JSONL file that cannot be read."""
     lines = enumerate(data.split(b"\n"), 1)
     return [number for number, line in lines if line.strip() and not any(read_rows(line, lambda row: {**row, "": 1}))]
 
@@ -131,10 +131,10 @@ class Tombstone:
 
     Args:
         hash: `wording_hash` of its type and text.
-        id: its id, by which conservation accounts for it; empty where only its wording went.
-        day: the memory's day on which it went.
+        id: its id, for conservation; empty if only its wording is gone.
+        day: the memory's day of its removal.
         reason: why.
-        places: where it was said, as its comment named them, for one that a person rejected: search asks.
+        places: the evidence of an item that a person rejected, for search.
     """
 
     hash: str
@@ -145,7 +145,7 @@ class Tombstone:
 
 
 def wording_hash(kind: ItemType, text: str) -> str:
-    """Return the hash by which an item's wording is known: texts that differ in case and punctuation alone share it."""
+    """Return the hash that identifies an item's wording; case and punctuation do not count."""
     return file_hash(f"{kind}\x1f{folded(text)}".encode())
 
 
@@ -156,7 +156,7 @@ def tombstone(item: Item, day: str, reason: Reason) -> Tombstone:
 
 
 def read_tombstones(data: bytes | None) -> frozenset[Tombstone]:
-    """Return the tombstones of a file; lines that cannot be read are passed over."""
+    """Return the tombstones of a file; unreadable lines are skipped."""
     return frozenset(
         read_rows(
             data,
@@ -178,11 +178,11 @@ def render_tombstones(stones: Iterable[Tombstone]) -> bytes:
 
 
 NIGHTS = 30
-"""How many days back `curate status` sums up what was spent."""
+"""The number of days for which `curate status` sums up spending."""
 
 
 def read_record(root: Path, name: str, folder: str = PRIVATE) -> dict[str, object]:
-    """Return a record of the derived folder, or of another; an empty one where there is none that can be read."""
+    """Return a record of the derived folder, or of another; empty if it is missing or unreadable."""
     try:
         found = json.loads(read_bytes(root, f"{folder}/{name}") or b"")
     except (BadFile, ValueError, RecursionError):
@@ -191,7 +191,7 @@ def read_record(root: Path, name: str, folder: str = PRIVATE) -> dict[str, objec
 
 
 def write_record(root: Path, name: str, row: Mapping[str, object]) -> None:
-    """Leave a record in the derived folder, in place of what is there.
+    """Write a record to the derived folder, replacing an earlier one.
 
     Raises:
         NotWritable: the disk refused.
@@ -201,10 +201,10 @@ def write_record(root: Path, name: str, row: Mapping[str, object]) -> None:
 
 
 def push_state(root: Path) -> dict[str, object] | None:
-    """Return how the last push went, or None where nothing is pushed.
+    """Return the result of the last push, or None if there is none.
 
-    `remote`, `state`, `at` and `reason` are of that push; `nights` is how many in a row did not reach the remote, and
-    `pushed` when one last did.
+    `remote`, `state`, `at` and `reason` describe that push; `nights` is the number of consecutive failures, and
+    `pushed` the time of the last success.
     """
     found = read_record(root, "push.json")
     keys = ("remote", "state", "at", "reason", "nights", "pushed")
@@ -212,16 +212,16 @@ def push_state(root: Path) -> dict[str, object] | None:
 
 
 def not_reached(push: Mapping[str, object]) -> str:
-    """Return the sentence that says for how many nights a remote was not reached; empty for one, or none."""
+    """Return a sentence with the number of nights on which the remote was unreachable; empty for fewer than two."""
     nights = push.get("nights")
     if not isinstance(nights, int) or nights <= 1:
         return ""
-    last = f"the last push was {push['pushed']}" if push.get("pushed") else "nothing was pushed yet"
-    return f" That is so for {nights} nights; {last}."
+    last = f"the last push was {push['pushed']}" if push.get("pushed") else "nothing has been pushed yet"
+    return f" This has happened for {nights} nights in a row; {last}."
 
 
 def spent(reports: Iterable[Mapping[str, object]], now: datetime) -> dict[str, object]:
-    """Return what the runs of the last 30 days cost: `usd` (null where no price is known), `tokens` and `runs`."""
+    """Return what the runs of the last 30 days cost: `usd` (null if no price is known), `tokens` and `runs`."""
     usd: list[float] = []
     tokens = runs = 0
     for report in reports:

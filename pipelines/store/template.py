@@ -1,4 +1,4 @@
-"""The files that make a memory: what `curate init` lays down, which of them commits hold, and how people name them."""
+"""The files of a memory: what `curate init` creates, which of them are committed, and how people name them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DOTTED: Final = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
 
 
 def missing_files(root: Path, template: Path) -> dict[str, bytes]:
-    """Return what the memory lacks of the template: one that was adopted in place wants only what runs write into."""
+    """Return the template files that the memory lacks; adopted in place, it needs only those that runs write to."""
     files = {_DOTTED.get(file.name, file.name): file for file in sorted(template.iterdir()) if file.is_file()}
     in_place = layout_of(root).in_place
     missing = [path for path in files if not os.path.lexists(at(root, path)) and (kind_of(path) or not in_place)]
@@ -30,7 +30,7 @@ def missing_files(root: Path, template: Path) -> dict[str, bytes]:
 
 
 def make_missing_folders(root: Path) -> None:
-    """Make the folders of the layout that are not there."""
+    """Create the missing folders of the layout."""
     layout = layout_of(root)
     for name in (*FOLDERS, STATE) if layout.in_place else (*FOLDERS, LOGS, STATE, SESSIONS):
         real = layout.real(name)
@@ -40,12 +40,12 @@ def make_missing_folders(root: Path) -> None:
 
 
 def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
-    """Write what is missing of the template into a folder, and return the paths that were added.
+    """Write the missing template files into a folder, and return the added paths.
 
     Args:
-        root: the folder; made where it is missing.
+        root: the folder; created if needed.
         template: the template's folder.
-        timezone: the zone that a new curate.toml names.
+        timezone: the time zone for a new curate.toml.
 
     Raises:
         NotWritable: the disk refused.
@@ -62,14 +62,14 @@ def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
 
 
 def named_documents(documents: Mapping[str, Document], name: str, shown: Callable[[str], str] = str) -> list[str]:
-    """Return the paths of the documents that a name means: their path, id, title or file name, whatever its case.
+    """Return the paths of the documents with that path, id, title or file name, in any case.
 
-    A former name means a document only where no other has it now.
+    A former name counts only if no document has it now.
 
     Args:
         documents: every document by path.
-        name: what a person or an agent calls it.
-        shown: what people call the file at a path.
+        name: the name that a person or an agent uses.
+        shown: path → the path that people see.
 
     Raises:
         UsageFault: there is none.
@@ -88,14 +88,14 @@ def named_documents(documents: Mapping[str, Document], name: str, shown: Callabl
 
 
 def named_item(prefix: str, *known: Iterable[str]) -> str:
-    """Return the one item's id that begins so; every verb that takes an id asks here.
+    """Return the only item id that starts with `prefix`. All commands with an id argument use this.
 
     Args:
-        prefix: a whole id or its beginning, in any case, with or without blanks around it.
-        known: ids, in groups: a group is looked through only where those before it have none that begins so.
+        prefix: an id or its beginning, in any case, with or without surrounding blanks.
+        known: groups of ids; a group is searched only if the earlier ones have no match.
 
     Raises:
-        UnknownItem: there is none, or more than one; the sentence lists those.
+        UnknownItem: no id matches, or more than one; the message lists those.
     """
     wanted = prefix.strip().casefold()
     for group in known:
@@ -108,13 +108,13 @@ def named_item(prefix: str, *known: Iterable[str]) -> str:
 
 
 def tracked_files(root: Path) -> list[str]:
-    """Return the files that the memory commits, by what the program calls them; links are passed over."""
+    """Return the canonical paths of the files that the memory commits; links are skipped."""
     layout = layout_of(root)
     return list(filter(layout.is_tracked, own_files(root, (*TRACKED, NOTES) if layout.opted_in else TRACKED)))
 
 
 def own_files(root: Path, tops: Iterable[str]) -> list[str]:
-    """Return the regular files that are, or stand below, these files and folders of a memory."""
+    """Return the regular files at or below these files and folders of a memory."""
     found = []
     for name in tops:
         place = at(root, name)

@@ -1,4 +1,4 @@
-"""How lines are appended to an open file: all of them, on the disk, or none. It imports nothing that takes long."""
+"""Append lines to an open file: all of them, flushed, or none. Imports nothing slow."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import os
 def append_whole(descriptor: int, data: bytes) -> bool:
     """Append whole lines to a file that is open for reading and appending; the caller holds the log's lock.
 
-    What the disk did not take whole is cut off, if nobody wrote after it.
+    An incomplete write is cut off if nobody wrote after it.
 
     Returns:
-        Whether the file was empty, so that its folder has yet to be flushed.
+        Whether the file was empty, so that the caller must flush its folder.
 
     Raises:
-        OSError: the disk refused; the file is as it was.
+        OSError: the disk refused; the file is unchanged.
     """
     size = os.fstat(descriptor).st_size
     if size and not data.startswith(b"\n") and os.pread(descriptor, 1, size - 1) != b"\n":

@@ -38,7 +38,7 @@ def test_a_folder_of_exactly_the_bound_is_listed_and_one_more_is_not(
     fill(tmp_path / "Logs/other", 9, ".txt")
     assert len(list_files(tmp_path, "Logs", ".md")) == 6
     fill(tmp_path / "Logs/old", 5)
-    with pytest.raises(BadFile, match=r"Logs holds more than the 6 files that are looked at\. Move what is no memory"):
+    with pytest.raises(BadFile, match=r"Logs has more than 6 files, which is the limit\. Move unrelated files"):
         list_files(tmp_path, "Logs", ".md")
 
 
@@ -81,7 +81,7 @@ def test_a_night_over_too_many_files_is_refused_and_loses_nothing(
         patch.setattr(files, "MOST_FILES", 20)
         for verb in (("run", "--now", "2026-03-20T02:00"), ("status",), ("add", "fact", "So it is"), ("undo",)):
             said = memory.curate(*verb, exits=1)
-            assert f"{folder.partition('/')[0]} holds more than the 20 files that are looked at." in said, verb
+            assert f"{folder.partition('/')[0]} has more than 20 files, which is the limit." in said, verb
     assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
 
 
@@ -93,7 +93,7 @@ def test_the_index_takes_what_fits_and_names_the_folder_of_the_rest(
     monkeypatch.setattr(files, "MOST_FILES", 20)
     found, skipped = scan(memory.root)
     assert sum(path.startswith("Resources/") for path in found) == 20
-    reason = "holds more than the 20 files that are looked at; the others are not in the index"
+    reason = "has more than 20 files, which is the limit; the others are not in the index"
     assert skipped == (Skipped("Resources", reason),)
     assert f"Resources {reason}" in " ".join(memory.curate("index").split())
     assert "hall 4" in memory.curate("search", "printer hall")
@@ -106,9 +106,7 @@ def test_the_index_looks_at_no_more_names_than_the_bound(tmp_path: Path, monkeyp
     fill(tmp_path / "Logs", 30)
     found, skipped = scan(tmp_path)
     assert len(found) <= 10
-    assert skipped == (
-        Skipped("Logs", "holds more than the 10 files that are looked at; the others are not in the index"),
-    )
+    assert skipped == (Skipped("Logs", "has more than 10 files, which is the limit; the others are not in the index"),)
 
 
 def test_a_folder_that_is_adopted_has_the_same_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +131,7 @@ def test_what_is_held_together_has_a_bound(
     with monkeypatch.context() as patch:
         patch.setattr(snapshot, bound, 20_000)
         said = memory.curate("run", "--now", "2026-03-20T02:00", exits=1)
-    assert f"{what} of the memory come to more than the 20,000 bytes that are held at once. Move what is old" in said
+    assert f"{what} of the memory have more than 20,000 bytes together, the limit for one run. Move old files" in said
     assert memory.files() == before
     memory.curate("run", "--now", "2026-03-20T02:00")
     assert "hall 4 <!-- k" in "".join(data.decode() for name, data in memory.files().items() if name.endswith(".md"))

@@ -43,7 +43,7 @@ _OF_ONE_KIND: Final = [
 def test_a_document_over_the_bound_is_named_and_left_alone(memory: Memory, path: str) -> None:
     grow(memory.root / path, MAX_DOCUMENT_BYTES + 1)
     said = memory.curate(*NIGHT, exits=1)
-    assert f"{path} has 8,388,609 bytes, more than the 8,388,608 that are read; it was left alone." in said
+    assert f"{path} has 8,388,609 bytes, and the limit is 8,388,608; it was left alone." in said
     assert (memory.root / path).stat().st_size == MAX_DOCUMENT_BYTES + 1
     assert "8,388,609 bytes" in memory.curate("status", exits=1)
 
@@ -52,7 +52,7 @@ def test_a_document_over_the_bound_is_named_and_left_alone(memory: Memory, path:
 def test_a_log_over_the_bound_waits(memory: Memory, path: str) -> None:
     grow(memory.root / path, MAX_LOG_BYTES + 1)
     said = memory.curate(*NIGHT, exits=1)
-    assert f"{path} has 67,108,865 bytes, more than the 67,108,864 that are read" in said
+    assert f"{path} has 67,108,865 bytes, and the limit is 67,108,864" in said
 
 
 @pytest.mark.parametrize("path", ["State/progress.jsonl", "State/tombstones.jsonl"])
@@ -60,7 +60,7 @@ def test_state_over_the_bound_stops_the_night_with_a_plain_sentence(memory: Memo
     memory.write("Logs/2026-03-18.md", "- Fact: The printer stands in hall 4\n")
     grow(memory.root / path, MAX_BYTES + 1)
     said = memory.curate(*NIGHT, exits=1)
-    assert f"{path} has 67,108,865 bytes, more than the 67,108,864 that are read. Split it or move it" in said
+    assert f"{path} has 67,108,865 bytes, and the limit is 67,108,864. Split it or move it" in said
     assert (memory.root / path).stat().st_size == MAX_BYTES + 1
 
 

@@ -130,7 +130,7 @@ def test_an_export_that_fails_leaves_no_file_and_no_bundle_on_standard_output(li
     assert told.returncode == 1
     (tmp_path / "part.zip").write_bytes(told.stdout)
     _, said = restored(lived, tmp_path / "part.zip", exits=1)
-    assert "no bundle of a memory" in said
+    assert "not a bundle of a memory" in said
     (lived.root / os.fsdecode(b"Areas/\xff.md")).unlink()
     (tmp_path / "whole.zip").write_bytes(subprocess.run(asked, check=True, capture_output=True).stdout)
     anew, _ = restored(lived, tmp_path / "whole.zip")
@@ -144,10 +144,10 @@ def test_what_has_no_whole_history_of_its_own_is_refused(memory: Memory, tmp_pat
     memory.curate("run", *AT)
     shallow = memory.aside(tmp_path / "shallow")
     subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{memory.root}", shallow.root], check=True)
-    assert "no whole history" in shallow.curate("export", "--bundle", file, exits=1)
+    assert "no complete history" in shallow.curate("export", "--bundle", file, exits=1)
     inner = memory.aside(memory.root / "Resources/inner")
     inner.write("curate.toml", "")
-    assert "no whole history" in inner.curate("export", "--bundle", file, exits=1)
+    assert "no complete history" in inner.curate("export", "--bundle", file, exits=1)
 
 
 def _forged(bundle: Path, change: Callable[[ZipFile, ZipFile], None]) -> None:

@@ -27,18 +27,18 @@ def test_an_item_that_would_vanish() -> None:
 
 
 def test_a_new_item_that_would_stand_nowhere() -> None:
-    assert check_documents({}, {}, 8192, added=[ONE.id]) == ["k1111111111 is new and would stand nowhere"]
+    assert check_documents({}, {}, 8192, added=[ONE.id]) == ["k1111111111 is new and would be missing"]
 
 
 def test_an_item_that_would_stand_twice() -> None:
     after = {**documents(ONE), **documents(ONE, path="Areas/b.md")}
-    assert "would stand in Areas/a.md and Areas/b.md" in check_documents(documents(ONE), after, 8192)[0]
+    assert "would be in Areas/a.md and Areas/b.md" in check_documents(documents(ONE), after, 8192)[0]
 
 
 def test_an_item_that_would_stand_beside_one_that_stays() -> None:
     before = documents(ONE)
     [fault] = check_documents(before, {**before, **documents(ONE, path="Areas/b.md")}, 8192)
-    assert fault == "k1111111111 would stand in Areas/a.md and Areas/b.md"
+    assert fault == "k1111111111 would be in Areas/a.md and Areas/b.md"
 
 
 def test_an_item_that_a_person_copied_stands_twice_as_before() -> None:
@@ -74,13 +74,13 @@ def test_what_stays_is_judged_as_if_it_were_read_anew(
 
 def said(fault: str) -> str:
     """Return a fault, its places in order."""
-    head, _, places = fault.partition(" would stand in ")
+    head, _, places = fault.partition(" would be in ")
     return f"{head} {sorted(places.split(' and '))}" if places else fault
 
 
 def test_a_link_that_would_lead_nowhere() -> None:
     [fault] = check_documents({}, documents(TWO), 8192)
-    assert fault == "k2222222222 would name k1111111111, which is nowhere"
+    assert fault == "k2222222222 would name k1111111111, which does not exist"
     assert check_documents(documents(TWO), documents(TWO), 8192) == []
 
 

@@ -54,8 +54,8 @@ def test_fields_of_others_and_of_the_wrong_kind() -> None:
         (b"{}", "no text under"),
         (b'{"description": " \\n "}', "no text under"),
         (b'{"description": ["x"]}', "no text under"),
-        (b"[" * 100_000, "no JSON that can be read"),
-        (b'{"description": "x", "n": ' + b"9" * 5000 + b"}", "no JSON that can be read"),
+        (b"[" * 100_000, "not readable JSON"),
+        (b'{"description": "x", "n": ' + b"9" * 5000 + b"}", "not readable JSON"),
         (b" " * (MAX_BYTES + 1), "is larger than 1 MB"),
     ],
 )

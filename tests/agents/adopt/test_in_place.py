@@ -168,7 +168,7 @@ def test_another_layout_after_a_kill_sends_nothing_into_other_files(place: Place
     subprocess.run(command, check=False, capture_output=True, cwd=Path(__file__).parents[3])
     settings = place.memory.read("curate.toml")
     (place.root / "curate.toml").write_text(settings.replace('home = "Curated"', 'home = "Elsewhere"'))
-    assert "another [layout]" in place.memory.curate("run", "--now", "2026-03-02T02:00", exits=1)
+    assert "a different [layout]" in place.memory.curate("run", "--now", "2026-03-02T02:00", exits=1)
     assert not (place.root / "Elsewhere" / "State" / "progress.jsonl").exists()
     (place.root / "curate.toml").write_text(settings)
     place.memory.curate("run", "--now", "2026-03-02T02:00")

@@ -119,7 +119,7 @@ def test_a_remote_that_is_gone_fails_no_night_and_gets_it_the_next(
     one.curate("run", "--now", "2025-01-03T23:00")
     assert (state(one)["nights"], state(one)["pushed"]) == (2, "2024-12-31T23:40:00+00:00")
     said = one.curate("status", "--now", "2025-01-04T00:00")
-    assert "That is so for 2 nights; the last push was 2024-12-31T23:40:00+00:00." in said
+    assert "This has happened for 2 nights in a row; the last push was 2024-12-31T23:40:00+00:00." in said
     (tmp_path / "gone.git").rename(remote)
     one.curate("run", "--now", "2025-01-04T23:00")
     assert (state(one)["state"], state(one)["nights"]) == ("pushed", 0)
