@@ -1,5 +1,5 @@
-"""Search: what is read into the index, how it is cut, kept, embedded and ranked. The index is derived from the files.
+"""Search: what the index contains, and how it is split, stored, embedded and ranked. The index is derived from files.
 
-Others build it with `build`, ask it with `query`, and choose who makes vectors with `embed`.
-Stands on store.
+Other rooms build it with `build`, query it with `query`, and choose an embedder with `embed`.
+Depends on store.
 """

@@ -1,4 +1,4 @@
-"""Measure a search on questions whose evidence is known."""
+"""Evaluate a search on questions with known evidence."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ _QUESTION: Final = TypeAdapter(Question)
 
 
 def read_questions(path: Path) -> list[Question]:
-    """Return the questions of a file with one JSON object a line; blank lines and other keys are passed over.
+    """Return the questions of a file with one JSON object per line; blank lines and other keys are ignored.
 
     Raises:
-        BadFile: it cannot be read, or a line holds no question; the sentence says which.
+        BadFile: it cannot be read, or a line is not a question; the message says which.
     """
     lines = enumerate(read_text(path).split("\n"), 1)
     found = [_question(path, number, line) for number, line in lines if line.strip()]
     if not found:
-        raise BadFile(path, "holds no question")
+        raise BadFile(path, "contains no question")
     return found
 
 
@@ -66,15 +66,15 @@ def _question(path: Path, number: int, line: str) -> Question:
         return _QUESTION.validate_json(line)
     except ValidationError:
         shape = '{"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}'
-        raise BadFile(path, f"holds no question in line {number}; it should look like {shape}") from None
+        raise BadFile(path, f"has no valid question in line {number}; it should look like {shape}") from None
 
 
 def out_of_reach(root: Path, questions: Sequence[Question]) -> list[tuple[str, int]]:
-    """Return the evidence that no search can find, in order, because nothing that it shows stands there.
+    """Return the evidence that no search can find, in order, because no visible unit contains it.
 
     Args:
         root: the memory.
-        questions: whose evidence.
+        questions: the questions with the evidence.
 
     Raises:
         IndexUnusable: there is no index, or it cannot be read.
@@ -93,17 +93,17 @@ def out_of_reach(root: Path, questions: Sequence[Question]) -> list[tuple[str, i
 def measure(
     root: Path, questions: Sequence[Question], asked: Sequence[Asked], stale: Collection[str] = ()
 ) -> dict[str, dict[str, float]]:
-    """Answer every question by words, by meaning and by both, and score each way; without vectors, by words alone.
+    """Answer every question by words, by meaning and by both, and score each mode; without vectors, by words alone.
 
     Args:
         root: the memory.
-        questions: what to ask.
-        asked: how each is asked, with its vector where there is an embedder.
-        stale: files that are left out.
+        questions: the questions.
+        asked: how each is asked, with its vector if there is an embedder.
+        stale: files to leave out.
 
     Returns:
-        By way of searching, the means over the questions of what `score` tells, under names, and the milliseconds of an
-        answer: the median, and what 95 in 100 stay under.
+        For each mode, the means of `score` over the questions, by name, and the time of an answer in milliseconds: the
+        median and the 95th percentile.
 
     Raises:
         IndexUnusable: there is no index.
@@ -116,9 +116,9 @@ def measure(
             for question, how in zip(questions, asked, strict=True):
                 ask = replace(how, ranking=replace(how.ranking, mode=mode))
                 began = time.perf_counter()
-                hits, told = answer(root, connection, question.query, LIMIT, stale, ask)
+                hits, outcome = answer(root, connection, question.query, LIMIT, stale, ask)
                 times.append(1000 * (time.perf_counter() - began))
-                figures.append(score(question, hits if told != "nothing" else []))
+                figures.append(score(question, hits if outcome != "nothing" else []))
             means = [statistics.fmean(column) for column in zip(*figures, strict=True)]
             late = sorted(times)[min(len(times) - 1, int(0.95 * len(times)))]
             found[mode] = dict(zip(_NAMES, (*means, statistics.median(times), late), strict=True))
@@ -126,7 +126,7 @@ def measure(
 
 
 def score(question: Question, hits: Sequence[Hit]) -> list[float]:
-    """Return one question's figures: recall inside each of `WORDS`, files inside each of `FILES`, reciprocal rank."""
+    """Return one question's figures: recall within each of `WORDS`, files within each of `FILES`, reciprocal rank."""
     covered: set[tuple[str, int]] = set()
     recall: list[float] = []
     files: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""What a search is narrowed down to."""
+"""The filters of a search."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ SOURCES: Final = (*_BY_FOLDER.values(), "document")
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Only what fits all that is given is found; what has no date fits no bound of dates.
+    """Finds only units that match all given filters; a unit without a date matches no date filter.
 
     Args:
-        types: item types, as `Decision`.
-        project: a project's title or the name of its file, whatever its case.
+        types: item types, such as `Decision`.
+        project: a project's title or the name of its file, in any case.
         since: the first day, `YYYY-MM-DD`.
         before: the first day that is too late.
         trusts: owner, self, external, untrusted.
         sources: log, session, episode, document.
-        as_of: a day: only what held on it. An item holds from its `since` on and before its `until`; whatever else is
-            found must be of that day or of an earlier one.
-        meta: what the document's front matter says, as `topic=kafka`; all of it.
-        spellings: what the project is called where; `resolved` fills it in.
+        as_of: a day: only what held on it. An item holds from its `since` until the day before its `until`; anything
+            else must be of that day or earlier.
+        meta: front matter of the document, as `topic=kafka`; all must match.
+        spellings: all names of the project; filled in by `resolved`.
     """
 
     types: tuple[str, ...] = ()
@@ -47,11 +47,11 @@ class Filters:
 
     @property
     def visible(self) -> str:
-        """The SQL condition for what may be shown at all: what holds now, and as of a day also what held once."""
+        """The SQL condition for visible units: those that hold now, or for `as_of` also those that once held."""
         return f"units.hidden < {NEVER}" if self.as_of else "NOT units.hidden"
 
     def condition(self) -> tuple[str, tuple[str, ...]]:
-        """Return what stands after WHERE over `units` and `files`, beginning with the hidden, and its values."""
+        """Return the WHERE condition over `units` and `files`, starting with visibility, and its values."""
         clauses, values = [self.visible], list[str]()
         for wanted, column in ((self.trusts, "units.trust = ?"), (self.sources, _SOURCE), (self.types, _TYPE)):
             if wanted:
@@ -77,30 +77,30 @@ class Filters:
 
     @property
     def any(self) -> bool:
-        """Whether anything is asked for at all."""
+        """Whether there is any filter."""
         return self != Filters()
 
 
 def source_of(path: str) -> str:
-    """Return which of the `SOURCES` the file at a path of the program is."""
+    """Return the source, one of `SOURCES`, of a canonical path."""
     return _BY_FOLDER.get(path.partition("/")[0], "document")
 
 
 def meta_of(given: Sequence[str]) -> tuple[str, ...]:
-    """Return what people ask of front matter, `topic = kafka`, as `Filters` has it.
+    """Return filters on front matter, given as `topic = kafka`, in the form that `Filters` needs.
 
     Raises:
-        UsageFault: one of them names no key, or no value.
+        UsageFault: a filter has no key, or no value.
     """
     pairs = [[part.strip() for part in one.partition("=")] for one in given]
     for one, pair in zip(given, pairs, strict=True):
         if not all(pair):
-            raise UsageFault(f"{one!r} is no key with its value.", "Write it like topic=kafka.")
+            raise UsageFault(f"{one!r} is not a key and a value.", "Write it like topic=kafka.")
     return tuple("".join(pair) for pair in pairs)
 
 
 def resolved(filters: Filters, connection: sqlite3.Connection) -> Filters:
-    """Return filters whose project is known by all its names: a log names it by its title or by its file's name."""
+    """Return filters with all spellings of the project: a log names it by its title or by its file's name."""
     if not filters.project:
         return filters
     wanted, names = slug(filters.project), {filters.project}
@@ -108,7 +108,7 @@ def resolved(filters: Filters, connection: sqlite3.Connection) -> Filters:
         stem = path.rpartition("/")[2].removesuffix(".md")
         if wanted in {slug(title), slug(stem)}:
             names |= {title, stem}
-    # SQLite knows the cases of ASCII letters alone.
+    # SQLite ignores case only for ASCII letters.
     cased = {one for name in names for one in (name, name.lower(), name.upper(), name.title(), name.capitalize())}
     return replace(filters, spellings=tuple(sorted(cased)))
 
@@ -117,7 +117,7 @@ _PROJECTS: Final = (
     "SELECT path, coalesce((SELECT project FROM units WHERE file = files.id LIMIT 1), '') FROM files"
     " WHERE path GLOB 'Projects/*'"
 )
-# Several types stand in one field, so each is looked for between separators.
+# A field may contain several types, so match one between separators.
 _TYPE: Final = (
     f"instr('{SEPARATOR}' || lower(units.types) || '{SEPARATOR}', '{SEPARATOR}' || lower(?) || '{SEPARATOR}')"
 )

@@ -1,4 +1,4 @@
-"""What search gives back, and one line of its text with the words that matched marked."""
+"""Search results, and one line of each text with the matched words marked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHOWN: Final = f"""
     FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?))
 """  # noqa: S608  our own columns
 OPEN, CLOSE = "\x01", "\x02"
-"""Stand around a matched word; no text holds them, because control characters are taken out."""
+"""Surround a matched word; they are not in any text, because control characters are removed."""
 _BETWEEN: Final = "\x03"
 
 WIDTH: Final = 240
@@ -47,8 +47,8 @@ class Hit:
         path: the file, relative to the memory, with `/`.
         start_line: first line, counted from 1.
         end_line: last line, inclusive.
-        text: what stands there; an item as its label and sentence.
-        score: the higher, the better; comparable within one query only.
+        text: its text; an item as its label and sentence.
+        score: higher is better; comparable within one query only.
         date: a log's day, an item's `since`, a document's `updated`; may be empty.
         headings: the headings above, outermost first.
         types: the types of the items in it.
@@ -58,15 +58,15 @@ class Hit:
         confidence: high, medium, low, speculative, or empty.
         status: an item's status, or empty.
         item: an item's id, or empty.
-        until: the first day on which an item held no more, or empty.
-        confidence_reason: why it was kept, or what its document says of its confidence; may be empty.
-        source: where an item was first said, as `PATH:LINE`, of an episode its day's log, else what its document names
-            as its source; may be empty.
-        cites: of an episode, the ids of the items that it rests on.
-        factors: what the score came of, by name; empty unless asked for.
-        overruled: what the memory believes instead of it, or why it believes it no more; None where it stands.
-        evidence: of an item, the lines of the log that it rests on; of an episode, its day's lines that its items do.
-        own_path: what the program calls the file, where that is not its name on the disk; else empty.
+        until: the first day on which an item no longer held, or empty.
+        confidence_reason: why it was kept, or its document's reason for its confidence; may be empty.
+        source: where an item was first said, as `PATH:LINE`; for an episode its day's log; otherwise the source named
+            in its document; may be empty.
+        cites: for an episode, the ids of the items it is based on.
+        factors: the parts of the score, by name; empty unless asked for.
+        overruled: what the memory believes instead, or why it no longer believes it; None if it is believed.
+        evidence: for an item, its log lines; for an episode, its day's log lines behind its items.
+        own_path: the file's canonical path, if it differs from `path`; else empty.
     """
 
     path: str
@@ -94,17 +94,17 @@ class Hit:
 
     @property
     def kind(self) -> str:
-        """Whether it tells what happened (a log, a session, an episode) or what is held to be so (a document)."""
+        """The kind of source: what happened (log, session, episode) or what is believed (document)."""
         return source_of(self.own_path or self.path)
 
     @property
     def lines(self) -> str:
-        """Its lines, as a citation names them."""
+        """Its lines, as in a citation."""
         return f"{self.start_line}" if self.start_line == self.end_line else f"{self.start_line}-{self.end_line}"
 
     @property
     def quality(self) -> str:
-        """What tells how far it can be believed: types, unusual status, trust, confidence and why, source."""
+        """How far to believe it: types, unusual status, trust, confidence with its reason, source."""
         status = self.status if self.status != "live" else ""
         confidence = self.confidence and f"confidence {self.confidence}"
         confidence += f" ({self.confidence_reason})" if confidence and self.confidence_reason else ""
@@ -112,7 +112,7 @@ class Hit:
         return ", ".join(filter(None, (*self.types, status, f"trust {self.trust}", confidence, source)))
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
+        """Return it as a JSON object."""
         found = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in {"factors", "own_path"}}
         found |= {"kind": self.kind, "score": _six_figures(self.score)}
         found["overruled"] = self.overruled and {name: getattr(self.overruled, name) for name in ("by", "why", "since")}
@@ -122,7 +122,7 @@ class Hit:
 
 
 def _six_figures(value: float) -> float:
-    """Return a number to six figures, however small: what orders the hits must not be rounded away."""
+    """Return a number to six significant figures: rounding must not change the order of hits."""
     return float(f"{value:.6g}")
 
 
@@ -131,10 +131,10 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, 
 
     Args:
         connection: the index, open to read.
-        scored: the units, in the order in which they are wanted, with their scores and what those came of.
+        scored: the units in the desired order, with their scores and the parts of those.
 
     Raises:
-        IndexUnusable: a row is not as it was written.
+        IndexUnusable: a row is damaged.
     """
     rows = {row[0]: row[1:] for row in connection.execute(_SHOWN, (json.dumps(list(scored)),))}
     hits = []
@@ -150,10 +150,10 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, 
 
 
 def snippets(query: str, texts: Sequence[str]) -> list[str]:
-    """Return each text as one line of some 240 characters around its first match, matched words between the marks.
+    """Return each text as one line of some 240 characters around its first match, with matched words marked.
 
-    The same tokenizer that found the texts tells which words matched. Control characters are taken out: what a log
-    holds must not speak to a terminal.
+    The tokenizer of the index decides which words matched. Control characters are removed: a log must not control a
+    terminal.
     """
     return [_cut(text) for text in _marked(query, [_CONTROL.sub(" ", text).strip() for text in texts])]
 
@@ -170,7 +170,7 @@ def _marked(query: str, texts: Sequence[str]) -> list[str]:
             for row, text in connection.execute(found, (OPEN, CLOSE, expression)):
                 marked[row] = text.replace(_BETWEEN, "")
     if pairs := "|".join(sorted(map(re.escape, unspaced_pairs(query)), key=len, reverse=True)):
-        # Pairs overlap: a word of three characters is two of them.
+        # Pairs overlap: a word of three characters has two.
         whole = re.compile(f"(?:(?:(?={pairs}).)*(?:{pairs}))+")
         marked = [whole.sub(rf"{OPEN}\g<0>{CLOSE}", text) for text in marked]
     return marked
@@ -181,7 +181,7 @@ def _cut(text: str) -> str:
         return text
     first = max(text.find(OPEN), 0)
     start = max(0, min(first - WIDTH // 3, len(text) - WIDTH))
-    # A blank is a good place to begin and to end, unless the script has none. To begin earlier would lose the end.
+    # Start and end at a blank if the script has them. Starting earlier would lose the end.
     start = text.find(" ", start - 1, start + 30) + 1 or start if start else 0
     end = start + WIDTH
     if end < len(text) and (blank := text.rfind(" ", end - 30, end)) > 0:

@@ -1,11 +1,11 @@
-"""Which files are indexed: logs, transcripts and documents, never what is private or loaded anyway.
+"""The files that are indexed: logs, transcripts and documents, but not those that are private or loaded anyway.
 
 Markdown and text in Logs, Episodes, Projects, Areas, Resources and Archives, MEMORY.md and USER.md; transcripts in
-Sessions; PDF files and described images in the four folders of documents. Left out on purpose: SOUL.md and AGENTS.md,
-which every session loads whole and which tell the agent how to be, not what was; Logs/partial, which is folded into its
-day; `.curate`, `.git` and every hidden file. Of Review.md and of State/tombstones.jsonl only what they say against
-lines of logs is kept: what waits or was rejected is not believed. Every other kind of file is named where it stands
-among documents. A symbolic link is never followed, so that nothing outside the memory is ever read through it.
+Sessions; PDF files and described images in the four document folders. Deliberately excluded: SOUL.md and AGENTS.md,
+which every session loads and which instruct the agent rather than record facts; Logs/partial, which is folded into its
+day; `.curate`, `.git` and every hidden file. From Review.md and State/tombstones.jsonl, only claims about log lines are
+indexed: what waits or was rejected is not believed. Other kinds of files among the documents are reported. Symbolic
+links are never followed, so that nothing outside the memory is read.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from pipelines.search.schema import reading
 from pipelines.search.vectors import refused
 from pipelines.store import files
 from pipelines.store.files import open_regular, read_bytes, too_many
+from pipelines.store.folders import LINKED
 from pipelines.store.layout import (
     BRIEFING,
     EPISODES,
@@ -51,21 +52,20 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_TRANSCRIPT_BYTES: Final = 1024 * 1024 * 1024
-"""A transcript is read line by line, and most of it is what tools gave back."""
+"""A transcript is read line by line, and most of it is tool results."""
 UNDESCRIBED: Final = "has no description yet; `curate index --describe-images` writes one"
-# A file can change twice within one tick of its file system's clock and show the same times; so a stamp that was this
-# young when it was taken is not believed, and the file is read.
+# A file can change twice within one tick of its file system's clock and keep the same times. So a stamp that was this
+# recent when it was taken is not trusted, and the file is read.
 SETTLED_NS: Final = 2_000_000_000
 
 CLAIMING: Final = frozenset({REVIEW, TOMBSTONES})
-"""Files without units that say which lines of logs are not believed."""
+"""Files without units that say which log lines are not believed."""
 _LEFT_OUT: Final = "; the others are not in the index"
 _OTHER: Final = "is neither text, a PDF file nor an image"
-_LINK: Final = "is a symbolic link, which is never followed"
 
 
 class Form(StrEnum):
-    """How a file's text is had."""
+    """How a file's text is extracted."""
 
     TEXT = "text"
     TRANSCRIPT = "transcript"
@@ -87,7 +87,7 @@ _TOPS: Final = _AT_THE_TOP | {NOTES}
 
 
 def form_of(path: str) -> Form | None:
-    """Return how the text of the file at `path` (relative, with `/`) is had, or None where it is not indexed."""
+    """Return how the text of the file at `path` (relative, with `/`) is extracted, or None if it is not indexed."""
     top, below, name = path.partition("/")
     if not below:
         return Form.TEXT
@@ -98,10 +98,10 @@ def form_of(path: str) -> Form | None:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What the disk tells of a file without reading it. The change time shows what a kept modification time hides.
+    """A file's metadata. The change time reveals an edit that kept the modification time.
 
-    `beside` is what else its text hangs on: an image's sidecar with the stamp of that, how days are cut for a
-    transcript, and the program that reads a PDF.
+    `beside` is what else its text depends on: for an image its sidecar's stamp, for a transcript the memory's days, and
+    for a PDF the program that reads it.
     """
 
     size: int
@@ -112,27 +112,27 @@ class Stamp:
 
 @dataclass(frozen=True, order=True, slots=True)
 class Skipped:
-    """A file that is not indexed; `reason` ends a sentence that begins with its path."""
+    """A file that is not indexed; `reason` is the predicate of a sentence about it."""
 
     path: str
     reason: str
 
 
 Scan = tuple[dict[str, Stamp], tuple[Skipped, ...]]
-"""What is to be indexed, by its path, and what was passed over."""
+"""The files to index, by path, and those that were skipped."""
 
 
 def scan(root: Path) -> Scan:
-    """Return the files of a memory that belong in the index. Nothing on the disk makes this fail."""
+    """Return the files of a memory that belong in the index. Nothing on disk makes this fail."""
     found: dict[str, Stamp] = {}
     skipped: list[Skipped] = []
     taken = Counter[str]()
-    beside = {Form.TEXT: "", Form.IMAGE: ""}  # what else a form's text hangs on is looked at where a file needs it
+    beside = {Form.TEXT: "", Form.IMAGE: ""}  # other forms' dependencies are looked up when a file needs them
     for entry, path, form, sidecar in _candidates(root, skipped):
         top = path.partition("/")[0]
         taken[top] += 1
         if taken[top] > files.MOST_FILES:
-            if taken[top] == files.MOST_FILES + 1:  # said once
+            if taken[top] == files.MOST_FILES + 1:  # report it once
                 skipped.append(Skipped(top, too_many(files.MOST_FILES) + _LEFT_OUT))
             continue
         if form not in beside:
@@ -154,7 +154,7 @@ def scan(root: Path) -> Scan:
 
 
 def _reader_of(root: Path, form: Form) -> str:
-    """Return how the days of transcripts are cut, or which program reads PDF files; most memories have neither."""
+    """Return the memory's days for transcripts, or the program that reads PDF files; most memories need neither."""
     if form is Form.TRANSCRIPT:
         from pipelines.store.days import read_days  # noqa: PLC0415  as above
 
@@ -168,7 +168,7 @@ _Candidate = tuple["os.DirEntry[str]", str, Form, "os.DirEntry[str] | None"]
 
 
 def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
-    """Yield every file, link and oddity that has a name to be indexed, and an image's sidecar with it."""
+    """Yield every file, link and special file whose name belongs in the index, with an image's sidecar."""
     layout = layout_of(root)
     known_below = f"{NOTES}/" if layout.in_place else ""
     pending, left = [""], files.MOST_SEEN
@@ -186,7 +186,7 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
         if left < 0:
             skipped.append(Skipped(_printable(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
         listed = {f"{here}/{one.name}" if here else one.name: one for one in seen if not one.name.startswith(".")}
-        if not layout.in_place:  # else files stand wherever their owner keeps them
+        if not layout.in_place:  # in place, files are wherever their owner keeps them
             listed = {real: one for real, one in listed.items() if real.partition("/")[0] in _AT_THE_TOP}
             listed.pop(PARTIAL, None)
         for real, entry in listed.items():
@@ -197,26 +197,26 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
             if path.partition("/")[0] in _TOPS and (form := form_of(path)):
                 beside = (listed.get(one) for one in sidecar_names(real)) if form is Form.IMAGE else ()
                 yield entry, path, form, next(filter(None, beside), None)
-            elif why := _LINK if _is_linked_folder(entry) and layout.leads(real) else _OTHER * _is_other(entry, path):
+            elif why := LINKED if _is_linked_folder(entry) and layout.leads(real) else _OTHER * _is_other(entry, path):
                 skipped.append(Skipped(_printable(path or known_below + real), why))
 
 
 def _is_other(entry: os.DirEntry[str], path: str) -> bool:
-    """Whether a person may look for a file in the index, though nothing of its kind is read."""
+    """Whether a person may expect to find a file, although its kind is not indexed."""
     return path.startswith(_MIXED) and not path.endswith(SIDECAR) and not entry.is_symlink()
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
-    """Return whether a link leads to a folder. Nothing in that is looked at, but that its files are missing is told."""
+    """Return whether a link leads to a folder. It is not followed, but reported."""
     try:
         return entry.is_symlink() and entry.is_dir()
-    except OSError:  # it leads in a circle, or where nobody may look
+    except OSError:  # a circular link, or no permission
         return False
 
 
 def _unfit(entry: os.DirEntry[str], path: str) -> str:
     if entry.is_symlink():
-        return _LINK
+        return LINKED
     if not entry.is_file(follow_symlinks=False):
         return "is not a regular file"
     return "" if path == _printable(path) else "has a name that is not UTF-8"
@@ -228,9 +228,9 @@ def _stamp(entry: os.DirEntry[str], sidecar: os.DirEntry[str] | None, beside: st
         if sidecar is None:
             return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, beside)
         too = sidecar.stat(follow_symlinks=False)
-    except OSError:  # it vanished after it was listed
+    except OSError:  # it was deleted meanwhile
         return None
-    # The younger of the two settles whether the stamp is old enough to be believed.
+    # The younger of the two decides whether the stamp is old enough to be trusted.
     mtime, ctime = max(found.st_mtime_ns, too.st_mtime_ns), max(found.st_ctime_ns, too.st_ctime_ns)
     both = f"{sidecar.name} {too.st_size} {too.st_mtime_ns} {too.st_ctime_ns} {found.st_mtime_ns} {found.st_ctime_ns}"
     return Stamp(found.st_size, mtime, ctime, both)
@@ -241,15 +241,15 @@ def _printable(path: str) -> str:
 
 
 Recorded = tuple[Stamp, int, str, str]
-"""What the index knows of a file: its stamp, when that was taken, its fingerprint, why it has no units."""
+"""The index's record of a file: its stamp, when that was taken, its fingerprint, why it has no units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Paths in order: new files, files with other bytes, files that are no more, and those whose bytes are the same.
+    """Sorted paths: new files, files with other bytes, deleted files, and files with the same bytes.
 
-    `touched` are those of the unchanged whose stamp has to be taken anew, so that the next scan need not read them;
-    `stale` are the first three, for which the index would not tell the truth.
+    `touched` are unchanged files whose stamp must be refreshed, so that the next scan need not read them; `stale` are
+    the first three, for which the index is out of date.
     """
 
     added: list[str]
@@ -261,18 +261,18 @@ class Changes:
 
 
 def recorded(connection: sqlite3.Connection) -> dict[str, Recorded]:
-    """Return what the index knows of its files, by path."""
+    """Return the index's record of each file, by path."""
     rows = connection.execute("SELECT path, size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason FROM files")
     return {row[0]: (Stamp(*row[1:5]), *row[5:]) for row in rows}
 
 
 def compare(root: Path, found: Mapping[str, Stamp], known: Mapping[str, Recorded]) -> Changes:
-    """Return what changed. A file is read only where its stamp does not settle the question."""
+    """Return what changed. A file is read only if its stamp is not conclusive."""
     added, changed, unchanged, touched = [], [], [], []
     for path, stamp in found.items():
         if (old := known.get(path)) is None:
             added.append(path)
-        elif stamp == old[0] and max(stamp.mtime_ns, stamp.ctime_ns) + SETTLED_NS < old[1]:  # surely what was read
+        elif stamp == old[0] and max(stamp.mtime_ns, stamp.ctime_ns) + SETTLED_NS < old[1]:  # certainly unchanged
             unchanged.append(path)
         elif (now := fingerprint(root, path, stamp.beside)) and now == old[2]:
             unchanged.append(path)
@@ -284,12 +284,12 @@ def compare(root: Path, found: Mapping[str, Stamp], known: Mapping[str, Recorded
 
 
 def fingerprint(root: Path, path: str, beside: str) -> str | None:
-    """Return the hash of all that a file's units come of, without making them; None where the file vanished.
+    """Return the hash of everything that a file's units depend on, without making them; None if the file vanished.
 
     Args:
         root: the memory.
         path: the file, relative to the memory.
-        beside: what its stamp says of what else its text hangs on.
+        beside: the `beside` of its stamp.
     """
     try:
         file = open_regular(root, path)
@@ -309,7 +309,7 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
 
 
 def read_sidecar(root: Path, image: str) -> tuple[str, bytes, str]:
-    """Return the path and the bytes of an image's sidecar as it is now, or the reason why there is none."""
+    """Return the path and the bytes of an image's sidecar, or the reason why there is none."""
     for path in sidecar_names(image):
         try:
             data = read_bytes(root, path)
@@ -331,10 +331,10 @@ _REFUSED: Final = """
 
 
 def unread_in(root: Path, connection: sqlite3.Connection) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
-    """Return the files that belong in the index and are not in it, and those of which something is missing in it.
+    """Return the files that should be in the index but are not, and those that are in it only in part.
 
-    Both are in order of the program's paths, and have the names that people know them by. The index keeps them, so that
-    whoever asks need not look at every file.
+    Both are ordered by canonical path, and have the paths that people see. The index stores them, so that no file needs
+    to be read for this.
     """
     layout = layout_of(root)
     skipped, partial = (
@@ -343,13 +343,13 @@ def unread_in(root: Path, connection: sqlite3.Connection) -> tuple[tuple[Skipped
     )
     if texts := {key.hex().upper(): why for key, (_, why) in refused(root).items()}:
         rows = connection.execute(_REFUSED, (json.dumps(list(texts)),)).fetchall()
-        alone = "is found by its words alone in line {}: {}"
+        alone = "is found only by its words in line {}: {}"
         partial += tuple(Skipped(layout.real(path), alone.format(line, texts[key])) for path, line, key in rows)
     return skipped, partial
 
 
 def unread(root: Path) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
-    """Return the skipped and the partial files, as of the index's last update; none where there is no index to ask."""
+    """Return the skipped and the partial files, as of the index's last update; none if there is no index."""
     try:
         with reading(root) as connection:
             return unread_in(root, connection)
@@ -358,12 +358,12 @@ def unread(root: Path) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
 
 
 def is_kept(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> bool:
-    """Return whether the index knows exactly these files as passed over by the last scan."""
+    """Return whether the index has recorded exactly these files as skipped."""
     rows = connection.execute("SELECT path, reason FROM passed ORDER BY path, reason")
     return [Skipped(*row) for row in rows] == list(skipped)
 
 
 def keep(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> None:
-    """Record what a scan passed over; the caller holds a transaction."""
+    """Record the files that a scan skipped; the caller holds a transaction."""
     connection.execute("DELETE FROM passed")
     connection.executemany("INSERT INTO passed(path, reason) VALUES (?, ?)", map(astuple, skipped))

@@ -1,9 +1,9 @@
-"""How the scores of words and of meaning become one order: small functions from numbers to numbers.
+"""Combine the scores of words and of meaning: small functions from numbers to numbers.
 
-Measured on 759 questions about long conversations (evidence inside the first 500, 1000 and 2000 words): words alone
+Measured on 759 questions about long conversations (evidence within the first 500, 1000 and 2000 words): words alone
 0.80, 0.85, 0.90; half words and half meaning, each divided by its best, 0.82, 0.88, 0.93. Reciprocal ranks, decay by
-age, a bonus for the day, diversity and what was found before gained nothing there. What those questions cannot judge,
-the priority of items, is here to be chosen, and off.
+age, a bonus for the day, diversity and earlier hits gained nothing there. Those questions cannot judge the priority of
+items, so it is optional, and off by default.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Ranking:
     Args:
         mode: by words and meaning, or by one of them.
         vector_weight: the share of meaning, from 0 to 1.
-        neighbours: how much a word beside a unit counts against one in it.
+        neighbours: the weight of a word beside a unit, relative to one in it.
         passages: the share of its best passage's score (eight units) that a unit gets by words.
-        priority: how much an item's priority adds (pinned, believed, confirmed lately); 0 is off.
+        priority: the weight of an item's priority (pinned, believed, recently confirmed); 0 is off.
     """
 
     mode: Mode = "hybrid"
@@ -38,17 +38,16 @@ class Ranking:
 
 
 def relative(scores: Mapping[int, float]) -> dict[int, float]:
-    """Return each score as a share of the best; what scores below nothing gets nothing.
+    """Return each score as a share of the best; negative scores become 0.
 
-    Nothing is the floor on purpose, not the worst score seen: an answer must not hang on how many candidates were
-    looked at.
+    The floor is 0 and not the worst score, so that an answer does not depend on the number of candidates.
     """
     best = max(scores.values(), default=0.0)
     return {unit: score / best if score > 0 else 0.0 for unit, score in scores.items()}
 
 
 def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_weight: float) -> dict[int, float]:
-    """Return the weighted sum of both, each relative to its best; who has no score in one gets nothing from it."""
+    """Return the weighted sum of both, each relative to its best; a missing score counts as 0."""
     fused = {unit: vector_weight * score for unit, score in relative(meaning).items()}
     for unit, score in relative(words).items():
         fused[unit] = fused.get(unit, 0.0) + (1 - vector_weight) * score

@@ -1,4 +1,4 @@
-"""A file as it is read into the index: its units, the fingerprint of all that they come of, or why there are none."""
+"""Read a file for the index: its units, the fingerprint of everything they depend on, or why there are none."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a file came to.
+    """The result of reading a file.
 
     Args:
         units: in order.
-        sha256: the fingerprint; empty where the bytes could not be had.
-        reason: why there are no units; ends a sentence that begins with the path.
+        sha256: the fingerprint; empty if the bytes could not be read.
+        reason: why there are no units, as the predicate of a sentence about the path.
         note: what is missing among the units; likewise.
-        claims: what it says of lines of logs.
+        claims: what it says about log lines.
     """
 
     units: Sequence[Unit]
@@ -53,18 +53,18 @@ class Reading:
 
 
 def read_file(root: Path, path: str, beside: str) -> Reading | None:
-    """Return a file as it is now, or None where it vanished. Nothing in a file makes this fail.
+    """Return a file as it is now, or None if it vanished. Nothing in a file makes this fail.
 
     Args:
         root: the memory.
-        path: the file, relative to the memory; `form_of` knows it.
-        beside: what its stamp says of what else its text hangs on.
+        path: the file, relative to the memory; `form_of` supports it.
+        beside: the `beside` of its stamp.
     """
     form = form_of(path)
     try:
         if form is Form.TEXT:
             return _text(root, path)
-        sha256 = fingerprint(root, path, beside)  # before it is read: what changes meanwhile is then read again
+        sha256 = fingerprint(root, path, beside)  # taken first: a change meanwhile makes the next update read it again
         file = open_regular(root, path)
         if file is None or sha256 is None:
             return None
@@ -82,16 +82,16 @@ def read_file(root: Path, path: str, beside: str) -> Reading | None:
 
 
 def _text(root: Path, path: str) -> Reading | None:
-    """Return a text, which is UTF-8, with or without a byte order mark, as it may be searched and embedded.
+    """Return a UTF-8 text, with or without a byte order mark, ready to be searched and embedded.
 
-    It is redacted, for a log is indexed before the night has redacted it, too.
+    It is redacted, because a log is indexed even before a run has redacted it.
     """
     data = read_bytes(root, path)
     if data is None:
         return None
     digest = hashlib.sha256(data).hexdigest()
     try:
-        text = data.decode("utf-8-sig").replace("\0", "\ufffd")  # what SQLite would end a text at
+        text = data.decode("utf-8-sig").replace("\0", "\ufffd")  # SQLite ends text at a zero
     except UnicodeDecodeError as error:
         return Reading((), digest, f"is not UTF-8 (byte {error.start})")
     shown = log_without_private(text) if path.startswith(f"{LOGS}/") and is_private(text) else text
@@ -111,9 +111,9 @@ def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> R
     units = list(turn_units(path, turns, days))
     faults, line = "; ".join(transcript.faults()), transcript.strange
     if faults and not units:
-        return Reading((), reason=f"holds no turn that can be read: {faults}")
+        return Reading((), reason=f"has no readable turn: {faults}")
     if line and not units:
-        return Reading((), reason=f"holds no turn of a shape that is known (line {line} is of another one)")
+        return Reading((), reason=f"has no turn in a known format (line {line} is in another one)")
     return Reading(units, note=f"is indexed in part: {faults}" if faults else "")
 
 
@@ -139,12 +139,12 @@ _PROJECT: Final = 80
 
 
 def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
-    """Yield the units of a transcript, one a turn unless it is long, with who spoke and when at the beginning.
+    """Yield the units of a transcript, one per turn unless it is long, starting with speaker and time.
 
     Args:
-        path: the transcript; a day in it is that of turns before which no moment was sidecar.
+        path: the transcript; a day in it applies to turns before the first one with a time.
         turns: its turns, in order.
-        days: how the memory cuts its days.
+        days: the memory's days.
     """
     zone = days.zone
     day = found[-1] if (found := DAY.findall(path)) else ""
@@ -162,14 +162,14 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
 
 
 def _speaker(turn: Turn) -> str:
-    """Return who spoke; to a subagent, the agent speaks and no user."""
+    """Return the speaker; a subagent's user is the agent."""
     if not turn.subagent:
         return turn.role.value if turn.act or turn.role is not Role.USER else "program"
     return "task" if turn.role is Role.USER else "subagent"
 
 
 def pdf_units(pdf: Pdf) -> Iterator[Unit]:
-    """Yield the units of a PDF, each under its page; the page stands for the line. Its words are somebody else's."""
+    """Yield the units of a PDF, each under its page, with the page as line number. Its words are external."""
     for number, text in pdf.pages:
         for piece in prose_pieces(text):
             yield Unit(
@@ -178,7 +178,7 @@ def pdf_units(pdf: Pdf) -> Iterator[Unit]:
 
 
 def image_units(sidecar: Described) -> Iterator[Unit]:
-    """Yield the units of an image's description; what a model saw in a picture is no word of the owner's."""
+    """Yield the units of an image's description; a model's description is not the owner's word."""
     trust = Trust.EXTERNAL if _MODEL.fullmatch(sidecar.by) else Trust.OWNER
     for piece in prose_pieces(sidecar.description):
         yield Unit(1, 1, piece, title=sidecar.title, date=sidecar.date, trust=trust, tags=tags_of(piece))

@@ -1,4 +1,4 @@
-"""Secrets: what they look like, where they stand, and what is put in their place."""
+"""Secrets: what they look like, where they are, and what replaces them."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -7,10 +7,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ALLOWED", "Found", "Redacted", "Redactor", "Span", "find_secrets", "format_found", "load_redactor", "veil"]
 
-if not TYPE_CHECKING:  # a checker is to know every name
+if not TYPE_CHECKING:  # type checkers must see every name
 
     def __getattr__(name: str) -> object:
-        # Imported only when asked for: `curate log` looks for secrets, and an agent waits for it.
+        # Imported lazily: `curate log` checks for secrets while an agent waits for it.
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module  # noqa: PLC0415  see above

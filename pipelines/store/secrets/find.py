@@ -1,6 +1,6 @@
-"""Where the secrets of a text stand: its keywords first, and the rules only where a keyword stands.
+"""Find the secrets of a text: first the keywords, then the rules where a keyword occurs.
 
-Private keys are blocks: several lines of a text, or one line of JSON that escapes their ends.
+Private keys are blocks: several lines of a text, or one line of JSON with escaped line ends.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
 
 
 LONGEST_BLOCK: Final = 20_000
-"""Bytes of the longest block; no key in use has half of them."""
+"""Bytes of the longest block; no key in use has half as many."""
 _BEGIN: Final = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _END: Final = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _BODY: Final = re.compile(rb"[A-Za-z0-9+/=]{40}")
 _BLOCKS_RUN: Final = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 _STRING_END: Final = re.compile(rb'(?<!\\)(?:\\\\)*"')
 _GAP: Final = 24
-"""Bytes between two lines of a key: line ends, their escapes, line numbers, quotes of a program's text."""
+"""Bytes between two lines of a key: line ends, their escapes, line numbers, quotes in source code."""
 
 
 def key_blocks(data: bytes, *, json: bool) -> Iterator[tuple[int, int]]:
-    """Yield where each private key begins and ends; one that nothing closes ends with the last line that looks like it.
+    """Yield the start and end of each private key; an unclosed one ends with the last line that looks like a key.
 
-    A beginning without any key after it is somebody's words about keys, and is passed over.
+    A beginning without any key after it is ordinary text, and is skipped.
 
     Args:
         data: the text.
-        json: whether it is a line of JSON, where no block reaches out of its string.
+        json: whether it is a line of JSON, where no block extends beyond its string.
     """
     at, closed = 0, -1
     closing: re.Match[bytes] | None = None
@@ -58,7 +58,7 @@ def key_blocks(data: bytes, *, json: bool) -> Iterator[tuple[int, int]]:
 
 
 def _last_line(data: bytes, start: int, limit: int) -> int:
-    """Return where the last of the lines that look like a key's ends."""
+    """Return the end of the last line that looks like a part of a key."""
     last = start
     for run in _BLOCKS_RUN.finditer(data, start, limit):
         if last > start and run.start() > last + _GAP:
@@ -70,14 +70,14 @@ def _last_line(data: bytes, start: int, limit: int) -> int:
 ALLOWED: Final = b"<!-- allow-secret -->"
 _REDACTED: Final = re.compile(rb"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]")
 _BLOCK: Final = "block"
-# Characters without width: the soft hyphen, U+200B to U+200D, U+2060 and U+FEFF.
+# Zero-width characters: the soft hyphen, U+200B to U+200D, U+2060 and U+FEFF.
 _UNSEEN: Final = tuple(map(str.encode, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _RUN: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
 _CROWD: Final = 32
 _NEAR: Final = 400
 _SINCE: Final = 320
 _OUTSIDE: Final = b" \t\r\n\"'<>`"
-"""None of these stands in an address, and most that ends with a keyword is none."""
+"""These cannot be in an address, which rules out most words that end with a keyword."""
 
 
 class Span(NamedTuple):
@@ -89,13 +89,13 @@ class Span(NamedTuple):
 
 
 def find_secrets(data: bytes, *, marks: bool = True, json: bool = False, known: Known | None = None) -> list[Span]:
-    """Return the secrets of a text, in order and without overlap, in time that is proportional to its length.
+    """Return the secrets of a text, in order and without overlap, in time proportional to its length.
 
     Args:
         data: UTF-8, or any bytes.
-        marks: whether a line that a person marked with `<!-- allow-secret -->` passes.
-        json: whether it is a line of JSON, out of whose strings no secret reaches.
-        known: values that were found before, which count wherever they stand, or are allowed.
+        marks: whether lines that a person marked with `<!-- allow-secret -->` are exempt.
+        json: whether it is a line of JSON, where no secret extends beyond its string.
+        known: values that were found before, which count anywhere, or are allowed.
     """
     if len(seen := visible(data)) < len(data):
         return _at_their_places(data, find_secrets(seen, marks=marks, json=json, known=known))
@@ -104,8 +104,8 @@ def find_secrets(data: bytes, *, marks: bool = True, json: bool = False, known: 
     blocks = None
     run_end = hits = 0
     for keywords in rules.anchors.hits(data):
-        # A run of bytes without a blank in which keyword stands after keyword is made to take time, and no text of
-        # anybody's: to look at what follows each of them would take the square of the run's length.
+        # Nobody writes keyword after keyword without a blank, except to cost us time: testing each of them would take
+        # quadratic time.
         hits += 1
         start = keywords[0][0]
         if start >= run_end:
@@ -129,19 +129,19 @@ def find_secrets(data: bytes, *, marks: bool = True, json: bool = False, known: 
 def _with_known(
     spans: list[tuple[int, int, int]], data: bytes, known: Known, rules: Rules
 ) -> list[tuple[int, int, int]]:
-    """Return the spans without the values that are allowed, and with those that were found before."""
+    """Return the spans without allowed values, and with those that were found before."""
     spans = [span for span in spans if not known.is_allowed(data[span[0] : span[1]])]
     last = len(rules.rules) - 1
     return spans + [(start, end, rules.numbers.get(rule, last)) for start, end, rule in known.places(data)]
 
 
 def _kept(spans: list[tuple[int, int, int]], data: bytes, rules: Rules, *, marks: bool) -> list[Span]:
-    """Return what is neither redacted already nor on a line that a person marked."""
+    """Return the spans that are neither redacted already nor on a marked line."""
     done = [found.span() for found in _REDACTED.finditer(data)]
     kept = []
     for start, end, order in _apart(data, spans):
         at = bisect_left(done, (end, 0)) - 1
-        redacted = at >= 0 and done[at][1] > start  # some of it, before
+        redacted = at >= 0 and done[at][1] > start  # at least in part
         last = data.find(b"\n", end)
         line = data[data.rfind(b"\n", 0, start) + 1 : last if last >= 0 else len(data)]
         if not redacted and not (marks and ALLOWED in line):
@@ -150,14 +150,14 @@ def _kept(spans: list[tuple[int, int, int]], data: bytes, rules: Rules, *, marks
 
 
 def visible(data: bytes) -> bytes:
-    """Return a text without the characters that nobody sees."""
+    """Return a text without invisible characters."""
     for sign in _UNSEEN if not data.isascii() else ():
         data = data.replace(sign, b"")
     return data
 
 
 def _at_their_places(data: bytes, found: list[Span]) -> list[Span]:
-    """Return what was found in a text without the characters that nobody sees, as it stands in the text itself."""
+    """Return spans of the text without invisible characters, mapped back to the text itself."""
     if not found:
         return []
     unseen = [one.span() for one in re.finditer(b"|".join(_UNSEEN), data)]
@@ -192,11 +192,11 @@ def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int]
 
 
 def _apart(data: bytes, spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Return the spans in order, of whole characters; of those that overlap one, named by the first of their rules."""
+    """Return the spans in order, of whole characters; overlapping ones are joined under the first of their rules."""
     out: list[tuple[int, int, int]] = []
     for start, end, order in sorted(spans):
         while end < len(data) and 0x80 <= data[end] < 0xC0:  # noqa: PLR2004  a byte within a character
-            end += 1  # noqa: PLW2901  that end is what is meant
+            end += 1  # noqa: PLW2901  extend the span
         if out and start < out[-1][1]:
             out[-1] = (out[-1][0], max(out[-1][1], end), min(out[-1][2], order))
         else:

@@ -1,7 +1,7 @@
-"""Known values: a secret that was found once is found wherever it stands, whatever stands around it.
+"""Known values: a secret that was found once is found anywhere, whatever is around it.
 
-Of each value `.curate/secrets.jsonl` holds a keyed hash, its length and the rule that found it, and never the value.
-The file may be deleted: the values are then forgotten until a rule finds them again.
+For each value, `.curate/secrets.jsonl` has a keyed hash, its length and the rule that found it, but never the value.
+The file may be deleted: values are then unknown until a rule finds them again.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ _BITS: Final = 3.0
 _HASH: Final = 32
 _MOST: Final = 10_000
 _MOST_TRIED: Final = 250_000
-"""So much of one run without a blank is hashed, which takes half a second: a longer one is made to take time."""
+"""The limit of hashes for one run without a blank, about half a second: only an attack has longer ones."""
 _MOST_OPEN: Final = 4
 _HEADING: Final = re.compile(r"(?m)^#+[ \t]+(.+)$")
 _EDGE: Final = re.compile(rb"\\[nrtbf]|[^A-Za-z0-9]")
 _RUN: Final = re.compile(rb"""[^\s"']{12,}""")
 _WORDS: Final = b"abcdefghijklmnopqrstuvwxyz-_.:/@"
-"""Of these alone words, names and paths consist, and no value that is known."""
+"""Words, names and paths consist only of these, and known values do not."""
 
 
 class Known:
-    """The values of a memory that were found once.
+    """The values of a memory that were found before.
 
     Args:
         root: the memory.
-        key: gives the user's key, when there is something to hash.
+        key: loads the user's key, when there is something to hash.
     """
 
     def __init__(self, root: Path, key: Callable[[], bytes]) -> None:
@@ -59,7 +59,7 @@ class Known:
         self._size = -1
 
     def refresh(self) -> Known:
-        """Read what another process has written since, and return itself."""
+        """Read what other processes have written since, and return itself."""
         with contextlib.suppress(OSError, CurateError, ValueError):
             size = (self._root / FILE).stat().st_size
             if size != self._size:
@@ -80,7 +80,7 @@ class Known:
 
     def _write(self, **row: Any) -> None:  # noqa: ANN401  any JSON
         self._take(row)
-        with contextlib.suppress(CurateError, OSError):  # it is known to this process all the same
+        with contextlib.suppress(CurateError, OSError):  # this process knows it all the same
             private_folder(self._root)
             append_bytes(self._root, FILE, json.dumps(row).encode() + b"\n")
 
@@ -93,11 +93,11 @@ class Known:
         return self._key_of()
 
     def digest(self, value: bytes) -> str:
-        """Return a value's keyed hash, whose first digits are its tag."""
+        """Return a value's keyed hash, which starts with its tag."""
         return hmac.digest(self._key, value, "sha256").hex()[:_HASH]
 
     def learn(self, value: bytes, rule: str) -> None:
-        """Remember a value that a rule found, if nothing else is likely to be called so."""
+        """Remember a value that a rule found, unless it may also be the name of something else."""
         if not _SHORTEST <= len(value) <= _LONGEST or re.search(rb"""[\s\x00"']""", value) or b"[redacted:" in value:
             return
         if (digest := self.digest(value)) in self.rules:
@@ -113,7 +113,7 @@ class Known:
         self._write(hash=digest, length=len(value), rule=rule)
 
     def allow(self, value: str) -> int:
-        """Take a value back, or all of a tag, and return how many that were. One may be allowed before it is found."""
+        """Allow a value, or all values with a tag, and return their number. A value may be allowed in advance."""
         given = value.encode()
         found = (
             [digest for digest in self.rules if digest.startswith(value)] if re.fullmatch("[0-9a-f]{4}", value) else []
@@ -125,13 +125,14 @@ class Known:
         return len(found)
 
     def is_allowed(self, value: bytes) -> bool:
-        """Return whether a person took that value back."""
+        """Return whether a person allowed that value."""
         return bool(self.allowed) and self.digest(value) in self.allowed
 
     def places(self, data: bytes) -> Iterator[tuple[int, int, str]]:
-        """Yield where known values begin and end, each with the rule that found it first.
+        """Yield start and end of known values, each with the rule that found it first.
 
-        A value stands between places where letters and digits begin or end, and only what is as long as one is hashed.
+        A value must begin and end at boundaries of letters and digits, and only text as long as a known value is
+        hashed.
         """
         if not self.rules:
             return
@@ -151,7 +152,7 @@ class Known:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        """What the memory's documents and their headings are called."""
+        """The names of the memory's documents, and their headings."""
         names: list[str] = []
         for path in tracked_files(self._root):
             names.append(path.rpartition("/")[2].removesuffix(".md"))
@@ -170,12 +171,12 @@ _OPEN: Final[dict[Path, Known]] = {}
 def known_in(root: Path, key: Callable[[], bytes]) -> Known:
     """Return the known values of a memory, as its file has them now."""
     known = _OPEN.pop(root, None) or Known(root, key)
-    _OPEN[root] = known  # the newest is the last
+    _OPEN[root] = known  # keep the most recent last
     while len(_OPEN) > _MOST_OPEN:
         del _OPEN[next(iter(_OPEN))]
     return known.refresh()
 
 
 def known_anywhere() -> list[Known]:
-    """Return the known values of the memories that this process opened last, where there are any."""
+    """Return the known values of the memories that this process opened last, if there are any."""
     return [known for known in _OPEN.values() if known.rules]

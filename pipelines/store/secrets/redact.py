@@ -1,6 +1,6 @@
-"""Redaction: a secret gives way to a mark that names its kind, and tells equal ones from others.
+"""Redaction: a secret is replaced by a mark with its kind and a tag that is equal for equal secrets.
 
-What a person put between `<private>` and `</private>` gives way to `[private]`, in logs and in transcripts.
+Text between `<private>` and `</private>` is replaced by `[private]`, in logs and in transcripts.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 _TAG: Final = 4
-"""Hex digits: enough to tell a few secrets apart, too few to guess one by."""
+"""Hex digits: enough to distinguish a few secrets, too few to guess one by."""
 _PASSES: Final = 8
-"""A mark in place of one secret may show another one beside it."""
-# Escapes of JSON that hide what could stand there as it is; pairs of backslashes are none.
+"""Replacing one secret may reveal another beside it."""
+# JSON escapes of characters that could be written plainly; pairs of backslashes do not count.
 _HIDDEN: Final = re.compile(rb"\\\\|\\u00([2-7][0-9a-fA-F])|\\(/)|\\u(?:200[b-d]|2060|feff|00ad)")
 _KEPT: Final = {0x22, 0x5C, 0x7F}
 
@@ -45,11 +45,11 @@ class Found:
     """A secret that was found.
 
     Args:
-        rule: which rule found it.
-        tag: by which equal secrets are told equal; empty where nothing was to be told, or another program found it.
+        rule: the rule that found it.
+        tag: equal for equal secrets; empty if it is not needed, or another program found the secret.
         line: counted from 1.
-        path: the file, where it is of one: relative to the memory, or to the repository's top for a version in git.
-        blob: the version in git that holds it; empty for the file as it is.
+        path: the file, if any: relative to the memory, or to the repository's top for a version in git.
+        blob: the version in git; empty for the current file.
         commit: the first commit with that version.
     """
 
@@ -76,21 +76,21 @@ class Redacted:
 
 @dataclass(frozen=True)
 class Redactor:
-    """Redacts secrets as `[redacted:RULE:TAG]`, the tag being an HMAC of the secret.
+    """Redacts secrets as `[redacted:RULE:TAG]`, where the tag is an HMAC of the secret.
 
-    Redacting twice is the same as once, line ends stay where they are, and the time is in proportion to the text.
+    Idempotent, keeps line ends in place, and takes linear time.
 
     Args:
-        key: of the HMAC, or what gives it when the first secret is found; whoever has it can test guesses against tags,
-            so it is kept out of the memory.
-        known: the memory's known values, which it takes out wherever they stand, and adds to.
+        key: the key of the HMAC, or a function that loads it when the first secret is found. With it, guesses can be
+            tested against tags, so it is kept outside the memory.
+        known: the memory's known values, to be removed anywhere; new ones are added.
     """
 
     key: bytes | Callable[[], bytes]
     known: Known | None = None
 
     def find(self, data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
-        """Return the secrets of a text, known values among them, and remember the values of what is new."""
+        """Return the secrets of a text, including known values, and remember new values."""
         spans = find_secrets(data, marks=marks, json=json, known=self.known)
         before, known = self.learned, self.known
         if known:
@@ -100,16 +100,16 @@ class Redactor:
 
     @property
     def learned(self) -> int:
-        """How many values are known."""
+        """The number of known values."""
         return len(self.known.rules) if self.known else 0
 
     def redact(self, text: str) -> Redacted:
-        """Return a text without its secrets. Lines that a person marked with `<!-- allow-secret -->` pass."""
+        """Return a text without its secrets. Lines marked with `<!-- allow-secret -->` are exempt."""
         data, found = self.redact_bytes(text.encode(errors="surrogatepass"))
         return Redacted(data.decode(errors="surrogatepass"), found) if found else Redacted(text)
 
     def redact_bytes(self, data: bytes) -> tuple[bytes, tuple[Found, ...]]:
-        """Return the bytes of a text file without its secrets, and what was found; marked lines pass."""
+        """Return the bytes of a text file without its secrets, and what was found; marked lines are exempt."""
         found: list[Found] = []
         for _ in range(_PASSES):
             spans = self.find(data)
@@ -120,16 +120,16 @@ class Redactor:
         return data, tuple(found)
 
     def redact_record(self, line: bytes) -> bytes:
-        """Return a line of JSON without its secrets; it is JSON still.
+        """Return a line of JSON without its secrets; it stays valid JSON.
 
-        No mark in it counts: a tool may have put it there. Escapes that hide plain characters are looked through.
+        Marks are ignored, since a tool may have written them. Unneeded escapes are decoded first.
         """
         shown = _HIDDEN.sub(_shown, line) if b"\\u" in line or b"\\/" in line else line
         for _ in range(_PASSES):
             spans = []
             for span in self.find(shown, marks=False, json=True):
                 secret = shown[span.start : span.end]
-                half = (len(secret) - len(secret.rstrip(b"\\"))) % 2  # of an escape, with which it may end
+                half = (len(secret) - len(secret.rstrip(b"\\"))) % 2  # the first half of an escape at the end
                 spans.append(span._replace(end=span.end - half))
             if not spans:
                 break
@@ -137,7 +137,7 @@ class Redactor:
         return line
 
     def masked(self, data: bytes) -> bytes:
-        """Return the bytes of a text with signs in place of its secrets, as long as it was."""
+        """Return the bytes of a text with its secrets replaced by asterisks, at the same length."""
         out = bytearray(data)
         for span in self.find(data):
             out[span.start : span.end] = re.sub(rb"[^\r\n]", b"*", data[span.start : span.end])
@@ -157,12 +157,12 @@ class Redactor:
         return self.key if isinstance(self.key, bytes) else self.key()
 
     def tag(self, secret: bytes) -> str:
-        """Return the four hex digits by which equal secrets are told equal."""
+        """Return the four hex digits that are equal for equal secrets."""
         return hmac.new(self._key, visible(secret), hashlib.sha256).hexdigest()[:_TAG]
 
 
 def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Found, ...]:
-    """Return what stands at these places of a text, with tags and lines and without the secrets themselves."""
+    """Return the findings at these places of a text, with tags and lines, without the secrets themselves."""
     found, line, at = [], 1, 0
     for span in spans:
         line, at = line + data.count(b"\n", at, span.start), span.start
@@ -171,15 +171,15 @@ def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Foun
 
 
 def format_found(found: Sequence[Found]) -> str:
-    """Return what was found in words, without any of it: `2 secrets (aws-access-key, password)`."""
+    """Return a summary of the findings, without the secrets: `2 secrets (aws-access-key, password)`."""
     count = "1 secret" if len(found) == 1 else f"{len(found):,} secrets"
     return f"{count} ({', '.join(sorted({one.rule for one in found}))})"
 
 
 def veil(text: str) -> str:
-    """Return a text without its secrets: the last net under what leaves the memory, where no key is at hand.
+    """Return a text without its secrets: the last safeguard for what leaves the memory, where no key is at hand.
 
-    Its tags tell equal secrets equal within one process only.
+    Its tags are comparable within one process only.
     """
     for known in known_anywhere():
         text = Redactor(known.key, known).redact(text).text
@@ -190,7 +190,7 @@ _VEIL: Final = Redactor(lambda: os.urandom(_BYTES))
 
 
 def _on_each_line(secret: bytes, mark: bytes) -> bytes:
-    """Return the mark, on each line of a secret that has several: no line of a log may vanish."""
+    """Return the mark, repeated on each line of a secret with several: no line of a log may vanish."""
     first, *more = secret.split(b"\n")
     lines = [mark + (b"\r" if first.endswith(b"\r") else b"")]
     for line in more:
@@ -200,7 +200,7 @@ def _on_each_line(secret: bytes, mark: bytes) -> bytes:
 
 
 def _shown(found: re.Match[bytes]) -> bytes:
-    if found[2] or (not found[1] and found[0][1:2] == b"u"):  # a slash, or what nobody sees
+    if found[2] or (not found[1] and found[0][1:2] == b"u"):  # a slash, or an invisible character
         return found[2] or b""
     code = int(found[1], 16) if found[1] else 0x5C
     return found[0] if code in _KEPT else bytes([code])
@@ -212,10 +212,10 @@ _LONGEST: Final = 1024
 
 
 def load_redactor(root: Path) -> Redactor:
-    """Return the user's redactor. Its key is read, or made, when the first secret is found, and not before.
+    """Return the user's redactor. Its key is read, or created, only when the first secret is found.
 
     Raises:
-        NotWritable: later, when there is no key and nowhere to put one.
+        NotWritable: later, if there is no key and nowhere to store one.
     """
     known = known_values(root)
     return Redactor(known.key, known)
@@ -227,13 +227,13 @@ def known_values(root: Path) -> Known:
 
 
 def redaction_key(root: Path) -> bytes:
-    """Return the key that `$XDG_CONFIG_HOME/memcurate/redaction.key` holds, made where there is none.
+    """Return the key in `$XDG_CONFIG_HOME/memcurate/redaction.key`, creating it if needed.
 
-    Without a home, or with one that cannot be written, the key is kept under `.curate/`, which is never committed:
-    equal secrets can still be told equal, but whoever can read that folder can test guesses against the tags.
+    Without a writable home, the key is kept under `.curate/`, which is never committed: tags still work, but whoever
+    can read that folder can test guesses against them.
 
     Raises:
-        NotWritable: there is no key, and neither place takes one.
+        NotWritable: there is no key, and neither place is writable.
     """
     if key := key_outside(NAME, make=True):
         return key
@@ -243,12 +243,12 @@ def redaction_key(root: Path) -> bytes:
 
 
 def key_outside(name: str, *, make: bool) -> bytes:
-    """Return the key of that name beside the user's settings; empty where there is none, and none is or can be made.
+    """Return the key of that name beside the user's settings; empty if there is none, and none can or may be created.
 
-    Unlike the key of the tags it is never kept in a memory: whoever can write there could then use it.
+    Unlike the key of the tags, it is never kept in a memory, where whoever can write could use it.
     """
     config = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    if not config.is_absolute():  # the XDG rules say that a relative one is to be ignored
+    if not config.is_absolute():  # the XDG specification says to ignore a relative one
         config = Path(os.environ.get("HOME", ""), ".config")
     folder = config / "memcurate"
     with contextlib.suppress(OSError):
@@ -261,7 +261,7 @@ def key_outside(name: str, *, make: bool) -> bytes:
 
 
 def _key_in(folder: Path, name: str) -> bytes:
-    """Return the key of a folder; of several processes that make one at the same time, all come to the same."""
+    """Return the key in a folder, creating it if needed; concurrent processes all get the same one."""
     file = folder / name
     if not file.exists():
         new = file.with_name(f"{file.name}.{os.getpid()}.{os.urandom(4).hex()}")
@@ -283,8 +283,8 @@ class TranscriptCleaner:
     """Cleans transcripts.
 
     Args:
-        redactor: takes out secrets.
-        redacted: how many lines held some, so far.
+        redactor: removes secrets.
+        redacted: the number of lines that contained any, so far.
     """
 
     def __init__(self, redactor: Redactor) -> None:
@@ -292,14 +292,14 @@ class TranscriptCleaner:
         self.redacted = 0
 
     def record(self, line: bytes) -> bytes:
-        """Return a line of a transcript as it is kept: JSON if it was JSON, and one line."""
+        """Return a line of a transcript as it is kept: on one line, and JSON if it was JSON."""
         open_line = record_without_private(line)
         clean = self._redactor.redact_record(open_line)
         self.redacted += clean is not open_line
         return clean
 
     def words(self, text: str) -> str:
-        """Return what was said as it is told: once more without what the escapes of JSON may have hidden."""
+        """Return the words of a turn, redacted again: JSON escapes may have hidden something."""
         return self._redactor.redact(without_private(text)).text
 
 
@@ -310,20 +310,20 @@ _WORDS: Final = frozenset({"text", "content", "thinking"})
 
 
 def is_private(text: str) -> bool:
-    """Return whether something in a text is marked as private."""
+    """Return whether a text contains a private part."""
     return any(not mark[1] for mark in _MARK.finditer(text))
 
 
 def without_private(text: str) -> str:
-    """Return what somebody said without what is private in it; what is never closed is private to the end.
+    """Return a text without its private parts; an unclosed one extends to the end.
 
-    Every line that the private part takes keeps its place, so that line numbers hold.
+    Every line of a private part keeps its place, so that line numbers stay valid.
     """
     return _without(text, lambda _: len(text)) if _MARK.search(text) else text
 
 
 def log_without_private(text: str) -> str:
-    """Return a log without what is private in it; what is never closed is private to the end of its entry."""
+    """Return a log without its private parts; an unclosed one extends to the end of its entry."""
     if not _MARK.search(text):
         return text
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
@@ -340,9 +340,9 @@ def log_without_private(text: str) -> str:
 
 
 def record_without_private(line: bytes) -> bytes:
-    """Return a line of a transcript without what is private in it; it is JSON still.
+    """Return a line of a transcript without its private parts; it stays valid JSON.
 
-    What is never closed is private to the end of the turn. A line with such a mark that is no JSON is left out whole.
+    An unclosed part extends to the end of the turn. A marked line that is not JSON is left out entirely.
     """
     if not (b"rivate" in line or b"RIVATE" in line) or not (_IN_RECORD.search(line) or b"\\u00" in line):
         return line
@@ -372,7 +372,7 @@ def record_without_private(line: bytes) -> bytes:
 
 
 def _without(text: str, end_of: Callable[[int], int]) -> str:
-    """Return a text without its private parts; `end_of` says where one ends that is opened here and never closed."""
+    """Return a text without its private parts; `end_of` returns the end of an unclosed one."""
     spans: list[tuple[int, int]] = []
     opened: list[int] = []
     for mark in _MARK.finditer(text):

@@ -1,7 +1,7 @@
-"""Scanning a memory for secrets: its files as they are, and every version of them that git holds.
+"""Scan a memory for secrets: its current files, and every version of them in git.
 
-A document or log that holds one is left as it is, kept out of every commit, and named. Another scanner, gitleaks or
-betterleaks, looks through the files as well where one is installed.
+A document or log with a secret is not changed, but kept out of every commit, and reported. If another scanner, gitleaks
+or betterleaks, is installed, it checks the files as well.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 _BATCH: Final = 32 << 20
 _LARGEST: Final = 256 << 20
 _NAMED: Final = 200
-"""Versions whose commits are looked up: each costs a walk through the history."""
+"""The limit of versions whose commits are looked up: each takes a walk through the history."""
 
 
 def scan_files(root: Path, redactor: Redactor) -> Iterator[Found]:
-    """Yield the secrets in the memory's own files and its kept transcripts, as they are now; links are not followed."""
+    """Yield the secrets in the memory's current files and its kept transcripts; links are not followed."""
     for path, file in _opened(root, (*tracked_files(root), *own_files(root, (SESSIONS,)))):
         yield from _leaks(real_path(root, path), file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
 
 
 def _opened(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, BinaryIO]]:
-    """Yield those of these files that are there and can be read, each open until the next one is asked for."""
+    """Yield those files that exist and are readable, each open until the next one is requested."""
     for path in paths:
         with contextlib.suppress(BadFile):
             if file := open_regular(root, path):
@@ -61,7 +61,7 @@ def _opened(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, BinaryIO]]:
 
 
 def scan_history(git: Git, redactor: Redactor) -> list[Found]:
-    """Return the secrets in every version of every file that any branch, tag, stash or reflog of git leads to."""
+    """Return the secrets in every version of every file reachable from any branch, tag, stash or reflog."""
     paths: dict[str, str] = {}
     for row in git.run("rev-list", "--objects", "--all", "--reflog").decode(errors="replace").splitlines():
         ident, _, path = row.partition(" ")
@@ -81,7 +81,7 @@ def scan_history(git: Git, redactor: Redactor) -> list[Found]:
 
 
 def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Iterator[Found]:
-    """Yield the secrets of a file, line by line where it is long, so that little of it is held."""
+    """Yield the secrets of a file, in batches of lines, so that little of it is held."""
     before = 0
     while lines := file.readlines(_BATCH):
         data = b"".join(lines)
@@ -92,19 +92,19 @@ def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Ite
 
 _PIECE: Final = 8 << 20
 _OVERLAP: Final = 2 * LONGEST_BLOCK
-"""What a piece repeats of the one before: more than the longest secret."""
+"""The overlap of successive pieces: more than the longest secret."""
 
 
 def inspect(file: BinaryIO, redactor: Redactor) -> tuple[tuple[Found, ...], frozenset[str]]:
-    """Return what a file holds that is secret; lines that a person marked with `<!-- allow-secret -->` pass.
+    """Return the secrets of a file; lines marked with `<!-- allow-secret -->` are exempt.
 
     Args:
         file: opened for reading bytes, at its beginning; at most some megabytes of it are held.
         redactor: the memory's, which knows values and learns them.
 
     Returns:
-        The secrets, without tags, each rule and line once; and the ids that git would give the file as a blob, by SHA-1
-        and by SHA-256.
+        The secrets, without tags, each rule and line once; and git's ids of the file as a blob, by SHA-1 and by
+        SHA-256.
     """
     size = os.fstat(file.fileno()).st_size
     digests = [new(b"blob %d\0" % size) for new in (hashlib.sha1, hashlib.sha256)]
@@ -123,13 +123,13 @@ def inspect(file: BinaryIO, redactor: Redactor) -> tuple[tuple[Found, ...], froz
 
 
 _ENDS: Final = (b" -->", b" status=archived -->")
-"""What stands behind the sign in nearly every comment of a rule's item, that of an archive included."""
+"""What follows the rules' signature in nearly every item comment, including those of an archive."""
 
 
 def without_held(snapshot: Snapshot) -> Snapshot:
-    """Return a snapshot in which documents that hold a secret count as unreadable: nothing is written over them."""
-    # What holds nothing whole holds nothing in its parts, and is looked through faster. What the rules sign with, at
-    # the end of a comment, looks like the end of an address in every line; taken out with its blanks, it hides none.
+    """Return a snapshot in which documents with a secret count as unreadable, so that nothing overwrites them."""
+    # Scanning all documents at once is faster, and finds whatever is in a part. The rules' signature at the end of a
+    # comment looks like an address's end in every line; removing it with its blank hides nothing.
     redactor = load_redactor(snapshot.root)
     whole = "\n\n".join(one.text for one in snapshot.documents.values()).encode()
     for end in _ENDS:
@@ -147,9 +147,9 @@ def without_held(snapshot: Snapshot) -> Snapshot:
 
 
 def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[str, ...]:
-    """Return a sentence for each of these files that still holds a secret, and that no sentence names yet.
+    """Return a sentence for each of these files that still contains a secret and is not in `said` yet.
 
-    A log that held one is redacted by the run itself, so that nothing is left to say of it.
+    Logs need none if the run itself has redacted them.
     """
     found, redactor = [], load_redactor(root)
     for path, file in _opened(root, paths):
@@ -163,9 +163,9 @@ _COPIES: Final = ("replies", "index.db", "context.txt")
 
 
 def clean_copies(root: Path, redactor: Redactor) -> None:
-    """Leave no secret in what was copied before it was known: displaced logs are masked, replies and the index go.
+    """Remove secrets from copies made before they were known: mask displaced logs, delete replies and the index.
 
-    What goes is derived: a reply is asked for again where it is needed, and the index is built anew.
+    What is deleted is derived: replies are requested again when needed, and the index is rebuilt.
     """
     mask(root, lambda _, data: redactor.masked(data))
     for path in own_files(root, (PRIVATE,)):
@@ -179,12 +179,12 @@ def clean_copies(root: Path, redactor: Redactor) -> None:
 
 
 def held_because(secrets: Sequence[Found]) -> str:
-    """Return why a file is not committed, as the end of a sentence that begins with its path."""
+    """Return why a file is not committed, as the predicate of a sentence about it."""
     lines = sorted({one.line for one in secrets})
     where = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} lines, the first is line {lines[0]}"
     return (
-        f"holds {format_found(secrets)}, {where}; it was left as it is and is not committed: take it out, or mark its "
-        "line with <!-- allow-secret -->"
+        f"holds {format_found(secrets)}, {where}; the file was not changed and is not committed: remove the secret, or "
+        "mark its line with <!-- allow-secret -->"
     )
 
 
@@ -194,7 +194,7 @@ _LONGEST_REPORT: Final = 64 << 20
 
 
 def installed_scanner(root: Path, environ: Mapping[str, str]) -> str:
-    """Return the path of an installed scanner, or an empty string. One that lies in the memory itself is never run."""
+    """Return the path of an installed scanner, or an empty string. One inside the memory itself is never run."""
     folders = [folder for folder in environ.get("PATH", "").split(os.pathsep) if Path(folder).is_absolute()]
     for name in PROGRAMS:
         found = shutil.which(name, path=os.pathsep.join(folders)) if folders else None
@@ -204,15 +204,15 @@ def installed_scanner(root: Path, environ: Mapping[str, str]) -> str:
 
 
 def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[list[Found], str]:
-    """Return what another scanner finds in the memory's files, and why it found nothing where it failed, or "".
+    """Return another scanner's findings in the memory's files, and an error message if it failed, or "".
 
-    It is told to use its own rules: what the memory holds of settings, ignore lists and marks for it does not count. It
-    gets nothing of the environment but PATH, and has so much time and no more.
+    It uses its own rules, and ignores settings, ignore lists and marks in the memory. Its environment is minimal, and
+    its time limited.
 
     Args:
         program: its path.
         root: the memory.
-        seconds: the time that it has.
+        seconds: its time limit.
     """
     with tempfile.TemporaryDirectory(dir=private_folder(root)) as folder:
         place = Path(folder)
@@ -246,15 +246,15 @@ def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[lis
 def _found(root: Path, report: Path, name: str) -> tuple[list[Found], str]:
     try:
         if report.stat().st_size > _LONGEST_REPORT:
-            return [], f"{name} wrote a report that is too long to be read."
+            return [], f"The report of {name} is too long to read."
         rows: Any = json.loads(report.read_bytes() or b"[]")
         return [leak for row in rows or () if (leak := _leak(root, row, name))], ""
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return [], f"{name} wrote no report that can be read."
+        return [], f"The report of {name} is not readable."
 
 
 def _leak(root: Path, row: Mapping[str, Any], name: str) -> Found | None:
-    """Return what a row of the report names, if that is a file of the memory's own and its line is not marked."""
+    """Return the finding of a row, if it is in one of the memory's own files and its line is not marked."""
     path, line = os.path.relpath(Path(root, str(row["File"])), root).replace(os.sep, "/"), int(row["StartLine"])
     layout = layout_of(root)
     own = layout.canonical(path) or ""

@@ -1,4 +1,4 @@
-"""The rules: what counts as a secret, read from `rules.toml`, each pattern compiled when its first keyword is met."""
+"""The rules for secrets, read from `rules.toml`; each pattern is compiled when its first keyword occurs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m
 _BLANK: Final = r"(?:[ \t]|\\t)"
 _SEP: Final = (
     r"""(?:\\{0,7}["'`]\]?|\*{1,2}|\])?(?:"""
-    # <add key="NAME" value="…">, {"name": "NAME", "value": "…"}, and both over lines
+    # <add key="NAME" value="…">, {"name": "NAME", "value": "…"}, and both across lines
     r"""(?P<pair>(?:\\n|[,;\s/><}]){1,60}\\{0,7}["']?(?i:value)\\{0,7}["']?[ \t]{0,3}[:=>]\s{0,30})"""
     rf"|(?P<type>:?{_BLANK}{{1,3}}(?:string|str|String|bytes|&str|Text|varchar|\[\]byte)\??(?={_BLANK}{{0,3}}=))?"
     rf"{_BLANK}{{0,3}}(?P<sep>=>|[:?.+|]{{0,3}}={{1,3}}|:|->|>(?:\s{{0,40}}(?=\S))?){_BLANK}{{0,3}}\*{{0,2}}{_BLANK}{{0,3}}"
@@ -31,7 +31,7 @@ _SEP: Final = (
 
 
 class Rule(NamedTuple):
-    """One kind of secret; `rules.toml` says what the fields mean. `number` is its place in the order of trying."""
+    """One kind of secret; `rules.toml` explains the fields. `number` is its position in the order of rules."""
 
     number: int
     id: str
@@ -46,7 +46,7 @@ class Rule(NamedTuple):
 
     @property
     def pattern(self) -> re.Pattern[bytes]:
-        """The pattern, which is matched where a keyword begins."""
+        """The pattern, to be matched at the start of a keyword."""
         return _compiled(self.source)
 
 
@@ -60,15 +60,15 @@ _FIELDS: Final = ("keywords", "words", "near", "since", "value", "check", "befor
 
 
 class Rules(NamedTuple):
-    """All rules, by what they begin with, and the words that tell a value from a secret.
+    """All rules, by their keywords, and the words that distinguish an ordinary value from a secret.
 
     Args:
         rules: in the order in which they are tried.
-        by_keyword: (keyword, whether its case counts) → the rules to try.
+        by_keyword: (keyword, whether its case matters) → the rules to try.
         anchors: finds the keywords.
         numbers: a rule's id → its number.
-        placeholders: values that hide nothing, in lower case.
-        names: what in the rest of a name says that it holds no secret.
+        placeholders: values that are not secret, in lower case.
+        names: matches the rest of a name if it shows that the value is not secret.
     """
 
     rules: tuple[Rule, ...]
@@ -79,7 +79,7 @@ class Rules(NamedTuple):
     names: re.Pattern[bytes]
 
 
-FILE: Final = os.path.join(os.path.dirname(__file__), "rules.toml")  # noqa: PTH118, PTH120  pathlib takes long to import
+FILE: Final = os.path.join(os.path.dirname(__file__), "rules.toml")  # noqa: PTH118, PTH120  pathlib is slow to import
 FORMATS: Final = FILE.replace("rules.toml", "formats.toml")
 _SHORT: Final = {
     "{h}": "[0-9a-f]",
@@ -91,7 +91,7 @@ _SHORT: Final = {
 
 @lru_cache(maxsize=1)
 def load_rules() -> Rules:
-    """Return the rules; the files are read once."""
+    """Return the rules, reading the files once."""
     raw, formats = map(_loaded, (FILE, FORMATS))
     first = [_format(number, name, *row) for number, (name, row) in enumerate(formats["formats"].items())]
     rules = (
@@ -119,7 +119,7 @@ def _loaded(path: str) -> dict[str, Any]:
 
 
 def _format(number: int, name: str, starts: str, rest: str, before: int = 0) -> Rule:
-    """Return the rule of a row of `formats.toml`; `before` bytes of its token stand in front of what is looked for."""
+    """Return the rule of a row of `formats.toml`; `before` bytes of its token precede the keyword."""
     for short, chars in _SHORT.items():
         rest = rest.replace(short, chars)
     left = f"(?<=[A-Za-z0-9_]{{{before}}})" if before else "<left>"
@@ -129,12 +129,12 @@ def _format(number: int, name: str, starts: str, rest: str, before: int = 0) -> 
 
 LONGEST: Final = 4096
 _LOOKED_AT: Final = 80
-"""Bytes of a value by which it is judged."""
+"""Bytes of a value that are examined."""
 _ESCAPED: Final = 8
-"""Quotes within a quoted value; where there are more, it is no value but a text."""
+"""The limit of quotes within a quoted value; with more, it is a text."""
 _OPENING: Final = re.compile(rb"""\\{0,7}["'`]""")
 _BARE: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
-# What ends a line, a string or a cell where it is escaped; any other backslash belongs to the value.
+# An escaped end of a line, a string or a cell; any other backslash belongs to the value.
 _ESCAPED_END: Final = re.compile(rb"""\\(?:[nrtu"'`]|$)""")
 _PLACEHOLDER: Final = re.compile(
     rb"<.*|\$[A-Z_({].*|\{.*|\[.*|%[sd]|%[({].*|#\{.*|[@&][A-Z.-]+|\(.*|[x*.\xe2\x80\xa6_=#-]+"
@@ -150,7 +150,7 @@ _TELLING: Final = re.compile(
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+")
 _DIGIT_AND_LETTER: Final = re.compile(rb"\A(?=\D*+\d)[^A-Za-z]*+[A-Za-z]")
-# What a program calls a thing: `not_supported`, `PASSWORD_AUTH`.
+# Names in programs: `not_supported`, `PASSWORD_AUTH`.
 _NAMING: Final = re.compile(
     rb"[A-Za-z]+(?:_[A-Za-z]+)+|(?=[A-Za-z-]*+\Z)[A-Za-z-]*?(?:password|passwd|secret|token)[A-Za-z-]*", re.IGNORECASE
 )
@@ -158,15 +158,15 @@ _CALLED: Final = re.compile(
     rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*?(?:(?P<called>[(\[{].*)|(?:\.|->|::)[A-Za-z_]\w*)",
     re.DOTALL,
 )
-# A word or two, and perhaps a number behind them: `NorthwindPortal2`.
+# A word or two, perhaps followed by a number: `NorthwindPortal2`.
 _NAMED: Final = re.compile(rb"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[0-9]{0,4}|[A-Z]+[0-9]{0,4}")
 _NAMES: Final = re.compile(rb"(?:[A-Za-z\x80-\xff]++|[0-9]++)(?:[-_.:/@ ]?[0-9]++|[-_.:/@ ][A-Za-z\x80-\xff]++)*+")
-# What a name in CamelCase has seldom, and dice throw often.
+# Rare in CamelCase names, frequent in random text.
 _SINGLE: Final = re.compile(rb"[A-Z][a-z](?=[A-Z])")
 _CAPITALS: Final = re.compile(rb"[A-Z]{2,}")
 _ODD: Final = 2
 _DIGITS: Final = 2
-"""The name of a field has fewer."""
+"""Field names have fewer digits."""
 _PASSWORD: Final = 6
 _SECRET: Final = 8
 _TOKEN: Final = 12
@@ -176,11 +176,11 @@ _LEAST_BITS: Final = 3.0
 
 
 def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
-    """Return where a value begins and ends (at one place where there is none), and whether it stands in quotes.
+    """Return the start and end of a value (equal if there is none), and whether it is quoted.
 
     Args:
         data: the text.
-        start: where its name and what stands between ended.
+        start: the end of the name and separator.
     """
     if opened := _OPENING.match(data, start):
         begin, mark = opened.end(), opened[0]
@@ -203,12 +203,12 @@ def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
 
 
 def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tuple[int, int] | None:
-    """Return where the value of an assignment stands, if it is believed to be a secret.
+    """Return the position of an assignment's value, if it is likely to be a secret.
 
     Args:
         rules: for their words.
-        rule: whose `value` says what is to be believed.
-        name: what its pattern matched: the name and what stands before the value.
+        rule: its `value` selects the test.
+        name: the match of its pattern: the name and what precedes the value.
         data: the text.
     """
     begin, end, quoted = value_at(data, name.end())
@@ -223,7 +223,7 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
     if name["blank"] and not option:
         return None
-    # A variable of the environment is written in capitals: what follows `=` is then a value and no code.
+    # Environment variables are in capitals: what follows `=` is then a value, not code.
     variable = re.compile(rb"[A-Za-z0-9_]*").match(data, name.start())
     assigned = (
         quoted
@@ -237,20 +237,20 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
 
 
 def checked(rules: Rules, rule: Rule, value: bytes) -> bool:
-    """Return whether what a pattern found is believed, for rules that say what it must look like."""
+    """Return whether a pattern's match passes the rule's own test."""
     value = value[:_LOOKED_AT]
     return not _hides_nothing(rules, value) and _CHECKS[rule.check](value)
 
 
 def tells_itself(name: str) -> bool:
-    """Return whether a rule knows its secrets by their own form, and not by what stands around them."""
+    """Return whether a rule recognises its secrets by their own format, without the text around them."""
     rules = load_rules()
     rule = rules.rules[rules.numbers[name]]
     return not rule.value and rule.check in {"", "format"}
 
 
 def is_name(value: bytes) -> bool:
-    """Return whether a value may well be the name of something: words, perhaps with numbers, a path or an address."""
+    """Return whether a value may be a name: words, perhaps with numbers, a path or an address."""
     return bool(_TELLING.fullmatch(value) or _NAMES.fullmatch(value) or _NAMING.fullmatch(value)) and not looks_random(
         value
     )
@@ -290,7 +290,7 @@ _BELIEFS: Final[dict[str, Callable[..., bool]]] = {"password": _password, "secre
 
 
 def _mixed(value: bytes) -> bool:
-    """Whether a value holds a digit and a letter, or a sign that no word has."""
+    """Whether a value has a digit and a letter, or a sign that is not in words."""
     return bool(_DIGIT_AND_LETTER.search(value) or (_WORD.fullmatch(value) is None and not _CODE.fullmatch(value)))
 
 
@@ -301,7 +301,7 @@ def _calls(value: bytes) -> bool:
 
 
 def looks_random(value: bytes) -> bool:
-    """Return whether a value looks as if dice had made it: it changes between kinds of letters as no word does."""
+    """Return whether a value looks random: it switches between kinds of characters as no word does."""
     chars = [chr(byte) for byte in value]
     kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" for char in chars if char.isalnum()]
     changes = sum(one != other for one, other in pairwise(kinds))
@@ -353,7 +353,7 @@ class Anchors:
         self._keywords.sort()
         self._common: list[tuple[bytes, Keyword]] = []
         self._at: dict[bytes, list[tuple[Keyword, bytes, int]]] = {}
-        """By the byte that is looked for and the one behind it, or by that byte alone where it is the last one."""
+        """By the byte to search for and the next one, or by that byte alone if it is the last one."""
 
     @cached_property
     def _pattern(self) -> re.Pattern[bytes]:
@@ -367,15 +367,15 @@ class Anchors:
             self._at.setdefault(text[offset : offset + 2].lower(), []).append((keyword, text, offset))
             for char in {seen[offset]} if exact else {seen[offset], seen[offset].upper()}:
                 around.setdefault(ord(char), []).append((keyword, text, offset))
-        # The bytes that are looked for, the frequent ones first, each with what follows it and then all around it.
+        # The bytes to search for, frequent ones first, each with what follows it and then all around it.
         often = sorted(around, key=lambda code: (-_COST.get(chr(code), 0), code))
         return re.compile(
             "|".join(f"{re.escape(chr(code))}(?:{_near(around[code])})" for code in often).encode(), re.DOTALL
         )
 
     def hits(self, data: bytes) -> Iterator[list[tuple[int, Keyword]]]:
-        """Yield the keywords around one byte, each with where it begins, in the order of the bytes."""
-        if len(data) < _LINE and "_pattern" not in self.__dict__:  # to compile it would take longer
+        """Yield the keywords around one byte, each with its start, in the order of the bytes."""
+        if len(data) < _LINE and "_pattern" not in self.__dict__:  # compiling would take longer
             return iter(self._one_by_one(data))
         search = self._pattern.search
         ways = [_places(data, text, keyword) for text, keyword in self._common if text in data]
@@ -398,7 +398,7 @@ class Anchors:
             here = found.start() - first
             there = data[first : found.start() + _LONGEST_KEYWORD]
             sides = (there.lower(), there)
-            at = found.start() + 1  # what was looked at after a byte may hold the next keyword's
+            at = found.start() + 1  # the text after this byte may contain the next keyword's
             yield [
                 (first + here - offset, keyword)
                 for pair in (sides[0][here : here + 2], sides[0][here : here + 1])
@@ -417,9 +417,9 @@ def _first(hits: list[tuple[int, Keyword]]) -> int:
 
 
 def _near(keywords: Iterable[tuple[Keyword, bytes, int]]) -> str:
-    """Return the alternatives after one byte by what follows it, which costs next to nothing where it does not.
+    """Return the alternatives after one byte, grouped by what follows it, which rejects most positions cheaply.
 
-    What stands before it is looked at in a few groups of neighbours.
+    The text before it is matched in a few groups of preceding characters.
     """
     tails: dict[str, list[tuple[str, str]]] = {}
     for (text, exact), _, offset in keywords:

@@ -1,4 +1,4 @@
-"""Session transcripts: the raw JSONL of an agent's sessions, read as the turns that people and agents spoke."""
+"""Session transcripts: the raw JSONL of an agent's sessions, parsed into the turns of people and agents."""
 
 from __future__ import annotations
 

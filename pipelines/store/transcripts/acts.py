@@ -1,10 +1,10 @@
-"""Whose act a record of Claude Code or Codex is: read from the record's structure, never from what its words say.
+"""Decide who acted in a record of Claude Code or Codex: by the record's structure, never by its words.
 
-The program writes as the user's whatever it sends on the user's side: what a person typed, and notifications, hook
-output, tools' results, prompts of other programs. Newer versions say where a prompt came from (`origin`,
-`promptSource`); in older ones a person's words are told by the record's shape. What a person answered, refused or
-approved stands in the result of the tool that asked, and counts only where the record of the call says which tool that
-was: the words of a result may be anybody's.
+The program records as the user's everything that it sends on the user's side: typed text, notifications, hook output,
+tool results, prompts of other programs. Newer versions record where a prompt came from (`origin`, `promptSource`); in
+older ones, the record's shape identifies a person's words. What a person answered, refused or approved is in the result
+of the tool that asked, and counts only if the record of the call names that tool: the words of a result may be
+anybody's.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Record = dict[str, Any]
 
 
 class Act(StrEnum):
-    """What an owner did by which a record holds their words; NONE where the words are nobody's act."""
+    """The owner's act that put their words into a record; NONE if the words are nobody's act."""
 
     NONE = ""
     TYPED = "typed"
@@ -39,21 +39,21 @@ class Act(StrEnum):
 
 
 Done = tuple[Act, str, str]
-"""An act, its words, and the tool that was refused, or empty."""
+"""An act, its words, and the refused tool, or empty."""
 
 ARROW: Final = " → "
-"""Between a question and its answer; a question never holds one, an answer may."""
+"""Separates a question from its answer; a question never contains it, an answer may."""
 
 CODEX_ASKS: Final = "request_user_input"
-"""The tool by which Codex asks; a server's tool of that name has a namespace."""
+"""The tool with which Codex asks; a server's tool of that name has a namespace."""
 _CODEX_NOTE: Final = "user_note: "
 _NO_CHOICE: Final = frozenset({"None of the above", "(notes only)"})
-"""What the programs write for a choice where a person only typed."""
-_STRANGE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # a shape of another version
+"""What the programs record as the choice if a person only typed."""
+_STRANGE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # from another version's shapes
 _HUMAN: Final = "human"
 _TYPED: Final = frozenset({"", "typed", "queued", "sdk"})
-# Tools of the program whose own errors hold no words of others: what another tool gives back as its error may read
-# like a refusal. A shell's error begins with its exit code.
+# Built-in tools, whose errors contain nobody else's words. Another tool's error may read like a refusal. A shell's
+# error starts with its exit code.
 _BUILT_IN: Final = frozenset(
     """Bash BashOutput KillShell Edit MultiEdit Write NotebookEdit Read Glob Grep LS Task Agent TodoWrite WebFetch
     WebSearch ExitPlanMode EnterPlanMode Skill SlashCommand""".split()
@@ -72,12 +72,12 @@ _MACHINE: Final = re.compile(
 
 @dataclass(slots=True)
 class Acts:
-    """Reads the records of one transcript in their order.
+    """Reads the records of one transcript in order.
 
     Args:
-        headless: whether what a program sent is the owner's, as the user's settings say.
-        origins: whether a record told that a person typed it: from there on, one that does not was typed by nobody.
-        sent: whether a program opened the session, as its first record says.
+        headless: whether the user's settings count what a program sent as the owner's.
+        origins: whether a record has said that a person typed it: from then on, a record that does not was not typed.
+        sent: whether a program opened the session, by its first record.
     """
 
     headless: bool = False
@@ -90,19 +90,19 @@ class Acts:
     _attaches: bool = False
 
     def called(self, content: object) -> None:
-        """Note which tools an assistant's record calls."""
+        """Record which tools an assistant's record calls."""
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict) and block.get("type") == "tool_use" and isinstance(block.get("id"), str):
                 name = str(block.get("name"))
                 self._calls[block["id"]] = name, block.get("input") if name == "AskUserQuestion" else None
 
     def is_foreign(self, record: Record) -> bool:
-        """Return whether a record, or what is attached to it, says that it came from elsewhere than a person."""
-        self.origins = self.origins or is_human(record)  # some versions tell the origin of notifications alone
+        """Return whether a record, or its attachment, says that it did not come from a person."""
+        self.origins = self.origins or is_human(record)  # some versions give the origin only for notifications
         return origin_of(record) not in {"", _HUMAN}
 
     def typed(self, record: Record, text: str) -> Done:
-        """Return whose act the text of a user's record is, and what of it is their words; none where nobody's are."""
+        """Return the act behind a user's record, and the owner's words in its text, if any."""
         loads, self._loads = self._loads, False
         source = record.get("promptSource") or ""
         if text in self._counted:
@@ -114,14 +114,14 @@ class Acts:
             return Act.NONE, "", ""
         sent = self._by_program(record)
         if _COMMAND.match(text):
-            # A skill that the agent calls is written like a command that a person typed.
+            # The agent's own call of a skill looks like a command that a person typed.
             given = text.partition("<command-contents>")[0].partition("<command-args>")[2]
             words = "" if loads or record.get("sourceToolUseID") else given.rpartition("</command-args>")[0].strip()
             return Act.NONE if sent else Act.COMMAND, words, ""
         return Act.NONE if sent or self.origins or source not in _TYPED else Act.TYPED, text, ""
 
     def decided(self, record: Record, content: object) -> Iterator[Done]:
-        """Yield what a person answered, refused or approved, and what they said beside it, in a tool's result."""
+        """Yield what a person answered, refused or approved in a tool's result, and what they typed beside it."""
         blocks = [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
         results = [one for one in blocks if one.get("type") == "tool_result"]
         name, given = self._calls.pop(str(results[0].get("tool_use_id")), ("", None)) if results else ("", None)
@@ -129,12 +129,12 @@ class Acts:
         if len(results) != 1 or not name or self._by_program(record):
             return
         beside = clean("\n".join(str(one.get("text") or "") for one in blocks if one.get("type") == "text"))
-        told, failed = record.get("toolUseResult"), results[0].get("is_error") is True
+        result, failed = record.get("toolUseResult"), results[0].get("is_error") is True
         if name == "AskUserQuestion" and not failed:
-            yield from _answers(given, told)
-        elif name == "ExitPlanMode" and not failed and isinstance(told, dict):
-            plan = told.get("plan")
-            if isinstance(plan, str) and not (told.get("isAgent") or told.get("awaitingLeaderApproval")):
+            yield from _answers(given, result)
+        elif name == "ExitPlanMode" and not failed and isinstance(result, dict):
+            plan = result.get("plan")
+            if isinstance(plan, str) and not (result.get("isAgent") or result.get("awaitingLeaderApproval")):
                 yield Act.PLANNED, clean(plan), ""
         elif failed and (name in _BUILT_IN or record.get("toolDenialKind") == "user-rejected"):
             said = results[0].get("content")
@@ -144,13 +144,13 @@ class Acts:
             yield Act.TYPED, beside, ""
 
     def awaits(self, line: bytes) -> bool:
-        """Return whether a line of Codex may hold the answer to a question that it asked."""
+        """Return whether a line of Codex may contain the answer to one of its questions."""
         return any(name == CODEX_ASKS and ident.encode() in line for ident, (name, _) in self._calls.items())
 
     def codex(self, payload: Record) -> list[Done]:
-        """Return what a person answered where Codex asked; of its tools' calls and results nothing else is an act.
+        """Return a person's answers to questions of Codex; its other tool calls and results are not acts.
 
-        What it asked for as a secret is left out.
+        Answers marked as secret are left out.
         """
         ident, done = str(payload.get("call_id")), list[Done]()
         if payload.get("name") == CODEX_ASKS and not payload.get("namespace"):
@@ -164,10 +164,10 @@ class Acts:
         return done
 
     def queued(self, record: Record) -> Done | None:
-        """Return the message that was queued while the agent worked and reaches it by this record, or None.
+        """Return the queued message that reaches the agent with this record, or None.
 
-        What is dequeued comes again as a user's record of its own; what is removed from the queue was given to the
-        agent, and is attached where the version attaches it.
+        A dequeued message is repeated as a user's record of its own; a message removed from the queue was given to the
+        agent, as an attachment in versions that have them.
         """
         attached = record.get("attachment")
         if isinstance(attached, dict):
@@ -181,7 +181,7 @@ class Acts:
             self._queue.clear()
         elif self._queue and (not text or text in self._queue):
             text = self._queue.pop(self._queue.index(text) if text else 0)
-        known = self.origins or self._attaches  # what is attached tells whose it is
+        known = self.origins or self._attaches  # the attachment says whose message it is
         if how != "remove" or not text or known or self._by_program(record) or _MACHINE.match(text):
             return None
         self._counted.append(text)
@@ -203,7 +203,7 @@ class Acts:
 
 
 def origin_of(record: Record) -> str:
-    """Return from where a record says that its prompt came, or an empty string where it does not say."""
+    """Return the recorded origin of a prompt, or an empty string."""
     origin = record.get("origin")
     return str(origin.get("kind") or "?") if isinstance(origin, dict) else ""
 
@@ -213,20 +213,20 @@ def is_human(record: Record) -> bool:
     return origin_of(record) == _HUMAN
 
 
-def _answers(given: Any, told: Any) -> Iterator[Done]:  # noqa: ANN401  any JSON
-    """Yield each question of a call with its answer. What the agent fills in as an answer is nobody's."""
+def _answers(given: Any, result: Any) -> Iterator[Done]:  # noqa: ANN401  any JSON
+    """Yield each question of a call with its answer. Answers that the agent filled in do not count."""
     with suppress(*_STRANGE):
         if any(map(given.get, ("answers", "annotations", "response"))):
             return
         for one in given["questions"]:
-            question, notes = one["question"], told.get("annotations") or {}
-            yield from _answer(question, told["answers"].get(question), notes.get(question, {}).get("notes"))
-        if said := clean(told.get("response") or ""):  # typed instead of an answer
+            question, notes = one["question"], result.get("annotations") or {}
+            yield from _answer(question, result["answers"].get(question), notes.get(question, {}).get("notes"))
+        if said := clean(result.get("response") or ""):  # typed instead of an answer
             yield Act.TYPED, said, ""
 
 
 def _answer(question: str, *said: str | None) -> Iterator[Done]:
-    """Yield a question with what was picked or typed, and below it what the owner typed beside that."""
+    """Yield a question with the picked or typed answer, followed by what the owner typed in addition."""
     words = [fold(clean(one.removeprefix(_CODEX_NOTE))) for one in said if one and one not in _NO_CHOICE]
     if answer := "\n".join(filter(None, words)):
         yield Act.ANSWERED, f"{fold(clean(question)).replace('→', '->')}{ARROW}{answer}", ""

@@ -1,7 +1,7 @@
-"""What a session's tools brought from outside, and whether an agent's words repeat it.
+"""Outside text that a session's tools brought in, and whether an agent's words repeat it.
 
-A call tells by its tool and its paths whether what it gives back is outside text. Of that text every run of eight words
-is kept as a bit of a filter of fixed size: one that overflows answers yes too often, and never too seldom.
+A call's tool and paths decide whether its result is outside text. Every run of eight words of that text sets a bit in a
+filter of fixed size: a full filter has false positives, but never false negatives.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ if TYPE_CHECKING:
 
 
 RUN: Final = 8
-"""So many words in a row that an agent shares with outside text are not its own."""
-_FEWEST: Final = 4  # words of a sentence that is shorter than a run, and is compared whole
+"""Words in a row that the agent cannot share with outside text by chance."""
+_FEWEST: Final = 4  # words of a sentence shorter than a run, which is compared as a whole
 _BITS: Final = 1 << 26
-_MOST: Final = 2_000_000  # words of outside text in one session; what is said after more of them counts as shared
-_COMMITS: Final = 5000  # the newest ones of a repository, whose files are looked at
-_MOST_KNOWN: Final = 200_000  # runs of the session's own words, and calls, and files that it wrote
+_MOST: Final = (
+    2_000_000  # words of outside text in one session; beyond that, everything the agent says counts as shared
+)
+_COMMITS: Final = 5000  # the newest commits of a repository, searched for authors of files
+_MOST_KNOWN: Final = 200_000  # runs of the session's own words; also calls, and files that it wrote
 _WORD: Final = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
 _SENTENCE: Final = re.compile(r"[.!?:;]\s|[\n。！？|]")
-# Known tools that touch nothing but the session's own folder let in nothing. Every other tool does, the unknown ones,
-# too: a page, a search, a server of tools, a subagent that may have read any of these.
+# These tools touch only the session's own folder and bring in nothing. All others do, including unknown ones: a page, a
+# search, a server of tools, a subagent that may have read any of these.
 _WRITES: Final = frozenset(
     "edit write multiedit notebookedit applypatch strreplaceeditor strreplacebasededittool".split()
 )
@@ -72,7 +74,7 @@ _MEMORY: Final = re.compile(r"mcp__(?:plugin_)?memcurate(?:_memcurate)?__")
 
 
 def may_call(line: bytes) -> bool:
-    """Return whether a line that no side spoke may hold the call of a tool, or what it gave back."""
+    """Return whether a line without speech may contain a tool call or its result."""
     return bool(_CALL_LINE.search(line, 0, _HEAD))
 
 
@@ -81,9 +83,9 @@ class Outside:
     """The outside text of one session, as far as its records were read.
 
     Args:
-        tools: tools, and servers of tools, whose results the user takes as their own, as the settings name them.
-        is_foreign: tells of the session's folder and the path of a file whether somebody else committed that last.
-        hears: whether it listens at all; who only compares sessions needs none of it.
+        tools: tools, and servers of tools, whose results the user's settings trust.
+        is_foreign: (the session's folder, a file's path) → whether somebody else committed the file last.
+        hears: whether it listens at all; not needed to compare sessions.
         seen: whether any outside text has come.
     """
 
@@ -99,19 +101,19 @@ class Outside:
     _written: set[str] = field(default_factory=set)
 
     def read(self, record: Record, cwd: str, acts: Iterable[str] = ()) -> None:
-        """Note which tools a record calls, and take what they gave back, where that is outside text.
+        """Record which tools a record calls, and take their results if they are outside text.
 
         Args:
             record: the record.
-            cwd: the session's folder as its first record told it, or empty.
-            acts: what the owner said by it, which may stand in what a tool gave back.
+            cwd: the session's folder from its first record, or empty.
+            acts: the owner's words in it, which may be inside a tool's result.
         """
         if not self.hears:
             return
         for text in acts:
             self.own(text)
-        told = record.get("cwd")
-        here = told if isinstance(told, str) else cwd
+        folder = record.get("cwd")
+        here = folder if isinstance(folder, str) else cwd
         self._home = self._home or cwd or here
         for ident, name, given in _calls(record):
             is_outside = self._is_outside(name, given, here)
@@ -125,7 +127,7 @@ class Outside:
             self.take(record.get("message"))
 
     def take(self, content: object) -> None:
-        """Take outside text: a text, or a result in whatever form, of which all strings count."""
+        """Add outside text: a text, or all strings in a result of any form."""
         self.seen = True
         for text in _texts(content):
             for run in _runs(text):
@@ -137,16 +139,16 @@ class Outside:
                     self._filter[(run >> 3) % len(self._filter)] |= 1 << (run & 7)
 
     def miss(self) -> None:
-        """Take what cannot be read: whatever the agent says from here on may repeat it."""
+        """Add unreadable outside text: anything that the agent says from now on may repeat it."""
         self.seen, self._words = True, _MOST + 1
 
     def own(self, text: str) -> None:
-        """Take what the owner typed, or the agent said: outside text that repeats it later is no source of it."""
+        """Add what the owner typed or the agent said: later outside text that repeats it is not its source."""
         if self.hears and len(self._own) < _MOST_KNOWN:
             self._own.update(run for run in _runs(text) if not self._has(run))
 
     def echoes(self, sentence: str) -> bool:
-        """Return whether an agent's sentence shares a run of words with what had come from outside."""
+        """Return whether an agent's sentence shares a run of words with earlier outside text."""
         return self.seen and any(self._words > _MOST or self._has(run) for run in _runs(sentence))
 
     def _has(self, run: int) -> bool:
@@ -185,7 +187,7 @@ class Outside:
 
 
 def _calls(record: Record) -> Iterator[tuple[str, str, object]]:
-    """Yield id, name and input of each tool that a record calls; what a provider's own search brings has no name."""
+    """Yield id, name and input of each tool call in a record; a provider's own search tool has no name."""
     payload, message = record.get("payload"), record.get("message")
     if isinstance(payload, dict) and isinstance(kind := payload.get("type"), str) and kind.endswith("_call"):
         given = payload.get("arguments", payload.get("input", payload.get("action")))
@@ -209,7 +211,7 @@ def _calls(record: Record) -> Iterator[tuple[str, str, object]]:
 
 
 def _results(record: Record) -> Iterator[tuple[str, object]]:
-    """Yield what a record's tools gave back, each with the id of its call, or an empty one."""
+    """Yield each tool result in a record with the id of its call, or an empty one."""
     payload, message = record.get("payload"), record.get("message")
     if isinstance(payload, dict) and str(payload.get("type")).endswith("_output"):
         yield _ident(payload), payload.get("output")
@@ -238,7 +240,7 @@ def _arguments(given: object) -> dict[str, Any]:
 
 
 def _texts(content: object) -> Iterator[str]:
-    """Yield the strings of a result, also of one that is JSON within a string."""
+    """Yield the strings of a result, including those in JSON within a string."""
     left = [content]
     while left:
         one = left.pop()
@@ -258,7 +260,7 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def _runs(text: str) -> Iterator[int]:
-    """Yield a number for every run of eight words, and for every sentence of a few words less."""
+    """Yield a hash for every run of eight words, and for every sentence slightly shorter than that."""
     words = _WORD.findall(text.casefold())
     for at in range(len(words) - RUN + 1):
         yield _number(words[at : at + RUN])
@@ -268,27 +270,27 @@ def _runs(text: str) -> Iterator[int]:
 
 
 def _number(words: Iterable[str]) -> int:
-    told = " ".join(words).encode()
-    return crc32(told) << 32 | crc32(told, 0x9E3779B9)
+    joined = " ".join(words).encode()
+    return crc32(joined) << 32 | crc32(joined, 0x9E3779B9)
 
 
 @dataclass(slots=True)
 class Authors:
-    """Who committed files last, in the repositories of sessions; each is asked once, for its newest commits."""
+    """The last committers of files in sessions' repositories; each is queried once, for its newest commits."""
 
     _known: dict[str, tuple[str, dict[str, str]]] = field(default_factory=dict)
 
     def is_foreign(self, folder: str, path: str) -> bool:
-        """Return whether a file's last commit has another author than the repository's `user.email`.
+        """Return whether the author of a file's last commit differs from the repository's `user.email`.
 
         Args:
-            folder: the folder in which the session worked; where it is no more, or git is not, nothing is foreign.
-            path: the whole path of the file.
+            folder: the session's working folder; if it or its repository is gone, nothing is foreign.
+            path: the absolute path of the file.
         """
         if folder not in self._known:
             self._known[folder] = self._asked(folder)
-        mine, authors = self._known[folder]
-        return authors.get(path, mine).casefold() != mine.casefold()
+        email, authors = self._known[folder]
+        return authors.get(path, email).casefold() != email.casefold()
 
     def _asked(self, folder: str) -> tuple[str, dict[str, str]]:
         from pipelines.errors import GitFault  # noqa: PLC0415  most sessions read no file of a repository
@@ -299,14 +301,14 @@ class Authors:
         try:
             if not folder or not git.root.is_dir():
                 return "", {}
-            mine = git.run("config", "user.email").decode().strip()
+            email = git.run("config", "user.email").decode().strip()
             inside = git.run("rev-parse", "--show-prefix").decode().rstrip("\n")
             top = folder.rstrip("/").removesuffix(inside.rstrip("/")).rstrip("/")
-            told = git.rows("log", f"--max-count={_COMMITS}", "--format=%x00%ae", "--name-only", "--no-renames")
-            for row in (line.decode(errors="replace") for line in told):
+            listed = git.rows("log", f"--max-count={_COMMITS}", "--format=%x00%ae", "--name-only", "--no-renames")
+            for row in (line.decode(errors="replace") for line in listed):
                 author = row[1:] if row.startswith("\0") else author
                 if row and not row.startswith("\0"):
                     authors.setdefault(f"{top}/{row}", author)
-        except (GitFault, OSError):  # it is no repository, or names no owner
+        except (GitFault, OSError):  # not a repository, or one without an owner
             return "", {}
-        return mine, authors
+        return email, authors

@@ -1,8 +1,8 @@
-"""A transcript read line by line: its turns, and what was passed over, counted by kind and with the first line of each.
+"""Reads a transcript line by line: yields its turns, and counts skipped lines by kind, with the first line of each.
 
-Most of a transcript's bytes are what tools gave back. Lines that cannot hold a turn are told by their bytes and never
-parsed; every other line is parsed on its own, so that no record can spoil another.
-A transcript that is captured is copied under Sessions while it is read, so that it is gone through once.
+Most bytes of a transcript are tool results. Lines that cannot contain a turn are recognised by their bytes and never
+parsed; every other line is parsed on its own, so that no record affects another. A captured transcript is copied to
+Sessions while it is read, so that one pass suffices.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
 
 
 LONGEST: Final = 24 * 1024 * 1024
-"""A longer line holds an image or a tool's output, and reading it would take more memory than a capture may use."""
+"""Longer lines contain an image or a tool's output, and would take too much memory."""
 _CHUNK: Final = 1024 * 1024
 
 
 class Lines(Protocol):
-    """A file, or what reads one in another's place."""
+    """A file, or a reader in its place."""
 
     def readline(self, size: int, /) -> bytes:
-        """Return the next line with its end, or as much of it as `size` allows; nothing at the end of the file."""
+        """Return the next line with its end, or the first `size` bytes of it; nothing at the end of the file."""
 
 
 def read_lines(file: Lines, longest: int = LONGEST) -> Iterator[bytes | None]:
-    """Yield each line with its end, or None for one that is longer than `longest` bytes.
+    """Yield each line with its end, or None for one longer than `longest` bytes.
 
-    A last line without a line end is yielded, too: a session that is being written may end amid a record.
+    A last line without an end is included: a session that is being written may end within a record.
     """
     while line := file.readline(longest + 1):
         if len(line) <= longest or line.endswith(b"\n"):
@@ -71,7 +71,7 @@ NOT_JSON: Final = "not JSON"
 CUT_OFF: Final = "cut off at the end"
 UNREAD: Final = "of other kinds"
 FAULTS: Final = (NOT_JSON, TOO_LONG, CUT_OFF)
-"""The kinds of lines that hold something which could not be read."""
+"""The kinds of lines with unreadable content."""
 
 _MAY_SPEAK: Final = (
     b'"user"', b'"assistant"', b'"session_meta"', b'"session"', b'"queue-operation"', b'"attachment"',
@@ -82,17 +82,17 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 @dataclass(slots=True)
 class Transcript:
-    """The turns of one transcript, in the order of their lines; it can be gone through once.
+    """The turns of one transcript, in the order of their lines; it can be iterated once.
 
-    Nothing in the file makes it fail: a line that cannot be read is counted and the next one is read. What is not UTF-8
-    becomes a replacement character, so that one bad byte costs no turn.
+    No content makes it fail: an unreadable line is counted, and reading continues. Invalid UTF-8 becomes a replacement
+    character, so that one bad byte costs no turn.
 
     Args:
         file: opened for reading bytes; only one line of it is held at a time.
-        zone: the zone of times that name none.
-        acts: whose act each record is; given where the user's settings take what a program sent as theirs.
-        outside: takes what its tools brought from outside; at each turn it knows what came before that.
-        passed: how many lines were passed over, by kind, as far as it was gone through.
+        zone: the time zone of times without one.
+        acts: decides whose act each record is; passed in if the user's settings trust what a program sent.
+        outside: collects the outside text that tools brought in before each turn.
+        passed: the number of skipped lines so far, by kind.
         first: the first line of each kind, counted from 1.
         strange: the first line of a shape that no known program writes, or zero.
     """
@@ -111,13 +111,13 @@ class Transcript:
         """Yield the turns."""
         for number, line in enumerate(read_lines(self.file), start=1):
             if number == 1 and line:
-                line = line.removeprefix(_BOM)  # noqa: PLW2901  the rest of it is the line
+                line = line.removeprefix(_BOM)  # noqa: PLW2901  strip the mark once
                 self._opening = opening_of(_parsed(line) or {}, self.zone)
             said = self._said(line)
             if isinstance(said, str):
                 self.passed[said] = self.passed.get(said, 0) + 1
                 self.first.setdefault(said, number)
-                # Every record of the known programs tells its type.
+                # Every record of a known program has a type.
                 if not self.strange and line and (said == UNKNOWN or (said == UNREAD and b'"type"' not in line)):
                     self.strange = number
             for turn in () if isinstance(said, str) else said or ():
@@ -129,7 +129,7 @@ class Transcript:
                 self.outside.own(turn.text)
 
     def faults(self) -> list[str]:
-        """Return what could not be read, as parts of a sentence: `3 lines are not JSON (the first is line 8)`."""
+        """Return what could not be read, as clauses: `3 lines are not JSON (the first is line 8)`."""
         return [
             f"line {self.first[kind]} is {kind}"
             if self.passed[kind] == 1
@@ -139,7 +139,7 @@ class Transcript:
         ]
 
     def _said(self, line: bytes | None) -> list[Turn] | str | None:
-        """Return what a line says, the kind for which it is passed over, or None for an empty line."""
+        """Return a line's turns, the kind under which it is skipped, or None for an empty line."""
         if line is None:
             self.outside.miss()
             return TOO_LONG
@@ -153,20 +153,20 @@ class Transcript:
         record = _parsed(line)
         if record is None:
             return broken
-        # A fork holds the opening of the session that it goes on from, too: the first one counts.
+        # A fork also contains the opening record of the session that it continues: the first one counts.
         if not self._opening[0] and (opening := opening_of(record, self.zone))[0]:
             self._opening = opening
         said = said_in(record, self.zone, self.acts)
         acts = (turn.text for turn in said if turn.act) if isinstance(said, list) else ()
         self.outside.read(record, self._opening[1], acts)
-        if said == SUMMARIES and not self._spoken:  # the session goes on from one that may have read anything
+        if said == SUMMARIES and not self._spoken:  # it continues a session that may have read anything
             self.outside.take(record)
         return said
 
 
 def _parsed(line: bytes) -> Record | None:
     text = line.decode(errors="replace")
-    for parse_int in (None, str):  # a number with more digits than Python reads is nothing that is looked at
+    for parse_int in (None, str):  # numbers with more digits than Python parses are irrelevant
         with contextlib.suppress(ValueError, RecursionError):
             record = json.loads(text, parse_int=parse_int)
             return record if isinstance(record, dict) else None
@@ -179,22 +179,22 @@ _FLUSHED: Final = 1 << 20
 
 
 Copy = tuple["Folder", str]
-"""Where the copy of a transcript is while it is written: its folder, and its name there."""
+"""The copy of a transcript while it is being written: its folder, and its name there."""
 
 
 class Recorder:
-    """Reads a transcript line by line and writes what it read, cleaned, to a copy.
+    """Reads a transcript line by line and writes the lines, cleaned, to a copy.
 
-    A line that the session's program is still writing is left for the next time. One that is too long to be held is
-    replaced by a record that says so, so that the lines keep their numbers.
+    A line that the session's program is still writing is left for next time. A line that is too long is replaced by a
+    short record, so that line numbers stay the same.
 
     Args:
         source: the transcript.
-        copy: what is written.
-        clean: takes out of a line what must not be kept.
-        known: how many lines were captured before.
-        lines: how many whole lines were read.
-        known_digest: the hash of the first `known` lines as the source has them; empty where it has fewer.
+        copy: the output.
+        clean: removes from a line what must not be kept.
+        known: the number of lines captured before.
+        lines: the number of complete lines read.
+        known_digest: the hash of the first `known` lines of the source; empty if it has fewer.
     """
 
     def __init__(self, source: IO[bytes], copy: IO[bytes], clean: Callable[[bytes], bytes], known: int) -> None:
@@ -206,11 +206,11 @@ class Recorder:
 
     @property
     def digest(self) -> str:
-        """The hash of the lines that were read."""
+        """The hash of the lines read."""
         return self._hash.hexdigest()[:16]
 
     def readline(self, size: int, /) -> bytes:
-        """Return the next whole line, cleaned; of one that is too long its beginning, and then its end alone."""
+        """Return the next complete line, cleaned; of one that is too long, its beginning, and then its end alone."""
         if self._end:
             end, self._end = self._end, b""
             return end
@@ -223,7 +223,7 @@ class Recorder:
         return line
 
     def flush(self) -> int:
-        """Write what is buffered, and return how many bytes the copy has."""
+        """Flush the buffer, and return the size of the copy in bytes."""
         self._copy.flush()
         return self._copy.tell()
 
@@ -246,10 +246,10 @@ class Recorder:
 
 
 def head_of(source: IO[bytes]) -> str:
-    """Return the hash of a transcript's first line, or an empty string while it has no whole one.
+    """Return the hash of a transcript's first line, or an empty string if it is not complete yet.
 
-    A fork may begin with the line of the session that it goes on from, so one that names no session stands with the
-    first name that follows.
+    A fork may begin with a line of the session that it continues, so a line without a session id is hashed together
+    with the first id after it.
     """
     line, rest = source.readline(_HEAD), b""
     if b'"sessionId"' not in line and (named := _NAMED.search(source.read(_HEAD))):
@@ -262,7 +262,7 @@ def head_of(source: IO[bytes]) -> str:
 def recording(
     root: Path, source: IO[bytes], clean: Callable[[bytes], bytes], known: int
 ) -> Iterator[tuple[Recorder, Copy]]:
-    """Give a recorder, and the copy that it writes; the copy goes at the end unless `keep` took it.
+    """Yield a recorder, and the copy that it writes; the copy is deleted at the end unless `keep` took it.
 
     Raises:
         BadFile: a component of the path is a symbolic link.
@@ -280,7 +280,7 @@ def recording(
 
 
 def keep(root: Path, copy: Copy, file: str) -> None:
-    """Put a finished copy at its place under Sessions, whole, readable by its owner only.
+    """Move a finished copy to its place under Sessions, readable by its owner only.
 
     Raises:
         NotWritable: the disk refused.
@@ -291,7 +291,7 @@ def keep(root: Path, copy: Copy, file: str) -> None:
         if (there := target.lstat(name)) and stat.S_ISLNK(there.st_mode):
             raise BadFile(file, LINKED)
         sessions, folder = real_path(root, SESSIONS), above
-        while f"{folder}/".startswith(f"{sessions}/"):  # nobody else may read Sessions, nor a folder in it
+        while f"{folder}/".startswith(f"{sessions}/"):  # only the owner may read Sessions and folders in it
             with holding(root, folder) as held:
                 os.fchmod(held.descriptor, 0o700)
             folder = folder.rpartition("/")[0]

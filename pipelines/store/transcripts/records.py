@@ -1,8 +1,8 @@
-"""One record of a transcript: whose it is, and what was said in it, if anything.
+"""One record of a transcript: who wrote it, and what it says.
 
-Known by their shapes: Claude Code (`type` user or assistant, with a `message`), Codex (`response_item` with a
-`payload`), OpenClaw (`type` message, with a `message`), and the plain `{"role", "content", "timestamp"}`, which older
-versions of Codex wrote, too, with the `type` message. Everything else is passed over by the name of its kind.
+Records are recognised by shape: Claude Code (`type` user or assistant, with a `message`), Codex (`response_item` with a
+`payload`), OpenClaw (`type` message, with a `message`), and the plain `{"role", "content", "timestamp"}`, also written
+with the `type` message by older versions of Codex. All other records are skipped, and counted by kind.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORK_TREE: Final = re.compile(r"(?<=.)[/\\]\.(?:claude[/\\])?worktrees[/\\]")
 
 
 class Role(StrEnum):
-    """Who spoke."""
+    """The speaker."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -35,21 +35,21 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One record of a transcript in which somebody said something.
+    """One record of a transcript that contains speech.
 
     Args:
         line: the record's line, counted from 1.
-        role: who spoke.
-        text: what was said, without tool calls, thinking and what the agent's program put in; never empty.
-        time: when, with its zone; None where the record does not tell a moment that can be.
+        role: the speaker.
+        text: the words, without tool calls, thinking and text added by the agent's program; never empty.
+        time: the time, with its zone; None if the record has no plausible one.
         session: the session's id, or empty.
-        record: the record's own id, or empty: a resumed session repeats the records of the old one under their ids.
-        tool: which program wrote it: claude-code, codex, openclaw or plain.
+        record: the record's own id, or empty: a resumed session repeats the old records under their ids.
+        tool: the program that wrote it: claude-code, codex, openclaw or plain.
         cwd: the working directory, or empty.
-        remote: the URL from which its repository was cloned, as the session's first record tells it, or empty.
-        begun: when the session began, as its first record tells it.
-        subagent: whether it belongs to a subagent: there, the user is the agent that gave it its task.
-        act: what the owner did by which these are their words; NONE for an agent's, and for what a program sent.
+        remote: the clone URL of its repository, from the session's first record, or empty.
+        begun: the start of the session, from its first record.
+        subagent: whether it belongs to a subagent, whose user is the agent that gave it its task.
+        act: the owner's act behind these words; NONE for an agent's words, and for those that a program sent.
         refused: the tool that the owner refused, or empty.
     """
 
@@ -69,9 +69,9 @@ class Turn:
 
     @property
     def project(self) -> str:
-        """The name of the working directory; empty where that is the root or somebody's home.
+        """The name of the working directory; empty for the root or a home directory.
 
-        A folder in which a program keeps the worktrees of a repository stands for the one that it is in.
+        A worktree that a program keeps inside a repository counts as that repository.
         """
         folder = _WORK_TREE.split(self.cwd, 1)[0]
         parts = [part for part in re.split(r"[/\\]", folder) if part and not part.endswith(":")]
@@ -98,14 +98,14 @@ _UNSPOKEN: Final = {
 }
 _TOOL_BLOCKS: Final = frozenset("tool_use tool_result toolCall server_tool_use web_search_tool_result".split())
 _THOUGHTS: Final = frozenset("thinking redacted_thinking reasoning".split())
-# Kinds of records that are known to hold no turn. Others are counted as unknown: they may be of a later version.
+# Kinds of records known to contain no turn. Others are counted as unknown: they may be of a later version.
 _EVENTS: Final = frozenset(
     """system progress queue-operation file-history-snapshot attachment custom-title agent-name last-prompt pr-link
     permission-mode event_msg turn_context session_meta session_state session model_change thinking_level_change custom
     custom_message label session_info""".split()
 )
 _SUMMARIES: Final = frozenset("summary compacted compaction branch_summary".split())
-# How programs begin a user's message that no user wrote, where no field tells.
+# How programs begin a user message that no user wrote, where no field says so.
 _NOT_TYPED: Final = {
     "This session is being continued from a previous conversation": SUMMARIES,
     "[Request interrupted by user": EVENTS,
@@ -117,12 +117,12 @@ _NOT_TYPED: Final = {
 def said_in(  # noqa: PLR0911  a way out for each shape
     record: Record, zone: tzinfo, acts: Acts
 ) -> list[Turn] | str:
-    """Return what was said in a record, or the kind of record for which it is passed over.
+    """Return the turns in a record, or the kind under which it is skipped.
 
     Args:
-        record: the record; it does not know its line, nor what the session's first record says.
-        zone: the zone of a time that names none.
-        acts: what is known of the records before it.
+        record: the record, without its line number and the session's first record.
+        zone: the time zone of times without one.
+        acts: the state from the records before it.
     """
     kind, message, payload = record.get("type") or "", record.get("message"), record.get("payload")
     kind, time = kind if isinstance(kind, str) else UNKNOWN, record.get("timestamp")
@@ -164,21 +164,26 @@ def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts) -> list[Turn
 
 
 Opening = tuple[str, str, str, "datetime | None"]
-"""What the record tells that opens a session: its id, its working directory, its repository's URL, when it began."""
+"""The data in a session's opening record: id, working directory, repository URL, start."""
 
 
 def opening_of(record: Record, zone: tzinfo) -> Opening:
-    """Return what a record tells of the session that it opens; nothing but its moment where it opens none.
+    """Return the data of a session's opening record; only the time for any other record.
 
-    Old versions of Codex open it with a record that has no type.
+    Old versions of Codex open a session with a record that has no type.
     """
     kind, payload = record.get("type"), record.get("payload")
-    told = payload if kind == "session_meta" and isinstance(payload, dict) else record
-    moment = _moment(told.get("timestamp") or record.get("timestamp"), zone)
-    if told is record and kind != "session" and (kind or "role" in record):
+    source = payload if kind == "session_meta" and isinstance(payload, dict) else record
+    moment = _moment(source.get("timestamp") or record.get("timestamp"), zone)
+    if source is record and kind != "session" and (kind or "role" in record):
         return "", "", "", moment
-    git = told.get("git")
-    return _text(told, "id"), _text(told, "cwd"), _text(git, "repository_url") if isinstance(git, dict) else "", moment
+    git = source.get("git")
+    return (
+        _text(source, "id"),
+        _text(source, "cwd"),
+        _text(git, "repository_url") if isinstance(git, dict) else "",
+        moment,
+    )
 
 
 def _claude(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Turn] | str:
@@ -197,9 +202,9 @@ def _claude(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[T
 
 
 def _done(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Turn] | str:
-    """Return what the owner did in a user's record, or for what it is passed over."""
+    """Return what the owner did in a user's record, or the kind under which it is skipped."""
     content, human = message.get("content"), is_human(record)
-    if human and isinstance(content, list):  # an editor puts blocks of its own beside what was typed
+    if human and isinstance(content, list):  # an editor adds its own blocks to the typed text
         content = [one for one in content if not _is_put_in(one)]
     text, others = _words(content)
     done = list(acts.decided(record, content))
@@ -215,7 +220,7 @@ def _done(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Tur
 
 
 def _placed(turns: list[Turn], record: Record) -> list[Turn]:
-    """Return turns with what their record says of the session."""
+    """Return turns with the session data of their record."""
     subagent = record.get("isSidechain") is True
     return [
         replace(turn, session=_text(record, "sessionId"), cwd=_text(record, "cwd"), subagent=subagent)
@@ -248,7 +253,7 @@ def _said(message: Record, time: object, zone: tzinfo, tool: str, ident: str) ->
         if kind := _not_typed(text):
             return kind
         act = Act.TYPED
-        if tool == "codex" and text.startswith(_EDITOR):  # what was selected there may hold the same heading
+        if tool == "codex" and text.startswith(_EDITOR):  # selected text in it may contain the same heading
             text = text.rpartition(_REQUEST)[2].strip() if _REQUEST in text else ""
         text = _without_put_in(text)
     return [Turn(0, Role(role), text, _moment(time, zone), record=ident, tool=tool, act=act)] if text else PUT_IN
@@ -264,16 +269,16 @@ _LONGEST: Final = 1000
 
 _MILLISECONDS: Final = 1e11
 _MICROSECONDS: Final = 1e14
-# No agent spoke before, and none will be asked after: a moment outside is a slip, not a time.
+# Times outside are errors: no agent ran before 2000.
 _YEARS: Final = range(2000, 2200)
 
 
 def _moment(value: object, zone: tzinfo) -> datetime | None:
-    """Return the moment that a record tells, or None where that is no moment.
+    """Return the time of a record, or None if it is not plausible.
 
     Args:
         value: an ISO 8601 text, or a number of seconds, milliseconds or microseconds since the epoch.
-        zone: the zone of a text that names none.
+        zone: the time zone of a text without one.
     """
     try:
         if isinstance(value, str):
@@ -312,7 +317,7 @@ _OPENING: Final = re.compile(rf"^[ \t]*<({'|'.join(map(re.escape, _PUT_IN))})(?:
 
 
 def _words(content: object) -> tuple[str, frozenset[str]]:
-    """Return the text of a message's content, a text or a list of blocks, and the kinds of its other parts."""
+    """Return the text of a message's content (a string, or a list of blocks), and the kinds of its other parts."""
     if isinstance(content, str):
         return clean(content), frozenset()
     texts: list[str] = []
@@ -328,11 +333,11 @@ def _words(content: object) -> tuple[str, frozenset[str]]:
 
 
 def _without_put_in(text: str) -> str:
-    """Return a user's text without what the agent's program put in, as far as its record does not tell."""
+    """Return a user's text without what the agent's program added, as far as its tags show it."""
     if "<" not in text:
         return text
     kept: list[str] = []
-    unclosed: set[str] = set()  # so that each closing tag is looked for in vain only once
+    unclosed: set[str] = set()  # search only once for a closing tag that is missing
     at = 0
     while found := _OPENING.search(text, at):
         closing = f"</{found[1]}>"
@@ -342,5 +347,5 @@ def _without_put_in(text: str) -> str:
         kept.append(text[at : found.end() if end < 0 else found.start()])
         at = found.end() if end < 0 else end + len(closing)
         if found[1] == "task-notification" and end >= 0:
-            at = len(text)  # the program goes on with how to read the result
+            at = len(text)  # followed by the program's instructions on how to read the result
     return "".join([*kept, text[at:]]).strip()
