@@ -84,7 +84,7 @@ def test_search_sees_what_was_just_written_and_mends_its_index(lived: Memory) ->
     (lived.root / ".curate/index.db").write_bytes(b"nonsense")
     answer = lived.search("quokka")
     assert answer.hits
-    assert "built anew" in answer.notes[0]
+    assert "rebuilt" in answer.notes[0]
 
 
 def test_threads_may_share_a_memory(lived: Memory) -> None:

@@ -1,8 +1,8 @@
-"""What the memory believes governs what is found: an item stands for its lines, and what overruled a line comes first.
+"""Beliefs govern search results: an item represents its lines, and what overruled a line comes before it.
 
-While an item is believed, it stands for the lines that it rests on. Once it was superseded, corrected or retracted, or
-is over, they are *overruled*: whoever finds one is told by what. So are the lines of what a person rejected, or was
-never asked to believe.
+A believed item represents the log lines it is based on. Once it is superseded, corrected, retracted or over, those
+lines are *overruled*: whoever finds one sees what overruled it. The same applies to the lines of items that a person
+rejected, or has not been asked about yet.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Overruled(NamedTuple):
-    """Why a line is not believed: by which item, if by one, since which day, and what that item says."""
+    """Why a line is not believed: the overruling item, if any, the day, and that item's text."""
 
     by: str
     why: str
@@ -29,13 +29,13 @@ class Overruled(NamedTuple):
     text: str = ""
 
     def __str__(self) -> str:
-        """Return it as a part of a sentence: `superseded on 2026-03-05 by k56e0a1: Fact: …`."""
+        """Return it as a clause: `superseded on 2026-03-05 by k56e0a1: Fact: …`."""
         on = f" on {self.since}" if self.since else ""
         return f"{self.why}{on}" + (f" by {self.by}" if self.by else "") + (f": {fold(self.text)}" if self.text else "")
 
 
 REJECTED, HELD_BACK = "rejected", "held back"
-"""Why lines are not even shown, unless asked for: a person said no, or was not asked yet."""
+"""Lines overruled for these reasons are hidden by default: a person said no, or has not been asked yet."""
 
 
 _ABOUT: Final = """
@@ -59,7 +59,7 @@ _EVIDENCE: Final = """
 """
 
 
-_TOLD: Final = """
+_EPISODE_LINES: Final = """
     SELECT told.id, line.id FROM json_each(?) AS wanted
     JOIN units AS told INDEXED BY idx_units_told ON told.id = wanted.value AND told.cites != ''
     JOIN json_each('["' || replace(told.cites, char(31), '","') || '"]') AS cited
@@ -72,7 +72,7 @@ _TOLD: Final = """
 
 
 class Governed(NamedTuple):
-    """What was found, as the memory thinks of it: the scores of what may be a hit, and which of it is overruled."""
+    """Search results after beliefs are applied: the scores and places of hits, and which are overruled."""
 
     scores: dict[int, float]
     places: dict[int, Place]
@@ -82,18 +82,17 @@ class Governed(NamedTuple):
 def govern(
     connection: sqlite3.Connection, scores: Mapping[int, float], question: Question, *, flat: bool, all_lines: bool
 ) -> Governed:
-    """Let beliefs govern what was found.
+    """Apply beliefs to what was found.
 
-    An item that is believed stands for its lines that were found, and has the best of their scores; so has what
-    overruled a line. Lines that were rejected or held back are no hits. An episode found by what is overruled now comes
-    behind what overruled it.
+    A believed item represents its lines and gets the best of their scores, as does the item that overruled a line.
+    Rejected and held-back lines are not hits. An episode found through an overruled line comes after what overruled it.
 
     Args:
         connection: the index.
         scores: the units that were found.
-        question: what is looked for.
-        flat: whether lines stay hits beside their items.
-        all_lines: whether what was rejected or held back is a hit, too.
+        question: the question.
+        flat: whether lines remain hits beside their items.
+        all_lines: whether rejected and held-back lines are hits, too.
     """
     governed = Governed(dict(scores), {}, {})
     claims = _claims_about(connection, scores, question)
@@ -136,16 +135,16 @@ def govern(
 def _episodes_behind(
     connection: sqlite3.Connection, scores: Mapping[int, float], instead: Mapping[int, float]
 ) -> dict[int, float]:
-    """Return lower scores of episodes whose nearest line is overruled, given the score of what stands instead of it."""
-    told = lines_told(connection, scores) if instead else {}
-    nearest = {one: max(lines, key=lambda line: scores.get(line, 0.0)) for one, lines in told.items()}
+    """Return lower scores for episodes whose best line is overruled, given the scores of what replaces it."""
+    lines_by_episode = lines_told(connection, scores) if instead else {}
+    nearest = {one: max(lines, key=lambda line: scores.get(line, 0.0)) for one, lines in lines_by_episode.items()}
     return {one: min(scores[one], instead[line] * (1 - 1e-6)) for one, line in nearest.items() if line in instead}
 
 
 def _claims_about(
     connection: sqlite3.Connection, units: Collection[int], question: Question
 ) -> dict[int, list[tuple[str, str, str, str]]]:
-    """Return by line what is claimed of it: item, why it is overruled on the day that is asked for, by what, since."""
+    """Return the claims about each line: item, why it is overruled on the requested day, by what, since when."""
     if connection.execute("SELECT 1 FROM claims LIMIT 1").fetchone() is None:
         return {}
     claims: dict[int, list[tuple[str, str, str, str]]] = {}
@@ -158,7 +157,7 @@ def _claims_about(
 
 
 def _last(connection: sqlite3.Connection, item: str, day: str) -> str:
-    """Return what stands on a day, or now, at the end of a chain of items that superseded each other."""
+    """Return the end of a chain of superseded items, on a day or now."""
     seen = {item}
     while (found := connection.execute(_NEXT, (item, day, day)).fetchone()) and found[0] not in seen:
         item = found[0]
@@ -167,12 +166,12 @@ def _last(connection: sqlite3.Connection, item: str, day: str) -> str:
 
 
 def evidence_of(connection: sqlite3.Connection, items: Collection[str], *whys: str) -> dict[str, list[int]]:
-    """Return by item the units of logs that it rests on, in order.
+    """Return the log units that each item is based on, in order.
 
     Args:
         connection: the index.
         items: the ids of the items.
-        whys: only lines that are overruled for one of these reasons, or that stand, by an empty one.
+        whys: return only lines overruled for one of these reasons; an empty one stands for lines not overruled.
     """
     units: dict[str, list[int]] = {}
     for item, unit in connection.execute(_EVIDENCE, (json.dumps(sorted(items)), json.dumps(whys))):
@@ -181,8 +180,8 @@ def evidence_of(connection: sqlite3.Connection, items: Collection[str], *whys: s
 
 
 def lines_told(connection: sqlite3.Connection, units: Collection[int]) -> dict[int, list[int]]:
-    """Return by episode, of some units, those of its day's log on which the items rest that it cites, in order."""
-    told: dict[int, list[int]] = {}
-    for episode, line in connection.execute(_TOLD, (json.dumps(list(units)), REJECTED, HELD_BACK)):
-        told.setdefault(episode, []).append(line)
-    return told
+    """Return for each episode among the units the lines of its day's log behind the items that it cites, in order."""
+    lines: dict[int, list[int]] = {}
+    for episode, line in connection.execute(_EPISODE_LINES, (json.dumps(list(units)), REJECTED, HELD_BACK)):
+        lines.setdefault(episode, []).append(line)
+    return lines

@@ -1,8 +1,8 @@
-"""The signs of the vectors: one bit a number, beside the matrix, so that who is far is told without reading its vector.
+"""Binary vectors: one sign bit per number, beside the matrix, to rule out distant vectors without reading them.
 
-Two vectors of many numbers that point the same way have mostly the same signs. Counting the signs that differ reads a
-thirty-second of what the vectors take; the few with the most signs alike are then compared by their vectors. Of 16,000
-lines of real logs, those 8 in 100 that were looked at held all of the ten nearest, and 99.6 of the hundred nearest.
+Two vectors of many numbers that point in the same direction mostly have the same signs. Counting the differing signs
+reads a thirty-second of the data; the few vectors with the most equal signs are then compared in full. Among 16,000
+lines of real logs, the 8 % selected this way contained all of the ten nearest, and 99.6 of the hundred nearest.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 _WORD: Final = 64
 _BLOCK: Final = 16_384
-"""Rows counted at a time: their signs stay in the processor's cache."""
+"""Rows counted at a time: their signs fit into the processor's cache."""
 
 
 LARGE: Final = 50_000
-"""Vectors from which on their signs are looked at first; fewer are all compared in less time than that takes."""
+"""The number of vectors from which on signs are compared first; comparing fewer in full is faster."""
 _FEW: Final = 16_384
-"""Vectors that are compared faster one by one than looked for by their signs."""
+"""The number of vectors up to which comparing all of them is faster than selecting by signs."""
 _LEAST: Final = 4096
 _SHARE: Final = 64
 _A_HIT: Final = 40
-"""How many vectors are compared for each one that is wanted."""
+"""Vectors to compare per requested hit."""
 
 
 def words_of(dimension: int) -> int:
-    """Return how many words of 64 bits the signs of a vector take."""
+    """Return the number of 64-bit words for the signs of a vector."""
     return -(-dimension // _WORD)
 
 
@@ -43,9 +43,9 @@ def signs_of(rows: NDArray[np.float32] | NDArray[np.int8]) -> NDArray[np.uint64]
         rows: shape (rows, dimension).
 
     Returns:
-        Shape (rows, words); a bit is set where the number is above zero.
+        Shape (rows, words); a bit is set if the number is positive.
     """
-    import numpy as np  # noqa: PLC0415  a search by words alone needs none
+    import numpy as np  # noqa: PLC0415  not needed to search by words alone
 
     signs = np.empty((len(rows), words_of(rows.shape[1])), "<u8")
     for first in range(0, len(rows), _BLOCK):
@@ -55,7 +55,7 @@ def signs_of(rows: NDArray[np.float32] | NDArray[np.int8]) -> NDArray[np.uint64]
 
 
 def differing(signs: NDArray[np.uint64], question: NDArray[np.uint64]) -> NDArray[np.uint16]:
-    """Return in how many signs each row differs from a question's, shape (rows,)."""
+    """Return the number of signs in which each row differs from a question's, shape (rows,)."""
     import numpy as np  # noqa: PLC0415  as above
 
     counts = np.zeros(len(signs), np.uint16)
@@ -68,7 +68,7 @@ def differing(signs: NDArray[np.uint64], question: NDArray[np.uint64]) -> NDArra
 
 
 def fewest(counts: NDArray[np.uint16], least: int) -> NDArray[np.int64]:
-    """Return where the `least` smallest counts are, and all that are as small as the last of them, in order."""
+    """Return the positions of the `least` smallest counts, and of all ties with the last of them, in order."""
     import numpy as np  # noqa: PLC0415  as above
 
     reached = np.cumsum(np.bincount(counts))
@@ -77,19 +77,19 @@ def fewest(counts: NDArray[np.uint16], least: int) -> NDArray[np.int64]:
 
 
 Scan = tuple["NDArray[np.int64]", "NDArray[np.float32]", bool]
-"""What was compared: units, rising; each one's cosine with the question; whether these are all that may be found."""
+"""What was compared: units, ascending; their cosines with the question; whether these are all units allowed."""
 
 
 def scan(matrix: Matrix, question: NDArray[np.float32], allowed: list[int] | None, wanted: int) -> Scan:
-    """Return the cosines of the units among which the nearest are; the interpreter is free meanwhile.
+    """Return the cosines of units that include the nearest ones; releases the interpreter lock meanwhile.
 
     Args:
         matrix: the vectors.
         question: a vector of length one.
-        allowed: the units that may be found, rising; None for all.
-        wanted: how many of the nearest are asked for.
+        allowed: the units that may be found, ascending; None for all.
+        wanted: the number of nearest units requested.
     """
-    import numpy as np  # noqa: PLC0415  a search by words alone needs none
+    import numpy as np  # noqa: PLC0415  not needed to search by words alone
 
     count = len(matrix.places)
     units = np.arange(count) if allowed is None else np.asarray([unit for unit in allowed if unit < count], np.int64)
@@ -106,7 +106,7 @@ def scan(matrix: Matrix, question: NDArray[np.float32], allowed: list[int] | Non
 
 
 def nearest(scanned: Scan, count: int) -> list[int]:
-    """Return the `count` units nearest in meaning, and all that are as near as the last."""
+    """Return the `count` nearest units, and all ties with the last."""
     import numpy as np  # noqa: PLC0415  as above
 
     units, cosines, _ = scanned
@@ -119,8 +119,8 @@ def nearest(scanned: Scan, count: int) -> list[int]:
 def exact(matrix: Matrix, question: NDArray[np.float32], units: list[int]) -> dict[int, float]:
     """Return the cosines of some units; those without a vector are left out.
 
-    They are computed anew for the few, one by one: a scan adds up in an order that hangs on where a row stands, and the
-    same words must score the same wherever they are.
+    They are recomputed one by one: a scan's rounding depends on the row's position, but the same words must have the
+    same score everywhere.
     """
     known = [unit for unit in units if unit < len(matrix.places) and matrix.places[unit] >= 0]
     vectors = matrix.kept.vectors(matrix.places[known])

@@ -1,6 +1,6 @@
-"""Bring the index up to date with the files, or build it anew. Both give the same answers to every query.
+"""Update the index, or rebuild it. Both give the same answers to every query.
 
-Before a search, it is brought up to date where that is quick; else the files are named for which it must not speak.
+Before a search, the index is updated if that is quick; otherwise the answer leaves out the files that changed.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
 
 SPARE_NUMBERS: Final = 20_000
-"""So many unit numbers, beyond twice the units there are, may lie idle before the index is built anew."""
+"""The limit of idle unit numbers, beyond twice the number of units, before the index is rebuilt."""
 CHEAP_BYTES: Final = 16 * 1024 * 1024
-"""More changed text than this takes longer than a person wants to wait for an answer."""
+"""The limit of changed text that is indexed while a person waits for an answer."""
 PDF_BYTES: Final = 2 * 1024 * 1024
-"""As much text as this is indexed while one PDF is read."""
+"""The text that could be indexed in the time of reading one PDF."""
 FRESH_PATIENCE: Final = 1.0
-"""Seconds to wait for another process that writes the index, where there is an index to answer from."""
+"""Seconds to wait for another process that writes the index, if an older index can answer."""
 
 _FILES: Final = "SELECT count(*) FROM files WHERE reason = '' AND path NOT IN (SELECT value FROM json_each(?))"
 _RESTAMP: Final = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, checked_ns=? WHERE path=?"
@@ -53,18 +53,18 @@ _RESTAMP: Final = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, ch
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What an update or a rebuild did.
+    """The result of an update or a rebuild.
 
     Args:
         files: files in the index now.
         added: files that were not in it.
         changed: files whose bytes changed.
-        removed: files that are no more.
-        unchanged: files whose bytes are as they were.
+        removed: files that no longer exist.
+        unchanged: files whose bytes did not change.
         units: units in the index now.
-        skipped: every file that belongs in the index and is not in it, with its reason.
-        partial: every file of which something is missing in it, with what.
-        seconds: how long it took.
+        skipped: the files that should be in the index but are not, with the reason.
+        partial: the files that are only partly in it, with what is missing.
+        seconds: the duration.
     """
 
     files: int
@@ -79,28 +79,28 @@ class IndexReport:
 
 
 def update_index(root: Path) -> IndexReport:
-    """Check the index for damage, and bring it up to date; only files whose bytes changed are read into it again.
+    """Check the index for damage, and update it; only files whose bytes changed are read again.
 
-    A missing or damaged index, or one of another version, is built anew. The check reads the whole index, some 15 µs a
+    A missing or damaged index, or one of another version, is rebuilt. The check reads the whole index, some 15 µs per
     unit.
 
     Raises:
-        LockHeld: another process still writes it.
+        LockHeld: another process is still writing it.
         NotWritable: the disk refuses.
     """
     return refresh_index(root, check=True)
 
 
 def refresh_index(root: Path, patience: float = PATIENCE, *, check: bool = False) -> IndexReport:
-    """Bring the index up to date as `update_index` does, without the check: its time follows what changed.
+    """Update the index like `update_index`, but without the check: the time depends only on what changed.
 
     Args:
         root: the memory.
         patience: seconds to wait for another process that writes the index.
-        check: whether to look for damage all the same.
+        check: whether to check for damage anyway.
 
     Raises:
-        LockHeld: another process still writes it.
+        LockHeld: another process is still writing it.
         NotWritable: the disk refuses.
     """
     began = time.monotonic()
@@ -114,7 +114,7 @@ def refresh_index(root: Path, patience: float = PATIENCE, *, check: bool = False
             with reading(root) as connection:
                 (last,) = connection.execute("SELECT last_unit FROM marks").fetchone()
                 (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
-            if last > 2 * units + SPARE_NUMBERS:  # each idle number is one that every search by meaning passes by
+            if last > 2 * units + SPARE_NUMBERS:  # every search by meaning passes over the idle numbers
                 _rebuild(root)
             return _finish(root, changes, began)
         except IndexUnusable:
@@ -126,10 +126,10 @@ def refresh_index(root: Path, patience: float = PATIENCE, *, check: bool = False
 
 
 def rebuild_index(root: Path) -> IndexReport:
-    """Build the index anew from the files, aside, and swap it in whole; searches meanwhile use the old one.
+    """Rebuild the index from the files beside the old one, and swap it in; searches meanwhile use the old one.
 
     Raises:
-        LockHeld: another process still writes it.
+        LockHeld: another process is still writing it.
         NotWritable: the disk refuses.
     """
     began = time.monotonic()
@@ -141,7 +141,7 @@ def _check(root: Path) -> None:
     from pipelines.search.damage import check_whole  # noqa: PLC0415  as for the rows below
 
     with reading(root):
-        pass  # it is there, and of this version
+        pass  # it exists, and is of this version
     with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         check_whole(connection)
     drop_damaged(root)
@@ -158,7 +158,7 @@ def _update(root: Path) -> Changes:
     from pipelines.search.rows import put, take_out  # noqa: PLC0415  as above
 
     with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
-        # A lost last update after a power cut is found by the next scan; a damaged file cannot come of it.
+        # If a power cut loses the last update, the next scan notices; the file cannot be damaged by it.
         connection.execute("PRAGMA synchronous = NORMAL")
         with transaction(connection):
             for path in changes.removed:
@@ -199,7 +199,7 @@ def _rebuild(root: Path) -> Changes:
 
 
 def _finish(root: Path, changes: Changes, began: float) -> IndexReport:
-    """Let the vectors follow, where there are any, and report. They are a help: without them, words are searched."""
+    """Update the vectors, if any, and report. Vectors are optional: without them, search uses words."""
     with reading(root) as connection:
         with contextlib.suppress(CurateError, OSError, *FAULTS):
             follow(root, connection)
@@ -221,10 +221,10 @@ def _finish(root: Path, changes: Changes, began: float) -> IndexReport:
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How far the index can be believed.
+    """How far the index is up to date.
 
     Args:
-        stale: files that changed and are not in it as they are; a search leaves them out.
+        stale: changed files whose rows are out of date; a search leaves them out.
         notes: sentences for the person who asked.
     """
 
@@ -233,11 +233,11 @@ class Freshness:
 
 
 def freshen(root: Path) -> Freshness:
-    """Make the index tell the truth before it is asked: no hit may show what no longer stands in its file.
+    """Update the index before a search, so that no hit shows text that is no longer in its file.
 
-    Every file's size and times are compared with what the index recorded. What changed is indexed first when that is
-    quick; when it is too much, or another process writes the index, or the disk is read-only, those files are left out
-    of the answer and a note says so. An index that is missing, damaged or of another version is built anew.
+    Every file's size and times are compared with the index's record. Changes are indexed first if that is quick; if
+    there are too many, another process writes the index, or the disk is read-only, the answer leaves those files out
+    and a note says so. An index that is missing, damaged or of another version is rebuilt.
 
     Raises:
         LockHeld: there is no usable index, and another process does not finish building it.
@@ -254,7 +254,7 @@ def freshen(root: Path) -> Freshness:
     if vectors_fit and not (changes.stale or changes.touched):
         return Freshness()
     anew = (*changes.added, *changes.changed)
-    why = "`curate index` brings them in."
+    why = "Run `curate index` to include them."
     if sum(found[path].size + (PDF_BYTES if form_of(path) is Form.PDF else 0) for path in anew) <= CHEAP_BYTES:
         try:
             refresh_index(root, patience=FRESH_PATIENCE if changes.stale else 0.0)
@@ -270,14 +270,14 @@ def freshen(root: Path) -> Freshness:
 
 
 def rebuilt(root: Path, fault: IndexUnusable) -> Freshness:
-    """Build the index anew because of a fault, and say so; a first build needs no words.
+    """Rebuild the index because of a fault, and say so; a first build needs no note.
 
     Raises:
-        LockHeld: another process writes the index and does not finish.
+        LockHeld: another process does not finish writing the index.
         NotWritable: the disk refuses.
     """
     first = not (root / INDEX).exists()
     report = rebuild_index(root)
     if first:
         return Freshness()
-    return Freshness(notes=(f"{fault.sentence} It was built anew from {report.files:,} files.",))
+    return Freshness(notes=(f"{fault.sentence} It was rebuilt from {report.files:,} files.",))

@@ -1,4 +1,4 @@
-"""Who may be an answer: the units found by words and by meaning that are in the index and fit the filters."""
+"""The candidates for an answer: the units found by words and by meaning that match the filters."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from pipelines.search.rank import Ranking
 
 
-# Below this many rows, handing the scan to another thread takes longer than it saves.
+# Below this number of rows, moving the scan to another thread takes longer than it saves.
 _LARGE: Final = 5_000
 _NO_COSINE: Final = 1.01
-# Rows past the last one wanted that are looked at for the same score: short lines of common words often tie.
+# Rows beyond the last one wanted to check for ties: short lines of common words often have the same score.
 _LEEWAY: Final = 50
 
-# A unit's own words count whole; those about it (headings, date, path, labels) count half.
+# A unit's own words have full weight; those about it (headings, date, path, labels) half.
 _MATCHED: Final = (
     "SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, ?) AS score FROM units_fts WHERE units_fts MATCH ?"
 )
@@ -43,16 +43,16 @@ _MATCHED_AND_FITTING: Final = (
     f"SELECT units.id, found.score FROM ({_MATCHED}) AS found"  # noqa: S608  our own words
     " JOIN units INDEXED BY idx_units_placed ON units.id = found.id JOIN files ON files.id = units.file WHERE "
 )
-# The plus keeps SQLite from looking each row up by itself: BM25 is reckoned for those rows alone, as all are passed by.
+# The plus keeps SQLite from looking up each row separately: one pass computes BM25 for just those rows.
 _PASSAGES: Final = (
     "SELECT rowid, -bm25(passages_fts) FROM passages_fts"
     " WHERE passages_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 )
-# All from the index that holds what ranking and filters ask for: the texts beside it are a hundred times as much.
+# Uses only the index with all columns for ranking and filters: the texts in the table are a hundred times larger.
 FITTING: Final = (
     "SELECT units.id FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
 )
-"""Before a condition over `units` and `files`: the units of which it is true."""
+"""To be followed by a condition over `units` and `files`: selects the units that match it."""
 _PLACES: Final = """
     SELECT units.id, files.path, start_line, first_passage, last_passage
     FROM units INDEXED BY idx_units_placed LEFT JOIN files ON files.id = units.file
@@ -62,19 +62,19 @@ _RECORDS: Final = """
     SELECT units.record, files.path FROM units INDEXED BY idx_units_record JOIN files ON files.id = units.file
     WHERE units.record != '' AND units.record IN (SELECT value FROM json_each(?)) AND
 """
-# What holds whatever is asked: rules, and what is held of the owner.
+# Rules, and what is believed about the owner, apply whatever the question.
 _RULES: Final = (
     "SELECT id FROM units WHERE item != '' AND types = 'Rule' UNION"
     " SELECT units.id FROM files JOIN units ON units.file = files.id WHERE files.path = 'USER.md' AND item != ''"
 )
 _GIVEN: Final = 3
-# A rule seldom has the words of what it governs: of 38, the right one was among the first three for each of 32
+# A rule seldom shares words with what it governs. Of 38 rules, the right one was among the nearest three for all 32
 # questions, and for 30 of them at least half as near as the nearest unit.
 _BEARING: Final = 0.5
 
 
 class Place(NamedTuple):
-    """Where a candidate stands, and the first and the last passage that it belongs to."""
+    """A candidate's path and line, and its first and last passage."""
 
     path: str
     line: int
@@ -86,12 +86,12 @@ _KINDS: Final[tuple[set[type], ...]] = ({str}, {int}, {int, type(None)}, {int, t
 
 
 Candidates = tuple[dict[int, Place], dict[int, float], dict[int, float]]
-"""Where each stands, and the raw scores of those found by words (BM25 with surroundings) and by meaning (cosine)."""
+"""The places of all candidates, and the raw scores by words (BM25 with surroundings) and by meaning (cosine)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is looked for: FTS5 terms (may be empty), a vector of length one with its matrix (or neither), filters."""
+    """What to search for: FTS5 terms (may be empty), a unit vector with its matrix (or neither), and filters."""
 
     terms: str
     filters: Filters
@@ -101,9 +101,9 @@ class Question:
 
 
 def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimension: int) -> Matrix | None:
-    """Return what a vector of this embedder and of this many numbers may be compared with, or None where nothing is.
+    """Return the matrix for vectors of this embedder and dimension, or None if there is none to use.
 
-    While more units lack a vector than have one, nothing is: what is not embedded would be found too seldom.
+    While more units lack a vector than have one, none is used: the others would be found too seldom.
     """
     build, last = connection.execute("SELECT build, last_unit FROM marks").fetchone()
     matrix = open_matrix(root, build)
@@ -116,12 +116,12 @@ def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimens
 
 
 def candidates(connection: sqlite3.Connection, question: Question, count: int) -> Candidates:
-    """Return at least `count` units by words and `count` by meaning, where there are so many.
+    """Return at least `count` units by words and `count` by meaning, if there are so many.
 
-    Whoever is found by words has its cosine, too: a score must not count for nothing because of where a list was cut.
+    Units found by words get their cosine, too: a list's cut must not set a score to nothing.
 
     Raises:
-        IndexUnusable: what is there cannot have been written.
+        IndexUnusable: the index is damaged.
     """
     places = Places(connection, question)
     if question.near is None:
@@ -138,14 +138,14 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     places.of((*own, *cosines))  # both are looked up at once
     there_by_words, words, _ = _by_words(connection, question, places, own, count)
     wanted = count
-    # Rows of units that are no more take up room among the nearest: look further where they did.
+    # Rows of deleted units may be among the nearest: if so, search further.
     while len(there := places.of(cosines)) < count and not is_all:
         wanted *= 4
         cosines, is_all = near(wanted)
     cosines |= exact(matrix, vector, list(words.keys() - cosines.keys()))
     living = {unit: cosines[unit] for unit in there}
     if len(living) > count:
-        # How far it was looked hangs on rows of units that are no more.
+        # How far the search went depends on rows of deleted units.
         bar = heapq.nlargest(count, living.values())[-1]
         living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
     living |= {unit: cosines[unit] for unit in words if unit in cosines}
@@ -153,7 +153,7 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
 
 
 def fitting_units(connection: sqlite3.Connection, units: Collection[int], question: Question) -> dict[int, Place]:
-    """Return the places of those of some units, which nobody has to have found, that fit what is asked."""
+    """Return the places of those units that match the filters, whether they were found or not."""
     condition, values = question.filters.condition()
     fitting = f"{FITTING}units.id IN (SELECT value FROM json_each(?)) AND {condition}"  # noqa: S608  our own words
     rows = connection.execute(fitting, (json.dumps(list(units)), *values))
@@ -161,12 +161,12 @@ def fitting_units(connection: sqlite3.Connection, units: Collection[int], questi
 
 
 def bearing_rules(connection: sqlite3.Connection, question: Question, best: float) -> dict[int, Place]:
-    """Return the rules, and what is held of the owner, that bear on a question most by meaning, nearest first.
+    """Return the rules, and beliefs about the owner, that are most relevant by meaning, nearest first.
 
     Args:
         connection: the index.
-        question: what is asked; without a vector, none bears on it.
-        best: the cosine of the unit that is nearest of all.
+        question: the question; without a vector, none is relevant.
+        best: the cosine of the nearest unit.
     """
     if question.near is None:
         return {}
@@ -178,7 +178,7 @@ def bearing_rules(connection: sqlite3.Connection, question: Question, best: floa
 
 
 def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:
-    """Return the units that fit the filters, or None where all do."""
+    """Return the units that match the filters, or None for all."""
     if not filters.any:
         return None
     condition, values = filters.condition()
@@ -187,7 +187,7 @@ def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int]
 
 @functools.cache
 def _scanner() -> ThreadPoolExecutor:
-    """Return the thread that scans while another looks for words. It stays: a new one a query costs what it saves."""
+    """Return the thread for scans beside the search by words. It is kept: one per query would not pay off."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  a search by words alone needs none
 
     return ThreadPoolExecutor(1, "scan")
@@ -196,20 +196,20 @@ def _scanner() -> ThreadPoolExecutor:
 def _nearest(
     matrix: Matrix, vector: NDArray[np.float32], allowed: list[int] | None, wanted: int
 ) -> tuple[dict[int, float], bool]:
-    """Return the cosines of the `wanted` nearest, and all that are as near, and whether these are all there are.
+    """Return the cosines of the `wanted` nearest units and all ties, and whether these are all there are.
 
     Raises:
-        IndexUnusable: what is there cannot have been written.
+        IndexUnusable: the vectors are damaged.
     """
     scanned = scan(matrix, vector, allowed, wanted)
     units, cosines, whole = scanned
-    if len(cosines) and not cosines.max() < _NO_COSINE:  # so that what is no number is caught, too
+    if len(cosines) and not cosines.max() < _NO_COSINE:  # also catches NaN
         raise IndexUnusable("its vectors are damaged")
     return exact(matrix, vector, nearest(scanned, wanted)), whole and wanted >= len(units)
 
 
 def _matching(connection: sqlite3.Connection, question: Question, count: int) -> dict[int, float]:
-    """Return the `count` units that hold the words best, and all that are as good as the last, with their scores."""
+    """Return the `count` best units by words, and all ties with the last, with their scores."""
     if not question.terms:
         return {}
     query = _MATCHED
@@ -231,13 +231,13 @@ def _matching(connection: sqlite3.Connection, question: Question, count: int) ->
 def _by_words(
     connection: sqlite3.Connection, question: Question, places: Places, own: dict[int, float], count: int
 ) -> Candidates:
-    """Return those that hold the words, given the best `count` of all that do, with what stands around them."""
+    """Return the units found by words, given the best `count` matches, scored with their surroundings."""
     wanted = count
-    # What is hidden or stale takes up room among the best: look further where it did.
+    # Hidden or stale units may be among the best: if so, search further.
     while len(there := places.of(own)) < count and len(own) >= wanted:
         wanted *= 4
         own = _matching(connection, question, wanted)
-    # Scoring all passages that hold a word would take as long as finding units: these stand around what was found.
+    # Scoring all matching passages would take as long as finding units, so score only those around the units found.
     around = {passage for *_, first, last in there.values() for passage in (first, last) if passage is not None}
     asked = (question.terms, json.dumps(list(around)))
     passages = dict(connection.execute(_PASSAGES, asked).fetchall()) if question.terms else {}
@@ -249,19 +249,19 @@ def _by_words(
 
 
 class Places:
-    """Where candidates stand; each is looked up once. Those that are hidden, no more or stale stand nowhere."""
+    """Looks up the places of candidates, each once. Hidden, deleted and stale units have none."""
 
     def __init__(self, connection: sqlite3.Connection, question: Question) -> None:
-        """Look nothing up yet."""
+        """Store the arguments."""
         self._connection, self._stale = connection, question.stale
         self._query = _PLACES + question.filters.visible
         self._known: dict[int, Place | None] = {}
 
     def of(self, units: Collection[int]) -> dict[int, Place]:
-        """Return where those of some units stand that stand anywhere.
+        """Return the places of those units that have one.
 
         Raises:
-            IndexUnusable: what stands there cannot have been written.
+            IndexUnusable: a row is damaged.
         """
         if new := set(units) - self._known.keys():
             rows = self._connection.execute(self._query, (json.dumps(list(new)),)).fetchall()
@@ -274,10 +274,10 @@ class Places:
 
 
 def repeated_in_logs(connection: sqlite3.Connection, places: Mapping[int, Place], question: Question) -> set[int]:
-    """Return those of some units that are turns of which a log tells: who finds the log's line need not find them.
+    """Return those units that are turns repeated in a log, since the log's line is enough.
 
-    They are found where that line does not fit what is asked for, or its file is stale: a log is nobody's word but the
-    agent's, and what its owner said stands in the turn.
+    They stay if that line does not match the filters or its file is stale: a log is the agent's word, and the owner's
+    own words are in the turn.
     """
     turns = {unit: f"{one.path}:{one.line}" for unit, one in places.items() if one.path.startswith(f"{SESSIONS}/")}
     if not turns or (question.filters.sources and "log" not in question.filters.sources):

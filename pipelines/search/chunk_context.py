@@ -1,11 +1,11 @@
-"""What a unit is scored with: its neighbours, the words about it, and the passage it stands in.
+"""The context in which a unit is scored: its neighbours, the words about it, and its passages.
 
-A small unit alone seldom holds the words of the question; the lines around it do. So each unit is scored by its own
-text, less by its neighbours', and by the best of the passages (a window over the same section) that it belongs to;
-the unit alone is given back. A question in plain words becomes an OR over its content words, so that no word has to be
-there; every term is quoted, so that nothing a person types is ever read as query syntax.
+A small unit seldom contains the words of the question; the lines around it do. So a unit is scored by its own text,
+with less weight by its neighbours', and by the best of its passages (windows over the same section); only the unit
+itself is returned. A question becomes an OR over its content words, so that none is required; every term is quoted, so
+that nothing a person types is interpreted as query syntax.
 
-On questions about long conversations, recall of the evidence inside the first 1000 words of results was 0.74 with the
+On questions about long conversations, recall of the evidence within the first 1000 words of results was 0.74 with the
 unit alone, 0.83 with its neighbours, and 0.85 with its passages, too.
 """
 
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 
 WINDOW: Final = 8
-"""Units a passage."""
+"""Units per passage."""
 STEP: Final = 4
-"""A passage begins at every fourth unit of a section, so that each unit but the outermost belongs to two."""
+"""A passage starts at every fourth unit of a section, so that all but the outermost units belong to two."""
 
 
 MAX_TERMS: Final = 64
-"""More terms than this only cost time: a pasted page is looked for by its first content words."""
+"""More terms only cost time: for a pasted page, the first content words suffice."""
 
-# They stand in every text, so they tell nothing apart, and they cost most of the time of a large index.
+# Every text contains them, so they distinguish nothing, and they take most of the time in a large index.
 STOP_WORDS: Final = frozenset(
     """
     a about again all also am an and any are aren as at be because been before being between both but by can could
@@ -45,7 +45,7 @@ STOP_WORDS: Final = frozenset(
     """.split()
 )
 
-# Scripts that are written without blanks between words (and Korean, whose words carry their particles).
+# Scripts without spaces between words (and Korean, whose words include their particles).
 _ONE_UNSPACED: Final = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -54,12 +54,12 @@ _ONE_UNSPACED: Final = (
 
 @cache
 def _unspaced() -> re.Pattern[str]:
-    return re.compile(f"{_ONE_UNSPACED}+")  # so many characters take long to compile, and most texts have none of them
+    return re.compile(f"{_ONE_UNSPACED}+")  # slow to compile, and most texts do not need it
 
 
 @cache
 def _meeting() -> re.Pattern[str]:
-    """Return where such a script meets a word of another one, which the tokenizer would take for the same word."""
+    """Return a pattern for the boundary between such a script and another one, which the tokenizer does not see."""
     one = _ONE_UNSPACED
     return re.compile(rf"(?<=[^\W_])(?<!{one})(?={one})|(?<={one})(?=[^\W_])(?!{one})")
 
@@ -71,7 +71,7 @@ _COMPOUND: Final = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
 _SUFFIX: Final = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
 _PART: Final = re.compile(r"[^\W_]+")
 _ID: Final = re.compile(r"(?<!\w)k[0-9a-f]{5,64}(?!\w)")
-# Titles and tags are found as such; the others are what runs write, and stand in every document.
+# Titles and tags are indexed elsewhere; runs write the others into every document.
 _NOT_SEARCHED: Final = frozenset(
     "title tags kind status updated source trust confidence confidence_reason kept".split()
 )
@@ -82,7 +82,7 @@ _MONTHS: Final = (
 
 
 class Placed(NamedTuple):
-    """A unit with what it is scored by. Its passages are numbers within the file, or None for a hidden unit."""
+    """A unit with its context. Passages are numbered within the file; None for a hidden unit."""
 
     unit: Unit
     about: str
@@ -92,9 +92,9 @@ class Placed(NamedTuple):
 
 
 def surround(path: str, units: Sequence[Unit]) -> tuple[list[Placed], list[str]]:
-    """Return the units of a file with their surroundings, and the texts of the file's passages.
+    """Return the units of a file with their contexts, and the texts of the file's passages.
 
-    Surroundings never cross a heading, and hidden units are nobody's.
+    Contexts never cross a heading, and exclude hidden units.
     """
     placed: list[Placed] = []
     passages: list[str] = []
@@ -117,19 +117,19 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[Placed], list[str]]
 
 
 def _about(path: str, unit: Unit) -> str:
-    """Return the words by which a unit is found that are not in its text."""
+    """Return the words for finding a unit that are not in its text."""
     headings = [searchable(heading) for heading in dict.fromkeys((unit.title, *unit.headings)) if heading]
-    # Without its first folder and its suffix: words that so many share would tell nothing apart.
+    # Without the first folder and the suffix, which many files share.
     name = path.partition("/")[2] or path
     name = searchable(name.removesuffix(PurePosixPath(name).suffix))
     project = [marker("project", searchable(unit.project))] if unit.project else []
     labels = [marker("type", kind) for kind in unit.types] + [marker("tag", tag) for tag in unit.tags]
-    said = [searchable(one.replace("=", " ", 1)) for one in unit.meta if one.partition("=")[0] not in _NOT_SEARCHED]
-    return " ".join((*headings, day_words(unit.date), name, unit.item, *project, *labels, *said)).strip()
+    meta = [searchable(one.replace("=", " ", 1)) for one in unit.meta if one.partition("=")[0] not in _NOT_SEARCHED]
+    return " ".join((*headings, day_words(unit.date), name, unit.item, *project, *labels, *meta)).strip()
 
 
 def day_words(day: str) -> str:
-    """Return a day (`YYYY-MM-DD`) as people say it, `8 May 2023`; anything else gives an empty string."""
+    """Return a day (`YYYY-MM-DD`) in words, `8 May 2023`; an empty string for anything else."""
     year, _, rest = day.partition("-")
     month, _, date = rest.partition("-")
     if not (year.isdecimal() and month.isdecimal() and date.isdecimal() and 1 <= int(month) <= len(_MONTHS)):
@@ -138,15 +138,15 @@ def day_words(day: str) -> str:
 
 
 def marker(label: str, value: str) -> str:
-    """Return the words by which `project:`, `type:` and `tag:` are found; no plain word of a question matches them."""
+    """Return the words that `project:`, `type:` and `tag:` search for; no plain word of a question matches them."""
     return f"x{label} {value}"
 
 
 def grams(text: str) -> str:
-    """Return the character pairs of every run that is written without blanks, so that a part of it can be found.
+    """Return the character pairs of every run of text without spaces, so that parts of it can be found.
 
-    The last character of a run stands alone, so that each character begins a term. Words of other scripts that touch a
-    run (`使用SQLite`) follow, for with it they are one word to the tokenizer.
+    The last character of a run is added alone, so that each character starts a term. Words of other scripts that touch
+    a run (`使用SQLite`) follow, because the tokenizer takes both for one word.
     """
     if text.isascii() or not (runs := _unspaced().findall(text)):
         return ""
@@ -156,7 +156,7 @@ def grams(text: str) -> str:
 
 
 def parted(text: str, mark: str) -> str:
-    """Return `text` with a mark wherever a script without blanks meets a word of another one."""
+    """Return `text` with `mark` at every boundary between a script without spaces and another one."""
     return text if text.isascii() else _meeting().sub(mark, text)
 
 
@@ -166,50 +166,50 @@ def searchable(text: str) -> str:
 
 
 def unspaced_pairs(query: str) -> list[str]:
-    """Return what of a question is looked for by character pairs; a single character stands for itself."""
+    """Return the character pairs in a question to search for; a single character stays alone."""
     runs = [] if query.isascii() else _unspaced().findall(query)
     return [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
 
 
 def spaced(query: str) -> str:
-    """Return a question without what is looked for by character pairs."""
+    """Return a question without the text that is searched for by character pairs."""
     return query if query.isascii() else _unspaced().sub(" ", query)
 
 
 def match_expression(query: str) -> str:
-    """Return the FTS5 expression that finds what a question asks for, or an empty string where it has no word."""
+    """Return the FTS5 expression for a question, or an empty string if it has no word."""
     return " OR ".join(match_terms(query))
 
 
 def match_terms(query: str) -> list[str]:
-    """Return what a question asks for as terms of FTS5.
+    """Return the FTS5 terms of a question.
 
-    Stop words are left out, unless nothing else is there. A name with marks inside (`v1.2.3`, `alpha-notes.md`,
-    `2023-05-08`) is looked for as a whole and by its parts. `project:NAME`, `type:TYPE` and `#tag` look for the label.
+    Stop words are left out, unless there is nothing else. A name with punctuation inside (`v1.2.3`, `alpha-notes.md`,
+    `2023-05-08`) is searched for as a whole and by its parts. `project:NAME`, `type:TYPE` and `#tag` search for labels.
     """
     terms = dict.fromkeys(_terms(query, STOP_WORDS)) or dict.fromkeys(_terms(query, frozenset()))
     return list(terms)[:MAX_TERMS]
 
 
 def unlabelled(query: str) -> str:
-    """Return a question without its labels, which say where to look rather than what for."""
+    """Return a question without its labels, which narrow the search rather than describe its subject."""
     return _LABELLED.sub(" ", query)
 
 
 def identifiers(query: str) -> list[str]:
-    """Return the words of a question that may be an item's id or its beginning."""
+    """Return the words of a question that may be an item's id or the beginning of one."""
     return list(dict.fromkeys(_ID.findall(query)))
 
 
 def _terms(query: str, stop: frozenset[str]) -> Iterator[str]:
-    """Yield the terms, quoted for FTS5; none of the patterns above lets a quotation mark through."""
+    """Yield the terms, quoted for FTS5; none of the patterns above matches a quotation mark."""
     for label, value, tag in _LABELLED.findall(query):
         labelled = marker(label.lower() or "tag", value.strip('"') or tag)
         yield f'"{labelled}"'
     for pair in unspaced_pairs(query):
         yield f'"{pair}"' if len(pair) > 1 else f'"{pair}" *'
     for word in _COMPOUND.findall(spaced(query).lower()):
-        compound = _SUFFIX.sub("", word)  # a file is indexed by its name without it
+        compound = _SUFFIX.sub("", word)  # file names are indexed without it
         content = [part for part in _PART.findall(compound) if part not in stop]
         if len(content) > 1:
             yield f'"{compound}"'

@@ -1,6 +1,6 @@
-"""A text cut into units: what search finds and gives back. Each knows where it stands and what it rests on.
+"""Split a text into units, which search finds and returns, each with its position and metadata.
 
-A text is first cut into small blocks: list item, turn, paragraph, table, code fence.
+A text is first split into small blocks: list item, turn, paragraph, table, code fence.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pipelines.store.markdown import Heading
 
 
-# Never believed, or not to be told again on any day.
+# Never believed, or not to be shown for any day.
 UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING, Status.NEVER_HELD})
 
 DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
@@ -39,20 +39,20 @@ _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
 
 _NO_SCALAR: Final = "[{|>&*"
 PIECE_BYTES: Final = 1600
-"""Long prose is cut near 400 tokens, a token estimated as four bytes."""
+"""The size at which long prose is split: about 400 tokens of four bytes."""
 OVERLAP_BYTES: Final = PIECE_BYTES // 8
-"""So much of the end of a piece at most is the beginning of the next: what stands at a cut has its words about it."""
+"""The limit of the overlap of two pieces, so that text at a cut keeps some context."""
 WHOLE_BYTES: Final = 8 * PIECE_BYTES
-"""A table or a code fence is kept whole up to here: beyond it, it is no answer but a file."""
+"""The limit up to which a table or a code fence stays whole; a larger one is not an answer but a file."""
 NESTED_BYTES: Final = 400
-"""A list item keeps what is nested under it up to here; a longer one gives each nested item on its own."""
+"""The limit up to which a list item keeps its nested items; in a longer one, they are units of their own."""
 
 _BLANK: Final = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
 _LISTED: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 _TABLE: Final = re.compile(r"[ \t]*\|")
-# The line under the heads of a table that has no marks at its sides.
+# The delimiter row of a table without outer pipes.
 _RULER: Final = re.compile(r"[ \t]*:?-+:?(?:[ \t]*\|[ \t]*:?-+:?)+[ \t]*")
-# The beginning of a turn: a speaker's name with a colon, often in bold, and perhaps quoted.
+# The start of a turn: a speaker's name with a colon, often bold, and perhaps quoted.
 _SPEAKER: Final = re.compile(
     r"\s{0,3}(?:>\s?)*"
     r"(?:(?P<mark>\*\*|__|\*|_)[^*_\n]{1,60}(?::(?P=mark)|(?P=mark):)(?:\s|$)"
@@ -64,30 +64,30 @@ _SENTENCE_END: Final = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What search finds and gives back.
+    """What search finds and returns.
 
     Args:
         start_line: first line, counted from 1.
         end_line: last line, inclusive.
-        text: what is shown: verbatim lines, an item as its label and sentence; never an HTML comment.
+        text: the text to show: verbatim lines, or an item's label and sentence; without HTML comments.
         headings: the headings above, outermost first.
-        title: what its document calls itself; empty in a log, and where only the file's name tells.
+        title: its document's own title; empty in a log, or if only the file's name serves as title.
         date: a log's day, an item's `since`, a document's `updated`; `YYYY-MM-DD` or empty.
-        until: the first day on which an item held no more; `YYYY-MM-DD` or empty.
+        until: the first day on which an item no longer held; `YYYY-MM-DD` or empty.
         types: the types of the items in it.
-        project: the project's title, or what the log entry says; may be empty.
+        project: the project's title, or the one named in the log entry; may be empty.
         tags: the `#tag` words of its text and its document, without the mark.
-        trust: an item's or its document's; of a log, whose word its seal or its lead-in makes it.
-        confidence: an item's or its document's; empty where nobody said.
-        confidence_reason: the model's reason for an item, or what its document says of its confidence; may be empty.
-        source: where an item was first said, as `PATH:LINE`, of an episode its day's log, else what its document names
-            as its source; may be empty.
-        cites: of an episode, the ids of the items that it rests on.
-        status: an item's; empty for what is no item.
+        trust: an item's or its document's; in a log, as decided by its seal or its lead-in.
+        confidence: an item's or its document's; empty if unknown.
+        confidence_reason: the model's reason for an item, or the document's for its confidence; may be empty.
+        source: where an item was first said, as `PATH:LINE`; for an episode its day's log; otherwise the source named
+            in its document; may be empty.
+        cites: for an episode, the ids of the items it is based on.
+        status: an item's; empty for other units.
         item: the item's id, or empty.
-        meta: what its document's front matter says, `key=value` each, in lower case.
-        record: the transcript's record that a log's line tells of, as `PATH:LINE`, or empty.
-        hidden: whether it is left out of results and of its neighbours' surroundings: `SHOWN`, `PAST` or `NEVER`.
+        meta: its document's front matter, as lower-case `key=value` pairs.
+        record: the transcript's record behind a log line, as `PATH:LINE`, or empty.
+        hidden: whether results and neighbours' contexts leave it out: `SHOWN`, `PAST` or `NEVER`.
     """
 
     start_line: int
@@ -116,8 +116,8 @@ def read_units(path: str, text: str) -> tuple[Unit, ...]:
     """Return the units of a file, in order.
 
     Args:
-        path: relative to the memory, with `/`; its place tells a log from a document.
-        text: the whole file. A log is cut into its entries, and these where one is long or holds several turns.
+        path: relative to the memory, with `/`; it distinguishes logs from documents.
+        text: the whole file. A log is split into entries, and long entries or those with several turns are split again.
     """
     if not path.startswith(f"{LOGS}/"):
         return tuple(unit for unit in _document_units(path, text) if unit.text)
@@ -167,8 +167,8 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
     if document.kind is Kind.EPISODE:
         yield from _episode_units(base, document)
         return
-    unsaid, lines = _laid_down(path), document.lines
-    if " <!-- s:" in text:  # what a run wrote of items is said by them
+    unsaid, lines = _template_lines(path), document.lines
+    if " <!-- s:" in text:  # generated sentences only repeat items
         ours = {number for number, line in document.body if (read := read_sentence(line)) and not read[1]}
         lines = ["\n" if number in ours else line for number, line in enumerate(lines)]
     item: Unit | None = None
@@ -176,39 +176,39 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         below = item if block.text[:1].isspace() else None
         item = (None if block.verbatim else _item(base, block)) or below
         unit = item or _prose(base, block)
-        if item and item is below:  # a note that a person wrote under it
+        if item and item is below:  # a person's note below it
             unit = replace(_prose(base, block), date=item.date, until=item.until, hidden=item.hidden)
         if not (is_pointer(block.text) or block.text in unsaid):
             yield unit
 
 
 def _episode_units(base: Unit, document: Document) -> Iterator[Unit]:
-    """Yield what a page of episodes tells, each day whole, with the items that it rests on: they lead to its lines."""
+    """Yield the episodes of a page, one unit per day, with the items they cite, which lead to log lines."""
     for headings, blocks in groupby(split_blocks(document.lines, document.front.lines), attrgetter("headings")):
         first, *rest = blocks
         end = rest[-1].end_line if rest else first.end_line
         rows = [(line.rstrip(), read_sentence(line)) for line in document.lines[first.start_line - 1 : end]]
-        told = [read[0] for _, read in rows if read]
+        sentences = [read[0] for _, read in rows if read]
         text = "\n".join(read[0].text if read else line for line, read in rows)
         day = _day(headings[-1]) if headings else ""
         yield replace(
             _prose(base, Block(first.start_line, end, text, headings)),
             date=day,
-            trust=Trust.SELF if told else base.trust,
-            source=f"{log_path(day)}:{re.split('[-,]', told[0].lines)[0] or 1}" if told and day else "",
-            cites=tuple(dict.fromkeys(ident for one in told for ident in one.ids if ident.isalnum())),
+            trust=Trust.SELF if sentences else base.trust,
+            source=f"{log_path(day)}:{re.split('[-,]', sentences[0].lines)[0] or 1}" if sentences and day else "",
+            cites=tuple(dict.fromkeys(ident for one in sentences for ident in one.ids if ident.isalnum())),
         )
 
 
 @functools.cache
-def _laid_down(path: str) -> frozenset[str]:
-    """Return the lines that a new memory has in a file: nobody said them."""
+def _template_lines(path: str) -> frozenset[str]:
+    """Return the template's lines of a file: they are nobody's words."""
     file = resource("memory_template") / path
     return frozenset(file.read_text(encoding="utf-8").split("\n")) if file.is_file() else frozenset()
 
 
 def _item(base: Unit, block: Block) -> Unit | None:
-    """Return the unit of an item with the notes under it, or None where the block holds no item."""
+    """Return the unit of an item with the notes below it, or None if the block is not an item."""
     line, _, notes = block.text.partition("\n")
     item = parse_item(line)
     if item is None:
@@ -217,8 +217,8 @@ def _item(base: Unit, block: Block) -> Unit | None:
     if item.status in UNTOLD:
         hidden = NEVER
     elif item.status in STRUCK:
-        # It held once, and can be asked for as of a day; but what was closed on a day that nobody wrote down held until
-        # nobody knows when, so it is told for no day.
+        # It once held, and can be found for days before it was closed. If it was closed on an unknown day, it is found
+        # for no day.
         hidden = PAST if until else NEVER
     return replace(
         _prose(base, block),
@@ -237,7 +237,7 @@ def _item(base: Unit, block: Block) -> Unit | None:
 
 
 def _day(text: str) -> str:
-    """Return the day that a text begins with, or an empty string: what is no day could not be compared with one."""
+    """Return the day at the start of a text, or an empty string, since only valid days can be compared."""
     return found[0] if (found := DAY.match(text)) else ""
 
 
@@ -256,14 +256,14 @@ def _prose(base: Unit, block: Block) -> Unit:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some lines of a text that belong together.
+    """Lines of a text that belong together.
 
     Args:
         start_line: first line, counted from 1.
         end_line: last line, inclusive.
         text: those lines, or a part of one that is too long; not empty.
         headings: the headings above, outermost first.
-        verbatim: whether it is a code fence, whose every character counts.
+        verbatim: whether it is a code fence, where every character counts.
     """
 
     start_line: int
@@ -274,18 +274,18 @@ class Block:
 
 
 def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[Block]:
-    """Yield the blocks of a Markdown or plain text, in order, none of them empty.
+    """Yield the non-empty blocks of a Markdown or plain text, in order.
 
     Args:
         lines: the lines of the whole file, with their ends.
-        start: where to begin, counted from 0: past the front matter.
+        start: the first line after the front matter, counted from 0.
     """
     for headings, numbers, verbatim in _groups(lines, start):
         first = lines[numbers[0]]
         rows = [(n, lines[n].rstrip()) for n in numbers]
         if verbatim or _is_table([lines[n] for n in numbers[:2]]):
             yield from _blocks(rows, headings, WHOLE_BYTES, prose=False, verbatim=verbatim)
-        elif "<!-- k" in first:  # an item is whole, with the comment that tells whether it still holds
+        elif "<!-- k" in first:  # keep an item whole, including the comment with its status
             yield from _blocks(rows, headings, max(PIECE_BYTES, len(first.encode())), prose=False)
         else:
             yield from _blocks(rows, headings)
@@ -298,7 +298,7 @@ def _is_table(lines: Sequence[str]) -> bool:
 
 
 def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...], list[int], bool]]:
-    """Yield the numbers of lines that belong together, with the headings above, and whether they are a code fence."""
+    """Yield line numbers that belong together, with the headings above, and whether they are a code fence."""
     titles = {heading.line: heading for heading in headings_among(body_lines(lines, start))}
     above: tuple[Heading, ...] = ()
     group: list[int] = []
@@ -319,7 +319,7 @@ def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...],
 
 
 def _begins(lines: Sequence[str], group: Sequence[int], number: int) -> bool:
-    """Return whether a line begins a block of its own rather than continuing the one above it."""
+    """Return whether a line starts a new block rather than continuing the one above."""
     first, line = lines[group[0]], lines[number]
     if _TABLE.match(line) or _TABLE.match(first):
         return not (_TABLE.match(line) and _TABLE.match(first))
@@ -332,16 +332,16 @@ def _begins(lines: Sequence[str], group: Sequence[int], number: int) -> bool:
 
 
 def prose_pieces(text: str) -> Iterator[str]:
-    """Yield a plain text in pieces near `PIECE_BYTES`, cut between lines where possible and else between sentences.
+    """Yield a plain text in pieces near `PIECE_BYTES`, split between lines if possible, else between sentences.
 
-    Each begins with the `end_of` the one before.
+    Each starts with the `end_of` the previous one.
     """
     for block in _blocks(list(enumerate(text.split("\n"))), ()):
         yield block.text.strip()
 
 
 def turn_pieces(text: str) -> Iterator[str]:
-    """Yield what somebody said: whole up to `PIECE_BYTES`, else in pieces near it; fences and tables stay whole."""
+    """Yield a turn whole up to `PIECE_BYTES`, else in pieces near that size; fences and tables stay whole."""
     if len(text.encode()) <= PIECE_BYTES:
         yield text
         return
@@ -365,13 +365,13 @@ def turn_pieces(text: str) -> Iterator[str]:
 
 
 Rows = list[tuple[int, str]]
-"""Lines with their numbers from 0; several parts of one line have its number."""
+"""Lines with their numbers from 0; parts of one line share its number."""
 
 
 def _blocks(
     rows: Rows, headings: tuple[str, ...], limit: int = PIECE_BYTES, *, prose: bool = True, verbatim: bool = False
 ) -> Iterator[Block]:
-    """Yield lines whole up to a limit, else in pieces near it; of prose, each begins with the end of the one before."""
+    """Yield lines whole up to a limit, else in pieces near it; pieces of prose start with the previous one's end."""
     overlaps = prose and sum(len(row.encode()) + 1 for _, row in rows) > limit + 1
     limit -= OVERLAP_BYTES + 2 if overlaps else 0
     parts = [(number, part) for number, row in rows for part in _parts(row, limit)]
@@ -390,10 +390,10 @@ def _blocks(
 
 
 def end_of(text: str) -> str:
-    """Return the end of a line in at most `OVERLAP_BYTES`: its last sentences, or its last words where one is longer.
+    """Return the end of a line in at most `OVERLAP_BYTES`: its last sentences, or its last words if one is longer.
 
-    Where there is a mark of a comment in it, there is none: what that hides would be shown. A line of a list gives none
-    either: an item at the beginning of the next piece would be that item twice.
+    Lines with comment marks have none, because hidden text would be shown, and list lines have none, because an item at
+    the start of the next piece would be a duplicate.
     """
     if "<!--" in text or "-->" in text or _LISTED.match(text):
         return ""
@@ -406,9 +406,9 @@ def end_of(text: str) -> str:
 
 
 def _parts(row: str, limit: int) -> Iterator[str]:
-    """Yield a line in parts that fit: cut at the last end of a sentence, else at the last blank, else anywhere.
+    """Yield a line in parts that fit: split at the last end of a sentence, else at the last blank, else anywhere.
 
-    Blanks at a cut stay with what is before it.
+    Blanks at a cut belong to the part before it.
     """
     at = 0
     while len(row) - at > limit // 4 and len(row[at : at + limit + 1].encode()) > limit:
@@ -424,12 +424,12 @@ def _parts(row: str, limit: int) -> Iterator[str]:
 
 
 def without_comments(text: str) -> str:
-    """Return `text` without its HTML comments: they are for machines and template authors, not for reading."""
+    """Return `text` without its HTML comments, which are for machines and template authors."""
     return without_spans(text, "<!--", "-->").strip()
 
 
 def without_spoken_comments(text: str) -> str:
-    """Return what somebody said without HTML comments; those in code fences are what was said."""
+    """Return a turn without HTML comments, except those in code fences, which were spoken."""
     if "<!--" not in text:
         return text.strip()
     lines = text.split("\n")

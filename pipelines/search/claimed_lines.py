@@ -1,8 +1,7 @@
-"""What documents claim of the lines of logs: which item rests on a line, and why it is overruled, if it is.
+"""Claims of documents about log lines: which item is based on a line, and why the line is overruled, if it is.
 
-A document's items name the lines that they rest on; Review.md names what waits, and the list of tombstones what a
-person rejected. The index keeps these claims beside its units, each as its file makes it, and where the lines stand
-now.
+A document's items cite the lines they are based on; so do waiting items in Review.md, and the tombstones of items that
+a person rejected. The index stores each file's claims, with the current positions of the lines.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Claim(NamedTuple):
-    """What one document says of some lines: the item that rests on them, and why they are overruled, if they are."""
+    """What a document says about some lines: the item based on them, and why they are overruled, if they are."""
 
     item: str
     cited: str
@@ -42,7 +41,7 @@ _WORDS: Final = {Status.NEVER_HELD: "retracted", Status.RETRACTED: "retracted"}
 
 
 def claims_in(path: str, text: str) -> tuple[Claim, ...]:
-    """Return what a document, Review.md or the list of tombstones says of lines of logs.
+    """Return the claims of a document, Review.md or the tombstones about log lines.
 
     Args:
         path: relative to the memory.
@@ -63,14 +62,14 @@ def claims_in(path: str, text: str) -> tuple[Claim, ...]:
 
 
 def _claims_of(item: Item) -> Iterator[Claim]:
-    reworded = item.trust is Trust.OWNER and not item.by  # a run wrote it, or it would name no line
+    reworded = item.trust is Trust.OWNER and not item.by  # it cites lines, so a run wrote it originally
     for number, at in enumerate(item.evidence):
         if item.status in {Status.FORGOTTEN, Status.WAITING}:
             continue
         if item.status is Status.MERGED:
             yield Claim(item.merged_into, at.render())
         elif item.status in STRUCK:
-            # What came when it was over already is the line that says so, and is as true as ever.
+            # A line from when it was already over is the one that says so, and remains true.
             says_so = number and item.until and day_of_log(at.path) >= item.until
             why = "" if says_so else _WORDS.get(item.status, str(item.status))
             yield Claim(item.id, at.render(), why, "" if says_so else item.superseded_by, item.until)
@@ -88,12 +87,12 @@ _UNPLACED: Final = -1
 
 
 def put_claims(connection: sqlite3.Connection, file: int, claims: Iterable[Claim]) -> None:
-    """Put what a file claims in the place of what it claimed; `place_claims` finds the lines.
+    """Replace a file's claims; `place_claims` finds their lines.
 
     Args:
         connection: the index, in a transaction.
         file: the file's number.
-        claims: what it says now.
+        claims: the new claims.
     """
     connection.execute("DELETE FROM claims WHERE file = ?", (file,))
     for claim in claims:
@@ -103,7 +102,7 @@ def put_claims(connection: sqlite3.Connection, file: int, claims: Iterable[Claim
 
 
 def place_claims(connection: sqlite3.Connection, root: Path, changed: Collection[str]) -> None:
-    """Find the lines of claims that are new, or whose log changed: words move when somebody writes above them.
+    """Find the lines of claims that are new or whose log changed: lines move when somebody inserts text above them.
 
     Args:
         connection: the index, in a transaction.
@@ -116,9 +115,9 @@ def place_claims(connection: sqlite3.Connection, root: Path, changed: Collection
         (_UNPLACED, json.dumps(list(changed))),
     ).fetchall()
     for number, *row in rows:
-        *said, path, start, end = row
-        at = Evidence.parse(said[1])
+        *first, path, start, end = row
+        at = Evidence.parse(first[1])
         found = quotes.found(at) if at else None
         lines = (found.start_line, found.end_line) if found and found.quote is not None else (0, 0)
         if lines != (start, end):
-            connection.execute(_MOVE, (*lines, row_sum((*said, path, *lines)), number))
+            connection.execute(_MOVE, (*lines, row_sum((*first, path, *lines)), number))

@@ -1,4 +1,4 @@
-"""How the index fares: whether it is damaged, how far it follows the files, and what of it has vectors."""
+"""The state of the index: whether it is damaged, how far it is up to date, and how much of it has vectors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# Rows that lead nowhere, or to one another's file. Numbers are never given twice, so none is past the last one given.
+# Rows that refer to missing rows, or to rows of another file, and numbers beyond the last one assigned.
 _ASTRAY: Final = """
     SELECT 1 FROM units WHERE file NOT IN (SELECT id FROM files)
     UNION ALL SELECT 1 FROM passages WHERE file NOT IN (SELECT id FROM files)
@@ -41,51 +41,51 @@ _ASTRAY: Final = """
 
 
 def check_whole(connection: sqlite3.Connection) -> None:
-    """Look at every row and every word of the index.
+    """Check every row and every word of the index.
 
     Args:
-        connection: the index, open to write: FTS5 takes its check as a command.
+        connection: the index, open to write: FTS5's check is a command.
 
     Raises:
-        IndexUnusable: something in it is not as it was written.
-        sqlite3.Error: SQLite cannot even read it.
+        IndexUnusable: something in it is damaged.
+        sqlite3.Error: SQLite cannot read it.
     """
     (answer,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     if answer != "ok":
         raise IndexUnusable(f"it is damaged ({answer})")
     if connection.execute("SELECT tables FROM marks").fetchone() != (schema_sum(connection),):
-        raise IndexUnusable("it is damaged (its tables are not as they were made)")
+        raise IndexUnusable("it is damaged (its tables have changed)")
     for table in ("units_fts", "passages_fts"):
-        # With rank 1 the words are compared with the texts they stand for.
+        # Rank 1 compares the indexed words with their texts.
         connection.execute(f"INSERT INTO {table}({table}, rank) VALUES ('integrity-check', 1)")  # noqa: S608  ours
     for table, columns in (("units", SUMMED_UNIT), ("files", SUMMED_FILE), ("claims", SUMMED_CLAIM)):
         for crc, values in connection.execute(f"SELECT crc, {summed(columns)} FROM {table}"):  # noqa: S608  as above
             if not isinstance(values, bytes) or zlib.crc32(values) != crc:
                 raise IndexUnusable(DAMAGED_ROW)
     if connection.execute(_ASTRAY).fetchone():
-        raise IndexUnusable("it is damaged (rows that belong together are apart)")
+        raise IndexUnusable("it is damaged (rows do not match)")
 
 
 State = Literal["current", "behind", "missing", "damaged", "older", "newer"]
 
-_BRINGS: Final = "the next run, search or `curate index` brings it up to date."
+_BRINGS: Final = "the next run, search or `curate index` updates it."
 _SENTENCES = {
     "missing": "There is none yet; the next run, search or `curate index` builds it.",
-    "damaged": "It is damaged; the next run, search or `curate index` builds it anew from the files.",
-    "older": "An older version of memcurate wrote it; the next run, search or `curate index` builds it anew.",
-    "newer": "A newer version of memcurate wrote it; to use it, install that version. This one would build it anew.",
+    "damaged": "It is damaged; the next run, search or `curate index` rebuilds it from the files.",
+    "older": "An older version of memcurate wrote it; the next run, search or `curate index` rebuilds it.",
+    "newer": "A newer version of memcurate wrote it; install that version to use it. This one would rebuild it.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class VectorFacts:
-    """The vectors that stand ready to be compared.
+    """The vectors of the index.
 
     Args:
-        model: who made them.
-        dimension: how many numbers each has.
-        present: units that have one.
-        missing: units that have none yet.
+        model: the model that made them.
+        dimension: numbers per vector.
+        present: units with a vector.
+        missing: units without one yet.
     """
 
     model: str
@@ -96,15 +96,15 @@ class VectorFacts:
 
 @dataclass(frozen=True, slots=True)
 class IndexFacts:
-    """What is known of the index.
+    """The state of the index.
 
     Args:
-        state: whether it can be used, and whether any file changed since.
-        sentence: what to know and to do where it is not current; else empty.
+        state: whether it is usable and up to date.
+        sentence: what is wrong and what to do if it is not current; else empty.
         files: files in it.
         units: units in it.
-        behind: files that were added, changed or taken away since.
-        vectors: None where nothing was ever embedded, or not for this build of the index.
+        behind: files added, changed or deleted since.
+        vectors: None if nothing was ever embedded, or not for this build of the index.
     """
 
     state: State
@@ -116,10 +116,10 @@ class IndexFacts:
 
 
 def index_facts(root: Path) -> IndexFacts:
-    """Return how the index of a memory fares. Nothing is written, and nothing that is wrong with it is raised.
+    """Return the state of a memory's index. Writes nothing, and raises nothing for a broken index.
 
-    It is cheap whatever the memory holds: every file is looked at from outside, and nothing of the index is read but
-    its list of files. Damage inside is looked for by `curate index`, which reads all of it.
+    Cheap for any memory: it checks only the files' metadata and the index's list of files. `curate index` reads all of
+    the index to find damage inside it.
     """
     try:
         with reading(root) as connection:
@@ -150,7 +150,7 @@ def _facts(root: Path, connection: sqlite3.Connection) -> IndexFacts:
 
 
 def first_day(root: Path) -> str:
-    """Return the earliest day that anything in the index is of, or an empty string where nothing has one.
+    """Return the earliest date in the index, or an empty string if there is none.
 
     Raises:
         IndexUnusable: there is no index, or it cannot be read.

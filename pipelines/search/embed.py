@@ -1,7 +1,7 @@
-"""The vectors of the index: who makes them, what of a unit is turned into one, and what is new embedded.
+"""The vectors of the index: which embedder makes them, which text is embedded, and embedding what is new.
 
-Vectors are a help only: without them, words are searched. What was embedded before is found again by its key. A text
-that an embedder refuses costs that text alone: it is found by its words, and tried again when it changes or in a week.
+Vectors are optional: without them, search uses words. Vectors are reused by key. A text that an embedder refuses is
+found by its words alone, and tried again when it changes or after a week; other texts are not affected.
 """
 
 from __future__ import annotations
@@ -37,44 +37,44 @@ if TYPE_CHECKING:
 
 
 BATCH: Final = 64
-"""Texts a call; each call's vectors are kept at once."""
+"""Texts per call; each call's vectors are stored at once."""
 _FAILURES: Final = 3
-"""So many calls in a row may fail, each with the harmless one after it, before the embedder is left alone."""
+"""The limit of successive failed calls, each confirmed with a harmless text, before giving up on the embedder."""
 _HARMLESS: Final = "memory"
 _READ: Final = 65_536
 _REFUSED_SECONDS: Final = 7 * 24 * 3600
-# Items first, for the review compares what is new with their vectors; then what is asked of most and done soonest.
+# Items first, because review compares new items with their vectors; then the most recent and the shortest texts.
 _WANTED: Final = """
     SELECT key, text, title, headings, date, status FROM units
     WHERE hidden < 2 AND (?1 IS NULL OR id IN (SELECT value FROM json_each(?1)))
     ORDER BY status = '', date DESC, length(text)
 """
-# The marks of a list item and of bold text say nothing, and a model would take them for something.
+# List and emphasis marks mean nothing, but a model would give them weight.
 _BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
 _BOLD: Final = re.compile(r"\*\*|__")
 
 
 def chosen_embedder() -> tuple[Embedder | None, str]:
-    """Return the embedder that the user's settings come to, or None, and the sentence that says which and why.
+    """Return the embedder chosen by the user's settings, or None, and a sentence that says which and why.
 
     Raises:
-        BadSettings: what the user's settings say of it cannot be read.
+        BadSettings: the user's settings for it are not valid.
     """
-    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  only who embeds needs them
+    from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  only needed to embed
 
     return choose_embedder(embedder_settings(os.environ), os.environ)
 
 
 def embed(root: Path, seconds: float, advance: Callable[[int, int], None]) -> tuple[dict[str, object], tuple[str, ...]]:
-    """Give what is new in the index its vectors.
+    """Embed what is new in the index.
 
     Args:
         root: the memory.
-        seconds: how long that may take, about; what is left waits for the next time.
-        advance: is told how many texts are done, and of how many.
+        seconds: the approximate time limit; the rest waits for the next time.
+        advance: called with the number of texts done, and the total.
 
     Returns:
-        What was done (empty where there is no embedder), and sentences on what failed; nothing is lost by it.
+        What was done (empty without an embedder), and sentences about failures, which lose nothing.
     """
     try:
         embedder, _ = chosen_embedder()
@@ -82,9 +82,9 @@ def embed(root: Path, seconds: float, advance: Callable[[int, int], None]) -> tu
             return {}, ()
         report = embed_index(root, embedder, seconds, advance)
     except (CurateError, sqlite3.Error, OSError) as fault:
-        return {}, (f"Nothing could be embedded: {fault} What is new is found by its words.",)
+        return {}, (f"Nothing could be embedded: {fault} New text is found only by its words.",)
     units = "1 unit is" if report.missing == 1 else f"{report.missing:,} units are"
-    notes = (f"{' '.join(report.faults)} Until the next time, {units} found by words alone.",) if report.faults else ()
+    notes = (f"{' '.join(report.faults)} Until next time, {units} found only by words.",) if report.faults else ()
     return asdict(report), notes
 
 
@@ -92,18 +92,18 @@ def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | Non
     """Return a question's vector, or None and the sentence that says why there is none."""
     if not query.strip():
         return None, ""
-    if not embedder.name.startswith(LOCAL):  # what stays here needs no veil, which takes longer to load than a search
+    if not embedder.name.startswith(LOCAL):  # local models need no redaction, which takes longer to load than a search
         from pipelines.store.secrets import veil  # noqa: PLC0415  see above
 
         query = veil(query)
     try:
         return embedder.embed_query(query), ""
     except CurateError as fault:
-        return None, f"{fault.sentence} This answer goes by words alone."
+        return None, f"{fault.sentence} This answer uses words alone."
 
 
 def embedder_settings(environ: Mapping[str, str]) -> EmbedderSettings:
-    """Return the user's `[embedder]`; a file that says nothing of it is not looked at any further.
+    """Return the user's `[embedder]` settings; a file without that table is not validated.
 
     Raises:
         BadSettings: the file cannot be read, or has that table and any fault.
@@ -111,20 +111,20 @@ def embedder_settings(environ: Mapping[str, str]) -> EmbedderSettings:
     path = user_file(environ)
     if path is None or "embedder" not in read_toml(path):
         return EmbedderSettings(api_key=environ.get(VOYAGE_KEY, "").strip())
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  a tenth of a second for the checks alone
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  validation takes a tenth of a second
 
     return load_user_settings(environ).embedder
 
 
 @dataclass(frozen=True, slots=True)
 class VectorReport:
-    """What giving vectors came to.
+    """The result of embedding.
 
     Args:
         embedder: the model's name.
-        embedded: texts that were embedded now.
-        missing: units that are found by their words alone until the next time.
-        faults: how the embedder failed, each sentence once; texts that it refused are none.
+        embedded: texts embedded now.
+        missing: units found only by their words until next time.
+        faults: how the embedder failed, each sentence once; refused texts do not count.
     """
 
     embedder: str
@@ -136,20 +136,20 @@ class VectorReport:
 def embed_index(
     root: Path, embedder: Embedder, seconds: float = math.inf, advance: Callable[[int, int], None] = lambda _, __: None
 ) -> VectorReport:
-    """Embed what has no vector of this embedder yet, and make the matrix that searches scan.
+    """Embed everything without a vector of this embedder, and update the matrix that searches scan.
 
-    The index stays free for others while texts are embedded. Where another embedder made the vectors so far, those stay
-    in use until the new ones are all asked for.
+    The index is not locked while texts are embedded. Vectors of another embedder stay in use until all texts have been
+    sent to the new one.
 
     Args:
-        root: the memory; its index is there.
-        embedder: what makes vectors.
-        seconds: after these no further batch is begun; what is left waits for the next time.
-        advance: is told how many texts are done, and of how many.
+        root: the memory, with its index.
+        embedder: the embedder.
+        seconds: no further batch is started after these; the rest waits for the next time.
+        advance: called with the number of texts done, and the total.
 
     Raises:
         IndexUnusable: there is no index.
-        LockHeld: another process still writes it.
+        LockHeld: another process is still writing it.
         OSError: the disk refuses.
     """
     model, until, now = Model(embedder.name, embedder.dimension), time.monotonic() + seconds, time.time()
@@ -182,8 +182,8 @@ def embed_index(
 
 
 def _ask_by_chance(root: Path, embedder: Embedder, model: Model) -> None:
-    """Keep the vectors of `QUESTIONS`, which are asked once; where one fails, they wait for the next time."""
-    import numpy as np  # noqa: PLC0415  only who embeds needs it
+    """Embed `QUESTIONS` once and store their vectors; on failure, try again next time."""
+    import numpy as np  # noqa: PLC0415  only needed to embed
 
     keys = chance_keys()
     if len(load(root, model).find(keys)) == len(keys):
@@ -196,7 +196,7 @@ def _ask_by_chance(root: Path, embedder: Embedder, model: Model) -> None:
 
 
 def _wanted(root: Path, model: Model) -> dict[bytes, str]:
-    """Return the texts without a vector by their keys, in the order in which they are to be embedded."""
+    """Return the texts without a vector by their keys, in the order in which to embed them."""
     wanted, kept, stamp = dict[bytes, str](), load(root, model), read_stamp(root)
     with reading(root) as index:
         marks = index.execute("SELECT build, last_unit FROM marks").fetchone()
@@ -214,12 +214,12 @@ def _wanted(root: Path, model: Model) -> dict[bytes, str]:
 def _asked(
     embedder: Embedder, model: Model, texts: Mapping[bytes, str]
 ) -> Iterator[tuple[list[bytes], NDArray[np.float32] | str]]:
-    """Yield keys with their vectors, and each key alone whose text is refused, with the sentence that says why.
+    """Yield keys with their vectors, and the key of each refused text alone, with the message.
 
-    A batch that fails is halved until those texts stand alone that make it fail.
+    A batch that fails is halved until only the refused texts are left.
 
     Raises:
-        ModelFailed: the embedder fails with a harmless text, too: what failed before tells nothing of these.
+        ModelFailed: the embedder fails with a harmless text, too, so these texts are not the cause.
     """
     keys = list(texts)
     try:
@@ -236,29 +236,29 @@ def _asked(
 
 
 def _vectors(embedder: Embedder, model: Model, texts: list[str]) -> NDArray[np.float32]:
-    """Ask the embedder, which gives vectors of length one, and believe it only what can be compared.
+    """Call the embedder, whose vectors have length one, and check that they are usable.
 
     Raises:
-        ModelFailed: what came is of no use.
+        ModelFailed: they are not.
     """
-    import numpy as np  # noqa: PLC0415  only who embeds needs it
+    import numpy as np  # noqa: PLC0415  only needed to embed
 
     vectors = np.asarray(embedder.embed_documents(texts), np.float32)
     if vectors.shape != (len(texts), model.dimension) or not np.isfinite(vectors).all():
-        raise ModelFailed(model.name, f"gave vectors that are of no use (shape {vectors.shape})")
+        raise ModelFailed(model.name, f"returned unusable vectors (shape {vectors.shape})")
     return vectors
 
 
 def key(text: str) -> bytes:
-    """Return the 16 bytes by which the vector of an embedded text is known."""
+    """Return the 16 bytes that identify the vector of an embedded text."""
     return hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
 
 
 def embedded_text(text: str, title: str, headings: Sequence[str], date: str, status: str = "") -> str:
-    """Return what is embedded: the words first, for they matter most, then where and of when they are.
+    """Return the text to embed: the words first, because they matter most, then place and date.
 
-    The path is not in it, so that a renamed file keeps its vectors. An item (what has a status) is a sentence that
-    stands for itself, under a label that says what its heading would; so it keeps its vector wherever it moves.
+    The path is not included, so that a renamed file keeps its vectors. An item (which has a status) is a complete
+    sentence with a label in place of its heading, so it keeps its vector when it moves.
     """
     bare = _BOLD.sub("", _BULLET.sub("", text)).strip()
     where = "" if status else " > ".join(dict.fromkeys(part for part in (title, *headings) if part))

@@ -1,8 +1,8 @@
-"""How much was found: nothing, little, or an answer. Words and meaning each say how far they lead.
+"""Judge how much was found: nothing, little, or an answer. Words and meaning are judged separately.
 
-Meaning leads somewhere when a unit is nearer to the question than chance would have it. What chance comes to hangs on
-the embedder and on what the index holds, so it is learnt from both: how near its units come to questions that have
-nothing to do with it. Words lead somewhere when enough of the question's words occur, and stand together.
+By meaning, a unit is relevant if it is nearer to the question than by chance. Chance depends on the embedder and the
+index, so it is measured: how near its units are to unrelated questions. By words, a unit is relevant if enough of the
+question's words occur, and occur together.
 """
 
 from __future__ import annotations
@@ -69,40 +69,40 @@ Who translated the Sanskrit poem?
 How do we seal the cracks in the kayak?
 What is the password of the casino's safe?
 mortar recipe for the lighthouse""".split("\n")
-"""On so many subjects that a memory holds two or three of them at most: more would pass for chance."""
+"""On so many subjects that a memory covers two or three of them at most: more would look like chance."""
 
 _SHARE: Final = 0.95
 _ANYTHING: Final = 1e-6
 _HALF, _THIRD = 0.5, 0.34
 _TELLING: Final = 1.3
-"""What is no nearer than chance has to hold so much of what the question's words tell, with its nearness, to count."""
+"""The minimum of nearness and share of words' weight for a unit that is no nearer than chance."""
 _ANSWER: Final = 1.6
-"""Nearness, as a multiple of chance, and words come to so much where the question is answered, as a rule."""
+"""Nearness, as a multiple of chance, plus words: above this, the question is usually answered."""
 _BEST: Final = 10
-"""Units found by words that are looked at."""
+"""The number of units found by words to check."""
 _BLOCK: Final = 16_384
 _COMMON: Final = 5_000
-"""A word that stands in so many units tells little, however many they are: no more of them are counted."""
+"""The limit up to which the units with a word are counted: a more frequent word says little anyway."""
 _COUNT: Final = "SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)"
 _HOLDING: Final = "SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
 _THERE: Final = "SELECT id FROM units WHERE NOT hidden AND id IN (SELECT value FROM json_each(?))"
 
 
 def chance_keys() -> list[bytes]:
-    """Return the keys under which the vectors of `QUESTIONS` are kept; no text of a memory has any of them."""
+    """Return the keys for the vectors of `QUESTIONS`; no text of a memory has the same key."""
     return [hashlib.blake2b(f"\0{one}".encode(), digest_size=16).digest() for one in QUESTIONS]
 
 
 def nearest_by_chance(
     index: sqlite3.Connection, kept: Kept, places: NDArray[np.int64], known: Sequence[Near], new: Sequence[int]
 ) -> tuple[Near, ...]:
-    """Return for each of `QUESTIONS` the unit nearest to it, with its cosine; nothing until all have vectors.
+    """Return for each of `QUESTIONS` the nearest unit with its cosine; nothing until all have vectors.
 
     Args:
         index: the index, open to read.
         kept: the vectors.
-        places: where each unit's stands among them.
-        known: what this returned before.
+        places: the position of each unit's vector among them.
+        known: the previous result.
         new: units that had no vector then.
     """
     found = kept.find(keys := chance_keys())
@@ -116,14 +116,14 @@ def nearest_by_chance(
     for some in (shown[first : first + _BLOCK] for first in range(0, len(shown), _BLOCK)):
         cosines = kept.vectors(places[some]) @ questions.T
         nearest = zip(cosines.max(axis=0).tolist(), cosines.argmax(axis=0).tolist(), strict=True)
-        # So many figures hang neither on the order of the units nor on how many are compared at once.
+        # Rounded, so that neither the order of the units nor the size of a block matters.
         near = [(round(cosine, 4), some[row]) for cosine, row in nearest]
         known = list(map(max, known, near))
     return tuple(known)
 
 
 def floor_of(chance: Sequence[Near]) -> float:
-    """Return what 95 in 100 unrelated questions stay under, or 0 where that is not known: then anything is near."""
+    """Return the 95th percentile of unrelated questions, or 0 if it is unknown: then anything counts as near."""
     cosines = sorted(cosine for cosine, _ in chance)
     return cosines[int(_SHARE * len(cosines)) - 1] if cosines else 0.0
 
@@ -139,14 +139,14 @@ def judge(
 
     Args:
         connection: the index.
-        terms: the words of the question, as FTS5 has them.
-        words: the scores of the units that were found by them.
+        terms: the FTS5 terms of the question.
+        words: the scores of the units found by them.
         meaning: the cosines of units.
-        floor: what cosines come to by chance; None where nothing was looked for by meaning.
+        floor: the cosine expected by chance; None if the search was not by meaning.
     """
     if floor is None:
         unknown, together = _occurring(connection, terms, words, lambda _: 1.0, most=1)
-        # Of two words, one that occurs may be the telling one.
+        # If one of two words occurs, it may be the important one.
         if unknown == 1 or (unknown >= _HALF and len(terms) > 2) or (unknown and together <= _THIRD):  # noqa: PLR2004  as said
             return "nothing"
         return "yes" if together > _HALF else "little"
@@ -169,14 +169,14 @@ def _occurring(
     weight: Callable[[int], float],
     most: int,
 ) -> tuple[float, float]:
-    """Return which share of the terms occurs nowhere, and which share of their weight the best unit holds.
+    """Return the share of terms that do not occur at all, and the share of their weight in the best unit.
 
     Args:
         connection: the index.
-        terms: the words of a question.
-        words: the scores of the units that were found by them.
-        weight: what a word counts, by the number of units that it stands in.
-        most: as many units as are counted for a word.
+        terms: the terms of a question.
+        words: the scores of the units found by them.
+        weight: the weight of a term, by the number of units with it.
+        most: the limit up to which units are counted.
     """
     if not words or not terms:
         return 1.0, 0.0

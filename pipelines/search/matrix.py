@@ -1,8 +1,8 @@
-"""What makes scanning fast: which vector is which unit's, and the vectors' signs, each in a file to be mapped.
+"""The data for fast scans: which vector belongs to which unit, and the vectors' signs, each in a file to be mapped.
 
-A unit's number is never given twice within one build of the index, so its place never changes its meaning: a writer
-appends while readers go on, and whoever reads drops the units that are no more. `.curate/matrix.json` says which build
-of the index and which vectors the files are of; whatever does not fit it is made anew.
+A unit number is never reused within a build of the index, so a writer can append while readers continue, and readers
+drop deleted units. `.curate/matrix.json` records the build of the index and the vectors for which the files are valid;
+anything else is rebuilt.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ STAMP: Final = "matrix.json"
 _BLOCK: Final = 65_536
 _PIECE: Final = 256
 SPARE: Final = 1000
-"""So many vectors may lie idle, beyond a quarter of the units there are, before their room is reclaimed."""
+"""The limit of idle vectors, beyond a quarter of the number of units, before their space is reclaimed."""
 _UNUSED_SECONDS: Final = 30 * 24 * 3600
-"""So long the vectors of another model are kept, for whoever goes back to it."""
+"""How long vectors of another model are kept, in case somebody switches back."""
 _WITHOUT_PLACES: Final = """
     SELECT id, key FROM units WHERE id IN (SELECT value FROM json_each(?))
     UNION ALL SELECT id, key FROM units WHERE id > ? AND hidden < 2
@@ -54,18 +54,18 @@ _COUNTED: Final = f"SELECT count(*) FROM units UNION ALL SELECT count(*) FROM un
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What the matrix is of.
+    """What the matrix was made from.
 
     Args:
-        build: the build of the index whose units it numbers.
+        build: the build of the index with its units.
         name: the model's name.
-        dimension: numbers a vector.
-        number: which files the vectors are in.
-        vectors: how many there were.
-        units: the last unit that was looked at.
-        missing: units that have no vector yet.
+        dimension: numbers per vector.
+        number: the number of the vector files.
+        vectors: the number of vectors.
+        units: the last unit processed.
+        missing: units without a vector yet.
         sum: the checksum of the units' places.
-        chance: how near the units come to questions that have nothing to do with them.
+        chance: how near the units are to unrelated questions.
     """
 
     build: str
@@ -80,12 +80,12 @@ class Stamp:
 
     @property
     def model(self) -> Model:
-        """Who made the vectors."""
+        """The model of the vectors."""
         return Model(self.name, self.dimension)
 
     @property
     def file(self) -> str:
-        """The file of the units' places: 32 bits a unit, -1 where it has no vector. Other places have another file."""
+        """The file of the units' places: 32 bits per unit, -1 without a vector. Other places get another file."""
         return f"{PRIVATE}/matrix-{self.build}-{self.sum:08x}.places"
 
     @property
@@ -96,9 +96,9 @@ class Stamp:
 
 @dataclass(frozen=True)
 class Matrix:
-    """The vectors to scan. `places` says at which place each unit's stands, shape (units + 1,), or -1.
+    """The vectors to scan. `places` has the position of each unit's vector, shape (units + 1,), or -1.
 
-    `signs` are those of all vectors, shape (vectors, words), or None where they are not there.
+    `signs` are those of all vectors, shape (vectors, words), or None if missing.
     """
 
     stamp: Stamp
@@ -111,12 +111,12 @@ class Matrix:
     def cosines(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of all vectors with a question, in the order of their places.
 
-        Whoever asks once compares them piece by piece; for whoever asks again they are made ready, which takes longer.
+        The first call compares them piece by piece; later ones unpack all vectors, which takes longer once.
         """
-        import numpy as np  # noqa: PLC0415  a search by words alone needs none
+        import numpy as np  # noqa: PLC0415  not needed to search by words alone
 
-        # Row by row: a product of matrices would wake a thread for each processor, and wait for the slowest.
-        with np.errstate(invalid="ignore", over="ignore"):  # a damaged vector that no unit has does no harm
+        # Row by row: a matrix product would start a thread per processor, and wait for the slowest.
+        with np.errstate(invalid="ignore", over="ignore"):  # damaged vectors without a unit do no harm
             if self.asked:
                 known: NDArray[np.float32] = np.vecdot(self._vectors, question)
                 return known
@@ -133,7 +133,7 @@ class Matrix:
 
 
 def read_stamp(root: Path) -> Stamp | None:
-    """Return what the matrix is of, or None where there is none that can be used."""
+    """Return the stamp of the matrix, or None if there is no usable one."""
     stamp = _written(root)
     try:
         if stamp and (root / stamp.file).stat().st_size == 4 * (stamp.units + 1):
@@ -157,12 +157,12 @@ def has_vectors(root: Path) -> bool:
 
 
 def open_matrix(root: Path, build: str) -> Matrix | None:
-    """Map the matrix of a build of the index, or return None where there is none yet.
+    """Map the matrix of a build of the index, or return None if there is none yet.
 
     Raises:
-        IndexUnusable: it is not as it was written.
+        IndexUnusable: it is damaged.
     """
-    for _ in range(2):  # a writer may drop what a stamp named between one look and the next
+    for _ in range(2):  # a writer may delete the files of a stamp just after it is read
         with contextlib.suppress(OSError):
             seen = (root / PRIVATE / STAMP).stat()
             matrix = _mapped(root, seen.st_mtime_ns, seen.st_ino)
@@ -172,18 +172,18 @@ def open_matrix(root: Path, build: str) -> Matrix | None:
 
 @functools.lru_cache(maxsize=1)
 def _mapped(root: Path, _mtime_ns: int, _inode: int) -> Matrix | None:
-    """Map the matrix once for as long as its stamp stays: a new mapping pays for each page again."""
+    """Map the matrix once per stamp: a new mapping would page everything in again."""
     stamp = read_stamp(root)
     return _map(root, stamp) if stamp else None
 
 
 def _map(root: Path, stamp: Stamp) -> Matrix:
-    """Map what a stamp is of.
+    """Map the files of a stamp.
 
     Raises:
-        IndexUnusable: it is not as it was written.
+        IndexUnusable: they are damaged.
     """
-    import numpy as np  # noqa: PLC0415  a search by words alone needs none
+    import numpy as np  # noqa: PLC0415  not needed to search by words alone
 
     kept, places = load(root, stamp.model, stamp.number), _places(root, stamp)
     kept = replace(kept, entries=kept.entries[: stamp.vectors], rows=kept.rows[: stamp.vectors])
@@ -219,7 +219,7 @@ def fits(root: Path, index: sqlite3.Connection) -> bool:
 def embedded_units(index: sqlite3.Connection, stamp: Stamp) -> tuple[int, int]:
     """Return how many units have a vector in a matrix of this build of the index, and how many lack one.
 
-    Units are counted, not places: those of units that are no more tell nothing of those that are.
+    This counts units, not places, which include those of deleted units.
     """
     (later,) = index.execute("SELECT count(*) FROM units WHERE id > ?", (stamp.units,)).fetchone()
     (units,), (never,) = index.execute(_COUNTED).fetchall()
@@ -228,7 +228,7 @@ def embedded_units(index: sqlite3.Connection, stamp: Stamp) -> tuple[int, int]:
 
 
 def drop_damaged(root: Path) -> None:
-    """Look at every vector and its signs, and drop a matrix that is not as it was written; `follow` makes it anew."""
+    """Check every vector and its signs, and delete a damaged matrix; `follow` rebuilds it."""
     stamp = read_stamp(root)
     if stamp is None:
         return
@@ -242,17 +242,17 @@ def drop_damaged(root: Path) -> None:
 
 
 def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) -> Stamp | None:
-    """Bring the matrix up to date with the index and with the vectors that are there; nothing is embedded.
+    """Update the matrix from the index and the existing vectors; nothing is embedded.
 
-    Vectors of texts that stand nowhere any more are left behind, once they are many.
+    Vectors of deleted texts are dropped once there are many.
 
     Args:
         root: the memory, whose writer lock is held.
         index: the index, open to read.
-        model: whose vectors; without it, those that the matrix was made of so far.
+        model: whose vectors to use; by default those of the current matrix.
 
     Returns:
-        What the matrix is of now; None where nothing was ever embedded.
+        The new stamp; None if nothing was ever embedded.
 
     Raises:
         OSError: the disk refuses.
@@ -284,10 +284,10 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
 
 
 def _extend(root: Path, index: sqlite3.Connection, kept: Kept, stamp: Stamp, last: int) -> Stamp:
-    """Write the places of new units and of those whose vectors have come, and the signs of new vectors.
+    """Write the places of new units and of those that now have vectors, and the signs of new vectors.
 
     Raises:
-        IndexUnusable: what was written before is damaged.
+        IndexUnusable: the existing files are damaged.
     """
     import numpy as np  # noqa: PLC0415  as above
 
@@ -301,7 +301,7 @@ def _extend(root: Path, index: sqlite3.Connection, kept: Kept, stamp: Stamp, las
         for unit, key in rows:
             places[unit] = found.get(key, -1)
     if not stamp.vectors:
-        (root / stamp.signs).unlink(missing_ok=True)  # never cut short what a reader may have mapped
+        (root / stamp.signs).unlink(missing_ok=True)  # never truncate what a reader may have mapped
     with os.fdopen(os.open(root / stamp.signs, FLAGS, 0o600), "r+b") as signs:
         signs.truncate(8 * stamp.vectors * words_of(stamp.dimension))
         signs.seek(0, os.SEEK_END)
@@ -314,7 +314,7 @@ def _extend(root: Path, index: sqlite3.Connection, kept: Kept, stamp: Stamp, las
 
 
 def _drop_others(root: Path, stamp: Stamp) -> None:
-    """Drop what is no longer of use: other places and older files, and what an earlier version left."""
+    """Delete what is no longer needed: other places, older files, and those of earlier versions."""
     used = {*(root / PRIVATE).glob(f"{Path(stamp.signs).stem}.*"), root / stamp.file, root / PRIVATE / STAMP}
     old, own = time.time() - _UNUSED_SECONDS, root / stamp.model.files
     for path in {*(root / PRIVATE).glob("matrix*"), *(root / PRIVATE).glob("vectors*")} - used:

@@ -1,8 +1,7 @@
-"""The text of a PDF, page by page, read by a process of its own that ends in bounded time and memory.
+"""The text of a PDF, page by page, read by a process of its own with limits on time and memory.
 
-A PDF of a few kilobytes can ask for hours and for all memory there is: the limits of the process end it, and nothing
-else. The process runs this module: `-m pipelines.search.pdf READER SECONDS BYTES`; the reader `pdftotext` takes it
-over, with the limits in place.
+A PDF of a few kilobytes can require hours and all memory; only limits on the process stop it. The process runs this
+module: `-m pipelines.search.pdf READER SECONDS BYTES`; the reader `pdftotext` replaces it, within the same limits.
 """
 
 from __future__ import annotations
@@ -30,30 +29,30 @@ if TYPE_CHECKING:
 
 
 SECONDS: Final = 20
-"""Of processor time; the whole may take three times that on a busy machine."""
+"""Of processor time; the whole may take three times as long on a busy machine."""
 MEMORY: Final = 1024 * 1024 * 1024
 MOST_PAGES: Final = 2000
 MOST_TEXT: Final = 8 * 1024 * 1024
-"""Characters of text: beyond it, a file is no document that a person would be shown a page of."""
+"""Characters of text: nobody would be shown a page of a longer file."""
 MOST_OUTPUT: Final = 64 * 1024 * 1024
 _KEPT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH")
 _FAULTS: Final = {
     "encrypted": "is encrypted",
-    "broken": "is broken, or no PDF",
-    "memory": f"needs more than {MEMORY >> 30} GB of memory to be read",
+    "broken": "is broken, or not a PDF",
+    "memory": f"takes more than {MEMORY >> 30} GB of memory to read",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Pdf:
-    """What a PDF holds.
+    """The text of a PDF.
 
     Args:
-        pages: number, from 1, and text of each page that has any.
-        title: what the file calls itself, or empty.
+        pages: number, from 1, and text of each page with text.
+        title: the title in the file, or empty.
         date: the day of its last change, `YYYY-MM-DD`, or empty.
-        reason: why it has no text; ends a sentence that begins with its path.
-        note: what of it is missing; as above.
+        reason: why it has no text, as the predicate of a sentence about it.
+        note: what is missing; likewise.
     """
 
     pages: tuple[tuple[int, str], ...] = ()
@@ -64,22 +63,22 @@ class Pdf:
 
 
 def pdf_reader() -> str:
-    """Return the name of the program that reads PDF files here, `pypdf` or `pdftotext`, or an empty string."""
+    """Return the installed program for PDF files, `pypdf` or `pdftotext`, or an empty string."""
     return "pypdf" if find_spec("pypdf") else "pdftotext" if which("pdftotext") else ""
 
 
 def read_pdf(file: BinaryIO, reader: str) -> Pdf:
-    """Return the text of a PDF. Nothing that is in it makes this fail, or take more than about a minute.
+    """Return the text of a PDF. No content makes it fail, or take more than about a minute.
 
     Args:
-        file: the file, open.
-        reader: what `pdf_reader` returned.
+        file: the open file.
+        reader: the result of `pdf_reader`.
     """
     if not reader:
         return Pdf(reason="cannot be read, because neither pypdf nor pdftotext is installed")
-    os.lseek(file.fileno(), 0, os.SEEK_SET)  # the process reads the descriptor, and knows nothing of a buffer
+    os.lseek(file.fileno(), 0, os.SEEK_SET)  # the process reads the descriptor, not Python's buffer
     with tempfile.TemporaryFile() as out:
-        # -P: what lies in the working directory, which may be somebody else's, is not imported.
+        # -P: do not import from the working directory, which may be somebody else's.
         program = [sys.executable, "-P", "-W", "ignore", "-m", "pipelines.search.pdf"]
         arguments = [reader, str(SECONDS), str(MEMORY)]
         environment = {key: value for key, value in os.environ.items() if key in _KEPT or key.startswith("PYTHON")}
@@ -97,19 +96,19 @@ def read_pdf(file: BinaryIO, reader: str) -> Pdf:
 
 
 def _from_pypdf(output: bytes, ended: int) -> Pdf:
-    """Return what pypdf came to; a process that was ended amid a page leaves the pages before."""
+    """Return pypdf's result; a process that was killed leaves the pages before."""
     found = []
     for line in output.splitlines():
-        with contextlib.suppress(ValueError):  # cut off amid a page
+        with contextlib.suppress(ValueError):  # cut off within a page
             found.append(json.loads(line))
     last = found[-1] if found and "page" not in found[-1] else {}
     texts = [(one["page"], _page(one["text"])) for one in found if "text" in one]
     pages = tuple((number, text) for number, text in texts if text)
     fault = last.get("fault") or ("" if "pages" in last else "time" if ended < 0 else "broken")
-    reason = _FAULTS.get(fault) or (f"takes more than {SECONDS} s to be read" if fault else "")
+    reason = _FAULTS.get(fault) or (f"takes more than {SECONDS} s to read" if fault else "")
     read, broken = [one["page"] for one in found if "page" in one], sum(1 for one in found[:-1] if "fault" in one)
     if not pages:
-        return Pdf(reason=reason or ("is broken" if broken else "holds no text; its pages may be pictures"))
+        return Pdf(reason=reason or ("is broken" if broken else "has no text; its pages may be pictures"))
     title, date = clean(str(last.get("title", "")).replace("\n", " "))[:200], str(last.get("date", ""))
     return Pdf(pages, title, date, note=_note(max(read), int(last.get("pages", 0)), broken, reason))
 
@@ -122,11 +121,11 @@ def _note(read: int, count: int, broken: int, reason: str) -> str:
 
 
 def _from_pdftotext(output: bytes, ended: int) -> Pdf:
-    """Return what pdftotext came to: pages that end with a form feed."""
+    """Return pdftotext's result, in which a form feed ends each page."""
     texts = enumerate(output.decode(errors="replace").split("\f"), start=1)
     pages = tuple((number, _page(text)) for number, text in texts if _page(text))
     if not pages:
-        return Pdf(reason="holds no text; its pages may be pictures" if ended == 0 else "is encrypted or broken")
+        return Pdf(reason="has no text; its pages may be pictures" if ended == 0 else "is encrypted or broken")
     last = pages[-1][0]
     if ended:
         return Pdf(pages, note=f"is indexed in part: up to page {last:,}")
@@ -138,7 +137,7 @@ def _page(text: str) -> str:
 
 
 def _child() -> None:
-    """Limit this process, read standard input, and write a JSON object a page, and one on the whole."""
+    """Limit this process, read standard input, and write one JSON object per page, and one about the file."""
     reader, seconds, memory = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     for kind, most in (
         (resource.RLIMIT_CPU, seconds),
@@ -147,24 +146,24 @@ def _child() -> None:
     ):
         _, hard = resource.getrlimit(kind)
         soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        # macOS refuses to limit memory; the limits of the reader itself hold there.
+        # macOS refuses to limit memory; the reader's own limits apply there.
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(kind, (soft, hard))
     if reader == "pdftotext":
         os.execvp(reader, [reader, "-q", "-enc", "UTF-8", "-l", str(MOST_PAGES), "-", "-"])  # noqa: S606  no shell
     try:
         for one in _read(sys.stdin.buffer.read()):
-            print(json.dumps(one), flush=True)  # noqa: T201  to who started this process
+            print(json.dumps(one), flush=True)  # noqa: T201  for the parent process
     except MemoryError:
         sys.stdout.write('\n{"fault": "memory"}\n')
 
 
 def _read(data: bytes) -> Iterator[dict[str, Any]]:
-    """Yield the pages, and at last how many there are, and the title and day of the file."""
-    import pypdf  # noqa: PLC0415  only here, in a process of its own
+    """Yield the pages, and finally their number and the file's title and date."""
+    import pypdf  # noqa: PLC0415  only in a process of its own
 
     reader = _tried(pypdf.PdfReader, io.BytesIO(data))
-    # An empty password opens many: they are encrypted only so that they cannot be edited.
+    # Many files open with an empty password: they are encrypted only against editing.
     if _tried(lambda: reader.is_encrypted) and not _tried(lambda: reader.decrypt("")):
         yield {"fault": "encrypted"}
         return
@@ -175,7 +174,7 @@ def _read(data: bytes) -> Iterator[dict[str, Any]]:
     room = MOST_TEXT
     for number in range(min(count, MOST_PAGES)):
         text = _tried(lambda at: reader.pages[at].extract_text(), number)
-        if text is None:  # one broken page costs no other
+        if text is None:  # a broken page does not affect the others
             yield {"page": number + 1, "fault": "broken"}
             continue
         yield {"page": number + 1, "text": text[:room]}
@@ -185,8 +184,8 @@ def _read(data: bytes) -> Iterator[dict[str, Any]]:
     yield {"pages": count} | (_tried(_about, reader) or {})
 
 
-def _tried(work: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401  whatever that gives
-    """Return what a reader gives, or None for whatever a broken file makes it raise."""
+def _tried(work: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401  the result of `work`
+    """Return the result of `work`, or None for any error that a broken file causes."""
     try:
         return work(*given)
     except MemoryError:

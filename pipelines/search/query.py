@@ -1,4 +1,4 @@
-"""Search by words and by meaning, over small units, each scored with its surroundings; the unit alone is given back."""
+"""Search by words and by meaning over small units, each scored with its context; only the unit is returned."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 __all__ = ["Asked", "Hit", "answer", "search"]
 
 CANDIDATES: Final = 100
-"""Units found by words, and by meaning, at least."""
+"""The minimum of units found by words, and by meaning."""
 CANDIDATES_A_HIT: Final = 10
-"""Units found by words, and by meaning, for each hit that is asked for: with three, recall was half a point lower."""
-# So many hits come before the rules that bear on the question, which then follow in their own order.
+"""Units found by words, and by meaning, per requested hit: with three, recall was half a point lower."""
+# The number of hits before the relevant rules, which then follow in their own order.
 _BEFORE_RULES: Final = 5
 _STEP: Final = 1e-6
-# An item that the question names by its id comes before everything that merely holds its words.
+# An item named by its id comes before everything that merely contains its words.
 _NAMED_SCORE: Final = 1000.0
 _ITEMS: Final = "SELECT id, item FROM units WHERE id IN (SELECT value FROM json_each(?))"
 _NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
@@ -50,17 +50,17 @@ _NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix |
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How a question is to be answered.
+    """How to answer a question.
 
     Args:
-        ranking: by what hits are ranked.
+        ranking: how to rank hits.
         filters: what may be found.
         vector: the question's vector, length one; None searches by words alone.
-        embedder: who made it; vectors of another are not compared with it.
-        priorities: tells the priority of items by their ids; needed for `ranking.priority` alone.
-        explain: whether hits tell what their score came of.
-        flat: whether the lines that an item rests on are hits beside it.
-        overruled: whether lines that were rejected or held back are found, too.
+        embedder: the embedder of the vector; it is not compared with another one's.
+        priorities: returns item id → priority; needed only for `ranking.priority`.
+        explain: whether hits include the parts of their score.
+        flat: whether the lines behind an item remain hits beside it.
+        overruled: whether rejected and held-back lines are found, too.
     """
 
     ranking: Ranking = field(default_factory=Ranking)
@@ -74,17 +74,17 @@ class Asked:
 
 
 def search(root: Path, query: str, limit: int, stale: Collection[str] = (), asked: Asked | None = None) -> list[Hit]:
-    """Return what best answers a question, best first; equal scores in order of path and line.
+    """Return the best hits for a question, best first; equal scores in order of path and line.
 
-    Any text is a fair question, and words that nothing holds find nothing. Superseded, retracted, merged and waiting
-    items stay out.
+    Any text is a valid question; words that occur nowhere find nothing. Superseded, retracted, merged and waiting items
+    are left out.
 
     Args:
         root: the memory.
         query: a question in plain words, or names, ids, file names, `#tag`, `project:NAME`, `type:TYPE`.
-        limit: how many hits at most.
-        stale: files whose rows are not to be believed, because they changed since.
-        asked: ranking, filters and the question's vector; words alone without it.
+        limit: the maximum number of hits.
+        stale: files to leave out, because they changed since.
+        asked: ranking, filters and the question's vector; by default words alone.
 
     Raises:
         IndexUnusable: there is no index, or it cannot be read.
@@ -101,20 +101,20 @@ def answer(
     stale: Collection[str] = (),
     asked: Asked | None = None,
 ) -> tuple[list[Hit], Found]:
-    """Answer one of many questions, as `search` does, from an index that stays open between them.
+    """Answer one of several questions like `search`, from an index that stays open.
 
-    The first one decides which state of the index all of them see.
+    All questions see the state of the index at the first one.
 
     Args:
         root: the memory.
         connection: its index, from `reading`.
         query: a question, as for `search`.
-        limit: how many hits at most.
-        stale: files whose rows are not to be believed.
+        limit: the maximum number of hits.
+        stale: files to leave out.
         asked: ranking, filters and the question's vector.
 
     Returns:
-        The hits, and how much was found. Where that is nothing, the hits are those that come nearest by chance.
+        The hits, and how much was found. If that is nothing, the hits are merely the nearest by chance.
 
     Raises:
         IndexUnusable: the index cannot be read.
@@ -122,7 +122,7 @@ def answer(
     asked = asked or Asked()
     question = _question(root, connection, query, stale, asked)
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
-    # A stemmed, tokenised text is no place to look for an item's id.
+    # Ids are looked up directly: the full text is tokenised and stemmed.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     found: Found = "yes" if named else _how_much(connection, query, question, words, meaning)
     twice = repeated_in_logs(connection, places, question)
@@ -146,12 +146,12 @@ def answer(
     for unit in order:
         if governed.scores[unit] != scores.get(unit):
             factors[unit] = {**factors.get(unit, {}), "lines": governed.scores[unit]}
-    told = {unit: factors.get(unit, {}) if asked.explain else {} for unit in order}
-    return _shown(root, connection, governed, told), found if order else "nothing"
+    shown = {unit: factors.get(unit, {}) if asked.explain else {} for unit in order}
+    return _shown(root, connection, governed, shown), found if order else "nothing"
 
 
 def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: Asked) -> Question:
-    """Return what is looked for, with the vectors that it may be compared with."""
+    """Return what to search for, with the matrix for its vector."""
     matrix, mode = None, asked.ranking.mode
     if asked.vector is not None and mode != "keyword":
         matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
@@ -167,8 +167,8 @@ def _how_much(
     words: Mapping[int, float],
     meaning: Mapping[int, float],
 ) -> Found:
-    """Return how much was found. Labels say where to look; they tell where nothing else is asked."""
-    # Pairs of characters are no words: most of those at the seams of words occur nowhere.
+    """Return how much was found. Labels only narrow the search, unless nothing else is asked."""
+    # Character pairs are not words: most of those across word boundaries occur nowhere.
     if words and unspaced_pairs(query):
         return "yes"
     telling = (match_terms(unlabelled(query)) or match_terms(query)) if question.terms else []
@@ -177,14 +177,14 @@ def _how_much(
 
 
 def _raised(rules: Collection[int], scores: Mapping[int, float]) -> dict[int, float]:
-    """Return the scores that bring rules, in their order, right behind the first hits, but none down."""
+    """Return the scores that move rules, in their order, directly after the first hits; none moves down."""
     behind = heapq.nlargest(_BEFORE_RULES, scores.values())[-1] if scores else 0.0
     wanted = {unit: behind * (1 - number * _STEP) for number, unit in enumerate(rules, 1)}
     return {unit: score for unit, score in wanted.items() if score > scores.get(unit, 0.0)}
 
 
 def _best(governed: Governed, places: Mapping[int, Place], limit: int) -> list[int]:
-    """Return the best in order; what is overruled comes last, and takes a third of the room at most."""
+    """Return the best units in order; overruled ones come last, and take at most a third of the places."""
     ranked = [unit for *_, unit in sorted((-score, places[unit][:2], unit) for unit, score in governed.scores.items())]
     standing = [unit for unit in ranked if unit not in governed.overruled]
     room = max(limit // 3, limit - len(standing))
@@ -195,25 +195,27 @@ def _best(governed: Governed, places: Mapping[int, Place], limit: int) -> list[i
 def _shown(
     root: Path, connection: sqlite3.Connection, governed: Governed, factors: Mapping[int, Mapping[str, float]]
 ) -> list[Hit]:
-    """Return units as hits, each with the lines that it rests on, or with what overruled it."""
+    """Return units as hits, each with the lines behind it, or with what overruled it."""
     layout = layout_of(root)
     hits = read_hits(connection, {unit: (governed.scores[unit], known) for unit, known in factors.items()})
     below = evidence_of(connection, [hit.item for hit in hits if hit.item], "", "corrected")
-    told = lines_told(connection, factors)
-    lines = list(dict.fromkeys(unit for units in (*below.values(), *told.values()) for unit in units))
+    by_episode = lines_told(connection, factors)
+    lines = list(dict.fromkeys(unit for units in (*below.values(), *by_episode.values()) for unit in units))
     read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, (0.0, {}))), strict=True))
     return [
         replace(
             _as_called(hit, layout),
             overruled=governed.overruled.get(unit),
-            evidence=tuple(_as_called(read[line], layout) for line in below.get(hit.item) or told.get(unit) or []),
+            evidence=tuple(
+                _as_called(read[line], layout) for line in below.get(hit.item) or by_episode.get(unit) or []
+            ),
         )
         for unit, hit in zip(factors, hits, strict=True)
     ]
 
 
 def _as_called(hit: Hit, layout: Layout) -> Hit:
-    """Return a hit whose files have their names on the disk."""
+    """Return a hit with paths on disk."""
     if not layout.in_place:
         return hit
     path, colon, line = hit.source.rpartition(":")
@@ -227,7 +229,7 @@ def _factors(
     found: tuple[dict[int, float], ...],
     asked: Asked,
 ) -> dict[int, dict[str, float]]:
-    """Return by unit all that its score comes of: what was found, and what is known of it."""
+    """Return the parts of each unit's score: what was found, and its priority."""
     factors, (words, meaning), share = {}, found, asked.ranking.priority
     priorities = asked.priorities() if share and asked.priorities else {}
     items = dict(connection.execute(_ITEMS, (json.dumps(list(scores)),)).fetchall()) if priorities else {}

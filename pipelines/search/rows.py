@@ -1,4 +1,4 @@
-"""A file's rows in the index: put in, brought up to date, taken out."""
+"""A file's rows in the index: inserted, updated, deleted."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ _MOVE: Final = (
     "UPDATE units SET file = ?, start_line = ?, end_line = ?, first_passage = ?, last_passage = ?, crc = ? WHERE id = ?"
 )
 _PLACED: Final = 5
-"""The first values of a unit's row, which say where it stands; what follows is what it says."""
+"""The number of values at the start of a unit's row that give its place; the others are its content."""
 
 
 def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, checked_ns: int) -> None:
-    """Read a file and bring its rows up to date; one that cannot be read is recorded with the reason.
+    """Read a file and update its rows; an unreadable file is recorded with the reason.
 
-    Rows stay as they are before the first one that differs and after the last: handing a row to the full-text search
-    takes several times as long as making it. A file that vanished has no rows afterwards.
+    Only rows between the first and the last difference are rewritten: full-text indexing a row takes several times as
+    long as making it. A file that vanished has no rows afterwards.
 
     Args:
         connection: the index, in a transaction.
         root: the memory.
         path: the file, relative to the memory.
-        stamp: what the disk told of it before it was read.
-        checked_ns: when that was, in nanoseconds of the epoch.
+        stamp: its metadata from before it was read.
+        checked_ns: the time of that, in nanoseconds since the epoch.
     """
     read = read_file(root, path, stamp.beside)
     if read is None:
@@ -89,7 +89,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, che
 
 
 def take_out(connection: sqlite3.Connection, path: str) -> None:
-    """Remove a file's rows, if it has any."""
+    """Delete a file's rows, if it has any."""
     found = connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
     if found:
         connection.execute("DELETE FROM units WHERE file = ?", found)
@@ -99,7 +99,7 @@ def take_out(connection: sqlite3.Connection, path: str) -> None:
 
 
 def _put_passages(connection: sqlite3.Connection, file: int, texts: Sequence[str]) -> list[int]:
-    """Bring a file's passages up to date, and return their numbers in order."""
+    """Update a file's passages, and return their numbers in order."""
     there = connection.execute("SELECT id, text FROM passages WHERE file = ? ORDER BY place", (file,)).fetchall()
     head, tail = _kept(there, texts, lambda old, text: old[1] == text)
     gone, last = there[head : len(there) - tail], there[len(there) - tail :]
@@ -115,20 +115,19 @@ def _put_passages(connection: sqlite3.Connection, file: int, texts: Sequence[str
 
 
 def _put_units(connection: sqlite3.Connection, file: int, rows: Sequence[tuple[Value, ...]]) -> None:
-    """Bring a file's units up to date.
+    """Update a file's units.
 
-    Numbers rise within a line, so that they order what stands in it in every index that holds it, and none is given
-    twice.
+    Numbers ascend within a line, so that they order its units in every index, and are never reused.
     """
     there = connection.execute(_THERE, (file,)).fetchall()
     head, tail = _kept(
         there,
         rows,
         lambda old, row: row_sum((old[0], *row)) == old[-1],
-        lambda old, row: row_sum((*old[:-1], *row[_PLACED:])) == old[-1],  # it says the same elsewhere
+        lambda old, row: row_sum((*old[:-1], *row[_PLACED:])) == old[-1],  # the same content elsewhere
     )
     while tail and len(rows) > tail and rows[-tail][1] == rows[-tail - 1][1]:
-        tail -= 1  # what comes new into a line has higher numbers than what stood there
+        tail -= 1  # new units in a line get higher numbers than its existing ones
     connection.executemany("DELETE FROM units WHERE id = ?", ((old[0],) for old in there[head : len(there) - tail]))
     (given,) = connection.execute("SELECT last_unit FROM marks").fetchone()
     fresh = [(number, *row) for number, row in enumerate(rows[head : len(rows) - tail], given + 1)]

@@ -1,12 +1,12 @@
-"""The index's file: its tables, made and migrated through sqlite-utils, who may open it, and how a new one replaces it.
+"""The index's file: its tables, created and migrated with sqlite-utils, how it is opened, and how it is replaced.
 
-`PRAGMA user_version` counts the migrations that a file has seen, so that a reader knows at once whether it can read it.
-Everything in it is derived: a migration that would be hard may empty the tables instead, and the next update fills
-them. A change of how files are cut into units is such a migration, too.
+`PRAGMA user_version` counts a file's migrations, so that a reader knows at once whether it can read it. All content is
+derived: a difficult migration may simply empty the tables, and the next update fills them. A change of how files are
+split into units is such a migration, too.
 
-Writers hold `.curate/index.lock` one at a time. Readers never wait for a writer's work: the database is in WAL mode.
-Only while a file built aside is renamed over the old one must nobody have it open, because a write-ahead log of the old
-file must never meet the new one; for those milliseconds `.curate/index.swap` keeps readers out.
+Writers hold `.curate/index.lock` one at a time. Readers never wait for a writer: the database is in WAL mode. Only
+while a new file is renamed over the old one must nobody have it open, because the old file's write-ahead log must not
+be applied to the new one; for those milliseconds `.curate/index.swap` keeps readers out.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 VERSION: Final = 10
 
 SEPARATOR: Final = "\x1f"
-"""Joins what a unit has several of: headings, types, tags."""
+"""Joins multiple values of a unit: headings, types, tags."""
 
 SHOWN, PAST, NEVER = 0, 1, 2
-"""What `hidden` says: when a unit may be found: always; as of a day on which it held; never."""
+"""Values of `hidden`: a unit may be found always; as of a day on which it held; never."""
 
 _FILES: Final[Mapping[str, type]] = {
     "id": int,
@@ -55,7 +55,7 @@ _FILES: Final[Mapping[str, type]] = {
     "crc": int,
 }
 _PASSED: Final[Mapping[str, type]] = {"id": int, "path": str, "reason": str}
-# What ranking looks at stands first in a row, and the texts last: they need not be read to sort.
+# Columns for ranking come first and texts last, so that sorting need not read the texts.
 _UNITS: Final[Mapping[str, type]] = {
     **dict.fromkeys(("id", "file", "start_line", "end_line", "first_passage", "last_passage", "hidden", "crc"), int),
     "key": bytes,
@@ -67,7 +67,7 @@ _UNITS: Final[Mapping[str, type]] = {
     ),
 }
 _PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "place": int, "text": str}
-# A unit's number is never given twice, because its vector stands in the row of that number, in another file.
+# A unit's number is never reused, because its vector is in the row of that number in another file.
 _CLAIMS: Final[Mapping[str, type]] = {
     **dict.fromkeys(("id", "file", "crc"), int),
     **dict.fromkeys(("item", "cited", "why", "successor", "since", "path"), str),
@@ -78,34 +78,34 @@ _MARKS: Final[Mapping[str, type]] = {"id": int, "build": str, "last_unit": int, 
 SUMMED_UNIT: Final = tuple(column for column in _UNITS if column != "crc")
 """The columns of a unit, in the order in which they are written and summed."""
 SUMMED_CLAIM: Final = tuple(column for column in _CLAIMS if column not in {"id", "file", "crc"})
-SUMMED_FILE: Final = ("path", "sha256", "reason", "note")  # a wrong stamp makes the file be read again, no more
-DAMAGED_ROW: Final = "it is damaged (a row is not as it was written)"
+SUMMED_FILE: Final = ("path", "sha256", "reason", "note")  # a wrong stamp merely causes the file to be read again
+DAMAGED_ROW: Final = "it is damaged (a row has changed)"
 _BETWEEN: Final = "\x1e"
 
-# Stems, so that `painted` finds `painting`; accents do not matter.
+# Stemmed, so that `painted` finds `painting`; accents are ignored.
 TOKENIZE: Final = "porter unicode61 remove_diacritics 2"
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring a database up to `VERSION`. Nothing else may write to it meanwhile.
+    """Migrate a database to `VERSION`. Nothing else may write to it meanwhile.
 
-    After a `transform` of a table that has triggers, a migration makes its full-text table and triggers anew:
-    `transform` drops them without a word.
+    After a `transform` of a table with triggers, a migration must recreate its full-text table and triggers:
+    `transform` silently drops them.
     """
-    from sqlite_utils import Database, Migrations  # noqa: PLC0415  heavy, and only writers of a new file need it
+    from sqlite_utils import Database, Migrations  # noqa: PLC0415  heavy, and needed only to create a file
 
     migrations = Migrations("memcurate.index")
     migrations(
         name="6 files, what was passed over, units, passages, claims and what names the vectors, with checksums"
     )(_first)
-    # Plugins of a user's own sqlite-utils have no business in here.
+    # Do not run plugins of the user's own sqlite-utils.
     migrations.apply(Database(connection, execute_plugins=False))
     connection.execute("UPDATE marks SET tables = ?", (schema_sum(connection),))
     connection.execute(f"PRAGMA user_version = {VERSION:d}")
 
 
 def schema_sum(connection: sqlite3.Connection) -> int:
-    """Return the checksum of the tables' own definitions, with what their triggers do."""
+    """Return the checksum of the tables' definitions, including their triggers."""
     rows = connection.execute("SELECT coalesce(sql, name) FROM sqlite_master ORDER BY type, name").fetchall()
     return zlib.crc32("\n".join(one for (one,) in rows).encode())
 
@@ -113,7 +113,7 @@ def schema_sum(connection: sqlite3.Connection) -> int:
 def _first(db: Database) -> None:
     _table(db, "files", _FILES)
     db.table("files").create_index(["path"], unique=True)
-    # What is not in the index is asked for without looking at what is.
+    # To list what is not indexed without scanning what is.
     db.execute("CREATE INDEX files_skipped ON files(path, reason) WHERE reason != ''")
     db.execute("CREATE INDEX files_partial ON files(path, note) WHERE note != ''")
     _table(db, "passed", _PASSED)
@@ -121,16 +121,16 @@ def _first(db: Database) -> None:
     db.table("units").create_index(["file", "start_line"])
     db.table("units").create_index(["item"])
     db.execute("CREATE INDEX idx_units_record ON units(record) WHERE record != ''")
-    # Where candidates stand and what filters ask for: a tenth of what is read where the texts stand beside it.
+    # The columns for places and filters: a tenth of the data that the table with its texts has.
     db.execute(
         "CREATE INDEX idx_units_placed ON units(id, file, start_line, end_line, first_passage, last_passage, hidden,"
         " date, until, trust, confidence, types, project)"
     )
-    # Which days rest on what is overruled is asked of all that was found, and few of that are episodes.
+    # To find the episodes among all units found: they are few.
     db.execute("CREATE INDEX idx_units_told ON units(id, date, cites) WHERE cites != ''")
-    # How many are not shown is asked often, and they are few.
+    # Hidden units are counted often, and are few.
     db.execute("CREATE INDEX idx_units_hidden ON units(hidden) WHERE hidden")
-    # Rules are looked through whole, and they are few.
+    # All rules are scanned, and they are few.
     db.execute("CREATE INDEX idx_units_rules ON units(id) WHERE item != '' AND types = 'Rule'")
     _table(db, "passages", _PASSAGES, ("text",))
     db.table("passages").create_index(["file"])
@@ -147,18 +147,17 @@ def _table(db: Database, name: str, columns: Mapping[str, type], searched: tuple
     table.create(dict(columns), pk="id", not_null=set(columns) - {"id", "first_passage", "last_passage"})
     if searched:
         table.enable_fts(searched, create_triggers=True, tokenize=TOKENIZE)
-        # What moves within its file keeps its words: handing them over again takes longer than all else.
+        # A row that moves within its file keeps its words: indexing them again takes longer than all else.
         update = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (f"{name}_au",)).fetchone()[0]
         db.execute(f"DROP TRIGGER {name}_au")
         db.execute(update.replace(" AFTER UPDATE ON ", f" AFTER UPDATE OF {', '.join(searched)} ON "))
 
 
 def row_sum(values: Sequence[str | int | bytes | None]) -> int:
-    """Return the checksum of a row's values, as `summed` has SQLite put them together.
+    """Return the checksum of a row's values, joined as `summed` joins them in SQLite.
 
-    SQLite notices a torn page and FTS5 a word that no text holds, but a bit that turns one day into another, or moves a
-    line, is all the same to them. So every row carries the checksum of what was written, and a hit's is compared before
-    it is shown.
+    SQLite detects a torn page, and FTS5 a word that no text contains, but neither detects a flipped bit that changes a
+    day or a line number. So every row has a checksum, and a hit's is verified before it is shown.
     """
     texts = [
         one if type(one) is str else "" if one is None else one.hex().upper() if isinstance(one, bytes) else str(one)
@@ -182,10 +181,10 @@ _LOCK: Final = "index.lock"
 _GATE: Final = f"{PRIVATE}/index.gate"
 _SWAP: Final = f"{PRIVATE}/index.swap"
 ASIDE: Final = f"{INDEX}.new"
-"""What a killed rebuild leaves, which may be as large as the index; who holds the writer lock may remove it."""
+"""What a killed rebuild leaves, which may be as large as the index; the holder of the writer lock may remove it."""
 _NEWEST_FORMAT: Final = 2
 _BESIDE: Final = ("-wal", "-shm", "-journal")
-# Errors that a rebuild would not mend: the disk or somebody else is in the way, not the file.
+# Errors that a rebuild would not fix: the cause is the disk or another process, not the file.
 _NOT_BROKEN: Final = frozenset(
     {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
     | {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT}
@@ -193,7 +192,7 @@ _NOT_BROKEN: Final = frozenset(
 
 
 FAULTS: Final = (sqlite3.Error, UnicodeDecodeError)
-"""What reading a database raises; Python fails over SQLite's own sentence where that quotes a damaged name."""
+"""What reading a database raises; Python fails to decode SQLite's message if it quotes a damaged name."""
 
 
 class OtherVersion(IndexUnusable):
@@ -206,14 +205,14 @@ class OtherVersion(IndexUnusable):
 
 
 def is_broken(error: Exception) -> bool:
-    """Return whether an error tells that the file itself is damaged, so that building it anew would help."""
+    """Return whether an error means that the file itself is damaged, so that a rebuild would help."""
     code: int | None = getattr(error, "sqlite_errorcode", None)
     return code is None or code & 0xFF not in _NOT_BROKEN
 
 
 @contextlib.contextmanager
 def reading(root: Path) -> Iterator[sqlite3.Connection]:
-    """Open the index to read, without sqlite-utils, which would take longer to import than a search takes.
+    """Open the index to read, without sqlite-utils, whose import takes longer than a search.
 
     Raises:
         IndexUnusable: there is none, it is damaged, or another version wrote it.
@@ -224,7 +223,7 @@ def reading(root: Path) -> Iterator[sqlite3.Connection]:
         raise IndexUnusable("there is none yet")
     with _swap_lock(root, fcntl.LOCK_SH), contextlib.closing(_open_reading(path)) as connection:
         try:
-            connection.execute("BEGIN")  # every statement sees the same state, whatever a writer does meanwhile
+            connection.execute("BEGIN")  # every statement sees the same state
             yield connection
         except FAULTS as error:
             raise IndexUnusable(f"it is damaged or cannot be read ({error})") from error
@@ -243,7 +242,7 @@ def _open_reading(path: Path, how: str = "mode=ro") -> sqlite3.Connection:
             raise
     except sqlite3.OperationalError:
         if how == "mode=ro":
-            # A read-only disk has no room for the shared memory of WAL mode; there, nobody writes either.
+            # A read-only disk has no room for WAL mode's shared memory, and no writers.
             return _open_reading(path, "immutable=1")
         raise IndexUnusable("it cannot be opened") from None
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
@@ -255,23 +254,23 @@ def _open_reading(path: Path, how: str = "mode=ro") -> sqlite3.Connection:
 
 
 def check_header(path: Path) -> None:
-    """Look at the two bytes by which a damaged header would make SQLite believe that nobody may write the file.
+    """Check the two bytes with which a damaged header would make SQLite treat the file as read-only.
 
     Raises:
-        sqlite3.DatabaseError: they are none that any SQLite writes.
+        sqlite3.DatabaseError: no version of SQLite writes such values.
     """
     if path.is_symlink():
-        raise sqlite3.DatabaseError("it is a symbolic link")  # it is made anew, in the link's place
+        raise sqlite3.DatabaseError("it is a symbolic link")  # a rebuild replaces the link
     with path.open("rb") as file:
         if any(byte > _NEWEST_FORMAT for byte in file.read(20)[18:]):
             raise sqlite3.DatabaseError("its header is damaged")
 
 
 def open_private(path: Path, patience: float) -> sqlite3.Connection:
-    """Open a database to write, and make it where there is none, readable to nobody else: it tells of the memory.
+    """Open a database to write, creating it if needed, readable by its owner only: it contains the memory's text.
 
     Args:
-        path: where it is; a symbolic link is refused.
+        path: its path; a symbolic link is refused.
         patience: seconds to wait for another process that writes it.
 
     Raises:
@@ -285,7 +284,7 @@ def open_private(path: Path, patience: float) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Write all or nothing. It begins as a writer at once: a reader that turns writer is refused without waiting."""
+    """Commit all or nothing. Begins as a writer, because SQLite does not let a reader wait to become one."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -305,7 +304,7 @@ def writer_lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
         patience: seconds to wait for another writer.
 
     Raises:
-        LockHeld: another process still writes it after that time.
+        LockHeld: another process is still writing it after that time.
         NotWritable: the disk refuses.
     """
     with private(root) as folder, writing(INDEX):
@@ -318,7 +317,7 @@ def writer_lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if time.monotonic() >= until:
-                    raise LockHeld("it is bringing the search index up to date") from None
+                    raise LockHeld("it is updating the search index") from None
                 time.sleep(0.02)
         yield
     finally:
@@ -327,11 +326,11 @@ def writer_lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _swap_lock(root: Path, kind: int) -> Iterator[None]:
-    """Keep a swap away from readers. Who swaps closes the gate first, so that ever new readers cannot keep it out."""
+    """Keep swaps and readers apart. A swap closes the gate first, so that new readers cannot starve it."""
     descriptors: list[int] = []
     try:
         for name in (_GATE, _SWAP):
-            # On a read-only disk nobody swaps, and there is nothing to hold.
+            # On a read-only disk nobody swaps, and no lock is needed.
             with contextlib.suppress(OSError):
                 descriptors.append(os.open(root / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
                 fcntl.flock(descriptors[-1], kind)
@@ -345,12 +344,12 @@ def _swap_lock(root: Path, kind: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def replacing(root: Path) -> Iterator[sqlite3.Connection]:
-    """Open an empty database aside, and put it in the index's place whole when the block ends without an error."""
+    """Open an empty database beside the index, and replace the index with it if the block succeeds."""
     aside, path = root / ASIDE, root / INDEX
     remove_database(aside)
     try:
         with contextlib.closing(open_private(aside, BUSY_SECONDS)) as connection:
-            connection.execute("PRAGMA synchronous = OFF")  # nobody else sees it, and it is flushed whole
+            connection.execute("PRAGMA synchronous = OFF")  # not shared yet, and flushed at the end
             connection.execute("PRAGMA journal_mode = OFF")
             yield connection
             connection.execute("PRAGMA journal_mode = WAL")
@@ -363,7 +362,7 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
 
 
 def remove_database(path: Path) -> None:
-    """Remove a database and what SQLite keeps beside it.
+    """Remove a database and SQLite's files beside it.
 
     Raises:
         OSError: the disk refuses.
@@ -373,7 +372,7 @@ def remove_database(path: Path) -> None:
 
 
 def _settle(path: Path) -> None:
-    """Fold the old file's write-ahead log into it, so that the file is whole even if the rename never comes."""
+    """Fold the old file's write-ahead log into it, so that it is complete even if the rename never happens."""
     if path.is_file():
         with contextlib.suppress(*FAULTS), contextlib.closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

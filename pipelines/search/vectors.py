@@ -1,9 +1,9 @@
-"""Vectors by what was embedded: one for each text, a byte a number, in `.curate/vectors-MODEL-N`.
+"""Vectors by embedded text: one per text, one byte per number, in `.curate/vectors-MODEL-N`.
 
-`.rows` holds the numbers and `.keys` whose they are. Both only grow, so that whoever reads them needs no lock, and a
-torn end is cut off by the next writer; what no text has any more is left behind when N is counted up. They are files of
-their own, so that rebuilding the index embeds nothing anew, nor does a renamed file or a moved item. Every vector
-carries a checksum: one that a disk has changed is made again rather than believed.
+`.rows` contains the numbers and `.keys` the texts' keys. Both only grow, so that readers need no lock, and the next
+writer cuts off an incomplete end; vectors without a text are dropped when N is incremented. They are separate files, so
+that a rebuild of the index, a renamed file or a moved item requires no embedding. Every vector has a checksum: a
+damaged one is made again.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ if TYPE_CHECKING:
 
 _NAMED: Final = struct.Struct("<16sf")
 _ENTRY: Final = _NAMED.size + 4
-"""A key, the factor of its numbers, and the checksum of these and the numbers."""
+"""A key, the factor of its numbers, and the checksum of all three."""
 _LARGEST: Final = 127
 REFUSED: Final = "refused.json"
 FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Model(NamedTuple):
-    """Who made a vector: vectors of two models are never compared. `dimension` is how many numbers it has."""
+    """The model of a vector; vectors of two models are never compared. `dimension` is the count of its numbers."""
 
     name: str
     dimension: int
 
     @property
     def files(self) -> str:
-        """How the names of the files begin that keep its vectors, all but their number."""
+        """The path of its vector files, up to their number."""
         return f"{PRIVATE}/vectors-{hashlib.sha256(f'{self.name} {self.dimension}'.encode()).hexdigest()[:8]}-"
 
 
 def packed(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Return vectors as they are kept: their numbers, and the factor by which a row of them has length one again.
+    """Return vectors in stored form: their numbers, and the factor that gives each row length one again.
 
-    A byte a number finds what whole numbers find: on two long conversations (230 questions) the shares of evidence
-    found are the same to three decimals, and by meaning alone differ by 0.002 at most.
+    One byte per number is as good as floats: on two long conversations (230 questions), the shares of evidence found
+    are equal to three decimals, and by meaning alone differ by at most 0.002.
     """
-    import numpy as np  # noqa: PLC0415  a search by words alone needs none
+    import numpy as np  # noqa: PLC0415  not needed to search by words alone
 
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
     numbers = np.rint(vectors * (_LARGEST / np.where(largest > 0, largest, 1))).astype(np.int8)
@@ -61,9 +61,9 @@ def packed(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.f
 
 
 def unpacked(numbers: NDArray[np.int8], factors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return kept vectors as they are compared, each of length one, or zero.
+    """Return stored vectors in comparable form, each of length one, or zero.
 
-    A damaged factor may give what is no number; who compares sees it, and what no unit has does no harm.
+    A damaged factor may give NaN; a comparison notices it, and vectors without a unit do no harm.
     """
     import numpy as np  # noqa: PLC0415  as above
 
@@ -75,11 +75,11 @@ def unpacked(numbers: NDArray[np.int8], factors: NDArray[np.float32]) -> NDArray
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The vectors of a model that are kept; each stands at its place.
+    """The stored vectors of a model, each at its place.
 
     Args:
-        model: whose they are.
-        number: which of its files they are in; 0 where there are none yet.
+        model: their model.
+        number: the number of its files; 0 if there are none yet.
         entries: key, factor and checksum of each, as bytes.
         rows: the numbers of each.
     """
@@ -90,7 +90,7 @@ class Kept:
     rows: NDArray[np.int8]
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the places of those that are there and sound, by their keys."""
+        """Return the places of the existing, undamaged vectors, by key."""
         if not keys:
             return {}
         import numpy as np  # noqa: PLC0415  as above
@@ -107,32 +107,32 @@ class Kept:
         return unpacked(self.rows[places], self.factors(places))
 
     def factors(self, places: slice | Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return what the numbers at some places are multiplied by."""
+        """Return the factors of the numbers at some places."""
         return self.entries[places, 16:20].copy().view("<f4")[:, 0]
 
     def key(self, place: int) -> bytes:
-        """Return whose vector stands at a place."""
+        """Return the key of the vector at a place."""
         return self.entries[place, :16].tobytes()
 
     def is_sound(self, place: int) -> bool:
-        """Return whether a vector is as it was written."""
+        """Return whether a vector is undamaged."""
         entry = self.entries[place].tobytes()
         return zlib.crc32(self.rows[place].tobytes(), zlib.crc32(entry[:-4])) == int.from_bytes(entry[-4:], "little")
 
 
 def count_kept(root: Path, model: Model, number: int) -> int:
-    """Return how many vectors some files hold."""
+    """Return the number of vectors in some files."""
     rows, keys = (path.stat().st_size if path.exists() else 0 for path in _paths(root, model, number))
     return min(rows // model.dimension, keys // _ENTRY)
 
 
 def load(root: Path, model: Model, number: int | None = None) -> Kept:
-    """Return the vectors of a model that are kept; there may be none.
+    """Return the stored vectors of a model; there may be none.
 
     Args:
         root: the memory.
-        model: whose.
-        number: which files; without it, the newest.
+        model: the model.
+        number: the number of the files; by default the newest.
 
     Raises:
         OSError: the disk refuses.
@@ -146,15 +146,15 @@ def load(root: Path, model: Model, number: int | None = None) -> Kept:
     (rows, keys), count = _paths(root, model, number), count_kept(root, model, number)
     if not count:
         return Kept(model, number, np.empty((0, _ENTRY), "u1"), np.empty((0, model.dimension), "i1"))
-    # As plain arrays: one that knows of its file takes longer at each step.
+    # As plain arrays: memmap arrays are slower at each step.
     entries = np.asarray(np.memmap(keys, "u1", "r", shape=(count, _ENTRY)))
     return Kept(model, number, entries, np.asarray(np.memmap(rows, "i1", "r", shape=(count, model.dimension))))
 
 
 def keep(root: Path, model: Model, keys: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
-    """Write vectors, shape (n, dimension), under their keys, after those that are there.
+    """Append vectors, shape (n, dimension), under their keys.
 
-    Whoever calls it holds the index's writer lock. A kill leaves whole vectors, and perhaps a torn end.
+    The caller holds the index's writer lock. A kill leaves complete vectors, and perhaps an incomplete end.
 
     Raises:
         OSError: the disk refuses.
@@ -163,11 +163,11 @@ def keep(root: Path, model: Model, keys: Sequence[bytes], vectors: NDArray[np.fl
 
 
 def reclaim(root: Path, kept: Kept, live: set[bytes]) -> Kept:
-    """Write those vectors that are sound and that a text has into new files, and return them.
+    """Copy undamaged vectors that a text still has into new files, and return them.
 
     Args:
         root: the memory, whose writer lock is held.
-        kept: the vectors that are there.
+        kept: the existing vectors.
         live: the keys of the texts.
     """
     there = {kept.key(place): place for place in range(len(kept.rows)) if kept.is_sound(place)}
@@ -180,7 +180,7 @@ def reclaim(root: Path, kept: Kept, live: set[bytes]) -> Kept:
 def _write(
     root: Path, after: Kept, keys: Sequence[bytes], numbers: NDArray[np.int8], factors: NDArray[np.float32]
 ) -> None:
-    """Append vectors; the keys come last, for a vector without one is nobody's, and is written over."""
+    """Append vectors; keys come last, because a vector without a key is overwritten."""
     entries = bytearray()
     for key, row, factor in zip(keys, numbers, factors.tolist(), strict=True):
         named = _NAMED.pack(key, factor)
@@ -201,20 +201,20 @@ def _paths(root: Path, model: Model, number: int) -> tuple[Path, Path]:
 
 
 def refused(root: Path, model: Model | None = None) -> dict[bytes, tuple[float, str]]:
-    """Return the texts that a model refused, by their keys: when, in seconds of the epoch, and the sentence why.
+    """Return the texts that a model refused, by key: the time, in seconds since the epoch, and the message.
 
-    Without a model, those of whoever embedded last.
+    Without a model, those of the model that embedded last.
     """
-    said: dict[str, Any] = read_record(root, REFUSED)
+    recorded: dict[str, Any] = read_record(root, REFUSED)
     try:
-        of_model = model is None or said["model"] == list(model)
-        return {bytes.fromhex(one): (since, why) for one, since, why in said["texts"] if of_model}
+        of_model = model is None or recorded["model"] == list(model)
+        return {bytes.fromhex(one): (since, why) for one, since, why in recorded["texts"] if of_model}
     except (ValueError, TypeError, KeyError):
         return {}
 
 
 def keep_refused(root: Path, model: Model, texts: Mapping[bytes, tuple[float, str]]) -> None:
-    """Write which texts a model refused; whoever calls it holds the index's writer lock.
+    """Record which texts a model refused; the caller holds the index's writer lock.
 
     Raises:
         NotWritable: the disk refuses.

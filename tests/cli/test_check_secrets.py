@@ -130,9 +130,9 @@ def test_an_installed_scanner_is_asked_as_well(memory: Memory, tmp_path: Path, m
     [
         ("sys.exit(3)", "failed with exit code 3"),
         ("time.sleep(60)", "was stopped after"),
-        ("open(sys.argv[sys.argv.index('--report-path') + 1], 'w').write('[{')", "no report that can be read"),
-        ("open(sys.argv[sys.argv.index('--report-path') + 1], 'w').write('[7]')", "no report that can be read"),
-        ("pass", "no report that can be read"),
+        ("open(sys.argv[sys.argv.index('--report-path') + 1], 'w').write('[{')", "is not readable"),
+        ("open(sys.argv[sys.argv.index('--report-path') + 1], 'w').write('[7]')", "is not readable"),
+        ("pass", "is not readable"),
     ],
 )
 def test_a_scanner_that_fails_is_named_and_stops_nothing(memory: Memory, tmp_path: Path, body: str, why: str) -> None:

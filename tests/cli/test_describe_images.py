@@ -164,7 +164,7 @@ def test_index_and_status_tell_the_same(memory: Memory, config: Path) -> None:
     memory.write("Sessions/s.jsonl", '{"role": "user", "content": "hi"}\n{')
     undescribed = "has no description yet; `curate index --describe-images` writes one."
     named = [f"Resources/{number}.png {undescribed}" for number in range(3)]
-    lines = [*named, f"and 3 more, of which each {undescribed}", "Resources/a.pdf is broken, or no PDF."]
+    lines = [*named, f"and 3 more, of which each {undescribed}", "Resources/a.pdf is broken, or not a PDF."]
     part = "Sessions/s.jsonl is indexed in part: line 2 is cut off at the end."
     told = memory.curate("index").splitlines()
     assert told[1:9] == [f"  {line}" for line in [*lines, part]]

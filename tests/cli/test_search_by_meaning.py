@@ -78,7 +78,7 @@ def test_nights_go_on_until_every_unit_has_its_vector(filled: Memory, monkeypatc
     with monkeypatch.context() as brief:
         brief.setattr(run_night, "NIGHT_SECONDS", 0.0)
         filled.curate("run", "--now", "2026-02-07T02:00")
-    assert "goes by words alone" in filled.curate("search", "ship")
+    assert "uses words alone" in filled.curate("search", "ship")
     filled.curate("run", "--now", "2026-02-08T02:00")
     assert "words alone" not in filled.curate("search", "ship")
 
@@ -145,7 +145,7 @@ def test_an_embedder_that_fails_leaves_the_words(filled: Memory, bag: Bag, monke
 def test_a_refused_text_is_named_by_index(filled: Memory) -> None:
     filled.write("Logs/2026-02-06.md", "- poison\n")
     said = filled.curate("index")
-    assert "Logs/2026-02-06.md is found by its words alone in line 1: bag was poisoned." in said
+    assert "Logs/2026-02-06.md is found only by its words in line 1: bag was poisoned." in said
 
 
 BOAT = '{"query": "boat", "evidence": [["Logs/2026-02-05.md", 1]]}'

@@ -94,7 +94,7 @@ def test_a_damaged_index_is_mended_and_said_on_standard_error(root: Path) -> Non
     run_search(root, "sail")
     (root / INDEX).write_bytes(b"x" * 5000)
     result = run_search(root, "sail", "--json")
-    assert "built anew" in result.stderr
+    assert "rebuilt" in result.stderr
     assert objects(result)[0]["results"]
 
 

@@ -88,7 +88,7 @@ def test_an_empty_query_says_that_nothing_was_found(memory: Memory) -> None:
 def test_a_corrupt_index_and_one_of_another_version_are_built_anew_and_said(filled: Memory) -> None:
     (filled.root / INDEX).write_bytes(b"SQLite format 3\0" + b"x" * 9000)
     said = filled.curate("search", "boat", "--json")
-    assert "was built anew from" in said
+    assert "was rebuilt from" in said
     assert "Logs/2026-02-01.md:1" in lines(said)
     with closing(sqlite3.connect(filled.root / INDEX)) as index:
         index.execute(f"PRAGMA user_version = {VERSION + 1}")

@@ -47,7 +47,7 @@ def test_other_names_and_folders_have_a_bound_too(tmp_path: Path, monkeypatch: p
     fill(tmp_path / "Logs", 9, ".txt")
     assert list_files(tmp_path, "Logs", ".md") == []
     (tmp_path / "Logs/a/b").mkdir(parents=True)
-    with pytest.raises(BadFile, match="Logs holds more than"):
+    with pytest.raises(BadFile, match="Logs has more than"):
         list_files(tmp_path, "Logs", ".md")
 
 
@@ -59,7 +59,7 @@ def test_transcripts_of_an_agent_have_a_bound_and_the_stamp_of_a_memory_an_end(
     monkeypatch.setattr(files, "MOST_FILES", 6)
     assert len(transcripts_below(tmp_path)) == 6
     fill(tmp_path / "b", 1, ".jsonl")
-    with pytest.raises(BadFile, match=r"holds more than the 6 files .* Name the transcripts that are meant"):
+    with pytest.raises(BadFile, match=r"has more than 6 files .* Name the transcripts that are meant"):
         transcripts_below(tmp_path)
     assert stamp_of(tmp_path) != before
     monkeypatch.setattr(files, "MOST_SEEN", 3)
@@ -114,7 +114,7 @@ def test_a_folder_that_is_adopted_has_the_same_bound(tmp_path: Path, monkeypatch
     monkeypatch.setattr(files, "MOST_FILES", 5)
     assert len(read_source(tmp_path / "notes").files) == 5
     (tmp_path / "notes/more").mkdir()
-    with pytest.raises(BadFile, match="holds more than the 5 files"):
+    with pytest.raises(BadFile, match="has more than 5 files"):
         read_source(tmp_path / "notes")
 
 

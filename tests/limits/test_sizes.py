@@ -67,7 +67,7 @@ def test_state_over_the_bound_stops_the_night_with_a_plain_sentence(memory: Memo
 def test_a_file_of_exactly_the_bound_is_read_and_one_byte_more_is_not(tmp_path: Path) -> None:
     grow(tmp_path / "a", 1000)
     assert read_bytes(tmp_path, "a", 1000) == bytes(1000)
-    with pytest.raises(BadFile, match="has 1,000 bytes, more than the 999"):
+    with pytest.raises(BadFile, match="has 1,000 bytes, and the limit is 999"):
         read_bytes(tmp_path, "a", 999)
 
 

@@ -281,7 +281,7 @@ def test_nothing_but_the_protocol_is_printed(memory: conftest.Memory) -> None:
         errors = running.stderr.read() if running.stderr else b""
     assert rest == b""
     assert running.returncode == 0, errors
-    assert "built anew" in answers[1]["result"]["content"][0]["text"]
+    assert "rebuilt" in answers[1]["result"]["content"][0]["text"]
 
 
 def test_a_client_that_goes_away_is_no_failure(memory: conftest.Memory) -> None:

@@ -158,9 +158,9 @@ def test_what_was_passed_over_is_kept_and_told_without_looking_at_the_files(
     (root / "Sessions/link.jsonl").symlink_to(tmp_path / "outside.jsonl")
     report = update_index(root)
     assert reasons(report) == {
-        "Resources/a.pdf": "is broken, or no PDF",
+        "Resources/a.pdf": "is broken, or not a PDF",
         "Resources/b.pdf": "is empty",
-        "Sessions/bad.jsonl": "holds no turn that can be read: line 1 is not JSON; line 2 is cut off at the end",
+        "Sessions/bad.jsonl": "has no readable turn: line 1 is not JSON; line 2 is cut off at the end",
         "Sessions/link.jsonl": "is a symbolic link, which is never followed",
     }
     assert [(one.path, one.reason) for one in report.partial] == [(SESSION, "is indexed in part: line 2 is not JSON")]
@@ -188,7 +188,7 @@ def test_what_was_passed_over_is_kept_and_told_without_looking_at_the_files(
 def test_a_transcript_in_whose_shape_nobody_is_known_to_speak_is_told(root: Path, records: str, known: bool) -> None:  # noqa: FBT001
     put(root, "Sessions/s.jsonl", records.encode())
     line = 2 if "messages" in records else 1
-    reason = f"holds no turn of a shape that is known (line {line} is of another one)"
+    reason = f"has no turn in a known format (line {line} is in another one)"
     assert reasons(update_index(root)) == ({} if known else {"Sessions/s.jsonl": reason})
 
 

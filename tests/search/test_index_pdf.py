@@ -46,9 +46,9 @@ def test_pages_title_and_day(tmp_path: Path) -> None:
 
 
 def test_each_that_has_no_text_has_a_reason(tmp_path: Path) -> None:
-    assert read(tmp_path, b"no pdf").reason == "is broken, or no PDF"
-    assert read(tmp_path, pdf("a")[:300]).reason == "is broken, or no PDF"
-    assert read(tmp_path, pdf("", "")).reason == "holds no text; its pages may be pictures"
+    assert read(tmp_path, b"no pdf").reason == "is broken, or not a PDF"
+    assert read(tmp_path, pdf("a")[:300]).reason == "is broken, or not a PDF"
+    assert read(tmp_path, pdf("", "")).reason == "has no text; its pages may be pictures"
     assert read(tmp_path, encrypted("secret")).reason == "is encrypted"
     assert read(tmp_path, pdf("a"), "").reason == "cannot be read, because neither pypdf nor pdftotext is installed"
 
@@ -63,7 +63,7 @@ def test_a_bomb_ends_in_time_and_what_stood_before_it_is_kept(tmp_path: Path, mo
     good = b"BT /F1 12 Tf (Before it) Tj ET"
     found = read(tmp_path, pdf_of([good, b"BT /F1 12 Tf " + b"(a) Tj " * 9_000_000 + b"ET", good]))
     assert found.pages == ((1, "Before it"),)
-    assert found.note == "is indexed in part: up to page 1, because it takes more than 1 s to be read"
+    assert found.note == "is indexed in part: up to page 1, because it takes more than 1 s to read"
     assert time.monotonic() - began < 30
 
 
@@ -88,7 +88,7 @@ def test_a_process_that_hangs_without_working_is_ended(tmp_path: Path, monkeypat
     program.chmod(0o700)
     monkeypatch.setattr("sys.executable", str(program))
     monkeypatch.setattr(reading, "SECONDS", 0.1)
-    assert read(tmp_path, pdf("a")).reason == "takes more than 0.1 s to be read"
+    assert read(tmp_path, pdf("a")).reason == "takes more than 0.1 s to read"
 
 
 def test_pages_and_text_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +132,7 @@ def test_the_process_is_given_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyP
     program.chmod(0o700)
     monkeypatch.setattr("sys.executable", str(program))
     monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-nobody")
-    assert read(tmp_path, pdf("a")).reason == "is broken, or no PDF"
+    assert read(tmp_path, pdf("a")).reason == "is broken, or not a PDF"
     assert "key-of-nobody" not in (tmp_path / "env").read_text(encoding="utf-8")
 
 

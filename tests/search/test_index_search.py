@@ -230,7 +230,7 @@ def test_what_cannot_be_indexed_now_is_left_out_and_said(root: Path, monkeypatch
 
 def test_a_damaged_index_is_built_anew_and_said(root: Path) -> None:
     (root / INDEX).write_bytes(b"x" * 5000)
-    assert "was built anew from 2 files" in freshen(root).notes[0]
+    assert "was rebuilt from 2 files" in freshen(root).notes[0]
     assert found(root, "lake")[:1] == ["Logs:5"]
 
 

@@ -91,7 +91,7 @@ def test_a_text_that_is_refused_costs_that_text_alone(root: Path, bag: Bag) -> N
     assert (report.embedded, report.missing, report.faults) == (199, 1, ())
     assert len(calls) < 30
     assert unread(root)[1] == (
-        Skipped("Logs/2026-01-02.md", "is found by its words alone in line 78: bag was poisoned"),
+        Skipped("Logs/2026-01-02.md", "is found only by its words in line 78: bag was poisoned"),
     )
     assert found(root, "cellar", bag)[0] == "Logs/2026-01-02.md:78"
 

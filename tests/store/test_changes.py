@@ -92,7 +92,7 @@ def test_a_briefing_over_its_cap() -> None:
 
 
 def test_a_document_where_none_may_stand() -> None:
-    assert "no place" in check_documents({}, documents(path="Logs/2026-01-01.md"), 8192)[0]
+    assert "not a valid place" in check_documents({}, documents(path="Logs/2026-01-01.md"), 8192)[0]
 
 
 def test_changes_are_in_order_of_paths() -> None:

@@ -42,7 +42,7 @@ def test_what_cannot_be_read_is_named(key: str, value: Any) -> None:
 
 def test_the_header_tells_the_form_and_its_version() -> None:
     check_header(header_record())
-    with pytest.raises(ValueError, match="no header"):
+    with pytest.raises(ValueError, match="not a header"):
         check_header({"record": "item"})
     for version in (2, 0, "1", None, True):
         with pytest.raises(ValueError, match="of version"):

@@ -347,7 +347,7 @@ def record_without_private(line: bytes) -> bytes:
     if not (b"rivate" in line or b"RIVATE" in line) or not (_IN_RECORD.search(line) or b"\\u00" in line):
         return line
     end = b"\n" if line.endswith(b"\n") else b""
-    is_open = False  # what one part of a turn leaves open reaches into the parts after it
+    is_open = False  # a part left open extends into the following parts of the turn
 
     def without(value: Any, *, said: bool = False) -> Any:  # noqa: ANN401  whatever JSON can hold
         nonlocal is_open

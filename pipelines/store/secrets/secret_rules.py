@@ -311,7 +311,7 @@ def looks_random(value: bytes) -> bool:
 
 
 def entropy(value: bytes) -> float:
-    """Return the entropy of a value's bytes, in bits a byte, which is Shannon's."""
+    """Return the Shannon entropy of a value's bytes, in bits per byte."""
     counts, size = Counter(value), len(value)
     return -sum(count / size * math.log2(count / size) for count in counts.values())
 
@@ -331,10 +331,10 @@ _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
 }
 
 
-# A regular expression finds the next of a few bytes fast, and the next of many slowly. So of each keyword the byte is
-# looked for that is rarest in what agents write, and what stands around it is compared only there.
-# Bytes that are rare in transcripts of code and prose, and of which every keyword has one. Each byte that is
-# added costs the whole pass time.
+# A regular expression finds the next of a few bytes fast, and the next of many slowly. So each keyword is searched for
+# by its rarest byte in what agents write, and the text around that byte is compared only then.
+# Bytes that are rare in transcripts of code and prose; every keyword has one. Each additional byte slows down the whole
+# search.
 _LOOKED_FOR: Final = "~&@?zxJKGBA_kw-c"
 _LONGEST_KEYWORD: Final = 64
 _LINE: Final = 1024
@@ -345,7 +345,7 @@ class Anchors:
     """Finds keywords.
 
     Args:
-        keywords: each with whether its case counts.
+        keywords: the keywords, each with whether its case matters.
     """
 
     def __init__(self, keywords: Iterable[Keyword]) -> None:

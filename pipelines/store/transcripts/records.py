@@ -303,7 +303,7 @@ def _since_epoch(number: float) -> datetime:
 
 
 _SPOKEN: Final = ("text", "input_text", "output_text")
-# What programs put into a user's turn, between tags at the beginning of a line. Slash commands and shell escapes are
+# Text that programs add to a user's turn, between tags at the beginning of a line. Slash commands and shell escapes are
 # commands to the program, not words to the agent.
 _PUT_IN: Final = (
     "system-reminder", "system_reminder", "local-command-stdout", "local-command-stderr", "local-command-caveat",

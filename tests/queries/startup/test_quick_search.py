@@ -86,7 +86,7 @@ def test_the_notes_come_on_standard_error_and_the_index_is_made(filled: Memory) 
         [curate, "search", "vessel", "--memory", str(filled.root)], check=True, capture_output=True, text=True
     )
     assert "we bought a vessel" in told.stdout
-    assert "built anew" in told.stderr
+    assert "rebuilt" in told.stderr
 
 
 def test_a_search_by_words_loads_no_command_line_and_no_numbers(filled: Memory) -> None:
