@@ -96,13 +96,13 @@ def scan(matrix: Matrix, question: NDArray[np.float32], allowed: list[int] | Non
     units = units[matrix.places[units] >= 0]
     if matrix.signs is None or len(matrix.kept.rows) < LARGE:
         return units, matrix.cosines(question)[matrix.places[units]], True
+    is_whole = True
     if len(units) > _FEW:
         counts = differing(matrix.signs, signs_of(question[None])[0])
         least = max(_LEAST, count // _SHARE, _A_HIT * wanted)
         if least < len(units):
-            units = units[fewest(counts[matrix.places[units]], least)]
-            return units, np.vecdot(matrix.kept.vectors(matrix.places[units]), question), False
-    return units, np.vecdot(matrix.kept.vectors(matrix.places[units]), question), True
+            units, is_whole = units[fewest(counts[matrix.places[units]], least)], False
+    return units, np.vecdot(matrix.kept.vectors(matrix.places[units]), question), is_whole
 
 
 def nearest(scanned: Scan, count: int) -> list[int]:

@@ -89,9 +89,7 @@ _TOPS: Final = _AT_THE_TOP | {NOTES}
 def form_of(path: str) -> Form | None:
     """Return how the text of the file at `path` (relative, with `/`) is extracted, or None if it is not indexed."""
     top, below, name = path.partition("/")
-    if not below:
-        return Form.TEXT
-    if path == TOMBSTONES:
+    if not below or path == TOMBSTONES:
         return Form.TEXT
     return _FORMS[top].get(name[name.rfind(".") :].lower()) if top in _FORMS and "." in name else None
 

@@ -353,7 +353,8 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA journal_mode = OFF")
             yield connection
             connection.execute("PRAGMA journal_mode = WAL")
-        _sync(aside)
+        with aside.open("rb") as file:
+            os.fsync(file.fileno())
         with _swap_lock(root, fcntl.LOCK_EX):
             _settle(path)
             aside.replace(path)
@@ -378,11 +379,3 @@ def _settle(path: Path) -> None:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for suffix in _BESIDE:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

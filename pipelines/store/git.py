@@ -376,11 +376,9 @@ class Git(GitCommands):
         if note is None:
             return
         base, head = note.decode().strip(), self.head()
-        if base and head and self._call(["read-tree", "-i", "-m", base, head])[0] == 0:
-            code = 0
-        else:  # there is no index yet, or a file of ours has staged changes
-            code = self._follow_file_by_file(base, head)
-        if code == 0:
+        has_followed = base and head and self._call(["read-tree", "-i", "-m", base, head])[0] == 0
+        # Else there is no index yet, or a file of ours has staged changes.
+        if has_followed or self._follow_file_by_file(base, head) == 0:
             with writing(_LAG), making(self.root, PRIVATE) as folder:
                 folder.unlink(_LAG.rpartition("/")[2])
 

@@ -93,8 +93,8 @@ class _Damaged(Git):
             lines = _text(self.common / name).splitlines()
             if bad := [line for line in lines if not sound.fullmatch(line)]:
                 good = "".join(f"{line}\n" for line in lines if line not in bad)
-                unread = f"{len(bad):,} line{'s' * (len(bad) > 1)} that git cannot read"
-                yield self._fault(name, f"has {unread}", partial(self._put, name, good))
+                what = f"has lines that git cannot read ({len(bad):,})"
+                yield self._fault(name, what, partial(self._put, name, good))
         branches = self._branches()
         head = _HEAD.fullmatch(_text(self.own / "HEAD"))
         in_files = not (self.common / "reftable").exists()
@@ -103,7 +103,7 @@ class _Damaged(Git):
             found = [one for one in branches if last and self._logged(one)[:1] == last] or branches
             how = partial(self._put, "HEAD", f"ref: {found[0]}\n") if len(found) == 1 else None
             command = f"`echo 'ref: refs/heads/NAME' > {shlex.quote(str(self.own / 'HEAD'))}`"
-            remedy = "" if how else f"; to repair it, run {command} with the name of your branch"
+            remedy = f"; to repair it, run {command} with the name of your branch" * (not how)
             yield self._fault("HEAD", f"does not name an existing branch{remedy}", how)
             return
         if "repositoryformatversion" not in _text(self.common / "config").lower():

@@ -107,14 +107,12 @@ def peel(line: str) -> Spoken:
         at = found.end()
         if kind in _SPEAKERS:
             seen["speaker"] = (found["name"] or found["word"] or found["nickname"]).strip()
-        else:
+        if kind not in {"named", "plain"}:
             mark_at = at
         if kind in {"bullet", "tick"}:
             seen["bullet"] = found["box"] or found["late"] or ""
         else:
             seen[kind] = kind
-        if kind == "nick":
-            mark_at = at
     speaker, dots = seen.get("speaker", ""), "dots" in seen
     chat = "nick" in seen or ("stamp" in seen and next(iter(seen)) != "bullet")
     return Spoken(

@@ -100,8 +100,8 @@ def named_item(prefix: str, *known: Iterable[str]) -> str:
     wanted = prefix.strip().casefold()
     for group in known:
         found = sorted({ident for ident in group if ident and ident.startswith(wanted)})
-        if wanted in found or len(found) == 1:
-            return wanted if wanted in found else found[0]
+        if len(found) == 1 or wanted in found:  # which sorts first
+            return found[0]
         if found:
             raise UnknownItem(prefix, found)
     raise UnknownItem(prefix, ())

@@ -229,7 +229,7 @@ def test_odd_texts_do_not_fail_their_batch(wire: Wire, make: Any) -> None:
     ("answer", "said"),
     [
         (Prepared(400, {"detail": SAID}), "rejected the request as invalid (status 400)"),
-        (Prepared(403, {"detail": SAID}), "does not let this key use the model (status 403)"),
+        (Prepared(403, {"detail": SAID}), "does not allow this key to use the model (status 403)"),
         (Prepared(429, {"detail": SAID}), "is over its rate limit or quota (status 429)"),
         (Prepared(500, {"detail": SAID}), "had an internal error (status 500)"),
         (Prepared(503, SAID, content_type="text/html"), "is temporarily unavailable (status 503)"),

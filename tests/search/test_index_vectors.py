@@ -180,7 +180,7 @@ def test_what_a_model_gives_is_checked(root: Path) -> None:
 
     report = embed_index(root, Broken("test:broken"))
     assert (report.embedded, report.missing) == (0, 3)
-    assert "no use" in report.faults[0]
+    assert "unusable" in report.faults[0]
 
 
 def test_vectors_of_two_models_are_never_compared(root: Path, bag: Bag) -> None:

@@ -45,5 +45,5 @@ def test_the_header_tells_the_form_and_its_version() -> None:
     with pytest.raises(ValueError, match="not a header"):
         check_header({"record": "item"})
     for version in (2, 0, "1", None, True):
-        with pytest.raises(ValueError, match="of version"):
+        with pytest.raises(ValueError, match="has version"):
             check_header(header_record() | {"version": version})

@@ -11,7 +11,7 @@ import hmac
 import json
 import re
 from collections import Counter
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -52,7 +52,7 @@ class Known:
     """
 
     def __init__(self, root: Path, key: Callable[[], bytes]) -> None:
-        self._root, self._key_of = root, key
+        self._root, self.key = root, cache(key)
         self.rules: dict[str, str] = {}
         self.allowed: set[str] = set()
         self._lengths: Counter[int] = Counter()
@@ -84,17 +84,9 @@ class Known:
             private_folder(self._root)
             append_bytes(self._root, FILE, json.dumps(row).encode() + b"\n")
 
-    def key(self) -> bytes:
-        """Return the user's key, which is read once."""
-        return self._key
-
-    @cached_property
-    def _key(self) -> bytes:
-        return self._key_of()
-
     def digest(self, value: bytes) -> str:
         """Return a value's keyed hash, which starts with its tag."""
-        return hmac.digest(self._key, value, "sha256").hex()[:_HASH]
+        return hmac.digest(self.key(), value, "sha256").hex()[:_HASH]
 
     def learn(self, value: bytes, rule: str) -> None:
         """Remember a value that a rule found, unless it may also be the name of something else."""
