@@ -150,7 +150,7 @@ FAILS = {
         (anthropic_error(400, "invalid_request_error", POOR), Kind.OVER_QUOTA, "its credit is used up"),
         (anthropic_error(401, "authentication_error"), Kind.UNAUTHORISED, "refused the key"),
         (anthropic_error(402, "billing_error"), Kind.OVER_QUOTA, "its credit is used up"),
-        (anthropic_error(403, "permission_error"), Kind.UNAUTHORISED, "does not let this key"),
+        (anthropic_error(403, "permission_error"), Kind.UNAUTHORISED, "does not allow this key"),
         (anthropic_error(404, "not_found_error"), Kind.UNKNOWN_MODEL, "does not know the model"),
         (anthropic_error(408, "timeout_error"), Kind.TIMED_OUT, "no answer in time"),
         (anthropic_error(413, "request_too_large"), Kind.TOO_LONG, "too long"),
@@ -167,7 +167,7 @@ FAILS = {
     "gemini": [
         (gemini_error(400, "INVALID_ARGUMENT"), Kind.BAD_REQUEST, "rejected the request as invalid"),
         (gemini_error(400, "INVALID_ARGUMENT", GEMINI_LONG), Kind.TOO_LONG, "too long for its context"),
-        (gemini_error(403, "PERMISSION_DENIED"), Kind.UNAUTHORISED, "does not let this key"),
+        (gemini_error(403, "PERMISSION_DENIED"), Kind.UNAUTHORISED, "does not allow this key"),
         (gemini_error(404, "NOT_FOUND"), Kind.UNKNOWN_MODEL, "does not know the model"),
         (gemini_error(429, "RESOURCE_EXHAUSTED", QUOTA), Kind.RATE_LIMITED, "over its rate limit"),
         (gemini_error(429, "RESOURCE_EXHAUSTED", QUOTA, PER_DAY), Kind.OVER_QUOTA, "over its quota"),

@@ -79,7 +79,7 @@ def test_what_the_memory_configures_runs_nothing(
 @pytest.mark.parametrize("address", ["ext::sh -c true", "fd::3", "--upload-pack=true", "-x:y", "git://host/x"])
 def test_an_address_that_could_run_a_program_is_refused(memory: Memory, address: str) -> None:
     subprocess.run(["git", "config", "remote.origin.url", address], cwd=memory.root, check=True)
-    with pytest.raises(GitFault, match="none that is used"):
+    with pytest.raises(GitFault, match="is not supported"):
         address_of(Git(memory.root), "origin")
 
 
