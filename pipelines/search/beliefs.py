@@ -102,7 +102,7 @@ def govern(
     over = evidence_of(connection, {item for found in claims.values() for item, why, *_ in found if why}, "")
     saying = {unit for units in over.values() for unit in units}
     claims |= _claims_about(connection, saying - scores.keys(), question)
-    ends = {one: _last(connection, one, day) for found in claims.values() for *_, one, _ in found if one}
+    ends = {one: _end_of_chain(connection, one, day) for found in claims.values() for *_, one, _ in found if one}
     named = {item for found in claims.values() for item, *_ in found} | set(ends.values())
     rows = connection.execute(_ITEMS, (json.dumps(sorted(named)),)).fetchall()
     texts = {item: text for _, item, text in rows}
@@ -156,7 +156,7 @@ def _claims_about(
     return claims
 
 
-def _last(connection: sqlite3.Connection, item: str, day: str) -> str:
+def _end_of_chain(connection: sqlite3.Connection, item: str, day: str) -> str:
     """Return the end of a chain of superseded items, on a day or now."""
     seen = {item}
     while (found := connection.execute(_NEXT, (item, day, day)).fetchone()) and found[0] not in seen:

@@ -124,7 +124,7 @@ def answer(
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
     # Ids are looked up directly: the full text is tokenised and stemmed.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
-    found: Found = "yes" if named else _how_much(connection, query, question, words, meaning)
+    found: Found = "yes" if named else _judge(connection, query, question, words, meaning)
     twice = repeated_in_logs(connection, places, question)
     fused = words
     if question.near:
@@ -136,7 +136,7 @@ def answer(
         factors = _factors(connection, scores, (words, meaning), asked)
         scores = {unit: known["fused"] * known.get("priority", 1.0) for unit, known in factors.items()}
     rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
-    raised = _raised(rules, scores)
+    raised = _rule_scores(rules, scores)
     there = fitting_units(connection, named, question) if named else {}
     scores |= raised | dict.fromkeys(there, _NAMED_SCORE)
     factors |= {unit: {**factors.get(unit, {}), "rule": score} for unit, score in raised.items()}
@@ -160,7 +160,7 @@ def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Col
     return Question(terms, resolved(asked.filters, connection), stale, asked.ranking, near)
 
 
-def _how_much(
+def _judge(
     connection: sqlite3.Connection,
     query: str,
     question: Question,
@@ -176,7 +176,7 @@ def _how_much(
     return judge(connection, telling, words, meaning, floor)
 
 
-def _raised(rules: Collection[int], scores: Mapping[int, float]) -> dict[int, float]:
+def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[int, float]:
     """Return the scores that move rules, in their order, directly after the first hits; none moves down."""
     behind = heapq.nlargest(_BEFORE_RULES, scores.values())[-1] if scores else 0.0
     wanted = {unit: behind * (1 - number * _STEP) for number, unit in enumerate(rules, 1)}

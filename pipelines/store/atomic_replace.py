@@ -53,12 +53,12 @@ def put(root: Path, folder: Folder, number: int, change: Change) -> bool:
     for _ in range(ATTEMPTS):
         current = read_bytes(root, change.path)
         wanted = merge(change.path, change.before, change.after, current)
-        if wanted == current or _swapped(root, folder, number, change.path, (current, wanted)):
+        if wanted == current or _try_swap(root, folder, number, change.path, (current, wanted)):
             return wanted != change.after
-    raise _restless(root, change.path)
+    raise _keeps_changing(root, change.path)
 
 
-def _swapped(root: Path, folder: Folder, number: int, path: str, sides: tuple[bytes | None, bytes | None]) -> bool:
+def _try_swap(root: Path, folder: Folder, number: int, path: str, sides: tuple[bytes | None, bytes | None]) -> bool:
     """Exchange a file. Return False, with everything as before, if its content was not the expected one."""
     with writing(real_path(root, path)):
         swap = swap_in(root, folder, number, path, sides)
@@ -120,12 +120,12 @@ def _bring_back(root: Path, folder: Folder, swap: Swap, change: Change, found: b
             wanted = merge(change.path, change.before, change.after, found)
         elif not (current or b"").endswith(tail):
             wanted = (current or b"") + tail
-        if wanted == current or _swapped(root, folder, swap.number, change.path, (current, wanted)):
+        if wanted == current or _try_swap(root, folder, swap.number, change.path, (current, wanted)):
             return
-    raise _restless(root, change.path)
+    raise _keeps_changing(root, change.path)
 
 
-def _restless(root: Path, path: str) -> BadFile:
+def _keeps_changing(root: Path, path: str) -> BadFile:
     why, advice = "changed at every attempt to write it", "Run again once it stops changing; the run then finishes."
     return BadFile(real_path(root, path), why, advice)
 

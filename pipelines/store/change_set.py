@@ -174,10 +174,10 @@ def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) 
     """
     was, now = item_places(before.values()), item_places(after.values())
     changes = (ItemChange(ident, was.get(ident), now.get(ident)) for ident in sorted(was.keys() | now.keys()))
-    return [one for one in changes if _looks(one.before) != _looks(one.after)]
+    return [one for one in changes if _visible(one.before) != _visible(one.after)]
 
 
-def _looks(one: ItemPlace | None) -> tuple[str, str, str] | None:
+def _visible(one: ItemPlace | None) -> tuple[str, str, str] | None:
     return (*one.place, one.line) if one else None
 
 
@@ -200,14 +200,14 @@ def understood(before: Mapping[str, Document], after: Mapping[str, Document]) ->
             if not item.id and (waiting := numbers.get((item.type, item.text))):
                 number = waiting.popleft()
                 new[placed.line] = replace(item, id=number.id, since=number.since)
-            elif item.id in left and _became_own(item, own := left[item.id].item):
+            elif item.id in left and _is_owned_since(item, own := left[item.id].item):
                 new[placed.line] = replace(item, trust=own.trust, confidence=own.confidence, by=own.by)
         if new:
             result[path] = commented(document, new)
     return result
 
 
-def _became_own(before: Item, after: Item) -> bool:
+def _is_owned_since(before: Item, after: Item) -> bool:
     """Whether a run gave a reworded item to the owner, leaving its words as they are."""
     owned = not after.by and after.trust is Trust.OWNER
     return owned and bool(before.by or before.trust is not Trust.OWNER) and before.text == after.text

@@ -325,7 +325,7 @@ def _faults(raw: dict[str, object], root: Path) -> Iterator[tuple[str, object, s
     for key in ("notes", "opted_in"):
         yield from _glob_faults(key, raw.get(key, []))
     home, logs = raw.get("home"), raw.get("logs")
-    if isinstance(home, str) and not _odd(home) and not _can_be_made(home):
+    if isinstance(home, str) and not _malformed(home) and not _can_be_made(home):
         yield "home", home, "some disks cannot have a folder of that name, or git cannot commit it"
     if isinstance(logs, str) and logs and (what := name_fault(logs)):
         yield "logs", logs, what
@@ -341,7 +341,7 @@ def _can_be_made(path: str) -> bool:
 def _path_fault(value: object, root: Path) -> str:
     if not isinstance(value, str) or not value:
         return "it should be a path in the memory"
-    if what := _odd(value):
+    if what := _malformed(value):
         return what
     parts = value.split("/")
     above = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
@@ -350,7 +350,7 @@ def _path_fault(value: object, root: Path) -> str:
     return ""
 
 
-def _odd(value: str) -> str:
+def _malformed(value: str) -> str:
     parts = value.split("/")
     if value.startswith(("/", "~")) or ".." in parts:
         return "it leads out of the memory"
@@ -372,7 +372,7 @@ def _glob_faults(key: str, value: object) -> Iterator[tuple[str, object, str]]:
         return
     for number, glob in enumerate(value):
         path = glob.removeprefix("!") if isinstance(glob, str) else ""
-        if what := _odd(path) if path else 'it should be a glob, such as "**/*.md"':
+        if what := _malformed(path) if path else 'it should be a glob, such as "**/*.md"':
             yield f"{key}[{number}]", glob, what
 
 

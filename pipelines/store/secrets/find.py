@@ -139,7 +139,7 @@ def _kept(spans: list[tuple[int, int, int]], data: bytes, rules: Rules, *, marks
     """Return the spans that are neither redacted already nor on a marked line."""
     done = [found.span() for found in _REDACTED.finditer(data)]
     kept = []
-    for start, end, order in _apart(data, spans):
+    for start, end, order in _joined(data, spans):
         at = bisect_left(done, (end, 0)) - 1
         redacted = at >= 0 and done[at][1] > start  # at least in part
         last = data.find(b"\n", end)
@@ -191,7 +191,7 @@ def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int]
     return begin - rule.before, end
 
 
-def _apart(data: bytes, spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+def _joined(data: bytes, spans: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
     """Return the spans in order, of whole characters; overlapping ones are joined under the first of their rules."""
     out: list[tuple[int, int, int]] = []
     for start, end, order in sorted(spans):

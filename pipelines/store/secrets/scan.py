@@ -154,7 +154,7 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
     found, redactor = [], load_redactor(root)
     for path, file in _opened(root, paths):
         (secrets, _), shown = inspect(file, redactor), real_path(root, path)
-        if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} holds ") for sentence in said):
+        if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} contains ") for sentence in said):
             found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
     return tuple(found)
 
@@ -183,8 +183,8 @@ def held_because(secrets: Sequence[Found]) -> str:
     lines = sorted({one.line for one in secrets})
     where = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} lines, the first is line {lines[0]}"
     return (
-        f"holds {format_found(secrets)}, {where}; the file was not changed and is not committed: remove the secret, or "
-        "mark its line with <!-- allow-secret -->"
+        f"contains {format_found(secrets)}, {where}; the file was not changed and is not committed: remove the secret, "
+        "or mark its line with <!-- allow-secret -->"
     )
 
 

@@ -134,7 +134,7 @@ def said_in(  # noqa: PLR0911  a way out for each shape
         return _codex(payload, time, zone, acts)
     if kind in {"queue-operation", "attachment"} and (done := acts.queued(record)):
         turn = Turn(0, Role.USER, _without_put_in(done[1]), _moment(time, zone), tool="claude-code", act=done[0])
-        return _placed([turn], record)
+        return _with_session([turn], record)
     if kind == "message" and isinstance(message, dict):
         return _said(message, time or message.get("timestamp"), zone, "openclaw", _text(record, "id"))
     if kind in {"", "message"} and "role" in record and "content" in record:
@@ -198,7 +198,7 @@ def _claude(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[T
     else:
         acts.called(message.get("content"))
         said = _said(message, record.get("timestamp"), zone, "claude-code", _text(record, "uuid"))
-    return said if isinstance(said, str) else _placed(said, record)
+    return said if isinstance(said, str) else _with_session(said, record)
 
 
 def _done(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Turn] | str:
@@ -219,7 +219,7 @@ def _done(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Tur
     return turns or _not_typed(text) or (PUT_IN if text else _wordless(others))
 
 
-def _placed(turns: list[Turn], record: Record) -> list[Turn]:
+def _with_session(turns: list[Turn], record: Record) -> list[Turn]:
     """Return turns with the session data of their record."""
     subagent = record.get("isSidechain") is True
     return [
