@@ -353,8 +353,7 @@ def replacing(root: Path) -> Iterator[sqlite3.Connection]:
             connection.execute("PRAGMA journal_mode = OFF")
             yield connection
             connection.execute("PRAGMA journal_mode = WAL")
-        with aside.open("rb") as file:
-            os.fsync(file.fileno())
+        _sync(aside)
         with _swap_lock(root, fcntl.LOCK_EX):
             _settle(path)
             aside.replace(path)
@@ -379,3 +378,8 @@ def _settle(path: Path) -> None:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     for suffix in _BESIDE:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
