@@ -215,7 +215,7 @@ def test_no_link_is_followed(lived: Memory, tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="symbolic link"):
         lived.read("Projects/folder/a.md")
     os.mkfifo(lived.root / "Projects/pipe.md")
-    with pytest.raises(BadFile, match="no regular file"):
+    with pytest.raises(BadFile, match="not a regular file"):
         lived.read("Projects/pipe.md")
 
 

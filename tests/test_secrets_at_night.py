@@ -98,7 +98,7 @@ def test_a_persons_own_document_stays_as_it_is_uncommitted_and_named(memory: Mem
     for now in ("2026-03-20T02:00+00:00", "2026-03-21T02:00+00:00"):
         report = night(memory, now)
         assert report.exit_code == 1
-        (told,) = [told for told in report.warnings if told.startswith(f"{path} holds")]
+        (told,) = [told for told in report.warnings if told.startswith(f"{path} contains")]
         line = text.count("\n")
         assert f"1 secret (password), line {line}; the file was not changed and is not committed" in told
         assert memory.read(path) == text
