@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -33,6 +34,15 @@ def test_a_value_goes_wherever_it_stands_before_and_after_what_told_of_it(tmp_pa
     record = redactor.redact_record(json.dumps({"text": f"one\n{VALUE}\ntwo"}).encode())
     assert VALUE.encode() not in record
     assert VALUE not in (tmp_path / ".curate/secrets.jsonl").read_text()
+
+
+def test_a_value_that_was_kept_without_its_start_is_found_too(tmp_path: Path) -> None:
+    load_redactor(tmp_path).redact(f"API_TOKEN={VALUE}")
+    kept = tmp_path / ".curate/secrets.jsonl"
+    kept.write_text(re.sub(r'"start": "[0-9a-f]+", ', "", kept.read_text()))
+    moved = tmp_path.rename(tmp_path.with_name("moved"))
+    assert '"start"' not in (moved / ".curate/secrets.jsonl").read_text()
+    assert VALUE not in load_redactor(moved).redact(f"see {VALUE}.").text
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Known values: a secret that was found once is found anywhere, whatever is around it.
 
-For each value, `.curate/secrets.jsonl` has a keyed hash, its length and the rule that found it, but never the value.
-The file may be deleted: values are then unknown until a rule finds them again.
+For each value, `.curate/secrets.jsonl` has a keyed hash, another of its first bytes, its length and the rule that found
+it, but never the value. The file may be deleted: values are then unknown until a rule finds them again.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import contextlib
 import hmac
 import json
 import re
-from collections import Counter
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,9 +31,13 @@ _LONGEST: Final = 512
 _VARIED: Final = 8
 _BITS: Final = 3.0
 _HASH: Final = 32
+_TAG: Final = 8
 _MOST: Final = 10_000
 _MOST_TRIED: Final = 250_000
 """The limit of hashes for one run without a blank, about half a second: only an attack has longer ones."""
+_START: Final = 6
+"""Bytes at the start of a value that are hashed first: the rest is hashed only if they match a known value."""
+_STARTS_KEPT: Final = 65_536
 _MOST_OPEN: Final = 4
 _HEADING: Final = re.compile(r"(?m)^#+[ \t]+(.+)$")
 _EDGE: Final = re.compile(rb"\\[nrtbf]|[^A-Za-z0-9]")
@@ -55,7 +58,8 @@ class Known:
         self._root, self.key = root, cache(key)
         self.rules: dict[str, str] = {}
         self.allowed: set[str] = set()
-        self._lengths: Counter[int] = Counter()
+        self._lengths: dict[str, set[int]] = {}  # by the hash of the first bytes; "" for values without one
+        self._start = lru_cache(maxsize=_STARTS_KEPT)(self._start_of)
         self._size = -1
 
     def refresh(self) -> Known:
@@ -76,7 +80,7 @@ class Known:
             self.rules.pop(digest, None)
         elif _SHORTEST <= length <= _LONGEST and digest not in self.allowed | self.rules.keys():
             self.rules[digest] = str(row["rule"])
-            self._lengths[length] += 1
+            self._lengths.setdefault(str(row.get("start", "")), set()).add(length)
 
     def _write(self, **row: Any) -> None:  # noqa: ANN401  any JSON
         self._take(row)
@@ -87,6 +91,14 @@ class Known:
     def digest(self, value: bytes) -> str:
         """Return a value's keyed hash, which starts with its tag."""
         return hmac.digest(self.key(), value, "sha256").hex()[:_HASH]
+
+    def _start_of(self, first: bytes) -> str:
+        """Return the keyed hash of a value's first bytes."""
+        return self.digest(b"start\0" + first)[:_TAG]
+
+    def _lengths_of(self, first: bytes) -> set[int]:
+        """Return the lengths of the known values that may begin with these bytes."""
+        return {*self._lengths.get("", ()), *self._lengths.get(self._start(first), ())}
 
     def learn(self, value: bytes, rule: str) -> None:
         """Remember a value that a rule found, unless it may also be the name of something else."""
@@ -102,7 +114,7 @@ class Known:
             or _folded(value.decode(errors="replace")) in self._names
         ):
             return
-        self._write(hash=digest, length=len(value), rule=rule)
+        self._write(hash=digest, start=self._start(value[:_START]), length=len(value), rule=rule)
 
     def allow(self, value: str) -> int:
         """Allow a value, or all values with a tag, and return their number. A value may be allowed in advance."""
@@ -128,15 +140,20 @@ class Known:
         """
         if not self.rules:
             return
-        lengths = sorted(length for length, count in self._lengths.items() if count > 0)
+        shortest = min(map(min, self._lengths.values()))
         for run in _RUN.finditer(data):
             start, end = run.span()
-            if end - start < lengths[0] or not run[0].translate(None, _WORDS):
+            if end - start < shortest or not run[0].translate(None, _WORDS):
                 continue
             edges = {start, end}
             for edge in _EDGE.finditer(data, start, end):
                 edges.update(edge.span())
-            pairs = ((at, at + length) for at in sorted(edges) for length in lengths if at + length in edges)
+            pairs = (
+                (at, at + length)
+                for at in sorted(edges)
+                for length in self._lengths_of(data[at : at + _START])
+                if at + length in edges
+            )
             for begin, stop in islice(pairs, _MOST_TRIED):
                 value = data[begin:stop]
                 if value.translate(None, _WORDS) and (rule := self.rules.get(self.digest(value))):
