@@ -5,7 +5,8 @@
 #   make torture   kill, starve and crowd a run at every point at which it writes; live through years of nights
 #   make e2e       let the real Claude Code and Codex talk to a local server; AGENTS=DIR names the folder that holds them
 #   make fuzz      try every property and reader with random inputs; FUZZ_INPUTS=1000000 chooses how many
-#   make pictures  take the pictures of the page that README shows; it needs Chromium
+#   make demo      run the sample session and draw the pictures that README shows; it needs Chromium
+#   make docs      build the documentation site in site/; a broken link fails
 #   make bench     measure the speed of the index, of a session's start and of the page; UNITS="10000 100000 1000000" chooses the sizes
 #   make bench-search DATA=DIR   measure what each part of the ranking is worth, on LoCoMo as downloaded
 #   make bench-secrets DATA="DIR ..."   measure how often the rules for secrets alarm on text without any, and how fast they are
@@ -14,7 +15,7 @@ BIN := .venv/bin
 UNITS ?= 10000 100000
 FUZZ_INPUTS ?= 1000000
 .DEFAULT_GOAL := help
-.PHONY: help install run test torture e2e fuzz pictures bench bench-search bench-secrets lint format lock clean
+.PHONY: help install run test torture e2e fuzz demo docs bench bench-search bench-secrets lint format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -50,8 +51,12 @@ fuzz: install
 	$(BIN)/python -m pytest -n auto -q -m "hypothesis and not torture" --hypothesis-profile=search
 	$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS)
 
-pictures: install
+demo: install
+	$(BIN)/python examples/terminal.py
 	$(BIN)/python examples/pictures.py
+
+docs: install
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: install
 	$(BIN)/python -m benchmarks.speed $(UNITS)
@@ -80,4 +85,4 @@ lock:
 	uv pip compile --quiet --universal --generate-hashes --no-header --upgrade pyproject.toml -o requirements/run.txt
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

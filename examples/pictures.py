@@ -1,6 +1,6 @@
 """Take the pictures of `curate view` that README shows: the month of `examples/month`, in a real Chromium.
 
-`make pictures` calls this; it needs Chromium, as `apt-get install chromium` brings it.
+`make demo` calls this; it needs Chromium, as `apt-get install chromium` brings it.
 """
 
 from __future__ import annotations

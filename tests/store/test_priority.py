@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.conftest import Memory
 
 DAY, LATER = "2026-01-01", "2026-03-02"
-DOCS = Path(__file__).parents[2] / "docs" / "beliefs.md"
+DOCS = Path(__file__).parents[2] / "docs" / "memory.md"
 
 
 def item(kind: ItemType = ItemType.FACT, trust: Trust = Trust.SELF, since: str = DAY) -> Item:
