@@ -169,8 +169,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
         _GEMINI,
         hooks=_GEMINI_HOOKS,
         hooks_file=_GEMINI,
-        notes=(_NEW_SESSIONS,),
-        project_notes=("Gemini CLI reads the settings of a project only if you trust its folder.",),
+        notes=(_NEW_SESSIONS, "Gemini CLI starts hooks and MCP servers only in folders that you trust."),
     ),
     "vscode": Agent(
         "VS Code",
