@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,17 +52,16 @@ def test_claude_accepts_the_plugin_and_a_session_uses_it(
     assert "plugin" not in memory.curate("install", "--list").partition("\n")[0]
 
 
-def test_gemini_starts_with_the_memory_and_has_its_tools(
+def test_gemini_starts_with_the_memory_and_reaches_the_server(
     memory: Memory, wire: AgentWire, gemini: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Path.home() / ".gemini/settings.json"
     before = settings.read_bytes()
     monkeypatch.chdir(tmp_path)
     memory.curate("install", "gemini")
-    assert "memcurate" in run(gemini, "mcp", "list")
+    assert re.search(r"memcurate: .* - Connected", run(gemini, "mcp", "list"))
     run(gemini, "-m", "gemini-2.5-flash", "-p", "Hello")
     first = next(request for request in wire.requests if "Hello" in request.words)
     assert "Who you are (SOUL.md)" in first.words
-    assert "memory_search" in json.dumps(first.body["tools"])
     assert run_cli(["uninstall", "gemini"]) == 0
     assert settings.read_bytes() == before
