@@ -1,4 +1,8 @@
-"""Changing files that people own: the whole plan is worked out first, each file is replaced whole, links stay links."""
+"""Changing files that people own: every change is worked out first, each file is replaced whole, links stay links.
+
+Settings are laid out anew when they are edited. If taking an edit back would not restore the old bytes, they are kept
+in a backup beside the file, and an uninstallation puts them back if nobody has touched the file since.
+"""
 
 from __future__ import annotations
 
@@ -18,43 +22,73 @@ if TYPE_CHECKING:
     from pipelines.agents.install_plan import Edit, Plan
 
 
-ADVICE: Final = "Nothing was written; mend the file, then run this again."
+ADVICE: Final = "Nothing was written. Fix the file, then run this again."
 _ATTEMPTS: Final = 5
 _SECRET, _COMMON = 0o600, 0o644
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file before and after.
+    """A file before and after an edit.
 
     Args:
-        edit: what was asked for.
-        file: the file itself, behind whatever links lead to it.
-        before: its text, or None where there is none.
-        after: its text, or None where it is to go.
+        edit: the edit.
+        file: the file itself, behind any links.
+        before: its text, or None if there is no file.
+        after: its new text, or None to remove it.
+        restored: whether that text is the backup.
     """
 
     edit: Edit
     file: Path
     before: str | None
     after: str | None
+    restored: bool = False
 
     @property
     def name(self) -> str:
-        """The file as a person knows it, with where a link leads."""
+        """The file as a person knows it; for a link, also where it leads."""
         linked = self.edit.path.is_symlink()
         return f"{self.edit.path} (a link to {self.file})" if linked else str(self.edit.path)
 
     @property
+    def is_first(self) -> bool:
+        """Whether the edit installs something into a file that holds nothing of ours."""
+        if self.edit.pair is None or self.before is None:
+            return False
+        install, remove = self.edit.pair
+        return self.edit.change is install and remove(self.before) == self.before
+
+    @property
     def backup(self) -> Path | None:
-        """Where the text before is kept, since an edit of JSON writes the whole file anew; None for other files."""
-        is_rewritten = self.file.suffix == ".json" and bool(self.before) and self.after is not None
-        return self.file.with_name(f"{self.file.name}.memcurate.bak") if is_rewritten else None
+        """Where the old text is kept, or None if the edit can be taken back without it."""
+        if self.edit.pair is None or self.before is None or self.restored:
+            return None
+        install, remove = self.edit.pair
+        if self.is_first:
+            is_lost = not self.before or remove(install(self.before)) != self.before
+        else:
+            is_lost = (
+                self.edit.change is remove
+                and self.after is not None
+                and _as_written(self.file, self.before) != self.before
+            )
+        return backup_of(self.file) if is_lost else None
 
     def diff(self) -> str:
-        """Return what changes; JSON is laid out as an edit writes it first."""
-        text = json_as_written(self.before or "") if self.file.suffix == ".json" else self.before or ""
-        return bare_diff(text, self.after or "", str(self.file))
+        """Return what changes. JSON is laid out first as an edit writes it, so that only real changes show."""
+        return bare_diff(
+            _as_written(self.file, self.before or ""), _as_written(self.file, self.after or ""), str(self.file)
+        )
+
+
+def backup_of(file: Path) -> Path:
+    """Return where the text of a settings file is kept while something is installed in it."""
+    return file.with_name(f"{file.name}.memcurate.bak")
+
+
+def _as_written(file: Path, text: str) -> str:
+    return json_as_written(text) if file.suffix == ".json" else text
 
 
 def changes(plan: Plan) -> list[Change]:
@@ -67,40 +101,40 @@ def changes(plan: Plan) -> list[Change]:
 
 
 def carry_out(plan: Plan) -> list[Change]:
-    """Do what a plan says and return what was changed. All of it is worked out before the first file is written.
+    """Carry out a plan and return what changed. Everything is worked out before the first file is written.
 
     Raises:
         BadFile: a file cannot be read or understood; nothing was written.
-        NotWritable: the disk refused a file; it is as it was, and so are those after it.
+        NotWritable: the disk refused a file; it and the files after it are unchanged.
         ChangedUnderRun: another program kept changing a file.
     """
     return [_write(change) for change in changes(plan)]
 
 
 def bare_diff(before: str, after: str, name: str) -> str:
-    """Return what changes, as lines of a diff without what stands around them: that may be secret."""
+    """Return a diff of the changed lines alone: the lines around them may hold secrets."""
     lines = difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), name, name, n=0)
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
 def read_text(path: Path) -> tuple[Path, str | None]:
-    """Return the file behind a path, and its text with its line ends as they are, or None where there is none.
+    """Return the file behind a path and its text, line endings included; None if there is no file.
 
     Raises:
-        BadFile: it is no regular file, cannot be read, is not UTF-8, or is a link to nothing.
+        BadFile: it is not a regular file, cannot be read, is not UTF-8, or is a dangling link.
     """
     file = Path(os.path.realpath(path))
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         if path.is_symlink() and not file.parent.is_dir():
-            raise BadFile(path, f"is a link to {file}, whose folder is not there", ADVICE) from None
+            raise BadFile(path, f"is a link to {file}, whose folder does not exist", ADVICE) from None
         return file, None
     except OSError as fault:
         raise BadFile(path, f"cannot be read: {(fault.strerror or str(fault)).lower()}", ADVICE) from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise BadFile(path, "is no regular file", ADVICE)
+        raise BadFile(path, "is not a regular file", ADVICE)
     with os.fdopen(descriptor, "rb") as opened:
         try:
             return file, opened.read().decode()
@@ -112,6 +146,8 @@ def _change(edit: Edit) -> Change:
     file, before = read_text(edit.path)
     try:
         after = edit.change(before or "")
+        if before is not None and (kept := _untouched(edit, file, before)) is not None:
+            return Change(edit, file, before, kept, restored=True)
     except CannotEdit as fault:
         raise BadFile(edit.path, fault.why, ADVICE) from None
     if not after and before is not None and edit.path.is_symlink():
@@ -119,8 +155,22 @@ def _change(edit: Edit) -> Change:
     return Change(edit, file, before, after or None)
 
 
+def _untouched(edit: Edit, file: Path, text: str) -> str | None:
+    """Return the backup of a file to uninstall from, if the file is just what the installation made of that backup."""
+    if edit.pair is None or edit.change is edit.pair[0]:
+        return None
+    install, remove = edit.pair
+    if remove(text) == text or _as_written(file, text) != text:
+        return None
+    with contextlib.suppress(BadFile, CannotEdit):
+        _, kept = read_text(backup_of(file))
+        if kept is not None and remove(kept) == kept and remove(install(kept)) == remove(text):
+            return kept
+    return None
+
+
 def _write(change: Change) -> Change:
-    """Write one file, or work the change out anew where another program was quicker."""
+    """Write one file; if another program was quicker, work the change out again first."""
     for _ in range(_ATTEMPTS):
         if read_text(change.edit.path)[1] != change.before:
             change = _change(change.edit)
@@ -129,17 +179,21 @@ def _write(change: Change) -> Change:
         with writing(file):
             if change.backup:
                 _put(change.backup, change.before or "", file)
+            elif change.is_first:
+                backup_of(file).unlink(missing_ok=True)  # it is of an earlier installation
             if change.after is None:
                 file.unlink(missing_ok=True)
             else:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 _put(file, change.after, file)
+            if change.restored:
+                backup_of(file).unlink(missing_ok=True)
         return change
     raise ChangedUnderRun([str(change.file)])
 
 
 def _put(file: Path, text: str, like: Path) -> None:
-    """Write a file whole, with the mode and the owner of another."""
+    """Write a file whole, with the mode and owner of another file."""
     known = like.stat() if like.exists() else None
     mode = stat.S_IMODE(known.st_mode) if known else _COMMON if file.suffix == ".md" else _SECRET
     aside = file.with_name(f".{file.name}.{os.getpid()}")
@@ -150,7 +204,7 @@ def _put(file: Path, text: str, like: Path) -> None:
             opened.flush()
             os.fchmod(descriptor, mode)
             if known:
-                with contextlib.suppress(PermissionError):  # who may not give it away keeps it
+                with contextlib.suppress(PermissionError):  # only root may give files away
                     os.fchown(descriptor, known.st_uid, known.st_gid)
             os.fsync(descriptor)
         aside.replace(file)

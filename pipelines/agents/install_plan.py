@@ -1,8 +1,7 @@
-"""Telling agents, and what starts runs at night, of a memory: one module a target.
+"""What `curate install` needs to plan an installation: the targets, what a person asked for, and the plan itself.
 
-Each has a plan: from what was asked for to the edits that make the files as they should be, and what else a person
-should know. It is data, so that it can be shown without being done: it reads and writes nothing; `edit_files` writes.
-To add a target, add its plan to `PLANS` and a line here.
+A plan is data: the edits that put files right, and notes for the person. Making one writes nothing, so it can be shown
+without being carried out; `edit_files` writes. The plans themselves are in `targets` and `timers`.
 """
 
 from __future__ import annotations
@@ -18,17 +17,23 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    TextChange = Callable[[str], str]
+
 
 TARGETS: Final = {
-    "claude-code": "Claude Code: startup context, capture of sessions, MCP tools.",
+    "claude-code": "Claude Code: context at the start, capture at the end, MCP tools.",
     "codex": "Codex CLI: the same.",
+    "cursor": "Cursor: context at the start, MCP tools.",
+    "gemini": "Gemini CLI: the same.",
+    "vscode": "VS Code: MCP tools.",
+    "claude-desktop": "Claude Desktop: MCP tools.",
     "openclaw": "OpenClaw: MCP tools, and a block in its workspace's AGENTS.md.",
-    "agents": "Any agent that reads AGENTS.md: a block that tells it how to use the memory.",
-    "cron": "Every night, by a line of your crontab.",
-    "systemd": "Every night, by a timer of yours under systemd, which makes up for missed ones.",
+    "agents": "Any agent that reads AGENTS.md: a block on how to use the memory.",
+    "cron": "Every night, by a line in your crontab.",
+    "systemd": "Every night, by a systemd user timer, which makes up for missed nights.",
     "launchd": "Every night, by launchd on a Mac.",
 }
-"""The targets, with what a person is told of each."""
+"""The targets, each with a line of help."""
 
 NIGHTLY: Final = ("cron", "systemd", "launchd")
 """The targets that start a run every night."""
@@ -39,12 +44,12 @@ class Asked:
     """What a person asked for.
 
     Args:
-        program: how `curate` is called for the memory.
+        program: how to call `curate` for the memory.
         home: the person's home folder.
-        folder: the project whose settings to change, or None for the person's own.
+        folder: the project to install for, or None for the person's own settings.
         agents_md: the AGENTS.md to change, or None for the usual one.
-        time: when the nights begin, `HH:MM`; empty for what was installed before, else 02:00.
-        zone: the memory's time zone where it is not the machine's, else empty.
+        time: when nights begin, `HH:MM`; empty to keep the time that is installed, else 02:00.
+        zone: the memory's time zone if it is not the machine's, else empty.
     """
 
     program: Program
@@ -57,17 +62,20 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One file that is to change.
+    """A change to one file.
 
     Args:
-        path: the file, as the agent finds it; it may be a symbolic link.
-        change: from its text (empty where there is none) to the text it should have; an empty one removes the file.
-        empty: what stands in a file that holds nothing, where it cannot be removed because it is linked to.
+        path: the file as the agent finds it; it may be a symbolic link.
+        change: takes the file's text (empty if there is none) and returns the new one; an empty one removes the file.
+        empty: what to write instead if the file is a link and must not be removed.
+        pair: what installs and what removes, one of which is `change`. With both, an uninstallation can tell whether
+            the file is untouched and restore its old bytes. None if no backup is needed for that.
     """
 
     path: Path
-    change: Callable[[str], str]
+    change: TextChange
     empty: str = ""
+    pair: tuple[TextChange, TextChange] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +83,28 @@ class Plan:
     """What a target does.
 
     Args:
-        edits: the files, in order.
-        notes: sentences for the person, as what is left to do by hand.
-        crontab: from the person's crontab to the one they should have, or None for a target that has no part in it.
+        edits: the files to change, in order.
+        notes: sentences for the person, such as what is left to do by hand.
+        crontab: takes the person's crontab and returns the new one; None if the target does not touch it.
         before: commands that make the edits safe, run first.
-        after: commands that make the edits count, run last.
+        after: commands that put the edits into effect, run last.
     """
 
     edits: tuple[Edit, ...]
     notes: tuple[str, ...] = ()
-    crontab: Callable[[str], str] | None = None
+    crontab: TextChange | None = None
     before: tuple[tuple[str, ...], ...] = ()
     after: tuple[tuple[str, ...], ...] = ()
 
 
-# The command line that an agent is told, and how it is known again in the agent's settings.
+# The commands that agents run, and how they are recognised in an agent's settings.
 
 
 NAME: Final = "memcurate"
+PLUGIN: Final = "memcurate"
+"""The name of the Claude Code plugin in deploy/claude-code."""
 CONTEXT: Final = ("context", "--format", "claude-code")
+CURSOR_CONTEXT: Final = ("context", "--format", "cursor")
 CAPTURE: Final = ("capture", "--hook")
 MCP: Final = ("mcp",)
 _MODULE: Final = ("-m", "pipelines.cli")
@@ -103,10 +114,10 @@ _EARLIER: Final = ("-m", "pipelines.commands")
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """How `curate` is called for one memory.
+    """How to call `curate` for one memory.
 
     Args:
-        words: the program, by an absolute path: what starts an agent often has another PATH.
+        words: the program, by an absolute path: whatever starts an agent often has another PATH.
         root: the memory.
     """
 
@@ -114,15 +125,15 @@ class Program:
     root: Path
 
     def arguments(self, verb: Sequence[str]) -> list[str]:
-        """Return the words of a call of a verb, without the program's first."""
+        """Return the arguments of a call, without the program itself."""
         return [*self.words[1:], *verb, "--memory", str(self.root)]
 
     def line(self, verb: Sequence[str]) -> str:
-        """Return a call of a verb as a shell reads it."""
+        """Return a call as a shell reads it."""
         return shlex.join([self.words[0], *self.arguments(verb)])
 
     def renewed(self, line: str, verb: Sequence[str]) -> str:
-        """Return a line that was found as it should be now: this program, this memory, and what a person added."""
+        """Return an existing line brought up to date: this program and memory, plus the options that a person added."""
         words = shlex.split(line)
         kept = words[words.index(verb[0]) + 1 :]
         at = kept.index("--memory") + 1
@@ -130,14 +141,14 @@ class Program:
         return line if words == wanted else shlex.join(wanted)
 
     def for_people(self) -> str:
-        """Return the program as a person types it: short where that means the same."""
+        """Return the program as a person types it: just `curate` if that is the same program."""
         found = shutil.which("curate")
         same = found is not None and len(self.words) == 1 and Path(found).resolve() == Path(self.words[0]).resolve()
         return "curate" if same else shlex.join(self.words)
 
 
 def this_program(root: Path) -> Program:
-    """Return the program that runs now, for a memory."""
+    """Return the program that is running, for a memory."""
     called = Path(sys.argv[0]).absolute()
     beside = Path(sys.executable).with_name("curate")
     for candidate in (called, beside):
@@ -147,7 +158,7 @@ def this_program(root: Path) -> Program:
 
 
 def is_call(words: Sequence[str], verb: Sequence[str]) -> bool:
-    """Whether some words are a call of a verb as `curate install` writes it, whatever its place and memory are."""
+    """Whether some words are a call that `curate install` wrote, whatever program path and memory they name."""
     if verb[0] not in words:
         return False
     at = list(words).index(verb[0])
@@ -157,7 +168,7 @@ def is_call(words: Sequence[str], verb: Sequence[str]) -> bool:
 
 
 def is_line(line: object, verb: Sequence[str]) -> bool:
-    """Whether a value of somebody's settings is such a call, as a shell reads it."""
+    """Whether a value in somebody's settings is such a call, written for a shell."""
     if not isinstance(line, str):
         return False
     try:

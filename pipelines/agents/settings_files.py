@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.agents.install_plan import MCP, NAME, is_call, is_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+    from collections.abc import Callable, Mapping, MutableMapping, Sequence
 
     from pipelines.agents.install_plan import Program
 
@@ -118,8 +118,9 @@ def edit_toml(text: str, change: Callable[[Settings], None]) -> str:
     change(data)
     if data == before:
         return text
-    made = tomlkit.dumps(data)
-    return made.rstrip() + ("\r\n" if "\r\n" in text else "\n") if made.strip() else ""
+    made = tomlkit.dumps(data).rstrip()
+    end = text[len(text.rstrip()) :] if text.strip() else "\n"
+    return made + end if made else ""
 
 
 def table_at(settings: Settings, path: Sequence[str]) -> Settings:
@@ -195,54 +196,83 @@ def is_ours(entry: object) -> bool:
     return all(isinstance(word, str) for word in words) and is_call(words, MCP)
 
 
-# Claude Code and Codex share the form of hooks: events, in each a list of groups, in each group commands.
+# Hooks are lists of commands under the name of an event. Claude Code, Codex and Gemini CLI put them into groups that
+# share a matcher; Cursor lists them directly, in a file that begins with its version.
 
 
-def add_hooks(settings: Settings, hooks: Sequence[Hook], program: Program) -> None:
-    """Put each hook into settings once: one that is there is renewed where it stands, others are left alone.
+def add_hooks(
+    settings: Settings,
+    hooks: Sequence[Hook],
+    program: Program,
+    head: Mapping[str, Any] | None = None,
+    *,
+    grouped: bool = True,
+) -> None:
+    """Add each hook once; one that is there already is renewed in place, and other people's are left alone.
+
+    Args:
+        settings: what the file holds.
+        hooks: the hooks to add.
+        program: how `curate` is called.
+        head: keys that the file must have besides; those it has already stay as they are.
+        grouped: whether the program wants each command inside a group.
 
     Raises:
-        CannotEdit: the hooks have a form of which nothing is known.
+        CannotEdit: the hooks have a shape that we do not know.
     """
+    for key, value in (head or {}).items():
+        settings.setdefault(key, value)
     for event, verb, matcher, more in hooks:
         if found := _found(settings, event, verb):
             (_, entry), *others = found
             entry["command"] = program.renewed(entry["command"], verb)
             _remove(settings, event, others)
             continue
-        groups = table_at(settings, ["hooks"]).setdefault(event, [])
-        if not isinstance(groups, list):
-            raise CannotEdit(f"cannot be edited: `hooks.{event}` is no list")
-        entry = {"type": "command", "command": program.line(verb), **more}
-        groups.append({**({"matcher": matcher} if matcher else {}), "hooks": [entry]})
+        listed = table_at(settings, ["hooks"]).setdefault(event, [])
+        if not isinstance(listed, list):
+            raise CannotEdit(f"cannot be edited: `hooks.{event}` is not a list")
+        entry = {"command": program.line(verb), **more}
+        listed.append(_grouped(entry, matcher) if grouped else entry)
 
 
-def remove_hooks(settings: Settings, hooks: Sequence[Hook]) -> None:
-    """Take the hooks out of settings, and what is empty then."""
+def _grouped(entry: dict[str, Any], matcher: str) -> dict[str, Any]:
+    return {**({"matcher": matcher} if matcher else {}), "hooks": [{"type": "command", **entry}]}
+
+
+def remove_hooks(settings: Settings, hooks: Sequence[Hook], head: Mapping[str, Any] | None = None) -> None:
+    """Remove the hooks and whatever becomes empty; a file that holds nothing but `head` then becomes empty, too."""
     for event, verb, *_ in hooks:
         _remove(settings, event, _found(settings, event, verb))
+    if head and settings == head:
+        settings.clear()
 
 
-def _remove(settings: Settings, event: str, found: Iterable[tuple[dict[str, Any], dict[str, Any]]]) -> None:
-    for group, entry in found:
-        group["hooks"] = [one for one in group["hooks"] if one is not entry]
-        if not group["hooks"]:
-            groups = settings["hooks"][event]
-            groups[:] = [one for one in groups if one is not group]
-    if value_at(settings, ("hooks", event)) == []:
+def _remove(settings: Settings, event: str, found: Sequence[tuple[list[Any], dict[str, Any]]]) -> None:
+    for entries, entry in found:
+        entries[:] = [one for one in entries if one is not entry]
+    emptied = [entries for entries, _ in found if not entries]
+    listed: Any = value_at(settings, ("hooks", event))
+    if emptied:
+        listed[:] = [one for one in listed if not any(one["hooks"] is gone for gone in emptied if _is_group(one))]
+    if found and not listed:
         drop_at(settings, ("hooks", event))
 
 
-def _found(settings: Settings, event: str, verb: Sequence[str]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return each group that has a hook for the verb, with the hook's entry."""
-    groups = value_at(settings, ("hooks", event))
+def _found(settings: Settings, event: str, verb: Sequence[str]) -> list[tuple[list[Any], dict[str, Any]]]:
+    """Return each hook that calls the verb, with the list that holds it."""
+    listed = value_at(settings, ("hooks", event))
+    if not isinstance(listed, list):
+        return []
     return [
-        (group, entry)
-        for group in (groups if isinstance(groups, list) else [])
-        if isinstance(group, dict) and isinstance(group.get("hooks"), list)
-        for entry in group["hooks"]
+        (entries, entry)
+        for entries in (listed, *(group["hooks"] for group in listed if _is_group(group)))
+        for entry in entries
         if isinstance(entry, dict) and is_line(entry.get("command"), verb)
     ]
+
+
+def _is_group(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("hooks"), list)
 
 
 # A marked block in somebody's AGENTS.md is merged in place, and taken out to the byte.

@@ -1,15 +1,18 @@
-"""What each target of `curate install` does: its plan for agents' settings, and which agents are told of a memory."""
+"""The targets of `curate install`: a table of agents and their settings files, and a plan for each target."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import sys
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.agents.edit_files import ADVICE, changes, read_text
-from pipelines.agents.install_plan import CAPTURE, CONTEXT, NIGHTLY, TARGETS, Edit, Plan
+from pipelines.agents.install_plan import CAPTURE, CONTEXT, CURSOR_CONTEXT, NIGHTLY, PLUGIN, TARGETS, Edit, Plan
 from pipelines.agents.settings_files import (
     CannotEdit,
     add_hooks,
@@ -32,108 +35,284 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pipelines.agents.install_plan import Asked
-    from pipelines.agents.settings_files import Hook
+    from pipelines.agents.settings_files import Hook, Settings
 
 
 _STARTS: Final = "startup|clear|compact"
 """A resumed session has its context in its own transcript."""
-# The end of a session waits a second and a half for hooks that name no time of their own, and a minute at most.
+# Claude Code waits 1.5 seconds for a SessionEnd hook without a timeout, and a minute at most.
 CLAUDE_HOOKS: Final[Sequence[Hook]] = (
     ("SessionStart", CONTEXT, _STARTS, {"timeout": 10}),
     ("PreCompact", CAPTURE, "", {"timeout": 60}),
     ("SessionEnd", CAPTURE, "", {"timeout": 60}),
 )
-# Codex gives the end of a session three seconds at most, and cuts a hook's context at 2,500 tokens unless told more.
-CODEX_HOOKS: Final[Sequence[Hook]] = (
+# Codex waits three seconds at most for a SessionEnd hook, and cuts a hook's context at 2,500 tokens by default.
+_CODEX_HOOKS: Final[Sequence[Hook]] = (
     ("SessionStart", CONTEXT, _STARTS, {"timeout": 10, "additionalContextLimit": 5000}),
     ("PreCompact", CAPTURE, "", {"timeout": 60}),
     ("SessionEnd", CAPTURE, "", {"timeout": 3}),
 )
-_EMPTY: Final = "{}\n"
+# Gemini CLI takes milliseconds, and its matcher is one exact word.
+_GEMINI_HOOKS: Final[Sequence[Hook]] = (("SessionStart", CONTEXT, "", {"name": "memcurate", "timeout": 10_000}),)
+_CURSOR_HOOKS: Final[Sequence[Hook]] = (("sessionStart", CURSOR_CONTEXT, "", {"timeout": 10}),)
+_JSON: Final = "{}\n"
+_NEW_SESSIONS: Final = "Sessions that start from now on have the memory; restart the ones that are running."
 
 
-def installed_agents(asked: Asked) -> list[str]:
-    """Return the agents that are told of a memory: those from which an uninstallation would take something."""
-    found = []
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a program keeps a settings file.
+
+    Args:
+        file: the file, in the folder below.
+        folder: its folder, in the home folder.
+        variable: the environment variable that names another folder; empty if there is none.
+        mac: the folder on a Mac, in the home folder, if that differs.
+        project: the file that the program reads in a project's folder; empty if it reads none.
+    """
+
+    file: str
+    folder: str = ""
+    variable: str = ""
+    mac: str = ""
+    project: str = ""
+
+    def path(self, asked: Asked) -> Path:
+        """Return the file for a person, or for their project."""
+        if asked.folder:
+            return asked.folder / self.project
+        if self.mac and sys.platform == "darwin":
+            return asked.home / self.mac / self.file
+        return _named_path(self.variable, asked.home / self.folder) / self.file
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent that is set up by settings files alone.
+
+    Args:
+        title: its name.
+        commands: the commands that start it, any of which shows that it is installed.
+        servers: the file that lists its MCP servers.
+        keys: where the list is in that file.
+        entry: what an entry of the list needs besides command and arguments.
+        hooks: the hooks it gets.
+        hooks_file: the file that lists them.
+        head: what the file of hooks must hold besides.
+        grouped: whether hooks are listed in groups.
+        is_app: whether it is an app, which need not be on PATH; its settings folder shows that it is installed.
+        notes: what a person should know after an installation.
+        project_notes: what they should know besides after one for a project.
+    """
+
+    title: str
+    commands: tuple[str, ...]
+    servers: Place
+    keys: tuple[str, ...] = ("mcpServers",)
+    entry: Mapping[str, str] = field(default_factory=dict)
+    hooks: Sequence[Hook] = ()
+    hooks_file: Place | None = None
+    head: Mapping[str, Any] = field(default_factory=dict)
+    grouped: bool = True
+    is_app: bool = False
+    notes: tuple[str, ...] = ()
+    project_notes: tuple[str, ...] = ()
+
+
+_STDIO: Final = {"type": "stdio"}
+_GEMINI: Final = Place(".gemini/settings.json", "", "GEMINI_CLI_HOME", project=".gemini/settings.json")
+_READS_BLOCK: Final = "also reads AGENTS.md: `curate install agents` in a project says when to use the memory."
+AGENTS: Final[Mapping[str, Agent]] = {
+    "claude-code": Agent(
+        "Claude Code",
+        ("claude",),
+        Place(".claude.json", "", "CLAUDE_CONFIG_DIR", project=".mcp.json"),
+        entry=_STDIO,
+        hooks=CLAUDE_HOOKS,
+        hooks_file=Place("settings.json", ".claude", "CLAUDE_CONFIG_DIR", project=".claude/settings.json"),
+        notes=(_NEW_SESSIONS,),
+        project_notes=("Claude Code asks once before it uses the MCP server of a project.",),
+    ),
+    "codex": Agent(
+        "Codex",
+        ("codex",),
+        Place("config.toml", ".codex", "CODEX_HOME", project=".codex/config.toml"),
+        keys=("mcp_servers",),
+        hooks=_CODEX_HOOKS,
+        hooks_file=Place("hooks.json", ".codex", "CODEX_HOME", project=".codex/hooks.json"),
+        notes=("Codex runs a new or changed hook only after you trust it: start `codex` and open /hooks.",),
+        project_notes=("Codex reads the settings of a project only if you trust the project.",),
+    ),
+    "cursor": Agent(
+        "Cursor",
+        ("cursor", "cursor-agent"),
+        Place("mcp.json", ".cursor", project=".cursor/mcp.json"),
+        entry=_STDIO,
+        hooks=_CURSOR_HOOKS,
+        hooks_file=Place("hooks.json", ".cursor", project=".cursor/hooks.json"),
+        head={"version": 1},
+        grouped=False,
+        is_app=True,
+        notes=("Open a new chat in Cursor: it starts with the memory.", f"Cursor {_READS_BLOCK}"),
+        project_notes=("Cursor runs the hooks of a project only if you trust the workspace.",),
+    ),
+    "claude-desktop": Agent(
+        "Claude Desktop",
+        ("claude-desktop",),
+        Place("Claude/claude_desktop_config.json", ".config", "XDG_CONFIG_HOME", "Library/Application Support"),
+        is_app=True,
+        notes=("Quit Claude Desktop and start it again: it reads its settings only at the start.",),
+    ),
+    "gemini": Agent(
+        "Gemini CLI",
+        ("gemini",),
+        _GEMINI,
+        hooks=_GEMINI_HOOKS,
+        hooks_file=_GEMINI,
+        notes=(_NEW_SESSIONS, "Gemini CLI starts hooks and MCP servers only in folders that you trust."),
+    ),
+    "vscode": Agent(
+        "VS Code",
+        ("code",),
+        Place(
+            "Code/User/mcp.json",
+            ".config",
+            "XDG_CONFIG_HOME",
+            "Library/Application Support",
+            project=".vscode/mcp.json",
+        ),
+        keys=("servers",),
+        entry=_STDIO,
+        is_app=True,
+        notes=("VS Code asks once whether you trust the server, before it starts it.", f"VS Code {_READS_BLOCK}"),
+    ),
+}
+"""The agents that need nothing but settings. To add one, add a row here and a line to `TARGETS`."""
+_COMMANDS: Final = {"openclaw": "openclaw", "cron": "crontab", "systemd": "systemctl", "launchd": "launchctl"}
+
+
+def installed_agents(asked: Asked) -> dict[str, list[str]]:
+    """Return the agents that use a memory, each with the places that say so: what uninstalling would change."""
+    found: dict[str, list[str]] = {}
     for name in TARGETS:
         with contextlib.suppress(CurateError):
-            found += [name] if name not in NIGHTLY and changes(PLANS[name](asked, adding=False)) else []
+            places = (
+                [] if name in NIGHTLY else [str(one.edit.path) for one in changes(PLANS[name](asked, adding=False))]
+            )
+            if name == "claude-code" and (plugin := enabled_plugin(asked)):
+                places.append(f"plugin {plugin}")
+            found |= {name: places} if places else {}
     return found
 
 
-def plan_claude_code(asked: Asked, *, adding: bool) -> Plan:
-    """Return what to do to tell Claude Code of the memory, or to take that back: hooks, and the server beside them."""
-    settings = _named_path("CLAUDE_CONFIG_DIR", asked.home / ".claude") / "settings.json"
-    servers = _named_path("CLAUDE_CONFIG_DIR", asked.home) / ".claude.json"
-    if asked.folder:
-        settings, servers = asked.folder / ".claude/settings.json", asked.folder / ".mcp.json"
-    server = _edit_server(servers, ("mcpServers",), asked, adding=adding, more={"type": "stdio"})
-    edits = _edit_hooks(settings, CLAUDE_HOOKS, server, asked, adding=adding)
+def program_found(name: str, asked: Asked) -> bool | None:
+    """Whether the program of a target is on this machine; None for a target that is no program."""
+    agent = AGENTS.get(name)
+    commands = agent.commands if agent else (_COMMANDS[name],) if name in _COMMANDS else ()
+    if not commands:
+        return None
+    return any(map(shutil.which, commands)) or (agent is not None and agent.is_app and _has_settings(agent, asked))
+
+
+def _has_settings(agent: Agent, asked: Asked) -> bool:
+    """Whether the folder of an app's settings holds more than what an installation writes."""
+    ours = {Path(place.file).name for place in (agent.servers, agent.hooks_file) if place}
+    folder = agent.servers.path(asked).parent
+    return folder.is_dir() and any(one.name.removesuffix(".memcurate.bak") not in ours for one in folder.iterdir())
+
+
+def plan_settings(name: str, asked: Asked, *, adding: bool) -> Plan:
+    """Return the plan for an agent of the table: its hooks and its MCP server.
+
+    Raises:
+        UsageFault: a project was named, and the agent has no settings for a project; or its plugin does all of it.
+    """
+    agent = AGENTS[name]
+    if asked.folder and not agent.servers.project:
+        raise UsageFault(f"{agent.title} has no settings for a project.", "Leave --project-dir out.")
+    if adding and name == "claude-code" and (plugin := enabled_plugin(asked)):
+        raise UsageFault(
+            f"The plugin {plugin} is enabled in Claude Code and does the same.",
+            f"Keep one of the two: `claude plugin uninstall {plugin}` removes the plugin.",
+        )
+    files: dict[Path, _Changes] = {}
+    if agent.hooks_file:
+        # A hook that is off by default belongs here: add it to `hooks` if `asked` wants it, and remove it in any case.
+        hooks = agent.hooks
+        change = files.setdefault(agent.hooks_file.path(asked), _Changes())
+        change.add.append(
+            partial(add_hooks, hooks=hooks, program=asked.program, head=agent.head, grouped=agent.grouped)
+        )
+        change.remove.append(partial(remove_hooks, hooks=hooks, head=agent.head))
+    files.setdefault(agent.servers.path(asked), _Changes()).server(agent.keys, asked, agent.entry)
+    edits = tuple(change.edit(path, adding=adding) for path, change in files.items())
     if not adding:
-        return Plan(edits, ("Sessions that run now keep what they were started with.",))
-    notes = ["Sessions that start from now on have the memory; one that runs has to be started anew."]
-    if asked.folder:
-        notes.append("Claude Code asks once before it uses the MCP server of a project.")
-    return Plan(edits, tuple(notes))
+        return Plan(edits, ("Sessions that are running keep the memory until they end.",))
+    return Plan(edits, (*agent.notes, *(agent.project_notes if asked.folder else ())))
 
 
-def plan_codex(asked: Asked, *, adding: bool) -> Plan:
-    """Return what to do to tell Codex of the memory, or to take that back: hooks, and the server in its TOML."""
-    folder = asked.folder / ".codex" if asked.folder else _named_path("CODEX_HOME", asked.home / ".codex")
-    server = _edit_server(folder / "config.toml", ("mcp_servers",), asked, adding=adding, edit=edit_toml)
-    edits = _edit_hooks(folder / "hooks.json", CODEX_HOOKS, server, asked, adding=adding)
-    notes = ["Codex runs a new or changed hook only once you trusted it: start `codex` and open /hooks."]
-    notes += ["Codex reads the settings of a project only where you trust the project."] if asked.folder else []
-    return Plan(edits, tuple(notes) if adding else ())
+@dataclass(frozen=True, slots=True)
+class _Changes:
+    """What is added to one settings file, and what takes it out again."""
+
+    add: list[Callable[[Settings], None]] = field(default_factory=list)
+    remove: list[Callable[[Settings], None]] = field(default_factory=list)
+
+    def server(self, keys: Sequence[str], asked: Asked, entry: Mapping[str, str] | None = None) -> _Changes:
+        """Add the MCP server to what is added."""
+        self.add.append(partial(add_server, path=keys, program=asked.program, more=entry))
+        self.remove.append(partial(remove_server, path=keys))
+        return self
+
+    def edit(self, path: Path, *, adding: bool) -> Edit:
+        """Return the edit of a file that does either."""
+        in_form, empty = (edit_toml, "") if path.suffix == ".toml" else (edit_json, _JSON)
+
+        def apply(changes: Sequence[Callable[[Settings], None]], text: str) -> str:
+            def all_of_them(settings: Settings) -> None:
+                for change in changes:
+                    change(settings)
+
+            return in_form(text, all_of_them)
+
+        install, remove = partial(apply, self.add), partial(apply, self.remove)
+        return Edit(path, install if adding else remove, empty, (install, remove))
 
 
-def _edit_hooks(file: Path, hooks: Sequence[Hook], server: Edit, asked: Asked, *, adding: bool) -> tuple[Edit, ...]:
-    """Return the edits that add hooks to a file of JSON, and the server, or take both out."""
-    change = partial(add_hooks, program=asked.program) if adding else remove_hooks
-    edit = Edit(file, partial(edit_json, change=partial(change, hooks=hooks)), _EMPTY)
-    return edit, server
-
-
-def _edit_server(
-    file: Path,
-    path: Sequence[str],
-    asked: Asked,
-    *,
-    adding: bool,
-    edit: Callable[..., str] = edit_json,
-    more: Mapping[str, str] | None = None,
-) -> Edit:
-    """Return the edit that adds the server to an agent's settings, or takes it out."""
-    change = partial(add_server, program=asked.program, more=more) if adding else remove_server
-    empty = _EMPTY if edit is edit_json else ""
-    return Edit(file, partial(edit, change=partial(change, path=path)), empty)
+def enabled_plugin(asked: Asked) -> str:
+    """Return the name of our plugin if it is enabled in Claude Code, else an empty string."""
+    file = AGENTS["claude-code"].hooks_file
+    with contextlib.suppress(CurateError, CannotEdit):
+        enabled = value_at(load_json(read_text(file.path(asked))[1] or "") if file else {}, ("enabledPlugins",))
+        names = enabled if isinstance(enabled, dict) else {}
+        return next((name for name, on in names.items() if on is True and name.partition("@")[0] == PLUGIN), "")
+    return ""
 
 
 def plan_openclaw(asked: Asked, *, adding: bool) -> Plan:
-    """Return what to do to tell OpenClaw of the memory, or to take that back.
+    """Return the plan for OpenClaw: the server in its settings, and a block in the AGENTS.md that starts each session.
 
-    That is the server in its settings, and a block in the AGENTS.md with which each session begins. Its hooks are
-    programs that run inside its gateway, and its sessions can be captured from their folder at any time.
+    Its hooks are programs inside its gateway, so none are installed. Its sessions can be captured from their folder.
 
     Raises:
-        UsageFault: a project was named; OpenClaw has settings for a person alone.
-        BadFile: its settings are no JSON.
+        UsageFault: a project was named; OpenClaw has only settings for a person.
+        BadFile: its settings are not JSON.
     """
     if asked.folder:
         raise UsageFault("OpenClaw has no settings for a project.", "Leave --project-dir out.")
     state = _named_path("OPENCLAW_STATE_DIR", asked.home / ".openclaw")
     settings = _named_path("OPENCLAW_CONFIG_PATH", state / "openclaw.json")
-    edits = [_edit_server(settings, ("mcp", "servers"), asked, adding=adding)]
-    notes = ["A gateway that runs has to be started anew: `openclaw gateway restart`."]
+    edits = [_Changes().server(("mcp", "servers"), asked).edit(settings, adding=adding)]
+    notes = ["Restart a gateway that is running: `openclaw gateway restart`."]
     workspace = _workspace(settings, state, asked.home)
     if workspace.is_dir() and not (workspace / SETTINGS).exists():
         edits.append(_edit_block(workspace / "AGENTS.md", asked, adding=adding))
-    notes.append("Its sessions are taken in by `curate capture --from openclaw`, for example before the nightly run.")
+    notes.append("`curate capture --from openclaw` captures its sessions; run it before the nightly run, for example.")
     return Plan(tuple(edits), tuple(notes) if adding else ())
 
 
 def _workspace(settings: Path, state: Path, home: Path) -> Path:
-    """Return the folder in which OpenClaw's agent works: what its settings say, else the usual one."""
+    """Return the folder that OpenClaw's agent works in: the one in its settings, else the usual one."""
     _, text = read_text(settings)
     try:
         value = value_at(load_json(text or ""), ("agents", "defaults", "workspace"))
@@ -145,20 +324,20 @@ def _workspace(settings: Path, state: Path, home: Path) -> Path:
 
 
 def _named_path(variable: str, usual: Path) -> Path:
-    named = os.environ.get(variable)
+    named = os.environ.get(variable) if variable else None
     return Path(named).expanduser().absolute() if named else usual
 
 
 def plan_agents(asked: Asked, *, adding: bool) -> Plan:
-    """Return what to do to tell the agents of a project of the memory, or to take that back.
+    """Return the plan for the agents of a project: a block in its AGENTS.md.
 
     Raises:
-        UsageFault: the file would be the memory's own AGENTS.md, which needs no block.
+        UsageFault: the file is the memory's own AGENTS.md, which needs no block.
     """
     file = asked.agents_md or (asked.folder or Path.cwd()) / "AGENTS.md"
     if adding and (file.parent / SETTINGS).exists():
         raise UsageFault(
-            f"{file} is a memory's own, and tells its agent how to use it already.",
+            f"{file} is a memory's own file and already says how to use it.",
             "Go to the project where your agent works, or name a file with --agents-md FILE.",
         )
     return Plan((_edit_block(file, asked, adding=adding),))
@@ -169,12 +348,11 @@ def _edit_block(file: Path, asked: Asked, *, adding: bool) -> Edit:
 
 
 PLANS: Final[Mapping[str, Callable[..., Plan]]] = {
-    "claude-code": plan_claude_code,
-    "codex": plan_codex,
+    **{name: partial(plan_settings, name) for name in AGENTS},
     "openclaw": plan_openclaw,
     "agents": plan_agents,
     "cron": plan_cron,
     "systemd": plan_systemd,
     "launchd": plan_launchd,
 }
-"""What each target of `TARGETS` does: from what was asked for, and whether to add or to take back, to its plan."""
+"""The plan of each target in `TARGETS`: called with what was asked for and whether to add or to take back."""

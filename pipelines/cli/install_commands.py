@@ -1,4 +1,4 @@
-"""`curate install` and `curate uninstall`: tell an agent, or what starts programs at night, of the memory."""
+"""`curate install` and `curate uninstall`: connect an agent to the memory, or schedule nights."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ import click
 from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, Asked, this_program
 from pipelines.agents.readers import reader_removal
-from pipelines.agents.targets import PLANS, installed_agents
+from pipelines.agents.targets import PLANS, installed_agents, program_found
 from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
 from pipelines.cli.models_commands import can_ask, choose, login_means
-from pipelines.cli.options import with_root
-from pipelines.cli.output import say, warn
-from pipelines.errors import UsageFault
+from pipelines.cli.options import memory_option, named_memory
+from pipelines.cli.output import on_terminal, say, say_table, warn
+from pipelines.errors import NoMemory, UsageFault
 from pipelines.provider_settings import LOGINS, user_file
+from pipelines.store.user_layout import find_memory
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from pipelines.agents.install_plan import Plan
+    from pipelines.agents.timers import Found
 
 
 _OPTIONS: Final = (
@@ -34,13 +37,13 @@ _OPTIONS: Final = (
         "folder",
         type=click.Path(path_type=Path, file_okay=False, exists=True),
         metavar="DIR",
-        help="Only for the project in DIR.",
+        help="Change the settings of the project in DIR instead of your own.",
     ),
     click.option(
         "--agents-md",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="The AGENTS.md to write into, for the target agents.",
+        help="For the target agents: the AGENTS.md to change.",
     ),
     click.option("--print", "only_print", is_flag=True, help="Show what would change, and change nothing."),
 )
@@ -54,16 +57,16 @@ def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command()
-@click.option("--list", "listing", is_flag=True, help="Say what is installed, and change nothing.")
-@click.option("--time", default="", metavar="HH:MM", help="When the nights begin (else 02:00, or as installed).")
+@click.option("--list", "listing", is_flag=True, help="List the targets and what is installed. Needs no memory.")
+@click.option("--time", default="", metavar="HH:MM", help="When nights begin (default: 02:00, or as installed).")
 @click.option(
     "--read-with-login/--no-read-with-login",
     default=None,
-    help="For claude-code and codex: let it read the logs at night with the login that it has, or do not ask.",
+    help="For claude-code and codex: let the program read the logs at night with its login, or do not ask.",
 )
 @_target_options
-@with_root
-def curate_install(  # noqa: PLR0913  one a flag of the verb
+@memory_option
+def curate_install(  # noqa: PLR0913  one for each flag
     *,
     target: str | None,
     folder: Path | None,
@@ -72,17 +75,17 @@ def curate_install(  # noqa: PLR0913  one a flag of the verb
     listing: bool,
     time: str,
     read_with_login: bool | None,
-    root: Path,
+    memory: Path | None,
 ) -> None:
-    """Tell TARGET of the memory: claude-code, codex, openclaw, or agents (any that reads AGENTS.md).
+    """Connect TARGET to the memory: an agent or editor, or a scheduler that curates it every night.
 
-    Or have it curated every night: by cron, systemd or launchd. What else stands in their settings stays;
-    installing again renews what was installed, for example after the memory was moved. `curate uninstall`
-    takes it back.
+    `curate install --list` shows the targets. Your other settings stay as they are. Install again to update, for
+    example after you moved the memory. `curate uninstall TARGET` takes it back.
     """
     if listing:
-        _say_installed(_asked_for(root, folder, agents_md))
+        _list_targets(memory, folder, agents_md)
         return
+    root = find_memory(named_memory(memory))
     name = _target(target, agents_md)
     zone = ""
     if name in NIGHTLY:
@@ -102,31 +105,31 @@ def curate_install(  # noqa: PLR0913  one a flag of the verb
 
 
 def _offer_login(name: str, *, wanted: bool, only_print: bool) -> None:
-    """Let a program read with its login: where that is wanted, else where a person says yes and nobody else reads."""
+    """Let a program read with its login if the flag or the person says so; ask only if no other model reads yet."""
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  few targets can read
 
     user, title = load_user_settings(os.environ), LOGINS[name].title
     if name in user.providers or (not wanted and (user.chosen or user.keys)):
         return
     if user.chosen:
-        say(f"Your settings name who reads the logs already; `curate models use {name}` lets {title} do it.")
+        say(f"Your settings already name who reads the logs. To let {title} do it: `curate models use {name}`.")
         return
     offer = f"{title} can read the logs at night: {login_means(name)}."
     if not wanted and (only_print or not can_ask()):
-        say(f"{offer} `curate models use {name}` lets it.")
-    elif wanted or click.confirm(f"{offer} Shall it?"):
+        say(f"{offer} To allow it: `curate models use {name}`.")
+    elif wanted or click.confirm(f"{offer} Allow it?"):
         choose([name], _by(name), only_print=only_print)
 
 
 def _by(name: str) -> str:
-    """Return the comment by which it is known again in the user's settings what an installation wrote."""
+    """Return the comment that marks what an installation wrote into the user's settings."""
     return f"by `curate install {name}`"
 
 
 @click.command()
 @_target_options
 def curate_uninstall(*, target: str | None, folder: Path | None, agents_md: Path | None, only_print: bool) -> None:
-    """Take back what `curate install TARGET` wrote, for whichever memory; all else stays.
+    """Remove what `curate install TARGET` wrote, for any memory. Everything else stays.
 
     The memory itself is not touched.
     """
@@ -135,14 +138,14 @@ def curate_uninstall(*, target: str | None, folder: Path | None, agents_md: Path
 
 
 def _target(name: str | None, agents_md: Path | None) -> str:
-    """Return the target that is meant; a file to write into means the agents that read it.
+    """Return the target; an AGENTS.md alone means the agents that read it.
 
     Raises:
         UsageFault: none was named.
     """
     if name or agents_md:
         return name or "agents"
-    known = "\n".join(f"  {name:<12} {what}" for name, what in TARGETS.items())
+    known = "\n".join(f"  {name:<15} {what}" for name, what in TARGETS.items())
     raise UsageFault(f"Which target? Name one:\n{known}")
 
 
@@ -153,13 +156,13 @@ def _asked_for(root: Path, folder: Path | None, agents_md: Path | None, time: st
         UsageFault: the environment names no home.
     """
     if not os.environ.get("HOME"):
-        raise UsageFault("HOME is not set, so nobody knows whose settings to change.", "Set it to your home directory.")
+        raise UsageFault("HOME is not set, so it is unclear whose settings to change.", "Set it to your home folder.")
     project, block = (place.expanduser().absolute() if place else None for place in (folder, agents_md))
     return Asked(this_program(root), Path.home(), project, block, time=time, zone=zone)
 
 
 def _carry_out_or_show(target: str, asked: Asked, *, adding: bool, only_print: bool) -> None:
-    """Do what a target plans, or show it, and say which files changed."""
+    """Carry out the plan of a target, or show it, and say which files changed."""
     if asked.agents_md and target != "agents":
         raise UsageFault(f"--agents-md is for the target agents, not for {target}.")
     if asked.folder and target in NIGHTLY:
@@ -175,7 +178,7 @@ def _carry_out_or_show(target: str, asked: Asked, *, adding: bool, only_print: b
 
 
 def _show(plan: Plan) -> bool:
-    """Print what a plan would change and run; return whether that is anything."""
+    """Print what a plan would change and run; return whether it would do anything."""
     found, table = changes(plan), crontab_change(plan)
     diffs = [change.diff() for change in found] + ([bare_diff(*table, "crontab")] if table else [])
     say(*(diff.removesuffix("\n") for diff in diffs))
@@ -185,13 +188,13 @@ def _show(plan: Plan) -> bool:
 
 
 def _carry_out(plan: Plan) -> bool:
-    """Carry a plan out and say what was done; return whether that is anything."""
+    """Carry out a plan and say what was done; return whether it did anything."""
     found = changes(plan)
     failed = run_in_order(plan.before) if found else []
     done = carry_out(plan)
     for change in done:
-        verb = "Removed" if change.after is None else "Changed" if change.before is not None else "Made"
-        kept = f" What it held before is in {change.backup.name}." if change.backup else ""
+        verb = "Removed" if change.after is None else "Changed" if change.before is not None else "Created"
+        kept = f" Its old text is in {change.backup.name}." if change.backup else ""
         say(f"{verb} {change.name}.{kept}")
     table = crontab_change(plan)
     if table:
@@ -199,17 +202,47 @@ def _carry_out(plan: Plan) -> bool:
         say("Changed your crontab.")
     failed += run_in_order(plan.after) if found else []
     if failed:
-        say("These did not work here; run them where your own session is:")
+        say("These commands failed here. Run them in your own session:")
         say(*(f"  {line}" for line in failed))
     return bool(done or table)
 
 
-def _say_installed(asked: Asked) -> None:
-    """Print a line for each target of which something is installed."""
-    lines = [f"{name:<12} {TARGETS[name].partition(': ')[2] or TARGETS[name]}" for name in installed_agents(asked)]
-    for one in found_nights(asked):
-        when = f"every night at {' '.join(filter(None, (one.time, one.zone)))}" if one.time else "at a time of its own"
-        whose = "" if one.ours else ", for another memory or by other words than `curate install` writes"
-        idle = "; it is not in force: `systemctl --user enable --now memcurate.timer`" if one.enabled is False else ""
-        lines.append(f"{one.target:<12} {when}{whose} ({one.place}){idle}.")
-    say(*(lines or ["Nothing is installed. `curate install TARGET` does it: `curate install --help`."]))
+def _list_targets(memory: Path | None, folder: Path | None, agents_md: Path | None) -> None:
+    """Print the targets: whether the program is found, whether something is installed, and where.
+
+    Raises:
+        NoMemory: the person named a memory that is none.
+    """
+    try:
+        root = find_memory(named_memory(memory))
+    except NoMemory:
+        if named_memory(memory):
+            raise
+        root = Path()
+    asked = _asked_for(root, folder, agents_md)
+    agents = installed_agents(asked)
+    nights = {one.target: one for one in found_nights(asked)}
+    say_table(("Target", "Program", "Installed", "Where"), _rows(asked, agents, nights))
+    if on_terminal():
+        say("", "`curate install TARGET` installs one, `curate uninstall TARGET` removes it.")
+        say("Claude Code can use a plugin instead. Add it with:")
+        say(f"  claude plugin marketplace add {shlex.quote(str(resource('deploy') / 'claude-code'))}")
+        say("  claude plugin install memcurate@memcurate")
+
+
+def _rows(asked: Asked, agents: dict[str, list[str]], nights: dict[str, Found]) -> Iterable[tuple[str, ...]]:
+    """Yield a row for each target."""
+    for name in TARGETS:
+        program = {None: "-", True: "found", False: "missing"}[program_found(name, asked)]
+        night = nights.get(name)
+        places = [_night(night, has_memory=asked.program.root != Path())] if night else agents.get(name, [])
+        installed = "inactive" if night and night.enabled is False else "yes" if places else "no"
+        yield name, program, installed, ", ".join(place.replace(f"{asked.home}/", "~/") for place in places)
+
+
+def _night(night: Found, *, has_memory: bool) -> str:
+    """Return where a nightly run is installed, when it starts, and what is wrong with it."""
+    when = f"every night at {' '.join(filter(None, (night.time, night.zone)))}" if night.time else "at its own time"
+    other = ", for another memory or changed by hand" if has_memory and not night.ours else ""
+    start = "; start it with `systemctl --user enable --now memcurate.timer`" if night.enabled is False else ""
+    return f"{night.place}, {when}{other}{start}"

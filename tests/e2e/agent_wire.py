@@ -1,6 +1,7 @@
-"""A local server that speaks what Claude Code and Codex speak: Anthropic's messages and OpenAI's responses, streamed.
+"""A local server that speaks what the agents speak: Anthropic's messages, OpenAI's responses and Gemini's contents.
 
-Claude Code finds it by `ANTHROPIC_BASE_URL`, Codex by `openai_base_url` in its settings. Prepared replies are given
+Claude Code finds it by `ANTHROPIC_BASE_URL`, Codex by `openai_base_url` in its settings, Gemini CLI by
+`GOOGLE_GEMINI_BASE_URL`. Prepared replies are given
 in order; without any, a text. Every request is kept, so that a test sees what the model would have seen.
 """
 
@@ -54,7 +55,7 @@ class Request:
     @property
     def words(self) -> str:
         """All that the model was sent, as one text to look for words in."""
-        return json.dumps([self.body.get(key) for key in ("system", "instructions", "messages", "input")])
+        return json.dumps([self.body.get(key) for key in ("system", "instructions", "messages", "input", "contents")])
 
 
 @dataclass
@@ -102,6 +103,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         content = self.rfile.read(int(self.headers.get("content-length") or 0))
         path = self.path.partition("?")[0]
+        if path.endswith(":streamGenerateContent"):
+            said = self.wire.answer(Request(path, {}, json.loads(content)))
+            part = {"content": {"role": "model", "parts": [{"text": said.text}]}, "finishReason": "STOP"}
+            self._send(200, "text/event-stream", f"data: {json.dumps({'candidates': [part]})}\r\n\r\n")
+            return
         streams = {"/v1/messages": _messages, "/v1/responses": _responses, "/responses": _responses}
         if path not in streams:
             self._other()

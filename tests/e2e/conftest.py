@@ -42,6 +42,19 @@ def claude(wire: AgentWire, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def gemini(wire: AgentWire, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return Gemini CLI, logged in by a key, trusting the folder it runs in, and talking to the local server."""
+    program = real("gemini")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", wire.url)
+    monkeypatch.setenv("GEMINI_API_KEY", "key-of-nobody")
+    monkeypatch.setenv("GEMINI_CLI_TRUST_WORKSPACE", "true")
+    settings = Path.home() / ".gemini/settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
+    return program
+
+
+@pytest.fixture
 def codex(wire: AgentWire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return Codex, logged in by a key, and talking to the local server by way of a script that tells it so."""
     script = tmp_path / "codex-here" / "codex"

@@ -9,7 +9,8 @@ import time
 from pipelines.queries.startup.cache import StartupSettings, load_cached
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET, LOG_DAYS, Part, Request, assemble, day_text
 
-FORMATS = ("text", "json", "claude-code")
+HOOKS = ("claude-code", "cursor")
+FORMATS = ("text", "json", *HOOKS)
 _HOOK_BYTES = 1 << 20
 # A hook's longer answer is put into a file by Claude Code, and the session sees its beginning alone.
 HOOK_CHARACTERS = 10_000
@@ -43,7 +44,7 @@ def answer(options: dict[str, str]) -> int | None:
     if form not in FORMATS or not is_number or int(budget) < LEAST_BUDGET:
         return None
     root = find_root(options.get("memory", ""))
-    if not root and form != "claude-code":
+    if not root and form not in HOOKS:
         return None
     print_context(root, form, int(budget), options.get("project", ""), options.get("query", ""))
     return 0
@@ -82,11 +83,11 @@ def print_context(
         day: the memory's day (counted from 1970-01-01) and the moment; None for the clock's.
     """
     try:
-        folder = (_hook_folder() if form == "claude-code" else "") or _here()
+        folder = (_hook_folder() if form in HOOKS else "") or _here()
         if not root:
             text = "Memory health: no memory was found; name one with --memory or CURATE_MEMORY."
             parts = [Part("health", text=text)]
-        elif form == "claude-code":
+        elif form in HOOKS:
             parts = _parts_for_hook(request_of(root, min(budget, _HOOK_BUDGET), project, query, folder, day))
         else:
             parts = assemble(request_of(root, budget, project, query, folder, day))
@@ -97,8 +98,8 @@ def print_context(
         from pipelines.text import escape_terminal  # a person looks at it; a session waits for no more than it needs
 
         text = escape_terminal(text)
-    if form == "claude-code":
-        text = _as_hook(text)
+    if form in HOOKS:
+        text = _as_hook(text, form)
     sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
     sys.stdout.flush()
 
@@ -143,7 +144,10 @@ def _units(text: str) -> int:
 
 
 def _hook_folder() -> str:
-    """Return the working directory that a hook's JSON on standard input names, or an empty string."""
+    """Return the working directory that a hook's JSON on standard input names, or an empty string.
+
+    Cursor names the folders of its workspace instead.
+    """
     import select
 
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
@@ -151,7 +155,7 @@ def _hook_folder() -> str:
     data = b""
     while len(data) < _HOOK_BYTES and select.select([0], [], [], _PATIENCE)[0] and (more := os.read(0, _HOOK_BYTES)):
         data += more
-    if b'"cwd"' not in data:
+    if b'"cwd"' not in data and b'"workspace_roots"' not in data:
         return ""
     import json
 
@@ -159,7 +163,9 @@ def _hook_folder() -> str:
         event = json.loads(data)
     except (ValueError, RecursionError):
         return ""
-    folder = event.get("cwd") if isinstance(event, dict) else None
+    event = event if isinstance(event, dict) else {}
+    roots = event.get("workspace_roots")
+    folder = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else None)
     return folder if isinstance(folder, str) and "\0" not in folder else ""
 
 
@@ -188,8 +194,8 @@ def _as_json(parts: list[Part]) -> str:
     return json.dumps([part.to_json() for part in parts], ensure_ascii=False, indent=1)
 
 
-def _as_hook(text: str) -> str:
-    """Return what a SessionStart hook of Claude Code prints to put a text into the session, cut where it is longer.
+def _as_hook(text: str, form: str) -> str:
+    """Return what a hook prints to put a text into the session that starts, cut to the length that it may have.
 
     Blanks count for no token, and can fill any budget.
     """
@@ -197,4 +203,6 @@ def _as_hook(text: str) -> str:
     if len(text) + over > HOOK_CHARACTERS:
         text = f"{text[: max(0, HOOK_CHARACTERS - 1 - over)]}…"
     text = text.encode("utf-8", "replace").decode().translate(_ESCAPES)
+    if form == "cursor":
+        return f'{{"additional_context": "{text}"}}'
     return f'{{"hookSpecificOutput": {{"hookEventName": "SessionStart", "additionalContext": "{text}"}}}}'

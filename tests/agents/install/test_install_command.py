@@ -63,15 +63,16 @@ def commands(settings: Path, event: str) -> list[str]:
 def test_claude_code_gets_hooks_and_tools_and_loses_them_to_the_byte(
     memory: Memory, home: Path, uninstall: Callable[..., str]
 ) -> None:
-    settings = write(home / ".claude/settings.json", json.dumps(THEIRS, indent=2, ensure_ascii=False) + "\n")
+    text = json.dumps(THEIRS, indent=2, ensure_ascii=False) + "\n"
+    settings = write(home / ".claude/settings.json", text.replace("1.5,", "1.50,"))
     servers = write(
         home / ".claude.json",
         '{\n  "numStartups": 7,\n  "projects": {\n    "/x": {\n      "mcpServers": {}\n    }\n  }\n}',
     )
     before = settings.read_bytes(), servers.read_bytes()
     told = memory.curate("install", "claude-code")
-    assert f"Changed {settings}. What it held before is in settings.json.memcurate.bak." in told
-    assert "started anew" in told
+    assert f"Changed {settings}. Its old text is in settings.json.memcurate.bak." in told
+    assert "restart the ones that are running" in told
     backup = settings.with_name("settings.json.memcurate.bak")
     assert (backup.read_bytes(), stat.S_IMODE(backup.stat().st_mode)) == (
         before[0],
@@ -104,6 +105,7 @@ def test_claude_code_gets_hooks_and_tools_and_loses_them_to_the_byte(
     told = uninstall("claude-code")
     assert f"Changed {settings}." in told
     assert (settings.read_bytes(), servers.read_bytes()) == before
+    assert not list(home.rglob("*.bak"))
     assert "Nothing to do" in uninstall("claude-code")
 
 
@@ -128,8 +130,12 @@ def test_without_settings_they_are_made_and_removed_again(
         ("claude-code", (".claude/settings.json", ".claude.json")),
         ("codex", (".codex/hooks.json", ".codex/config.toml")),
         ("openclaw", (".openclaw/openclaw.json",)),
+        ("cursor", (".cursor/hooks.json", ".cursor/mcp.json")),
+        ("gemini", (".gemini/settings.json",)),
+        ("vscode", ("config/Code/User/mcp.json",)),
+        ("claude-desktop", ("config/Claude/claude_desktop_config.json",)),
     ):
-        assert "Made" in memory.curate("install", target)
+        assert "Created" in memory.curate("install", target)
         assert all((home / path).is_file() for path in made)
         assert all(stat.S_IMODE((home / path).stat().st_mode) == 0o600 for path in made)
         assert "Removed" in uninstall(target)
@@ -237,8 +243,11 @@ def test_a_link_stays_a_link(memory: Memory, home: Path, tmp_path: Path, uninsta
     memory.curate("install", "claude-code")
     uninstall("claude-code")
     assert link.is_symlink()
-    assert real.read_text() == "{}\n"
-    assert sorted(path.name for path in real.parent.iterdir()) == ["claude.json", "claude.json.memcurate.bak"]
+    assert (real.read_text(), [path.name for path in real.parent.iterdir()]) == ("", ["claude.json"])
+    real.unlink()
+    memory.curate("install", "claude-code")
+    uninstall("claude-code")
+    assert (link.is_symlink(), real.read_text()) == (True, "{}\n")
 
 
 def test_a_link_to_nothing_and_what_is_no_file(memory: Memory, home: Path, tmp_path: Path) -> None:
@@ -255,7 +264,7 @@ def test_a_link_to_nothing_and_what_is_no_file(memory: Memory, home: Path, tmp_p
     assert "cannot be read" in memory.curate("install", "claude-code", exits=1)
     link.unlink()
     os.mkfifo(link)
-    assert "no regular file" in memory.curate("install", "claude-code", exits=1)
+    assert "not a regular file" in memory.curate("install", "claude-code", exits=1)
     link.unlink()
     link.mkdir()
     assert str(link) in memory.curate("install", "claude-code", exits=1)
@@ -303,7 +312,7 @@ def test_a_project_of_its_own(memory: Memory, home: Path, tmp_path: Path, uninst
     assert list(home.iterdir()) == []
     uninstall("claude-code", "--project-dir", str(project))
     uninstall("codex", "--project-dir", str(project))
-    assert [path for path in project.rglob("*") if path.is_file() and path.suffix != ".bak"] == []
+    assert [path for path in project.rglob("*") if path.is_file()] == []
     memory.curate("install", "openclaw", "--project-dir", str(project), exits=2)
 
 
@@ -394,7 +403,7 @@ def test_the_block_of_a_project_and_marks_that_are_broken(
     assert "marks" in memory.curate("install", "agents", exits=1)
     assert "marks" in uninstall("agents", exits=1)
     assert file.read_text() == "<!-- memcurate:begin -->\nopen\n"
-    assert "a memory's own" in memory.curate("install", "agents", "--project-dir", str(memory.root), exits=2)
+    assert "a memory's own file" in memory.curate("install", "agents", "--project-dir", str(memory.root), exits=2)
 
 
 def test_mistakes_are_named(memory: Memory, tmp_path: Path, uninstall: Callable[..., str]) -> None:

@@ -31,7 +31,7 @@ def config() -> Path:
 
 
 def test_where_nobody_can_answer_it_says_so_and_writes_nothing(memory: Memory, config: Path) -> None:
-    assert f"{OFFER} `curate models use claude-code` lets it." in memory.curate("install", "claude-code")
+    assert f"{OFFER} To allow it: `curate models use claude-code`." in memory.curate("install", "claude-code")
     assert OFFER not in memory.curate("install", "claude-code", "--no-read-with-login")
     assert OFFER not in memory.curate("install", "agents", "--agents-md", str(memory.root.parent / "AGENTS.md"))
     assert not config.exists()
@@ -44,7 +44,7 @@ def test_a_person_is_asked_and_no_is_the_default(
     monkeypatch.setattr(install_commands, "can_ask", lambda: True)
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
     said = memory.curate("install", "claude-code")
-    assert f"{OFFER} Shall it?" in said
+    assert f"{OFFER} Allow it?" in said
     assert config.exists() == reads
     assert ("claude-code reads the logs from now on" in said) == reads
 
@@ -81,7 +81,8 @@ def test_what_a_person_wrote_or_changed_stays(memory: Memory, config: Path) -> N
     config.write_text('providers = ["rules"]\n')
     said = memory.curate("install", "claude-code", "--read-with-login")
     assert (
-        "Your settings name who reads the logs already; `curate models use claude-code` lets Claude Code do it." in said
+        "Your settings already name who reads the logs. To let Claude Code do it: `curate models use claude-code`."
+        in said
     )
     assert OFFER not in memory.curate("install", "claude-code"), "somebody was chosen"
     assert config.read_text() == 'providers = ["rules"]\n'

@@ -56,7 +56,7 @@ def test_cron_gets_one_line_and_loses_it_to_the_byte(
     assert re.findall(rb"^0 2 \* \* \* set -a;.*", now, re.MULTILINE)
     assert "Nothing to do for cron." in memory.curate("install", "cron")
     memory.curate("install", "cron", "--time", "23:45")
-    assert "every night at 23:45 (your crontab)" in memory.curate("install", "--list")
+    assert "your crontab, every night at 23:45" in memory.curate("install", "--list")
     memory.curate("install", "cron")
     assert b"\n45 23 * * * " in system.table.read_bytes(), "the time that was asked for once stays"
     uninstall(capsys, "cron")
@@ -93,12 +93,12 @@ def test_systemd_gets_its_units_and_is_told(memory: Memory, system: System, caps
     assert {file.name for file in units.iterdir()} == {systemd.SERVICE, systemd.TIMER, systemd.FAILED}
     assert "OnCalendar=*-*-* 04:30:00\n" in (units / systemd.TIMER).read_text()
     assert system.commands() == ["--user daemon-reload", "--user enable --now memcurate.timer"]
-    assert "it is not in force" in memory.curate("install", "--list")
+    assert "systemd\tfound\tinactive\t" in memory.curate("install", "--list")
     (units / "timers.target.wants").mkdir()
     (units / "timers.target.wants/memcurate.timer").symlink_to(units / systemd.TIMER)
     listed = memory.curate("install", "--list")
     assert "every night at 04:30" in listed
-    assert "not in force" not in listed
+    assert "systemd\tfound\tyes\t" in listed
     assert "Nothing to do for systemd." in memory.curate("install", "systemd")
     system.told.unlink()
     uninstall(capsys, "systemd")
