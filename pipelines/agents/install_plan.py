@@ -45,6 +45,7 @@ class Asked:
         agents_md: the AGENTS.md to change, or None for the usual one.
         time: when the nights begin, `HH:MM`; empty for what was installed before, else 02:00.
         zone: the memory's time zone where it is not the machine's, else empty.
+        recall: whether each prompt is answered with what bears on it.
     """
 
     program: Program
@@ -53,6 +54,7 @@ class Asked:
     agents_md: Path | None = None
     time: str = ""
     zone: str = ""
+    recall: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,7 @@ class Plan:
 
 NAME: Final = "memcurate"
 CONTEXT: Final = ("context", "--format", "claude-code")
+RECALL: Final = ("recall", "--hook")
 CAPTURE: Final = ("capture", "--hook")
 MCP: Final = ("mcp",)
 _MODULE: Final = ("-m", "pipelines.cli")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.edit_files import ADVICE, changes, read_text
-from pipelines.agents.install_plan import CAPTURE, CONTEXT, NIGHTLY, TARGETS, Edit, Plan
+from pipelines.agents.install_plan import CAPTURE, CONTEXT, NIGHTLY, RECALL, TARGETS, Edit, Plan
 from pipelines.agents.settings_files import (
     CannotEdit,
     add_hooks,
@@ -43,6 +44,8 @@ CLAUDE_HOOKS: Final[Sequence[Hook]] = (
     ("PreCompact", CAPTURE, "", {"timeout": 60}),
     ("SessionEnd", CAPTURE, "", {"timeout": 60}),
 )
+RECALL_HOOKS: Final[Sequence[Hook]] = (("UserPromptSubmit", RECALL, "", {"timeout": 5}),)
+"""Off unless it is asked for: an installation without it takes it out."""
 # Codex gives the end of a session three seconds at most, and cuts a hook's context at 2,500 tokens unless told more.
 CODEX_HOOKS: Final[Sequence[Hook]] = (
     ("SessionStart", CONTEXT, _STARTS, {"timeout": 10, "additionalContextLimit": 5000}),
@@ -68,7 +71,9 @@ def plan_claude_code(asked: Asked, *, adding: bool) -> Plan:
     if asked.folder:
         settings, servers = asked.folder / ".claude/settings.json", asked.folder / ".mcp.json"
     server = _edit_server(servers, ("mcpServers",), asked, adding=adding, more={"type": "stdio"})
-    edits = _edit_hooks(settings, CLAUDE_HOOKS, server, asked, adding=adding)
+    hooks, _ = _edit_hooks(settings, CLAUDE_HOOKS, server, asked, adding=adding)
+    recall, _ = _edit_hooks(settings, RECALL_HOOKS, server, asked, adding=adding and asked.recall)
+    edits = replace(hooks, change=lambda text: recall.change(hooks.change(text))), server
     if not adding:
         return Plan(edits, ("Sessions that run now keep what they were started with.",))
     notes = ["Sessions that start from now on have the memory; one that runs has to be started anew."]

@@ -61,6 +61,7 @@ def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     default=None,
     help="For claude-code and codex: let it read the logs at night with the login that it has, or do not ask.",
 )
+@click.option("--recall", is_flag=True, help="For claude-code: also answer each prompt with what bears on it.")
 @_target_options
 @with_root
 def curate_install(  # noqa: PLR0913  one a flag of the verb
@@ -72,6 +73,7 @@ def curate_install(  # noqa: PLR0913  one a flag of the verb
     listing: bool,
     time: str,
     read_with_login: bool | None,
+    recall: bool,
     root: Path,
 ) -> None:
     """Tell TARGET of the memory: claude-code, codex, openclaw, or agents (any that reads AGENTS.md).
@@ -93,7 +95,9 @@ def curate_install(  # noqa: PLR0913  one a flag of the verb
         zone = "" if own == system_zone() else own
     elif time:
         raise UsageFault(f"--time is for {', '.join(NIGHTLY)}, not for {name}.")
-    asked = _asked_for(root, folder, agents_md, time, zone)
+    asked = replace(_asked_for(root, folder, agents_md, time, zone), recall=recall)
+    if recall and name != "claude-code":
+        raise UsageFault(f"--recall is for claude-code, not for {name}.")
     if read_with_login and name not in LOGINS:
         raise UsageFault(f"--read-with-login is for {', '.join(LOGINS)}, not for {name}.")
     _carry_out_or_show(name, asked, adding=True, only_print=only_print)
