@@ -37,7 +37,7 @@ def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
     found = []
     ids: list[str] = []
     for path, text in texts:
-        ids += ids_in(text)
+        ids += _ids_in(text)
         for line in text.split("\n"):
             head = line[:_HEAD].lower()  # nearly all lines are others, and few need a closer look
             if ("todo" in head or "risk" in head) and "<!-- k" in line and (item := open_item(line)):
@@ -83,7 +83,7 @@ def _days(day: str) -> int:
         return 0
 
 
-def ids_in(text: str) -> list[str]:
+def _ids_in(text: str) -> list[str]:
     """Return the ids of the items of a document, whatever their status."""
     return [f"k{part[:_LONGEST_ID].partition(' ')[0]}" for part in text.split("<!-- k")[1:]]
 

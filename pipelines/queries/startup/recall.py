@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import sqlite3
 import stat
 import time
 from fcntl import LOCK_NB, LOCK_SH, flock
@@ -18,11 +17,12 @@ from fcntl import LOCK_NB, LOCK_SH, flock
 from pipelines.queries.startup.cache import StartupSettings, load_cached
 from pipelines.queries.startup.context import project_path
 from pipelines.queries.startup.fast import find_root, hook_answer, hook_event, note_shown, put_out
-from pipelines.queries.startup.open_items import ids_in, short_ids
+from pipelines.queries.startup.open_items import short_ids
 from pipelines.queries.startup.read import live_item, open_folder, read_part, tokens, veiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable
 
 BUDGET = 300
@@ -51,6 +51,7 @@ _ITEMS = """
     WHERE units.id IN (SELECT value FROM json_each(?)) AND item != '' AND NOT hidden AND status IN ('live', 'open')
         AND trust IN ('owner', 'self') AND path NOT LIKE 'Archives/%'
 """
+_BESIDE = ("SELECT max(item) FROM units WHERE item < ?", "SELECT min(item) FROM units WHERE item > ?")
 
 # Words that prompts are made of, whatever they are about. That a memory holds them, too, means nothing.
 EVERYDAY = frozenset(
@@ -151,18 +152,18 @@ def recall(root: str, prompt: str, folder: str = "") -> list[tuple[str, str]]:
     project, _ = project_path(root, "", folder, settings.projects)
     texts: dict[str, str] = {}
     found = []
-    for score, ident, path in places:
+    for score, ident, path, short in places:
         for real in _real_paths(settings, path):
             if real not in texts:
                 texts[real] = read_part(root, real, _A_FILE)
             if item := _item_of(texts[real], ident):
                 kind, words = item
-                found.append(((kind != "Rule", real != project, -score, ident), ident, f"{kind}: {words} ({real})"))
+                rank = kind != "Rule", real != project, -score, ident
+                found.append((rank, ident, f"- {short} {kind}: {words} ({real})"))
                 break
-    short = short_ids([ident for text in texts.values() for ident in ids_in(text)])
     kept, left = [], BUDGET - tokens(HEAD)
     for _, ident, words in sorted(found):
-        line = veiled(f"- {short[ident]} {words}")
+        line = veiled(words)
         if (size := tokens(line) + 1) <= left:
             kept.append((ident, line))
             left -= size
@@ -213,8 +214,8 @@ def _terms(prompt: str) -> dict[str, int]:
     return dict(list(found.items())[:_MOST_TERMS])
 
 
-def _bearing(root: str, prompt: str) -> list[tuple[float, str, str]]:
-    """Return score, id and path of the items that share enough with a prompt.
+def _bearing(root: str, prompt: str) -> list[tuple[float, str, str, str]]:
+    """Return score, id, path and shortened id of the items that share enough with a prompt.
 
     Raises:
         OSError: there is no index, or it is just being replaced.
@@ -231,21 +232,35 @@ def _bearing(root: str, prompt: str) -> list[tuple[float, str, str]]:
             for unit in places if len(places) < _COMMON else ():
                 shared.setdefault(unit, set()).add(term)
         best = sorted(shared, key=lambda unit: -sum([worth[term] for term in shared[unit]]))[:_MOST_LOOKED_AT]
-        items = index.execute(_ITEMS, (f"[{','.join(map(str, best))}]",)).fetchall()
-    least = max(_LEAST, min(_MOST_NEEDED, -(-len(rows) // _ONE_IN)))
-    if list(terms.values()) == [1] and _FEWEST_WORDS <= len(prompt.split()) <= _FEW_WORDS:
-        least = 1 if all(len(places) <= max(_RARE, units // _RARE_ONE_IN) for places in rows.values()) else least
-    found = []
-    for unit, ident, path, text, about in items:
-        said = set(re.findall(r"\w+", text.lower().partition(":")[2]))
-        if least == 1 and not shared[unit] & said:
-            continue  # one word is little: at least it is to be the very word
-        told = shared[unit] | {term for term in rows if term in about.lower().split()}
-        score = sum([worth[term] for term in told])
-        if sum([terms[term] for term in told]) >= max(least, -(-len(said - EVERYDAY) // _ITEM_ONE_IN)):
-            found.append((score, ident, path))
-    bar = max([_SHARE * math.log(units + 1), *(_SHARE * score for score, _, _ in found)])
-    return [one for one in found if one[0] >= bar]
+        least = _least(prompt, terms, rows, units)
+        found = []
+        for unit, ident, path, text, about in index.execute(_ITEMS, (f"[{','.join(map(str, best))}]",)):
+            said = set(re.findall(r"\w+", text.lower().partition(":")[2]))
+            if least == 1 and not shared[unit] & said:
+                continue  # one word is little: at least it is to be the very word
+            both = shared[unit] | {term for term in rows if term in about.lower().split()}
+            if sum([terms[term] for term in both]) >= max(least, -(-len(said - EVERYDAY) // _ITEM_ONE_IN)):
+                found.append((sum([worth[term] for term in both]), ident, path))
+        bar = max([_SHARE * math.log(units + 1), *(_SHARE * score for score, _, _ in found)])
+        return [(*one, _short(index, one[1])) for one in found if one[0] >= bar]
+
+
+def _least(prompt: str, terms: dict[str, int], rows: dict[str, tuple[int, ...]], units: int) -> int:
+    """Return how many words an item has to share: one where a short prompt has no more to tell, and that is rare."""
+    is_short = _FEWEST_WORDS <= len(prompt.split()) <= _FEW_WORDS
+    if (
+        list(terms.values()) == [1]
+        and is_short
+        and all(len(one) <= max(_RARE, units // _RARE_ONE_IN) for one in rows.values())
+    ):
+        return 1
+    return max(_LEAST, min(_MOST_NEEDED, -(-len(rows) // _ONE_IN)))
+
+
+def _short(index: sqlite3.Connection, ident: str) -> str:
+    """Return an id's shortest beginning that no other item of the memory has."""
+    beside = [index.execute(query, (ident,)).fetchone()[0] for query in _BESIDE]
+    return short_ids([ident, *filter(None, beside)])[ident]
 
 
 def _places(
@@ -269,6 +284,8 @@ class _Index:
         self._locks: list[int] = []
 
     def __enter__(self) -> sqlite3.Connection:
+        import sqlite3  # a prompt of everyday words needs no index
+
         folder = open_folder(self._root, [".curate"])
         try:
             if not stat.S_ISREG(os.stat("index.db", dir_fd=folder, follow_symlinks=False).st_mode):
