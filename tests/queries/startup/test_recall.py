@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines.queries.startup.cache import write_cache
 from pipelines.queries.startup.read import tokens
 from pipelines.queries.startup.recall import BUDGET, EVERYDAY, HEAD, INDEX_VERSION, recall
 from pipelines.search.build import rebuild_index
@@ -159,6 +161,7 @@ def test_an_index_that_cannot_be_read_is_silent(ferry: Memory, broken: str) -> N
 
 
 def test_neither_numpy_nor_click_nor_the_search_is_imported(ferry: Memory) -> None:
+    write_cache(str(ferry.root), time.time() + 10)  # as if nobody had touched curate.toml for a while
     done = hooked(ferry, event(ASKED), "sys.stderr.write(' '.join(sys.modules))")
     loaded = set(done.stderr.split())
     assert "_sqlite3" in loaded
