@@ -3,7 +3,8 @@
 usage: python -m benchmarks.startup [--years N] [--times N] [--units N]... [--beside COMMAND]...
 
 So is `curate search`, on memories of so many units (10,000 and 100,000) as benchmarks/speed.py makes them: by words
-alone, and by words and meaning where the local model is here.
+alone, and by words and meaning where the local model is here. `curate recall` answers a prompt on 10,000 items, one
+on which some of them bear and one on which none does.
 
 The memory has a log a day, two projects and documents as runs leave them; lines are logged in a memory beside it.
 `curate mcp` is measured from its start until it has listed its tools and its client has gone. Each command is started
@@ -47,6 +48,8 @@ ASKED = [
 
 TEXT = "Decision: the cache lives in SQLite, for it needs no server"
 LONG = "moved the check to tests/test_night_with_models.py"
+ITEMS = 10_000
+BEARS, BEARS_NOT = "set w00120 and w00345 in w02222, please", "can you center the button on the page?"
 WORD = "the token budget is: too small for weekly_summary_episodes"
 
 
@@ -68,6 +71,9 @@ def make_memory(root: Path, years: float) -> None:
 def cost(command: list[str], folder: Path) -> tuple[float, float]:
     """Return the processor time and the time on the wall of one start, in milliseconds; a server is asked for tools."""
     said = "".join(json.dumps(one) + "\n" for one in ASKED).encode() if "mcp" in command else b""
+    if "recall" in command:
+        command, prompt = command[:-1], command[-1]
+        said = json.dumps({"session_id": "bench", "cwd": str(folder), "prompt": prompt}).encode()
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     subprocess.run(command, cwd=folder, check=False, input=said, capture_output=True)
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -90,6 +96,23 @@ def searches(folder: Path, curate: str, units: int) -> dict[str, list[str]]:
     return told | {f"curate search, words alone, {units:,} units": [curate, *words, str(aside)]}
 
 
+def recalls(folder: Path, curate: str) -> dict[str, list[str]]:
+    """Make a memory of many items, and return the commands that answer a prompt from it; the prompt stands last."""
+    root, chance = folder / "items", random.Random(5)
+    run_cli(["init", str(root)])
+    for page in range(100):
+        ids = (f"k{page * 100 + number:010x}" for number in range(ITEMS // 100))
+        lines = [
+            f"- Fact: {speed.words(chance, 12)}. <!-- {one} since=2026-03-01 trust=owner confidence=high -->"
+            for one in ids
+        ]
+        (root / f"Projects/p{page}.md").write_text(f"# P{page}\n\n## Facts\n\n" + "\n".join(lines) + "\n")
+    rebuild_index(root)
+    hook = [curate, "recall", "--hook", "--memory", str(root)]
+    named = {"some bear on it": BEARS, "none does": BEARS_NOT}
+    return {f"curate recall, {ITEMS:,} items, {what}": [*hook, prompt] for what, prompt in named.items()}
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -107,6 +130,7 @@ def main() -> None:
             curate, asking = str(Path(sys.executable).with_name("curate")), dict[str, list[str]]()
             for units in asked.units or [10_000, 100_000]:
                 asking |= searches(Path(folder), curate, units)
+            asking |= recalls(Path(folder), curate)
             sys.stdout = told
         here = ["--memory", str(root)]
         there = ["--memory", str(aside)]

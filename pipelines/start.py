@@ -17,8 +17,10 @@ _OPTIONS = {
     "context": ("memory", "budget", "format", "project", "query"),
     "log": ("memory", "project"),
     "mcp": ("memory",),
+    "recall": ("memory", "hook"),
     "search": ("memory", "limit", "project", "json"),
 }
+_FLAGS = ("--json", "--hook")
 _INTERRUPTED = 130
 
 
@@ -50,7 +52,7 @@ def _answer(arguments: list[str]) -> int | None:
         return None
     options, words = read
     if verb == "log":
-        from pipelines.queries.startup.quick_log import log_quickly
+        from pipelines.queries.startup.fast import log_quickly
 
         return log_quickly(" ".join(words), options.get("project", ""), options.get("memory", ""))
     if verb == "search":
@@ -66,8 +68,10 @@ def _answer(arguments: list[str]) -> int | None:
 
         serve(options.get("memory", ""))
         return 0
-    from pipelines.queries.startup.fast import answer
-
+    if verb == "recall":
+        from pipelines.queries.startup.recall import answer_hook as answer
+    else:
+        from pipelines.queries.startup.fast import answer
     return answer(options)
 
 
@@ -80,9 +84,9 @@ def _read(arguments: list[str], verb: str) -> tuple[dict[str, str], list[str]] |
         if not name.startswith("-"):
             words.append(f"{name}{equals}{value}")
             continue
-        if name == "--json" and not equals:
+        if name in _FLAGS and not equals:
             value = "yes"
-        elif name == "--json":
+        elif name in _FLAGS:
             return None
         value = value if value or equals or not left else left.pop()
         if name[:2] != "--" or name[2:] not in _OPTIONS[verb] or not value or value.startswith("-"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.queries.startup.quick_log import log_quickly
+from pipelines.queries.startup.fast import log_quickly
 from pipelines.store.secrets import load_redactor, veil
 
 if TYPE_CHECKING:

@@ -50,6 +50,7 @@ class Asked:
         agents_md: the AGENTS.md to change, or None for the usual one.
         time: when nights begin, `HH:MM`; empty to keep the time that is installed, else 02:00.
         zone: the memory's time zone if it is not the machine's, else empty.
+        recall: whether to answer each prompt with the beliefs that bear on it.
     """
 
     program: Program
@@ -58,6 +59,7 @@ class Asked:
     agents_md: Path | None = None
     time: str = ""
     zone: str = ""
+    recall: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ PLUGIN: Final = "memcurate"
 """The name of the Claude Code plugin in deploy/claude-code."""
 CONTEXT: Final = ("context", "--format", "claude-code")
 CURSOR_CONTEXT: Final = ("context", "--format", "cursor")
+RECALL: Final = ("recall", "--hook")
 CAPTURE: Final = ("capture", "--hook")
 MCP: Final = ("mcp",)
 _MODULE: Final = ("-m", "pipelines.cli")

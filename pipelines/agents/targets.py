@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.agents.edit_files import ADVICE, changes, read_text
-from pipelines.agents.install_plan import CAPTURE, CONTEXT, CURSOR_CONTEXT, NIGHTLY, PLUGIN, TARGETS, Edit, Plan
+from pipelines.agents.install_plan import (
+    CAPTURE,
+    CONTEXT,
+    CURSOR_CONTEXT,
+    NIGHTLY,
+    PLUGIN,
+    RECALL,
+    TARGETS,
+    Edit,
+    Plan,
+)
 from pipelines.agents.settings_files import (
     CannotEdit,
     add_hooks,
@@ -46,6 +56,8 @@ CLAUDE_HOOKS: Final[Sequence[Hook]] = (
     ("PreCompact", CAPTURE, "", {"timeout": 60}),
     ("SessionEnd", CAPTURE, "", {"timeout": 60}),
 )
+_RECALL_HOOKS: Final[Sequence[Hook]] = (("UserPromptSubmit", RECALL, "", {"timeout": 5}),)
+"""Off by default: installing without `--recall` removes it."""
 # Codex waits three seconds at most for a SessionEnd hook, and cuts a hook's context at 2,500 tokens by default.
 _CODEX_HOOKS: Final[Sequence[Hook]] = (
     ("SessionStart", CONTEXT, _STARTS, {"timeout": 10, "additionalContextLimit": 5000}),
@@ -97,6 +109,7 @@ class Agent:
         keys: where the list is in that file.
         entry: what an entry of the list needs besides command and arguments.
         hooks: the hooks it gets.
+        recall_hooks: those it gets if recall at each prompt is asked for.
         hooks_file: the file that lists them.
         head: what the file of hooks must hold besides.
         grouped: whether hooks are listed in groups.
@@ -111,6 +124,7 @@ class Agent:
     keys: tuple[str, ...] = ("mcpServers",)
     entry: Mapping[str, str] = field(default_factory=dict)
     hooks: Sequence[Hook] = ()
+    recall_hooks: Sequence[Hook] = ()
     hooks_file: Place | None = None
     head: Mapping[str, Any] = field(default_factory=dict)
     grouped: bool = True
@@ -129,6 +143,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
         Place(".claude.json", "", "CLAUDE_CONFIG_DIR", project=".mcp.json"),
         entry=_STDIO,
         hooks=CLAUDE_HOOKS,
+        recall_hooks=_RECALL_HOOKS,
         hooks_file=Place("settings.json", ".claude", "CLAUDE_CONFIG_DIR", project=".claude/settings.json"),
         notes=(_NEW_SESSIONS,),
         project_notes=("Claude Code asks once before it uses the MCP server of a project.",),
@@ -237,13 +252,16 @@ def plan_settings(name: str, asked: Asked, *, adding: bool) -> Plan:
         )
     files: dict[Path, _Changes] = {}
     if agent.hooks_file:
-        # A hook that is off by default belongs here: add it to `hooks` if `asked` wants it, and remove it in any case.
         hooks = agent.hooks
         change = files.setdefault(agent.hooks_file.path(asked), _Changes())
         change.add.append(
             partial(add_hooks, hooks=hooks, program=asked.program, head=agent.head, grouped=agent.grouped)
         )
         change.remove.append(partial(remove_hooks, hooks=hooks, head=agent.head))
+        without_recall = partial(remove_hooks, hooks=agent.recall_hooks)
+        with_recall = partial(add_hooks, hooks=agent.recall_hooks, program=asked.program)
+        change.add.append(with_recall if asked.recall else without_recall)
+        change.remove.append(without_recall)
     files.setdefault(agent.servers.path(asked), _Changes()).server(agent.keys, asked, agent.entry)
     edits = tuple(change.edit(path, adding=adding) for path, change in files.items())
     if not adding:

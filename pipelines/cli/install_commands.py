@@ -64,6 +64,7 @@ def _target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     default=None,
     help="For claude-code and codex: let the program read the logs at night with its login, or do not ask.",
 )
+@click.option("--recall", is_flag=True, help="For claude-code: also answer each prompt with what bears on it.")
 @_target_options
 @memory_option
 def curate_install(  # noqa: PLR0913  one for each flag
@@ -76,6 +77,7 @@ def curate_install(  # noqa: PLR0913  one for each flag
     time: str,
     read_with_login: bool | None,
     memory: Path | None,
+    recall: bool,
 ) -> None:
     """Connect TARGET to the memory: an agent or editor, or a scheduler that curates it every night.
 
@@ -96,7 +98,9 @@ def curate_install(  # noqa: PLR0913  one for each flag
         zone = "" if own == system_zone() else own
     elif time:
         raise UsageFault(f"--time is for {', '.join(NIGHTLY)}, not for {name}.")
-    asked = _asked_for(root, folder, agents_md, time, zone)
+    asked = replace(_asked_for(root, folder, agents_md, time, zone), recall=recall)
+    if recall and name != "claude-code":
+        raise UsageFault(f"--recall is for claude-code, not for {name}.")
     if read_with_login and name not in LOGINS:
         raise UsageFault(f"--read-with-login is for {', '.join(LOGINS)}, not for {name}.")
     _carry_out_or_show(name, asked, adding=True, only_print=only_print)

@@ -1,7 +1,7 @@
 """The verbs that serve agents and machines.
 
 `curate mcp` serves the memory as tools of the Model Context Protocol, `schedule` stays and runs the nights, `context`
-prints what a new session should start with.
+prints what a new session should start with, `recall` what bears on one prompt.
 """
 
 from __future__ import annotations
@@ -9,21 +9,25 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sqlite3
 import threading
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import memory_option, named_memory, now_option, with_root
+from pipelines.cli.options import memory_option, named_memory, now_option, with_root, words
+from pipelines.cli.output import say
 from pipelines.clock import day_of, moment
+from pipelines.errors import IndexUnusable, UsageFault
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET
 from pipelines.queries.startup.fast import FORMATS, print_context
 from pipelines.settings import load_settings
+from pipelines.store.user_layout import find_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pipelines.night.schedule import Daemon
 
@@ -117,3 +121,28 @@ def curate_context(budget: int, project: str, query: str, form: str, root: Path,
         when = moment(now, settings)
         day = (date.fromisoformat(day_of(when, settings)) - date(1970, 1, 1)).days, when.timestamp()
     print_context(str(root), form, budget, project, query, day)
+
+
+@click.command()
+@click.argument("prompt", nargs=-1)
+@click.option("--hook", is_flag=True, help="Answer the UserPromptSubmit hook whose JSON is on standard input.")
+@memory_option
+def curate_recall(*, prompt: tuple[str, ...], hook: bool, memory: Path | None) -> None:
+    """Print the live beliefs that bear on PROMPT, Rules first, in 300 tokens at most; nothing when none does.
+
+    It searches by words alone and shows only your own word and the agent's, never what is doubted, over or waiting
+    for you. `curate install claude-code --recall` has each prompt answered so; then which session saw which items is
+    noted (see `curate why --shown`), and the prompt is not.
+    """
+    from pipelines.queries.startup.recall import answer_hook, recall  # noqa: PLC0415  few verbs need it
+
+    if hook:
+        answer_hook({"hook": "yes", "memory": str(named_memory(memory) or "")})
+        return
+    root = find_memory(named_memory(memory))
+    if not (asked := words(prompt).strip()):
+        raise UsageFault("There is no prompt.", "Write one after `curate recall`.")
+    try:
+        say(*(line for _, line in recall(str(root), asked, str(Path.cwd()))))
+    except (OSError, sqlite3.Error):
+        raise IndexUnusable("there is none yet, or it cannot be read") from None

@@ -14,12 +14,12 @@ import click
 
 from pipelines.cli.item_lines import SHORT, item_line, safe, say_outdated, say_quote, say_steps
 from pipelines.cli.options import day_option, json_option, with_memory, with_root, words
-from pipelines.cli.output import answer, say, say_bold, say_json, warn
+from pipelines.cli.output import answer, say, say_bold, say_json, say_table, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
 from pipelines.queries.history import history_of
-from pipelines.queries.item_graph import Beliefs
-from pipelines.queries.why import impact, whose, why
+from pipelines.queries.item_graph import Beliefs, beliefs_of
+from pipelines.queries.why import impact, showings, whose, why
 from pipelines.store.git import Git
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
@@ -32,20 +32,59 @@ if TYPE_CHECKING:
     from pipelines.queries.audit import Audit
     from pipelines.queries.history import Commit, History
     from pipelines.queries.item_graph import Holding
-    from pipelines.queries.why import Why, Witness
+    from pipelines.queries.why import Showing, Why, Witness
 
 
 @click.command()
-@click.argument("item", metavar="ID")
+@click.argument("item", metavar="ID", required=False)
+@click.option("--shown", is_flag=True, help="List the sessions that were shown ID, or what sessions were shown.")
+@click.option("--session", metavar="ID", help="With --shown: only this session; the beginning of its id is enough.")
 @json_option()
 @with_root
-def curate_why(*, item: str, as_json: bool, root: Path) -> None:
+def curate_why(*, item: str | None, shown: bool, session: str | None, as_json: bool, root: Path) -> None:
     """Say why the item ID is believed; the beginning of an id is enough.
 
     Shown are the words of the log that it rests on, what was said in the session behind them, the run, the model and
     the version of its prompt that extracted it, the commit that brought it, and all that it rests on by its links.
+
+    With --shown: when sessions were shown the item, in the context they started with or by `curate recall`.
     """
+    if shown:
+        _tell_shown(root, item or "", session or "", as_json=as_json)
+        return
+    if item is None or session is not None:
+        raise UsageFault("--session goes with --shown." if item else "Which item?", "See `curate why --help`.")
     answer(why(root, Git(root), item), _tell_why, as_json=as_json)
+
+
+def _tell_shown(root: Path, item: str, session: str, *, as_json: bool) -> None:
+    """Print which sessions were shown an item, or what one session was shown, or how much each session was."""
+    beliefs = beliefs_of(root)
+    found = showings(root, beliefs, item, session)
+    if as_json:
+        say_json({"shown": [one.to_json() for one in found]})
+        return
+    if not found:
+        say("No session is known to have been shown that." if item or session else "No session was shown anything yet.")
+    elif item or not session:
+        by_session: dict[str, list[Showing]] = {}
+        for one in found:
+            by_session.setdefault(one.session, []).append(one)
+        rows = [
+            [name, f"{ones[0].at:%Y-%m-%d %H:%M}", f"{ones[-1].at:%Y-%m-%d %H:%M}", *_counted(ones)]
+            for name, ones in by_session.items()
+        ]
+        say_table(("session", "first", "last", "starts", "recalls", "items"), rows)
+    else:
+        for one in found:
+            say_bold(f"{one.at:%Y-%m-%d %H:%M}  {one.how}")
+            say(*(f"  {_named(beliefs, ident)}" for ident in one.items))
+
+
+def _counted(ones: list[Showing]) -> list[str]:
+    """Return how often a session was shown something at its start and by recall, and how many items in all."""
+    starts = sum(one.how == "start" for one in ones)
+    return [str(starts), str(len(ones) - starts), str(len({ident for one in ones for ident in one.items}))]
 
 
 def _tell_why(result: Why) -> None:
@@ -244,14 +283,14 @@ def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
     above = ""
     for edge in sorted(edges, key=lambda edge: (edge.source, edge.kind, edge.target)):
         if edge.source != above:
-            say(_named(edge.source, beliefs))
+            say(_named(beliefs, edge.source))
         above = edge.source
-        say(f"  {edge.kind} {_named(edge.target, beliefs)}")
+        say(f"  {edge.kind} {_named(beliefs, edge.target)}")
     if not edges:
         say("There are no links.")
 
 
-def _named(ident: str, beliefs: Beliefs) -> str:
+def _named(beliefs: Beliefs, ident: str) -> str:
     return item_line(beliefs.by_id[ident].item) if ident in beliefs.by_id else f"{ident[:SHORT]} (stands nowhere)"
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, ItemGone
@@ -17,11 +20,13 @@ from pipelines.queries.item_graph import (
     steps_of,
     walk,
 )
+from pipelines.queries.startup.fast import SHOWN as SHOWN_ITEMS
+from pipelines.queries.startup.fast import SHOWN_BEFORE
 from pipelines.store.days import read_days
 from pipelines.store.evidence import Quotes
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
-from pipelines.store.layout import TOMBSTONES, episode_path
+from pipelines.store.layout import PRIVATE, TOMBSTONES, episode_path
 from pipelines.store.state import read_tombstones
 from pipelines.store.template import named_item
 from pipelines.store.transcripts import Transcript
@@ -182,6 +187,53 @@ def _named(root: Path, beliefs: Beliefs, prefix: str) -> Holding:
     if ident not in beliefs.by_id:
         raise ItemGone(ident, stones[ident].reason, stones[ident].day)
     return beliefs.by_id[ident]
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """What a session was shown at one moment.
+
+    Args:
+        session: the session's id.
+        at: when, in the memory's zone.
+        how: `start` for the startup context, `recall` for what was added to a prompt.
+        items: the ids of the items.
+    """
+
+    session: str
+    at: datetime
+    how: str
+    items: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {"session": self.session, "at": self.at.isoformat(), "how": self.how, "items": [*self.items]}
+
+
+def showings(root: Path, beliefs: Beliefs, prefix: str = "", session: str = "") -> list[Showing]:
+    """Return what sessions were shown, oldest first; the oldest notes are dropped after some megabytes.
+
+    Args:
+        root: the memory.
+        beliefs: what it holds.
+        prefix: the beginning of an item's id; only what showed that item, and of it that item alone.
+        session: the beginning of a session's id; only what that session was shown.
+
+    Raises:
+        UnknownItem: none, or more than one, has an id that begins so.
+    """
+    stones = {stone.id: stone for stone in read_tombstones(read_bytes(root, TOMBSTONES))}
+    wanted = named_item(prefix, beliefs.by_id, stones) if prefix else ""
+    zone, found = read_days(root).zone, list[Showing]()
+    for name in (SHOWN_BEFORE, SHOWN_ITEMS):
+        for line in (read_bytes(root, f"{PRIVATE}/{name}") or b"").splitlines():
+            with suppress(ValueError, TypeError, KeyError):  # a row that a full disk cut off is nobody's
+                row = json.loads(line)
+                at, items = datetime.fromisoformat(row["at"]).astimezone(zone), tuple(map(str, row["ids"]))
+                one = Showing(str(row["session"]), at, str(row["how"]), (wanted,) if wanted else items)
+                if one.session.startswith(session) and (not wanted or wanted in items):
+                    found.append(one)
+    return found
 
 
 def _witness(root: Path, found: Found) -> Witness:

@@ -97,6 +97,7 @@ class Part:
         keep: chooses those of them that fit into some room, and counts the others.
         text: what is shown; of entries, what was kept.
         fault: what failed, a sentence, or empty.
+        ids: the items that it shows.
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class Part:
     ) -> None:
         self.name, self.path, self.entries, self.keep = name, path, entries or [], keep
         self.text, self.fault, self.cut = text, fault, 0
+        self.ids: list[str] = []
         self.frame = _LINES + 2 * tokens(path) + tokens(fault)
         self.need = sum(entry.size for entry in self.entries) + self.frame if entries else 0
 
@@ -131,6 +133,7 @@ def assemble(request: Request) -> list[Part]:
     for part in parts:
         kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
         part.text = "\n".join(_spaced(kept))
+        part.ids = [ident for entry in kept for ident in entry.ids]
     if out := [part.path or _NAMELESS.get(part.name, part.name) for part in parts if part.cut and not part.text]:
         health.text += f" Left out to fit the budget: {', '.join(out)}."
     return [*(part for part in parts if part.text or part.fault), health]
@@ -241,7 +244,7 @@ def _open_entries(request: Request, project: str) -> list[Entry]:
         texts.append((path, text))
     entries = open_entries(texts, day_text(request.today), project)
     if suspicious("\n".join([entry.text for entry in entries])):
-        return [Entry(veiled(entry.text)) for entry in entries]
+        return [Entry(veiled(entry.text), ids=entry.ids) for entry in entries]
     return entries
 
 

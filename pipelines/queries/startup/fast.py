@@ -1,13 +1,25 @@
-"""`curate context`, answered at once, without the libraries that read the command line."""
+"""`curate context` and `curate log`, answered at once, without the libraries that read the command line.
+
+A plain line is appended to today's log here. What holds a secret, or could hold something private, and what goes wrong
+is left to the verb proper: nothing is written then. Which items a session was shown is noted in `.curate/shown.jsonl`.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import stat
 import sys
 import time
 
 from pipelines.queries.startup.cache import StartupSettings, load_cached
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET, LOG_DAYS, Part, Request, assemble, day_text
+from pipelines.queries.startup.read import open_folder, suspicious
+from pipelines.store.whole_lines import append_whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 HOOKS = ("claude-code", "cursor")
 FORMATS = ("text", "json", *HOOKS)
@@ -17,6 +29,10 @@ HOOK_CHARACTERS = 10_000
 _HOOK_BUDGET = 3300  # tokens that so many characters of prose are, about; what comes out longer is cut again
 _PATIENCE = 0.5  # seconds that a hook's caller has to say something
 _DIGITS = 9
+_HOW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
+SHOWN, SHOWN_BEFORE = "shown.jsonl", "shown.1.jsonl"
+_SHOWN_BYTES = 1 << 20
+_NAME = 80  # characters of a session's id, of which nothing but letters, digits and dashes is kept
 _TITLES = {
     "SOUL.md": "Who you are",
     "their USER.md": "Who you work for, as they wrote it",
@@ -82,8 +98,10 @@ def print_context(
         query: what to search for, or empty.
         day: the memory's day (counted from 1970-01-01) and the moment; None for the clock's.
     """
+    session = ""
     try:
-        folder = (_hook_folder() if form in HOOKS else "") or _here()
+        event = hook_event() if form in HOOKS else {}
+        folder, session = event.get("cwd", "") or _here(), event.get("session_id", "")
         if not root:
             text = "Memory health: no memory was found; name one with --memory or CURATE_MEMORY."
             parts = [Part("health", text=text)]
@@ -98,8 +116,13 @@ def print_context(
         from pipelines.text import escape_terminal  # a person looks at it; a session waits for no more than it needs
 
         text = escape_terminal(text)
-    if form in HOOKS:
-        text = _as_hook(text, form)
+    put_out(hook_answer("SessionStart", text, form) if form in HOOKS else text)
+    if session and root:
+        note_shown(root, session, "start", [ident for part in parts for ident in part.ids])
+
+
+def put_out(text: str) -> None:
+    """Write a text and a line end to standard output; what is not UTF-8 is replaced."""
     sys.stdout.buffer.write(text.encode("utf-8", "replace") + b"\n")
     sys.stdout.flush()
 
@@ -143,30 +166,33 @@ def _units(text: str) -> int:
     return len(text) if text.isascii() else len(text) + sum(map("\uffff".__lt__, text))
 
 
-def _hook_folder() -> str:
-    """Return the working directory that a hook's JSON on standard input names, or an empty string.
+def hook_event() -> dict[str, str]:
+    """Return the strings at the top level of the JSON that a hook has on standard input; nothing if it has none.
 
-    Cursor names the folders of its workspace instead.
+    Cursor names the folders of its workspace; the first of them becomes `cwd`.
     """
     import select
 
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-        return ""
+        return {}
     data = b""
     while len(data) < _HOOK_BYTES and select.select([0], [], [], _PATIENCE)[0] and (more := os.read(0, _HOOK_BYTES)):
         data += more
-    if b'"cwd"' not in data and b'"workspace_roots"' not in data:
-        return ""
+    if b"{" not in data:
+        return {}
     import json
 
     try:
         event = json.loads(data)
     except (ValueError, RecursionError):
-        return ""
-    event = event if isinstance(event, dict) else {}
-    roots = event.get("workspace_roots")
-    folder = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else None)
-    return folder if isinstance(folder, str) and "\0" not in folder else ""
+        return {}
+    found = event if isinstance(event, dict) else {}
+    roots = found.get("workspace_roots")
+    if not found.get("cwd") and isinstance(roots, list) and roots:
+        found["cwd"] = roots[0]
+    return {
+        key: value for key, value in found.items() if isinstance(value, str) and (key == "prompt" or "\0" not in value)
+    }
 
 
 def as_text(parts: list[Part]) -> str:
@@ -194,8 +220,8 @@ def _as_json(parts: list[Part]) -> str:
     return json.dumps([part.to_json() for part in parts], ensure_ascii=False, indent=1)
 
 
-def _as_hook(text: str, form: str) -> str:
-    """Return what a hook prints to put a text into the session that starts, cut to the length that it may have.
+def hook_answer(event: str, text: str, form: str = "claude-code") -> str:
+    """Return what a hook prints to add a text to the session, cut to the length that the program accepts.
 
     Blanks count for no token, and can fill any budget.
     """
@@ -205,4 +231,118 @@ def _as_hook(text: str, form: str) -> str:
     text = text.encode("utf-8", "replace").decode().translate(_ESCAPES)
     if form == "cursor":
         return f'{{"additional_context": "{text}"}}'
-    return f'{{"hookSpecificOutput": {{"hookEventName": "SessionStart", "additionalContext": "{text}"}}}}'
+    return f'{{"hookSpecificOutput": {{"hookEventName": "{event}", "additionalContext": "{text}"}}}}'
+
+
+def note_shown(root: str, session: str, how: str, ids: Iterable[str]) -> None:
+    """Note which items a session was shown, and never what it was asked. A disk that refuses costs the note alone.
+
+    Args:
+        root: the memory.
+        session: the session's id, as its program names it.
+        how: `start` for the startup context, `recall` for a prompt.
+        ids: the items; none of them need no note.
+    """
+    name = "".join([one for one in session[:_NAME] if one.isalnum() or one in "-_"])
+    told = ", ".join([f'"{ident}"' for ident in dict.fromkeys(ids)])
+    if not name or not told:
+        return
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    row = f'{{"at": "{at}", "session": "{name}", "how": "{how}", "ids": [{told}]}}\n'
+    try:
+        folder = open_folder(root, [".curate"])
+        try:
+            file = os.open(SHOWN, _HOW | os.O_APPEND, 0o600, dir_fd=folder)
+            try:
+                if stat.S_ISREG(os.fstat(file).st_mode):
+                    os.write(file, row.encode())  # one write, so that two sessions' rows never mix
+                    _rotate(file, folder)
+            finally:
+                os.close(file)
+        finally:
+            os.close(folder)
+    except OSError:
+        return
+
+
+def _rotate(file: int, folder: int) -> None:
+    """Put a full file in the place of the one before it, unless another session does."""
+    found = os.fstat(file)
+    if found.st_size > _SHOWN_BYTES:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.stat(SHOWN, dir_fd=folder, follow_symlinks=False).st_ino == found.st_ino:
+            os.rename(SHOWN, SHOWN_BEFORE, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def log_quickly(text: str, project: str, memory: str) -> int | None:
+    """Append a line to today's log and return the exit code, or return None where the verb proper has to look.
+
+    Args:
+        text: what happened.
+        project: the project that it belongs to, or empty.
+        memory: the memory that was named, or empty.
+    """
+    said = f"{text}\n{project}"
+    # Printable, and no blank beside another: what `fold` would leave as it is, but for the ends.
+    is_plain = text.isprintable() and project.isprintable() and not any(sign in said for sign in ("  ", "<", "[", "]"))
+    if not is_plain or not text.strip():
+        return None
+    root, now = find_root(memory), time.time()
+    if not root:
+        return None
+    try:
+        settings = load_cached(root, now)
+        if settings.home:
+            return None
+        hour, minute = divmod(int(settings.local(now)) % 86400 // 60, 60)
+        marker = f"[project: {project.strip()}] " if project.strip() else ""
+        line = f"- {hour:02}:{minute:02} {marker}{text.strip()}\n"
+        if _may_be_known(root, line) or (suspicious(line) and _holds_secret(line)):
+            return None
+        _append(root, day_text(settings.day_number(now)), line)
+    except Exception:  # noqa: BLE001  the verb proper tries again, and says what is wrong
+        return None
+    return 0
+
+
+def _append(root: str, day: str, line: str) -> None:
+    """Append a line to the log of a day under the log's lock.
+
+    Raises:
+        OSError: something is otherwise than it is nearly always, or the lock is held; nothing was written.
+    """
+    held = [open_folder(root, [".curate"])]
+    try:
+        if os.fstat(held[0]).st_mode & 0o077:
+            raise PermissionError
+        held.append(os.open("log.lock", _HOW, 0o600, dir_fd=held[0]))
+        fcntl.flock(held[1], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        held.append(open_folder(root, ["Logs"]))
+        held.append(log := os.open(f"{day}.md", _HOW | os.O_APPEND, 0o644, dir_fd=held[2]))
+        found = os.fstat(log)
+        if not stat.S_ISREG(found.st_mode):
+            raise PermissionError
+        if not found.st_size:
+            line = f"# {day}\n\n{line}"
+            os.fsync(held[2])  # the name first: once the line is there, nothing may fail any more
+        append_whole(log, line.encode())
+    finally:
+        for one in held:
+            os.close(one)
+
+
+def _may_be_known(root: str, line: str) -> bool:
+    """Return whether a line has a run as long as a value that was found to be secret before."""
+    longest = max(map(len, line.encode().split()))
+    try:
+        with open(f"{root}/.curate/secrets.jsonl") as file:
+            told = file.read().split('"length": ')[1:]
+    except FileNotFoundError:
+        return False
+    return any(int(row[: row.index(",")]) <= longest for row in told)
+
+
+def _holds_secret(line: str) -> bool:
+    from pipelines.store.secrets.find import find_secrets  # it takes longer to import than all the rest
+
+    return bool(find_secrets(line.encode()))

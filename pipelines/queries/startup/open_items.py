@@ -51,7 +51,7 @@ def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
                 name = path.rpartition("/")[2].removesuffix(".md")
                 found.append((rank, ident, f"{kind}: {words} ({', '.join([*notes, name])})"))
     short = short_ids(ids)
-    return [Entry(f"- {short[ident]} {line}") for _, ident, line in sorted(found)]
+    return [Entry(f"- {short[ident]} {line}", ids=(ident,)) for _, ident, line in sorted(found)]
 
 
 def weight(kind: str, fields: dict[str, str], today: str) -> float:

@@ -37,12 +37,13 @@ class Entry:
         text: its lines.
         date: the day since which it holds or on which it was confirmed; empty where nothing says so.
         heading: its level, 0 for what is no heading.
+        ids: the items that it shows, or that a generated sentence rests on.
     """
 
-    __slots__ = ("date", "heading", "size", "text")
+    __slots__ = ("date", "heading", "ids", "size", "text")
 
-    def __init__(self, text: str, date: str = "", heading: int = 0) -> None:
-        self.text, self.date, self.heading, self.size = text, date, heading, tokens(text) + 1
+    def __init__(self, text: str, date: str = "", heading: int = 0, ids: tuple[str, ...] = ()) -> None:
+        self.text, self.date, self.heading, self.size, self.ids = text, date, heading, tokens(text) + 1, ids
 
 
 def read_part(root: str, path: str, limit: int, *, tail: bool = False) -> str:
@@ -133,6 +134,7 @@ def _entries(
 ) -> list[Entry]:
     found: list[Entry] = []
     current: list[str] = []
+    ids: tuple[str, ...] = ()
     date, level, closed, fence, told = "", 0, False, "", ""
     for line in [*_outside_comments(lines), ""]:
         if fence and not closed:  # code is kept as it stands, with what it belongs to
@@ -144,8 +146,8 @@ def _entries(
         heading = _heading(bare)
         if current and (not bare or heading or level or bare.startswith(_BULLETS)):
             if not (documents and len(current) == 1 and _says_nothing(current[0])):
-                found.append(Entry("\n".join(current), date, level))
-            current, date, level = [], "", 0
+                found.append(Entry("\n".join(current), date, level, ids))
+            current, date, level, ids = [], "", 0, ()
         if heading:
             told = bare[heading:].strip().casefold()
             closed = documents and told == _CLOSED
@@ -161,6 +163,7 @@ def _entries(
             continue
         current.append(bare)
         level = heading
+        ids += _ids_of(comment) if documents else ()
         date = max(date, fields.get("since", ""), fields.get("confirmed", ""))
     return _without_empty_headings(found)
 
@@ -183,6 +186,13 @@ def _heading(line: str) -> int:
     """Return the level of a heading, or 0 for any other line."""
     level = len(line) - len(line.lstrip("#"))
     return level if level <= _DEEPEST and line[level : level + 1] in {" ", "\t"} else 0
+
+
+def _ids_of(comment: str) -> tuple[str, ...]:
+    """Return the id of the item whose comment this is, or those that a generated sentence names as its grounds."""
+    first, *more = comment.split() or [""]
+    named = more if first.startswith("s:") else [first]
+    return tuple(one for one in named if one[:1] == "k" and len(one) >= _SHORTEST_ID and _HEX.issuperset(one[1:]))
 
 
 def _fields(comment: str) -> dict[str, str]:
@@ -221,13 +231,19 @@ def _is_gone(bare: str, fields: dict[str, str]) -> bool:
 
 def open_item(line: str) -> tuple[str, str, str, dict[str, str]] | None:
     """Return type, words, id and fields of the open todo or risk that a line of a document is, or None."""
+    found = live_item(line)
+    return found if found and found[0] in _KINDS_OPEN else None
+
+
+def live_item(line: str) -> tuple[str, str, str, dict[str, str]] | None:
+    """Return type, words, id and fields of the item that a line of a document is and that still holds, or None."""
     bare, comment = _split_comment(line)
     fields = _fields(comment)
     if not fields or not bare.startswith(_BULLETS) or _is_gone(bare, fields):
         return None
     label, _, words = bare[2:].lstrip().removeprefix("[ ] ").partition(":")
     kind = label.strip("*_ \t").capitalize()
-    return (kind, words.lstrip("*_ \t"), comment.split(" ", 1)[0], fields) if kind in _KINDS_OPEN else None
+    return kind, words.lstrip("*_ \t"), comment.split(" ", 1)[0], fields
 
 
 def _without_empty_headings(entries: list[Entry]) -> list[Entry]:

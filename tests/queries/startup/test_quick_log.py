@@ -14,7 +14,7 @@ import pytest
 
 from pipelines import Memory as OpenMemory
 from pipelines import start
-from pipelines.queries.startup import quick_log
+from pipelines.queries.startup import fast
 from pipelines.store.secrets.secret_rules import FILE
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ WORDS = [
 def both(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
     """A memory of whose clock the quick way reads noon, as `--now` tells the verb proper."""
     memory.write("curate.toml", 'timezone = "Asia/Tokyo"\nday_end = "21:00"\n')
-    monkeypatch.setattr("pipelines.queries.startup.quick_log.time.time", NOON.timestamp)
+    monkeypatch.setattr("pipelines.queries.startup.fast.time.time", NOON.timestamp)
     return memory
 
 
@@ -72,7 +72,7 @@ TRUE = [rule["true"].replace("¦", "") for rule in tomllib.loads(Path(FILE).read
 def test_no_secret_is_written_at_once(both: Memory, capsys: pytest.CaptureFixture[str]) -> None:
     for text in TRUE:
         for line in text.splitlines():
-            quick_log.log_quickly(f"we use {line}", "", str(both.root))
+            fast.log_quickly(f"we use {line}", "", str(both.root))
     clean = b"".join(written(both).values()).decode()
     for text in TRUE:
         assert text not in clean

@@ -1,0 +1,216 @@
+"""`curate recall`: what bears on a prompt is put before it, and nothing where nothing does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.queries.startup.cache import write_cache
+from pipelines.queries.startup.read import tokens
+from pipelines.queries.startup.recall import BUDGET, EVERYDAY, HEAD, INDEX_VERSION, recall
+from pipelines.search.build import rebuild_index
+from pipelines.search.chunk_context import STOP_WORDS
+from pipelines.search.schema import VERSION
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+EVERYDAY_PROMPTS = """\
+can you explain what this regex does?
+write a python function that reverses a linked list
+why is my docker build so slow?
+fix the failing test in test_utils.py
+what's the difference between a mutex and a semaphore
+please refactor this function, it's too long
+yes, go ahead
+commit this with a good message
+how do I center a div
+convert this json to yaml
+summarize this article in three bullet points
+make the button blue and a bit bigger
+translate "good morning" into Spanish
+ok now run it again
+what does error ECONNREFUSED mean?
+add type hints to everything in this file
+write a haiku about autumn
+rename the variable to something clearer
+can you check my grammar in this email?
+give me five ideas for a birthday party for a six year old
+how do I undo my last git commit without losing changes?
+the page is blank in Safari, any idea why?
+what time is it in Tokyo when it's noon in Berlin
+continue
+generate a README for this repo
+that didn't work, same error
+explain big O notation like I'm five
+remove all the console.log statements
+what's a good recipe for banana bread
+add a unit test for the edge case where the list is empty
+looks good, thanks
+is it better to use tabs or spaces?
+show me the last 20 lines of the file
+why does my code print None at the end
+draft a polite reply declining the meeting
+how many planets are in the solar system
+sort these names alphabetically
+increase the timeout to 30 seconds and try again
+what are the pros and cons of renting versus buying
+start the dev server and tell me the url""".split("\n")
+"""Written before `curate recall` was, and never changed to suit it."""
+
+PAGE = """\
+# Ferry
+
+## Rules
+
+- Rule: Never restart the ticket gateway of the ferry by hand. <!-- k00000000a1 since=2026-03-01 trust=owner -->
+
+## Facts
+
+- Fact: The ticket gateway allows 100 requests per minute. <!-- k00000000a2 since=2026-03-01 trust=self -->
+- Fact: The ticket gateway ships from Oslo to Bergen. <!-- k00000000a3 since=2026-03-01 trust=external -->
+- Fact: The ticket gateway was bought in Turku. <!-- k00000000a4 since=2026-03-01 trust=owner doubted=2026-03-04 -->
+- ~~Fact: The ticket gateway allows 50 requests per minute.~~ <!-- k00000000a5 since=2026-02-01 until=2026-03-01 -->
+- [x] Todo: Rename the ticket gateway. <!-- k00000000a6 since=2026-03-01 trust=owner -->
+- Decision: Wages are paid in kroner. <!-- k00000000a7 since=2026-03-01 trust=owner -->
+"""
+ASKED = "the ticket gateway times out, shall I restart it?"
+
+
+@pytest.fixture
+def ferry(memory: Memory) -> Memory:
+    memory.write("Projects/ferry.md", PAGE)
+    memory.write("Logs/2026-03-02.md", "\n".join(f"- {n:02}:00 carried {n} cars and a horse" for n in range(24)))
+    rebuild_index(memory.root)
+    return memory
+
+
+def hooked(memory: Memory, said: str, probe: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the hook as a process of its own, with what it has on standard input."""
+    code = f"import sys\nfrom pipelines.start import main\ntry:\n    main()\nfinally:\n    {probe or 'pass'}"
+    command = [sys.executable, "-c", code, "recall", "--hook", "--memory", str(memory.root)]
+    return subprocess.run(command, input=said, capture_output=True, text=True, check=False)
+
+
+def event(prompt: str, **more: str) -> str:
+    return json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s-1", "prompt": prompt, **more})
+
+
+def test_what_bears_on_a_prompt_is_shown_rules_first_and_nothing_that_is_not_believed(ferry: Memory) -> None:
+    done = hooked(ferry, event(ASKED))
+    assert (done.returncode, done.stderr) == (0, "")
+    answer = json.loads(done.stdout)["hookSpecificOutput"]
+    assert answer["hookEventName"] == "UserPromptSubmit"
+    head, rule, *facts = answer["additionalContext"].split("\n")
+    assert head == HEAD
+    assert rule == ("- k00000000a1 Rule: Never restart the ticket gateway of the ferry by hand. (Projects/ferry.md)")
+    assert facts == ["- k00000000a2 Fact: The ticket gateway allows 100 requests per minute. (Projects/ferry.md)"]
+
+
+def test_an_item_that_was_struck_or_doubted_since_the_index_was_built_is_not_shown(ferry: Memory) -> None:
+    struck = PAGE.replace("- Rule: Never", "- ~~Rule: Never").replace("by hand. <", "by hand.~~ <")
+    ferry.write("Projects/ferry.md", struck.replace("trust=self", "trust=self doubted=2026-03-05"))
+    assert hooked(ferry, event(ASKED)).stdout == ""
+
+
+@pytest.mark.parametrize("prompt", EVERYDAY_PROMPTS)
+def test_an_everyday_prompt_gets_nothing(ferry: Memory, prompt: str) -> None:
+    assert recall(str(ferry.root), prompt) == []
+
+
+def test_it_keeps_its_budget_and_the_project_of_the_working_directory_comes_first(memory: Memory) -> None:
+    line = "- Fact: Crane number {0} of the {1} harbour lifts {0} tons of herring. <!-- k{2}{0:09} trust=owner -->"
+    for project, digit in (("east", "a"), ("west", "b")):
+        lines = [line.format(number, project, digit) for number in range(100, 160)]
+        memory.write(f"Projects/{project}.md", "\n".join(["# Harbour", "", *lines, ""]))
+    memory.write("Logs/2026-03-02.md", "\n".join(f"- fed {number} horses" for number in range(900)))
+    rebuild_index(memory.root)
+    for project in ("east", "west"):
+        found = [text for _, text in recall(str(memory.root), "how do harbour cranes lift herring?", f"/w/{project}")]
+        assert found
+        assert tokens("\n".join([HEAD, *found])) <= BUDGET
+        assert {text.rpartition("(")[2] for text in found} == {f"Projects/{project}.md)"}
+
+
+@pytest.mark.parametrize("said", ["", "{bad", "[]", '{"prompt": 5}', '{"session_id": "x"}', "{" * 100_000])
+def test_bad_input_no_index_and_no_memory_are_silent(ferry: Memory, said: str) -> None:
+    done = hooked(ferry, said)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("broken", ["", "no database", "other version"])
+def test_an_index_that_cannot_be_read_is_silent(ferry: Memory, broken: str) -> None:
+    index = ferry.root / ".curate/index.db"
+    if broken == "other version":
+        data = bytearray(index.read_bytes())
+        data[60:64] = (VERSION + 1).to_bytes(4, "big")
+        index.write_bytes(data)
+    else:
+        index.write_text(broken)
+    done = hooked(ferry, event(ASKED))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    index.unlink()
+    (ferry.root / "curate.toml").unlink()
+    done = hooked(ferry, event(ASKED))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_neither_numpy_nor_click_nor_the_search_is_imported(ferry: Memory) -> None:
+    write_cache(str(ferry.root), time.time() + 10)  # as if nobody had touched curate.toml for a while
+    done = hooked(ferry, event(ASKED), "sys.stderr.write(' '.join(sys.modules))")
+    loaded = set(done.stderr.split())
+    assert "_sqlite3" in loaded
+    assert loaded.isdisjoint({"numpy", "click", "pydantic", "dataclasses", "pathlib", "pipelines.search.schema"})
+    assert not [name for name in loaded if name.startswith("pipelines.search")]
+
+
+def test_what_it_knows_of_the_search_is_so() -> None:
+    assert INDEX_VERSION == VERSION
+    assert STOP_WORDS <= EVERYDAY
+
+
+def test_a_person_can_ask_too(ferry: Memory) -> None:
+    assert ferry.curate("recall", ASKED).startswith("- k00000000a1 Rule: Never restart")
+    assert ferry.curate("recall", "center", "a", "div") == ""
+    assert not (ferry.root / ".curate/shown.jsonl").exists()
+
+
+def test_which_session_was_shown_what_is_noted_and_the_prompt_is_not(ferry: Memory) -> None:
+    hooked(ferry, event(ASKED))
+    hooked(ferry, event("restart the ticket gateway, please", session_id="s-2"))
+    start = json.dumps({"hook_event_name": "SessionStart", "session_id": "s-2"})
+    code = "from pipelines.start import main; main()"
+    command = [sys.executable, "-c", code, "context", "--format", "claude-code", "--memory", str(ferry.root)]
+    ferry.write("MEMORY.md", "- Rule: Speak plainly. <!-- k00000000b1 since=2026-03-01 trust=owner -->\n")
+    subprocess.run(command, input=start, capture_output=True, text=True, check=True)
+    notes = ferry.read(".curate/shown.jsonl")
+    assert "restart" not in notes
+    assert (ferry.root / ".curate/shown.jsonl").stat().st_mode & 0o077 == 0
+    rows = json.loads(ferry.curate("why", "--shown", "--json"))["shown"]
+    both = ["k00000000a1", "k00000000a2"]
+    told = [(row["session"], row["how"], row["items"]) for row in rows]
+    assert told == [("s-1", "recall", both), ("s-2", "recall", both), ("s-2", "start", ["k00000000b1"])]
+    seen = ferry.curate("why", "k00000000b", "--shown")
+    assert seen.startswith("s-2\t")
+    assert "s-1" not in seen
+    assert "Rule: Speak plainly." in ferry.curate("why", "--shown", "--session", "s-2")
+    assert "s-1" in ferry.curate("why", "--shown")
+    assert ferry.curate("why", "--shown", "--session", "s-3") == "No session is known to have been shown that.\n"
+    ferry.curate("why", "k00000000f", "--shown", exits=1)
+    ferry.curate("why", exits=2)
+    ferry.curate("why", "k00000000b", "--session", "s-2", exits=2)
+
+
+def test_the_notes_stay_small_and_a_torn_one_costs_no_other(ferry: Memory) -> None:
+    notes, before = ferry.root / ".curate/shown.jsonl", ferry.root / ".curate/shown.1.jsonl"
+    notes.write_bytes(b'{"at": "20\n' + b" " * (1 << 20) + b"\n")
+    hooked(ferry, event(ASKED))
+    assert before.stat().st_size > 1 << 20
+    hooked(ferry, event(ASKED, session_id="../../s\n2"))
+    assert notes.stat().st_size < 1000
+    assert [row["session"] for row in json.loads(ferry.curate("why", "--shown", "--json"))["shown"]] == ["s-1", "s2"]
