@@ -74,15 +74,20 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/zizmor --quiet --offline --no-progress .github/workflows
+	$(BIN)/hadolint deploy/Containerfile
 
 format: install
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Locks every dependency for every platform, with hashes; needs uv.
+# Locks every dependency for every platform, with hashes; needs uv. `make lock UPGRADE=` keeps the versions locked before.
+UPGRADE ?= --upgrade
+LOCK := uv pip compile --quiet --universal --generate-hashes --no-header $(UPGRADE)
 lock:
-	uv pip compile --quiet --universal --generate-hashes --no-header --upgrade --group dev pyproject.toml -o requirements/dev.txt
-	uv pip compile --quiet --universal --generate-hashes --no-header --upgrade pyproject.toml -o requirements/run.txt
+	$(LOCK) --group dev pyproject.toml -o requirements/dev.txt
+	$(LOCK) --group release -o requirements/release.txt
+	$(LOCK) pyproject.toml -o requirements/run.txt
 
 clean:
 	rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

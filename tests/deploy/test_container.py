@@ -27,6 +27,11 @@ def values(name: str) -> list[str]:
     return [value for instruction, value in instructions() if instruction == name]
 
 
+def copied() -> list[list[str]]:
+    """Return what comes from the project: the sources of each COPY, then its target."""
+    return [value.split() for value in values("COPY") if not value.startswith("--from=")]
+
+
 def test_the_base_is_pinned_to_a_whole_version() -> None:
     assert all(re.search(r":\d+\.\d+\.\d+-|@sha256:[0-9a-f]{64}$", value) for value in values("FROM"))
 
@@ -53,15 +58,14 @@ def test_no_secret_is_in_it() -> None:
 
 def test_all_that_is_copied_is_there_and_sent_to_the_builder() -> None:
     sent = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
-    for value in values("COPY"):
-        for source in value.split()[:-1]:
+    for *sources, _ in copied():
+        for source in sources:
             assert (ROOT / source).exists(), source
             assert source.split("/")[0] in sent, source
 
 
 def test_what_is_copied_builds_into_the_program(tmp_path: Path) -> None:
-    for value in values("COPY"):
-        *sources, target = value.split()
+    for *sources, target in copied():
         for source in sources:
             into = tmp_path / target.strip("/")
             if (ROOT / source).is_dir():
@@ -79,9 +83,21 @@ def test_what_is_copied_builds_into_the_program(tmp_path: Path) -> None:
         assert any(name.startswith(f"pipelines/_data/{folder}/") for name in held), folder
 
 
-def test_dependencies_are_installed_by_their_hashes() -> None:
-    installs = [part for value in values("RUN") for part in value.split("&&") if "pip install" in part]
-    assert all("--require-hashes" in part or "--no-deps" in part for part in installs)
+def test_nothing_is_installed_without_a_hash() -> None:
+    parts = [part for value in values("RUN") for part in value.split("&&")]
+    installs = [part for part in parts if "pip install" in part]
+    assert len(installs) == 3
+    assert all("--require-hashes" in part or "--no-deps --no-index" in part for part in installs)
+    [build] = [part for part in parts if "-m build" in part]
+    assert "--no-isolation" in build  # an isolated build fetches its backend by name alone
+
+
+def test_only_the_installed_program_reaches_the_image() -> None:
+    names = [name for name, _ in instructions()]
+    last = len(names) - names[::-1].index("FROM")
+    assert [value for name, value in instructions()[last:] if name in {"COPY", "ADD"}] == [
+        "--from=build /opt/memcurate /opt/memcurate"
+    ]
 
 
 def test_compose_gives_it_no_more_than_the_memory() -> None:
@@ -93,4 +109,8 @@ def test_compose_gives_it_no_more_than_the_memory() -> None:
     assert "no-new-privileges:true" in service["security_opt"]
     assert not {"privileged", "network_mode", "pid", "user"} & service.keys()
     assert all("=" not in variable for variable in service["environment"])
-    assert service["volumes"][0].endswith(":/memory")
+    assert [volume.rpartition(":/")[2] for volume in service["volumes"]] == [
+        "memory",
+        "home/curate/.config/memcurate:ro",
+        "home/curate/.cache/memcurate",
+    ]

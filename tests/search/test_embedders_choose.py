@@ -71,7 +71,7 @@ def fetched(place: Path) -> None:
 def test_without_a_key_and_a_model_it_is_words_alone(place: Path) -> None:
     assert choose(place) == (
         None,
-        "Keyword search only: VOYAGE_API_KEY is not set, and tiny-bert is not fetched (`curate models fetch`).",
+        "Keyword search only: VOYAGE_API_KEY is not set, and tiny-bert was not fetched (run `curate models fetch`).",
     )
 
 
@@ -88,7 +88,7 @@ def test_without_a_key_the_fetched_model_is_chosen(place: Path) -> None:
     embedder, why = choose(place, "threads = 3", VOYAGE_API_KEY="  ")
     assert isinstance(embedder, LocalEmbedder)
     assert (embedder.name, embedder.threads) == ("local:tiny-bert@int8", 3)
-    assert why == "tiny-bert on this machine (int8), because it is here and VOYAGE_API_KEY is not set."
+    assert why == "tiny-bert on this machine (int8), because VOYAGE_API_KEY is not set."
     assert embedder.embed_query("the cat").shape == (tiny_bert.WIDTH,)
 
 
@@ -99,21 +99,21 @@ def test_a_damaged_model_is_said_and_words_go_on(place: Path) -> None:
     embedder, why = choose(place)
     assert embedder is None
     assert why.startswith("Keyword search only: the model in ")
-    assert "is not the file that was pinned. `curate models fetch` fetches it again." in why.replace(":", ".", 0)
+    assert "does not match its pinned SHA-256. Run `curate models fetch` to fetch it again." in why.replace(":", ".", 0)
 
 
 def test_the_settings_decide_where_they_name_a_provider(place: Path) -> None:
     fetched(place)
     key = {"VOYAGE_API_KEY": KEY}
-    assert choose(place, 'provider = "none"', **key) == (None, "Keyword search only, as the settings say.")
+    assert choose(place, 'provider = "none"', **key) == (None, "Keyword search only, as configured.")
     embedder, why = choose(place, 'provider = "local"\nprecision = "fp32"', **key)
     assert isinstance(embedder, LocalEmbedder)
     assert embedder.name == "local:tiny-bert@fp32"
-    assert why == "tiny-bert on this machine (fp32), as the settings say."
+    assert why == "tiny-bert on this machine (fp32), as configured."
     embedder, why = choose(place, 'provider = "voyage"\nmodel = "voyage-4"\napi_key_env = "WORK"', WORK=KEY)
     assert isinstance(embedder, VoyageEmbedder)
     assert (embedder.name, embedder.settings.api_key) == ("voyage:voyage-4", KEY)
-    assert why == "voyage-4 at Voyage, as the settings say."
+    assert why == "voyage-4 at Voyage, as configured."
 
 
 def test_an_openai_compatible_address_needs_no_key(place: Path) -> None:
@@ -121,10 +121,10 @@ def test_an_openai_compatible_address_needs_no_key(place: Path) -> None:
     embedder, why = choose(place, text, VOYAGE_API_KEY=KEY)
     assert isinstance(embedder, OpenAIEmbedder)
     assert (embedder.name, embedder.settings.api_key) == ("openai:nomic-embed-text", "")
-    assert why == "nomic-embed-text at localhost:11434, as the settings say."
+    assert why == "nomic-embed-text at localhost:11434, as configured."
     embedder, why = choose(place, text + 'api_key_env = "WORK"')
     assert embedder is None
-    assert why == "Keyword search only: the settings name WORK for the key, and it is not set."
+    assert why == "Keyword search only: the settings take the key from WORK, which is not set."
     embedder, _ = choose(place, text + 'api_key_env = "WORK"', WORK=KEY)
     assert isinstance(embedder, OpenAIEmbedder)
     assert embedder.settings.api_key == KEY
@@ -134,7 +134,7 @@ def test_a_missing_voyage_key_is_said(place: Path) -> None:
     fetched(place)
     embedder, why = choose(place, 'provider = "voyage"')
     assert embedder is None
-    assert why == "Keyword search only: the settings ask for Voyage, and VOYAGE_API_KEY is not set."
+    assert why == "Keyword search only: the settings ask for Voyage, but VOYAGE_API_KEY is not set."
 
 
 def test_another_folder_can_be_named(place: Path) -> None:
@@ -142,7 +142,7 @@ def test_another_folder_can_be_named(place: Path) -> None:
     embedder, why = choose(place, f'folder = "{place / "mine"}"')
     assert embedder
     assert embedder.name.startswith("local:mine#")
-    assert why == "mine on this machine (int8), because it is here and VOYAGE_API_KEY is not set."
+    assert why == "mine on this machine (int8), because VOYAGE_API_KEY is not set."
 
 
 def test_a_folder_that_is_not_understood_is_said(place: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_folder_that_is_not_understood_is_said(place: Path) -> None:
 
 def test_without_a_home_there_is_no_local_model(place: Path) -> None:
     embedder, why = choose_embedder(settings(place), {})
-    assert (embedder, why.startswith("Keyword search only: There is no place for models.")) == (None, True)
+    assert (embedder, why.startswith("Keyword search only: There is nowhere to store models.")) == (None, True)
 
 
 # ---------------------------------------------------------------- the table

@@ -233,8 +233,8 @@ def test_odd_texts_do_not_fail_their_batch(wire: Wire, make: Any) -> None:
         (Prepared(429, {"detail": SAID}), "is over its rate limit or quota (status 429)"),
         (Prepared(500, {"detail": SAID}), "had an internal error (status 500)"),
         (Prepared(503, SAID, content_type="text/html"), "is temporarily unavailable (status 503)"),
-        (embeddings(["a"]), "gave 1 vectors for 2 texts"),
-        (embeddings(["a", "b", "c"]), "gave 3 vectors for 2 texts"),
+        (embeddings(["a"]), "returned 1 vectors for 2 texts"),
+        (embeddings(["a", "b", "c"]), "returned 3 vectors for 2 texts"),
         (embeddings(["a", "b"], cut=True), "could not be reached, or the connection broke"),
     ],
 )
@@ -263,7 +263,7 @@ def test_nobody_there_and_no_answer_in_time(wire: Wire, make: Any) -> None:
     with pytest.raises(EmbeddingFailed, match="could not be reached"):
         make(wire, base_url="http://127.0.0.1:1").embed_query("a")
     wire.answers = [Prepared(hold=True)]
-    with pytest.raises(EmbeddingFailed, match="gave no answer in time"):
+    with pytest.raises(EmbeddingFailed, match="did not answer in time"):
         make(wire, timeout_seconds=0.2).embed_documents(["a"])
 
 
@@ -272,7 +272,7 @@ def test_nobody_there_and_no_answer_in_time(wire: Wire, make: Any) -> None:
 def test_vectors_that_are_no_numbers_are_refused(wire: Wire, make: Any, number: str) -> None:
     row = f'{{"index": 0, "embedding": [{number}{", 1.0" * (WIDTH - 1)}]}}'
     wire.answers = [Prepared(body=f'{{"object": "list", "data": [{row}], "usage": {{"total_tokens": 1}}}}')]
-    with pytest.raises(EmbeddingFailed, match=r"vector that has no direction|no table of numbers"):
+    with pytest.raises(EmbeddingFailed, match=r"vector without a direction|other than a table of numbers"):
         make(wire).embed_documents(["a"])
 
 
@@ -280,7 +280,7 @@ def test_vectors_that_are_no_numbers_are_refused(wire: Wire, make: Any, number: 
 @pytest.mark.parametrize("body", ["[]", "{}", '{"data": 1}', '{"data": [1]}', '{"data": [{"index": 1}]}', "no JSON"])
 def test_another_wire_is_refused(wire: Wire, make: Any, body: str) -> None:
     wire.answers = [Prepared(body=body)]
-    with pytest.raises(EmbeddingFailed, match="not its wire format"):
+    with pytest.raises(EmbeddingFailed, match="answered in an unexpected format"):
         make(wire).embed_query("a")
 
 
@@ -289,7 +289,7 @@ def test_another_dimension_than_before_is_refused(wire: Wire, make: Any) -> None
     embedder: Embedder = make(wire)
     embedder.embed_query("a")
     wire.answers = [embeddings(["a"], 8)]
-    with pytest.raises(EmbeddingFailed, match="gave vectors of 8 numbers, where 1024 were expected"):
+    with pytest.raises(EmbeddingFailed, match="returned vectors of 8 numbers instead of 1024"):
         embedder.embed_documents(["a"])
 
 

@@ -1,1 +1,1 @@
-"""Embedders: what turns text into vectors, here on this machine or at somebody's address, behind one protocol."""
+"""Embedders turn text into vectors, on this machine or at a remote address, behind one protocol."""

@@ -1,8 +1,8 @@
-"""A local model's files: the folder that it comes in, and the graph that is built from it into the user's cache.
+"""Read a local model's folder, and build its graph into the user's cache.
 
-Understood are BERT encoders whose token vectors are averaged, in a folder of sentence-transformers. Anything else is
-refused with its reason, since a model run in another way than it was trained gives vectors that look right and find
-nothing. A graph is built once, and built again when its files or the builder change.
+Supported are BERT encoders with mean pooling in a sentence-transformers folder. Anything else is refused with a reason:
+a model that runs differently from how it was trained gives vectors that look right and find nothing. A graph is built
+once, and again when its files or the builder change.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from pipelines.search.embedders.pinned_model import PinnedModel
 
 
-BUILDER: Final = 1  # counts up whenever the graph's recipe changes, so that old graphs are not taken for new ones
+BUILDER: Final = 1  # increment it when the graph changes, so that old graphs are not reused
 WEIGHTS: Final = "model.safetensors"
 TOKENIZER: Final = "tokenizer.json"
 CONFIG: Final = "config.json"
 _SOURCES: Final = (CONFIG, TOKENIZER, WEIGHTS)
-_AGAIN: Final = "`curate models fetch` fetches it again."
+_AGAIN: Final = "Run `curate models fetch` to fetch it again."
 _DEFAULTS: Final = {"hidden_act": "gelu", "position_embedding_type": "absolute", "layer_norm_eps": 1e-12}
-_UNDERSTOOD: Final = {
-    "model_type": ("bert", "it is of the type"),
+_SUPPORTED: Final = {
+    "model_type": ("bert", "its type is"),
     "hidden_act": ("gelu", "its activation is"),
     "position_embedding_type": ("absolute", "its positions are"),
 }
@@ -51,16 +51,16 @@ _COUNT_BYTES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A model's shape, as its folder says.
+    """A model's shape, as described by its folder.
 
     Args:
         path: the folder.
-        layers: how many encoder layers.
-        heads: how many attention heads a layer has.
-        width: how many numbers a token's vector has, and the text's.
-        limit: the most tokens of a text that are read, the two marks at its ends included.
+        layers: the number of encoder layers.
+        heads: the number of attention heads per layer.
+        width: the dimension of a token's vector, and of the text's.
+        limit: the most tokens read from a text, including the special tokens at its ends.
         epsilon: what layer normalisation adds to the variance.
-        prompts: what is put before a document and before a query.
+        prompts: the prefixes of a document and of a query.
     """
 
     path: Path
@@ -79,7 +79,7 @@ class BuiltModel:
     Args:
         name: model, weights and precision, as the index records them.
         graph: the ONNX file.
-        shape: what it was built from.
+        shape: the model it was built from.
     """
 
     name: str
@@ -88,22 +88,22 @@ class BuiltModel:
 
 
 def built_model(folder: Path, models: Path, precision: Precision, pinned: PinnedModel | None = None) -> BuiltModel:
-    """Return the model of a folder, its graph built into the cache unless it is there and fits the folder's files.
+    """Return the model in a folder, and build its graph into the cache unless a current one exists.
 
     Args:
         folder: a sentence-transformers folder.
-        models: the folder of all models; graphs and stamps come into `built` in it.
+        models: the folder of all models; graphs and their stamps go to its subfolder `built`.
         precision: how the graph computes.
-        pinned: which bytes the files must have, or None for a folder that the user named.
+        pinned: the expected files, or None for a folder named by the user.
 
     Raises:
-        UnusableModel: a file is missing, damaged, not the pinned one, or of a kind that is not understood.
+        UnusableModel: a file is missing, damaged or not the pinned one, or the model is not supported.
         NotWritable: the cache cannot be written.
     """
     shape = read_folder(folder)
     tag = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:16]
     stamp = models / "built" / f"{tag}-{precision}.json"
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # then it is built
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # then it is built below
         built: dict[str, Any] = json.loads(stamp.read_bytes())
         graph = stamp.parent / built["graph"]
         as_built = (_states(folder), BUILDER, graph.stat().st_size)
@@ -113,27 +113,24 @@ def built_model(folder: Path, models: Path, precision: Precision, pinned: Pinned
 
 
 def _states(folder: Path) -> list[list[int]]:
-    """Return size and time of each source file: what a changed file changes, without reading it."""
+    """Return the size and time of each source file, which reveal a change without reading the file."""
     found = [(folder / name).stat() for name in _SOURCES]
     return [[state.st_size, state.st_mtime_ns] for state in found]
 
 
 def _build(stamp: Path, shape: ModelFolder, precision: Precision, pinned: PinnedModel | None) -> BuiltModel:
     folder = shape.path
-    try:
-        from pipelines.search.embedders.onnx_graph import build_graph  # noqa: PLC0415  brings in onnx, needed only to build
-    except ImportError as missing:
-        raise UnusableModel(folder, f"the library {missing.name} is not installed") from None
+    from pipelines.search.embedders.onnx_graph import build_graph  # noqa: PLC0415  only a build pays for numpy
 
     states, weights = _states(folder), _verified(folder, pinned)
     graph = build_graph(shape, read_tensors(folder / WEIGHTS), precision)
-    # A named folder's weights are part of the name: two folders called alike are two models.
+    # A user's model carries a hash of its weights: two folders with the same name can hold different models.
     label = pinned.name if pinned else f"{folder.absolute().name}#{weights[:8]}"
     name, file = f"{LOCAL}{label}@{precision}", f"{weights[:16]}-{precision}-{BUILDER}.onnx"
     built = {"name": name, "builder": BUILDER, "sources": states, "graph": file, "size": len(graph)}
     with writing(stamp.parent):
         stamp.parent.mkdir(parents=True, exist_ok=True)
-        with holding(stamp.parent, "") as place:  # whole: a process that reads the old files keeps them
+        with holding(stamp.parent, "") as place:  # replaced whole: another process may be reading the old files
             replace_synced(place, file, graph)
             replace_synced(place, stamp.name, json.dumps(built, ensure_ascii=False, indent=1).encode())
             place.sync()
@@ -141,28 +138,30 @@ def _build(stamp: Path, shape: ModelFolder, precision: Precision, pinned: Pinned
 
 
 def _verified(folder: Path, pinned: PinnedModel | None) -> str:
-    """Return the digest of the weights; where pins are given, every file is compared with its own."""
+    """Return the digest of the weights, after checking every pinned file."""
     try:
         for name, (_, sha256) in pinned.files.items() if pinned else ():
             if digest(folder / name) != sha256:
-                raise UnusableModel(folder, f"{name} is not the file that was pinned", _AGAIN)
+                raise UnusableModel(folder, f"{name} does not match its pinned SHA-256", _AGAIN)
         return pinned.files[WEIGHTS][1] if pinned else digest(folder / WEIGHTS)
     except OSError as error:
-        raise UnusableModel(folder, f"it cannot be read: {error.strerror}", _AGAIN) from None
+        raise UnusableModel(folder, f"it cannot be read ({error.strerror})", _AGAIN) from None
 
 
 def read_folder(path: Path) -> ModelFolder:
     """Return the shape of the model in a folder.
 
     Raises:
-        UnusableModel: a file is missing or damaged, or the model is of a kind that is not understood.
+        UnusableModel: a file is missing or damaged, or the model is not supported.
     """
     for name in _SOURCES:
         if not (path / name).is_file():
-            raise UnusableModel(path, f"it has no {name}", "Name a folder of sentence-transformers with safetensors.")
+            raise UnusableModel(
+                path, f"it has no {name}", "Name a sentence-transformers folder with safetensors weights."
+            )
     config = _DEFAULTS | _read(path, CONFIG)
     if fault := _fault(path, config):
-        raise UnusableModel(path, fault, "Understood are BERT models with mean pooling; name one in [embedder] folder.")
+        raise UnusableModel(path, fault, "Set `folder` in [embedder] to a BERT model with mean pooling.")
     positions = config["max_position_embeddings"]
     wanted = _read(path, "sentence_bert_config.json").get("max_seq_length")
     prompts = _read(path, "config_sentence_transformers.json").get("prompts")
@@ -173,67 +172,66 @@ def read_folder(path: Path) -> ModelFolder:
         layers=config["num_hidden_layers"],
         heads=config["num_attention_heads"],
         width=config["hidden_size"],
-        # Below three there is no room for a token between the two marks.
+        # Below three there is no room for a token between the two special ones.
         limit=min(wanted, positions) if isinstance(wanted, int) and wanted > 2 else positions,  # noqa: PLR2004
         epsilon=config["layer_norm_eps"],
         prompts=(document if isinstance(document, str) else "", query if isinstance(query, str) else ""),
     )
 
 
-def _read(path: Path, name: str, kind: type[dict[str, Any] | list[Any]] = dict) -> Any:  # noqa: ANN401  of that kind
-    """Return what a JSON file of the folder holds; of a file that is not there, nothing."""
+def _read(path: Path, name: str, kind: type[dict[str, Any] | list[Any]] = dict) -> Any:  # noqa: ANN401  a value of `kind`
+    """Return the content of a JSON file in the folder, or an empty `kind` if there is no such file."""
     try:
         value = json.loads((path / name).read_bytes())
     except FileNotFoundError:
         return kind()
     except OSError as error:
-        raise UnusableModel(path, f"{name} cannot be read: {error.strerror}") from None
+        raise UnusableModel(path, f"{name} cannot be read ({error.strerror})") from None
     except ValueError:
-        raise UnusableModel(path, f"{name} is not JSON") from None
+        raise UnusableModel(path, f"{name} is not valid JSON") from None
     if not isinstance(value, kind):
-        raise UnusableModel(path, f"{name} holds no {'JSON object' if kind is dict else 'list of steps'}")
+        raise UnusableModel(path, f"{name} is not a {'JSON object' if kind is dict else 'list of steps'}")
     return value
 
 
 def _fault(path: Path, config: dict[str, Any]) -> str:
-    """Return why a model is not understood, or an empty string."""
-    for key, (wanted, what) in _UNDERSTOOD.items():
+    """Return why a model is not supported, or an empty string."""
+    for key, (wanted, what) in _SUPPORTED.items():
         if config.get(key) != wanted:
             return f"{what} {str(config.get(key))[:_SHOWN]}, not {wanted}"
     for key in ("num_hidden_layers", "num_attention_heads", "hidden_size", "max_position_embeddings"):
         value = config.get(key)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            return f"config.json says no {key}"
+            return f"config.json has no valid {key}"
     if config["hidden_size"] % config["num_attention_heads"]:
-        return "its heads do not divide its width"
+        return "its number of heads does not divide its width"
     epsilon = config["layer_norm_eps"]
     if not (isinstance(epsilon, float) and 0 < epsilon < 1):
-        return "its layer_norm_eps is no small number"
+        return "its layer_norm_eps is not between 0 and 1"
     for step in _read(path, "modules.json", list):
         kind = str(step.get("type", "") if isinstance(step, dict) else step).rpartition(".")[2]
         if kind not in _STEPS:
-            return f"it has a step of the kind {kind[:_SHOWN]}"
+            return f"it has an unsupported step, {kind[:_SHOWN]}"
     pooling = [key for key, value in _read(path, "1_Pooling/config.json").items() if value is True]
     others = [key.removeprefix(_POOLING)[:_SHOWN] for key in pooling if key.startswith(_POOLING)]
-    return f"it pools by {', '.join(others)}, not by the mean" if others not in ([], ["mean_tokens"]) else ""
+    return f"its pooling is {', '.join(others)}, not the mean" if others not in ([], ["mean_tokens"]) else ""
 
 
 def read_tensors(path: Path) -> dict[str, NDArray[np.float32]]:
-    """Return a safetensors file's tensors of floating numbers by name, without the prefix `bert.` that some add.
+    """Return a safetensors file's floating-point tensors by name, without the prefix `bert.` that some files add.
 
-    It is read without the library of that name: a table of offsets, all checked against the file's size, then plain
-    numbers.
+    The format needs no library: a table of offsets, all checked here against the file's size, then plain numbers.
 
     Raises:
-        UnusableModel: the file is cut off or is no safetensors, or its numbers are of a kind that is not understood.
+        UnusableModel: the file is truncated, is not safetensors, or holds an unsupported number type.
     """
-    import numpy as np  # noqa: PLC0415  a tenth of a second that only this work pays
+    import numpy as np  # noqa: PLC0415  costs a tenth of a second
 
     try:
         raw = np.memmap(path, np.uint8, "r")
     except (OSError, ValueError):
         raise UnusableModel(path.parent, f"{path.name} cannot be read or is empty") from None
-    broken = UnusableModel(path.parent, f"{path.name} is cut off or is no safetensors file")
+    broken = UnusableModel(path.parent, f"{path.name} is truncated or not a safetensors file")
     start = _COUNT_BYTES + int.from_bytes(raw[:_COUNT_BYTES].tobytes(), "little")
     found = {}
     try:
@@ -248,8 +246,8 @@ def read_tensors(path: Path) -> dict[str, NDArray[np.float32]]:
             if kind in _KINDS:
                 tensor = raw[start + begin : start + end].view(_KINDS[kind]).reshape(shape)
                 found[name.removeprefix("bert.")] = tensor.astype(np.float32, copy=False)
-            elif kind != "I64":  # the positions that BERT counts for itself
-                raise UnusableModel(path.parent, f"its weights are {kind[:10]}; F32 and F16 are understood")
+            elif kind != "I64":  # the position ids, which the graph counts itself
+                raise UnusableModel(path.parent, f"its weights are {kind[:10]}; only F32 and F16 are supported")
     except (ValueError, KeyError, TypeError, AttributeError):
         raise broken from None
     return found

@@ -1,4 +1,4 @@
-"""Which embedder it is, and why: Voyage where there is a key, else the local model where it is fetched, else none."""
+"""Choose the embedder: Voyage if there is a key, else the local model if it was fetched, else none."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _WORDS_ONLY: Final = "Keyword search only"
 
 
 def choose_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
-    """Return the embedder, or None for search by words alone, and the sentence that says which and why.
+    """Return the embedder, or None for keyword search only, and a sentence that says which and why.
 
-    Nothing is asked over the network, and no SDK is imported. The local model's graph is built where it is not yet.
+    This uses no network and imports no SDK. It builds the local model's graph if necessary.
 
     Args:
         settings: the user's `[embedder]`.
-        environ: says where the user's cache is.
+        environ: the environment, which locates the user's cache.
     """
     if settings.provider == "none":
-        return None, f"{_WORDS_ONLY}, as the settings say."
+        return None, f"{_WORDS_ONLY}, as configured."
     if settings.provider == "openai":
         return _openai(settings)
     if settings.provider == "voyage" or (settings.provider is None and settings.api_key):
@@ -39,16 +39,16 @@ def choose_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> C
 
 
 def choose_local(environ: Mapping[str, str]) -> Embedder | None:
-    """Return the pinned local model in int8, whatever embeds for search, or None where it is not fetched.
+    """Return the pinned local model in int8, whichever embedder search uses, or None if it was not fetched.
 
-    What was trained on the vectors of one model needs that one; and it sends nothing to anybody.
+    A classifier needs the vectors of the model it was trained on, and this model sends nothing off the machine.
 
     Raises:
-        UnusableModel: it was fetched, and is damaged.
-        NotWritable: its graph is not built yet, and the cache cannot be written.
-        CurateError: the environment names neither a cache nor a home.
+        UnusableModel: the fetched model is damaged.
+        NotWritable: its graph must be built, and the cache cannot be written.
+        CurateError: neither XDG_CACHE_HOME nor HOME is set.
     """
-    from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  only who is chosen is brought in
+    from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  only the chosen one is imported
     from pipelines.search.embedders.local import LocalEmbedder  # noqa: PLC0415  as above
 
     models = models_folder(environ)
@@ -58,20 +58,20 @@ def choose_local(environ: Mapping[str, str]) -> Embedder | None:
 
 def _openai(settings: EmbedderSettings) -> Choice:
     if settings.key_variable and not settings.api_key:
-        return None, f"{_WORDS_ONLY}: the settings name {settings.key_variable} for the key, and it is not set."
-    from pipelines.search.embedders.remote import OpenAIEmbedder  # noqa: PLC0415  only who is chosen is brought in
+        return None, f"{_WORDS_ONLY}: the settings take the key from {settings.key_variable}, which is not set."
+    from pipelines.search.embedders.remote import OpenAIEmbedder  # noqa: PLC0415  only the chosen one is imported
 
-    # The host of the address, without the login that it may hold.
+    # The host alone: the address may hold a login.
     host = settings.base_url.partition("://")[2].partition("/")[0].rpartition("@")[2]
-    return OpenAIEmbedder(settings), f"{settings.model} at {host}, as the settings say."
+    return OpenAIEmbedder(settings), f"{settings.model} at {host}, as configured."
 
 
 def _voyage(settings: EmbedderSettings) -> Choice:
     if not settings.api_key:
-        return None, f"{_WORDS_ONLY}: the settings ask for Voyage, and {settings.key_variable} is not set."
+        return None, f"{_WORDS_ONLY}: the settings ask for Voyage, but {settings.key_variable} is not set."
     from pipelines.search.embedders.remote import VoyageEmbedder  # noqa: PLC0415  as above
 
-    reason = "as the settings say" if settings.provider else f"because {settings.key_variable} is set"
+    reason = "as configured" if settings.provider else f"because {settings.key_variable} is set"
     return VoyageEmbedder(settings), f"{settings.model or VOYAGE_MODEL} at Voyage, {reason}."
 
 
@@ -84,11 +84,11 @@ def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
         folder = Path(settings.folder).expanduser() if settings.folder else models / MINILM.name
         if not settings.folder and not is_complete(MINILM, folder):
             no_key = "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
-            return None, f"{_WORDS_ONLY}: {no_key}{MINILM.name} is not fetched (`curate models fetch`)."
+            return None, f"{_WORDS_ONLY}: {no_key}{MINILM.name} was not fetched (run `curate models fetch`)."
         model = built_model(folder, models, settings.precision, None if settings.folder else MINILM)
     except UnusableModel as fault:
         return None, f"{_WORDS_ONLY}: {fault.sentence[0].lower()}{fault.sentence[1:]} {fault.advice}".rstrip()
     except CurateError as fault:
         return None, f"{_WORDS_ONLY}: {fault}"
-    reason = "as the settings say" if settings.provider else f"because it is here and {VOYAGE_KEY} is not set"
+    reason = "as configured" if settings.provider else f"because {VOYAGE_KEY} is not set"
     return LocalEmbedder(model, settings.threads), f"{folder.name} on this machine ({settings.precision}), {reason}."

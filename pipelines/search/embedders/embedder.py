@@ -1,7 +1,4 @@
-"""What turns text into vectors: the one interface that every embedder fills, and what all of them do.
-
-Texts are made fit to send, answers checked, lengths made one.
-"""
+"""The protocol that embedders implement, and what they share: trimming texts, checking and normalising answers."""
 
 from __future__ import annotations
 
@@ -19,72 +16,72 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Which model it is, as the index records it (`local:all-MiniLM-L6-v2`): vectors of two are never mixed."""
+        """The model, as the index records it (`local:all-MiniLM-L6-v2`). Vectors of two models are never mixed."""
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has."""
+        """The length of a vector."""
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of texts to be found, in order: shape (n, dimension), float32, length one each.
+        """Return the vectors of documents, in order: shape (n, dimension), float32, unit length.
 
         Raises:
-            ModelFailed: no usable answer came for this batch.
+            ModelFailed: there was no usable answer for this batch.
         """
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return the vector of a question: shape (dimension,), float32, length one.
+        """Return the vector of a question: shape (dimension,), float32, unit length.
 
         Raises:
-            ModelFailed: no usable answer came.
+            ModelFailed: there was no usable answer.
         """
 
 
 class BadVectors(ValueError):
-    """Raised when an answer holds no usable vectors; the words are a sentence without its subject."""
+    """Raised when an answer holds no usable vectors. Its message is a predicate, to follow the embedder's name."""
 
 
 def unit_rows(rows: object, count: int, dimension: int = 0) -> NDArray[np.float32]:
-    """Return an answer's vectors as float32 (count, dimension), each of length one.
+    """Return an answer's vectors as float32 (count, dimension), each of unit length.
 
     Args:
-        rows: the vectors as they came.
-        count: how many texts were sent.
-        dimension: how many numbers a vector has, or zero where that is not known yet.
+        rows: the vectors as received.
+        count: the number of texts sent.
+        dimension: the expected length of a vector, or zero if it is not known yet.
 
     Raises:
-        BadVectors: count or dimension differ, or a vector has no direction.
+        BadVectors: the count or dimension is wrong, or a vector has no direction.
     """
-    import numpy as np  # noqa: PLC0415  70 ms that a search without vectors need not pay
+    import numpy as np  # noqa: PLC0415  takes 70 ms, which a search without vectors saves
 
     try:
         table = np.asarray(rows, dtype=np.float64)
     except (ValueError, TypeError, OverflowError):
-        raise BadVectors("answered with something that is no table of numbers") from None
+        raise BadVectors("answered with something other than a table of numbers") from None
     if count == 0 and table.size == 0:
         return np.empty((0, dimension), np.float32)
     if table.ndim != 2 or table.shape[1] == 0:  # noqa: PLR2004  rows and columns
-        raise BadVectors("answered with something that is no table of numbers")
+        raise BadVectors("answered with something other than a table of numbers")
     if len(table) != count:
-        raise BadVectors(f"gave {len(table)} vectors for {count} texts")
+        raise BadVectors(f"returned {len(table)} vectors for {count} texts")
     if dimension and table.shape[1] != dimension:
-        raise BadVectors(f"gave vectors of {table.shape[1]} numbers, where {dimension} were expected")
+        raise BadVectors(f"returned vectors of {table.shape[1]} numbers instead of {dimension}")
     lengths = np.linalg.norm(table, axis=1, keepdims=True)
-    # A NaN or an infinity in a row makes its length one, too.
+    # A NaN or an infinity in a row also shows in its length.
     if not np.isfinite(lengths).all() or not (lengths > 0).all():
-        raise BadVectors("gave a vector that has no direction")
+        raise BadVectors("returned a vector without a direction")
     unit: NDArray[np.float32] = (table / lengths).astype(np.float32)
     return unit
 
 
 def fit_to_send(text: str, most_bytes: int) -> str:
-    """Return a text that an address accepts: valid UTF-8, not empty, and no longer than `most_bytes` of it."""
+    """Return a text as an API accepts it: valid UTF-8, not empty, at most `most_bytes` long."""
     whole = text.encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")
-    return whole if whole.strip() else "-"  # an empty text is refused, and with it the whole batch
+    return whole if whole.strip() else "-"  # an empty text would fail the whole batch
 
 
 def batches(texts: Sequence[str], most: int, most_bytes: int) -> Iterator[list[str]]:
-    """Yield the texts in order, in batches within a count and a size in bytes; a text over the size goes alone."""
+    """Yield the texts in batches, in order, limited by count and bytes. A text over the limit gets its own batch."""
     batch: list[str] = []
     size = 0
     for text in texts:

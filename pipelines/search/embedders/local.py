@@ -1,8 +1,9 @@
-"""The local embedder: documents through a graph run by onnxruntime, a question through the weights in numpy.
+"""The local embedder: onnxruntime embeds documents, numpy embeds a question.
 
-It needs no key, no address and no torch. A question is one brief text. The runtime that embeds documents takes a tenth
-of a second to be loaded and to get its graph ready; the weights themselves take none, and some ten milliseconds for a
-question, in full precision. Both give the vectors of one model, up to the graph's rounding (a cosine of 0.99 and more).
+It needs no key, no server and no torch. A question is one short text: loading onnxruntime and its graph for it would
+take a tenth of a second, while a forward pass in numpy takes some ten milliseconds, in full precision. Both compute the
+same model, up to the graph's rounding (a cosine of 0.98 or more). Documents need onnxruntime: numpy is several times
+slower at them.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
 
 
 PROVIDER: Final = "the local model"
-_BATCH: Final = 8  # more rows leave the processor's cache, and are slower
-_QUIET: Final = 3  # onnxruntime's errors, without its warnings about the machine
+_BATCH: Final = 8  # more rows do not fit the processor's cache, and are slower
+_QUIET: Final = 3  # log errors only: onnxruntime warns about the machine
 PINNED: Final = f"{LOCAL}{MINILM.name}@"
-_BRIEF: Final = 100  # characters: no word is too long for the model, nor are there too many
+_BRIEF: Final = 100  # characters: no word, and no text, can exceed the model's limits
 _WORD: Final = re.compile(r"[a-z0-9]+|[^a-z0-9 ]")
 _ERF: Final = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
 _ERF_STEP: Final = 0.3275911
@@ -42,24 +43,24 @@ _ERF_STEP: Final = 0.3275911
 
 
 class LocalEmbedder:
-    """Embeds on this machine. What that takes is loaded by the first call and kept."""
+    """Embeds on this machine. The first call loads the libraries and the model, which are then kept."""
 
     def __init__(self, model: BuiltModel, threads: int = 0) -> None:
-        """Load nothing yet; without a number of threads, documents are embedded on all processors."""
+        """Load nothing yet. Zero threads means all processors."""
         self.name, self.dimension = model.name, model.shape.width
         self.model, self.threads = model, threads
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of texts to be found; each depends on its text alone, whatever stands beside it.
+        """Return the vectors of documents. Each depends on its text alone, not on the others in the batch.
 
         Raises:
             EmbeddingFailed: the model's files cannot be loaded, or the runtime failed.
         """
-        import numpy as np  # noqa: PLC0415  70 ms that a search without vectors need not pay
+        import numpy as np  # noqa: PLC0415  takes 70 ms, which a search without vectors saves
 
         ids, session = [self._ids(self.model.shape.prompts[0] + text) for text in texts], self._session
         found = np.empty((len(texts), self.dimension), np.float32)
-        # Of like length together: what is padded is computed for nothing.
+        # Texts of similar length go together: padding costs time.
         order = sorted(range(len(ids)), key=lambda at: len(ids[at]))
         for start in range(0, len(order), _BATCH):
             part = order[start : start + _BATCH]
@@ -84,24 +85,25 @@ class LocalEmbedder:
         return vector
 
     def _ids(self, text: str) -> list[int]:
-        """Return the tokens of a text that the model can read: where there are too many, the middle is left out.
+        """Return the tokens of a text; if the model cannot read that many, drop the middle.
 
-        The end of what is embedded says where and of when it is. And of a long text, beginning and end together tell
-        more than either alone (Sun et al., How to Fine-Tune BERT for Text Classification?, 2019, 5.3.1).
+        The end of an embedded text says where and when it is from. Besides, the beginning and end of a long text
+        together tell more than either alone (Sun et al., How to Fine-Tune BERT for Text Classification?, 2019, 5.3.1).
         """
-        # A lone surrogate, as a command line can hold, is no UTF-8.
+        # A lone surrogate, which a command line can hold, is not valid UTF-8.
         ids: list[int] = self._tokenizer.encode(text.encode("utf-8", "replace").decode()).ids
         limit, end = self.model.shape.limit, self.model.shape.limit // 4
         return ids if len(ids) <= limit else [*ids[: limit - end], *ids[len(ids) - end :]]
 
     def _plain_ids(self, text: str) -> list[int]:
-        """Return the tokens of a brief plain text for the pinned model, whose vocabulary is BERT's in lower case.
+        """Return the tokens of a short ASCII text for the pinned model, which has BERT's lower-case vocabulary.
 
-        Empty for every other: the library knows all, and takes longer to load than a question takes to be embedded.
+        Return an empty list for anything else, which needs the tokenizers library. Loading that takes longer than
+        embedding a question.
         """
         if not (self.name.startswith(PINNED) and len(text) < _BRIEF and text.isascii() and text.isprintable()):
             return []
-        if "[" in text:  # there may be a mark of the model's own
+        if "[" in text:  # it may hold a special token, such as [MASK]
             return []
         with _failing(_NOT_LOADED):
             known: dict[str, int] = json.loads((self.model.shape.path / TOKENIZER).read_bytes())["model"]["vocab"]
@@ -109,12 +111,12 @@ class LocalEmbedder:
             return [known[part] for part in ("[CLS]", *parts, "[SEP]")]
 
     @cached_property
-    def _tokenizer(self) -> Any:  # noqa: ANN401  the library's own kind, imported late
+    def _tokenizer(self) -> Any:  # noqa: ANN401  a type of the library, imported late
         with _failing(_NOT_LOADED):
-            from tokenizers import Tokenizer  # noqa: PLC0415  only what embeds pays for it
+            from tokenizers import Tokenizer  # noqa: PLC0415  loaded only to embed
 
             tokenizer = Tokenizer.from_file(str(self.model.shape.path / TOKENIZER))
-            # The file of all-MiniLM-L6-v2 pads and cuts every text at 128 tokens; neither is how the model is run.
+            # The file of all-MiniLM-L6-v2 pads and truncates to 128 tokens; the model is not meant to run that way.
             tokenizer.no_padding()
             tokenizer.no_truncation()
             return tokenizer
@@ -122,7 +124,7 @@ class LocalEmbedder:
     @cached_property
     def _session(self) -> Any:  # noqa: ANN401  an untyped library
         with _failing(_NOT_LOADED):
-            import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415  only what embeds pays for it
+            import onnxruntime  # type: ignore[import-untyped]  # noqa: PLC0415  loaded only to embed
 
             options = onnxruntime.SessionOptions()
             options.intra_op_num_threads = self.threads
@@ -132,13 +134,13 @@ class LocalEmbedder:
 
     @cached_property
     def _weights(self) -> Mapping[str, Numbers]:
-        """The model's weights, which fit its shape: a graph was built from them before."""
+        """The model's weights. They fit its shape, since its graph was built from them."""
         with _failing(_NOT_LOADED):
             return read_tensors(self.model.shape.path / WEIGHTS)
 
 
 def _parts(word: str, known: Container[str]) -> list[str]:
-    """Return the longest parts of a word that a vocabulary has, from the left; as BERT does, all or nothing."""
+    """Split a word from the left into the longest parts in the vocabulary, or return [UNK], as BERT does."""
     found: list[str] = []
     at = 0
     while at < len(word):
@@ -151,30 +153,30 @@ def _parts(word: str, known: Container[str]) -> list[str]:
     return found
 
 
-_NOT_LOADED: Final = "cannot be loaded ({}); `curate models fetch` mends it"
+_NOT_LOADED: Final = "cannot be loaded ({}); run `curate models fetch` to repair it"
 
 
 @contextlib.contextmanager
 def _failing(sentence: str) -> Iterator[None]:
-    """Turn whatever goes wrong into one error, after which search goes on by words."""
+    """Turn any failure into one error, after which search falls back to keywords."""
     try:
         yield
     except BadVectors as fault:
         raise EmbeddingFailed(PROVIDER, str(fault)) from None
     except ImportError as fault:
-        raise EmbeddingFailed(PROVIDER, f"needs a library that is not here ({fault.name})") from None
-    except Exception as fault:  # noqa: BLE001  the libraries raise kinds of their own
+        raise EmbeddingFailed(PROVIDER, f"needs a library that is not installed ({fault.name})") from None
+    except Exception as fault:  # noqa: BLE001  the libraries raise types of their own
         raise EmbeddingFailed(PROVIDER, sentence.format(type(fault).__name__)) from None
 
 
 def _encoded(shape: ModelFolder, tensors: Mapping[str, Numbers], ids: Sequence[int]) -> Numbers:
-    """Return the mean of the vectors of a text's tokens, float32 (width,), of any length: a BERT's forward pass."""
+    """Return the mean of the token vectors of BERT's forward pass: float32 (width,), not yet a unit vector."""
     import numpy as np  # noqa: PLC0415  as above
 
     split = (len(ids), shape.heads, shape.width // shape.heads)
 
     def dense(hidden: Numbers, name: str) -> Numbers:
-        # The large factor first: of few tokens, the product takes a third less time this way round.
+        # Large factor first: with few tokens, the product is a third faster this way round.
         product: Numbers = (tensors[name + ".weight"] @ hidden.T).T
         product += tensors[name + ".bias"]
         return product
@@ -208,7 +210,7 @@ def _encoded(shape: ModelFolder, tensors: Mapping[str, Numbers], ids: Sequence[i
 
 
 def _gelu(inner: Numbers) -> Numbers:
-    """Return x Φ(x), as BERT is trained with."""
+    """Return x Φ(x), the activation that BERT is trained with."""
     import numpy as np  # noqa: PLC0415  as above
 
     size = np.abs(inner) * np.float32(math.sqrt(0.5))

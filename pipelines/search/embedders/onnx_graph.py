@@ -1,17 +1,20 @@
-"""The ONNX graph of a BERT encoder with mean pooling, built from its tensors: token ids in, unit vectors out.
+"""Build the ONNX graph of a BERT encoder with mean pooling from its tensors: token ids in, unit vectors out.
 
-In `int8`, the products with weights are computed in whole numbers: weights with one scale a column, activations with
-one scale a token. The usual dynamic quantisation has one scale for a whole batch, so that the vector of a text depends
-on its neighbours in the batch (down to a cosine of 0.97); here it depends on the text alone. Weights keep seven bits:
-processors without the newer instructions saturate at eight, and would give other vectors than the rest.
+With `int8`, products with weights are computed in integers: one scale per column for weights, one scale per token for
+activations. The usual dynamic quantisation has one scale per batch, so the vector of a text depends on its neighbours
+in the batch (down to a cosine of 0.97). Here it depends on the text alone. Weights keep seven bits, because processors
+without the newer instructions saturate at eight and would give different vectors.
+
+The bytes are written here, without the `onnx` package: it would add 33 MB to every installation for one short encoding.
+The field and type numbers are those of ONNX's `onnx.proto`.
 """
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
 
 from pipelines.errors import UnusableModel
 
@@ -19,15 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
-    from onnx import NodeProto
 
     from pipelines.provider_settings import Precision
     from pipelines.search.embedders.built_graph import ModelFolder
 
     Tensors = Mapping[str, NDArray[np.float32]]
+    _Attribute = int | float | list[int]
 
 
 _OPSET, _IR = 20, 10
+_TYPES: Final = {"float32": 1, "uint8": 2, "int8": 3, "int64": 7}
 _WEIGHT_TOP: Final = 63  # seven bits: two products of it with 255 still fit sixteen
 _ROW_TOP: Final = 127
 _SMALLEST: Final = 1e-12  # keeps a row of zeros from dividing by zero
@@ -36,58 +40,116 @@ _SMALLEST: Final = 1e-12  # keeps a row of zeros from dividing by zero
 def build_graph(shape: ModelFolder, tensors: Tensors, precision: Precision) -> bytes:
     """Return the graph's bytes.
 
-    Its inputs are `ids`, the token ids, int64 (batch, tokens), and `mask`, float32 of the same shape, one where a token
-    is and zero where a row is padded. Its output `vector` is float32 (batch, width), each row of length one.
+    Its inputs are `ids`, the token ids, int64 (batch, tokens), and `mask`, float32 of the same shape: one for a token,
+    zero for padding. Its output `vector` is float32 (batch, width), with rows of length one.
 
     Args:
         shape: what the folder says about the model.
         tensors: its weights by name.
-        precision: `fp32` computes as the model was trained, `int8` about half again as fast.
+        precision: `fp32` computes as the model was trained; `int8` is about half again as fast.
 
     Raises:
-        UnusableModel: a tensor is missing or has another shape than the folder says.
+        UnusableModel: a tensor is missing, or its shape differs from what the folder says.
     """
     graph = _Int8Graph(shape, tensors) if precision == "int8" else _Graph(shape, tensors)
     graph.encoder()
-    both = ["batch", "tokens"]
-    inputs = [
-        helper.make_tensor_value_info("ids", TensorProto.INT64, both),
-        helper.make_tensor_value_info("mask", TensorProto.FLOAT, both),
-    ]
-    output = helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["batch", shape.width])
-    whole = helper.make_graph(graph.nodes, "encoder", inputs, [output], graph.constants)
-    model = helper.make_model(whole, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR)
-    return bytes(model.SerializeToString())
+    both = ("batch", "tokens")
+    whole = b"".join(
+        (
+            *(_field(1, node) for node in graph.nodes),
+            _field(2, b"encoder"),
+            *(_field(5, constant) for constant in graph.constants),
+            _field(11, _value("ids", "int64", *both)),
+            _field(11, _value("mask", "float32", *both)),
+            _field(12, _value("vector", "float32", "batch", shape.width)),
+        )
+    )
+    return _field(1, _IR) + _field(7, whole) + _field(8, _field(1, b"") + _field(2, _OPSET))
+
+
+def _field(number: int, value: int | float | bytes) -> bytes:  # noqa: PYI041  an int is encoded otherwise than a float
+    """Return a protobuf field: a varint, a 32-bit float, or bytes with their length before them."""
+    if isinstance(value, float):
+        return _varint(number << 3 | 5) + struct.pack("<f", value)
+    if isinstance(value, bytes):
+        return b"".join((_varint(number << 3 | 2), _varint(len(value)), value))
+    return _varint(number << 3) + _varint(value)
+
+
+def _varint(value: int) -> bytes:
+    """Return an integer in groups of seven bits, the lowest first; a negative one counts as 64 bits wide."""
+    value &= (1 << 64) - 1
+    groups = bytearray()
+    while value > 0x7F:  # noqa: PLR2004  the seven bits
+        groups.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*groups, value))
+
+
+def _value(name: str, kind: str, *sides: str | int) -> bytes:
+    """Return the ValueInfoProto of an input or output; a side is a number, or a name where it varies."""
+    dims = (_field(1, side) if isinstance(side, int) else _field(2, side.encode()) for side in sides)
+    tensor = _field(1, _TYPES[kind]) + _field(2, b"".join(_field(1, dim) for dim in dims))
+    return _field(1, name.encode()) + _field(2, _field(1, tensor))
+
+
+def _tensor(name: str, array: NDArray[Any]) -> bytes:
+    """Return the TensorProto of an array."""
+    raw = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+    dims = b"".join(_field(1, side) for side in array.shape)
+    return b"".join((dims, _field(2, _TYPES[array.dtype.name]), _field(8, name.encode()), _field(9, raw)))
+
+
+def _node(kind: str, inputs: list[str], outputs: list[str], **attributes: _Attribute) -> bytes:
+    """Return a NodeProto; an attribute is an int, a float or a list of ints."""
+    return b"".join(
+        (
+            *(_field(1, name.encode()) for name in inputs),
+            *(_field(2, name.encode()) for name in outputs),
+            _field(4, kind.encode()),
+            *(_field(5, _attribute(name, value)) for name, value in sorted(attributes.items())),
+        )
+    )
+
+
+def _attribute(name: str, value: _Attribute) -> bytes:
+    if isinstance(value, float):
+        held, kind = _field(2, value), 1
+    elif isinstance(value, int):
+        held, kind = _field(3, value), 2
+    else:
+        held, kind = b"".join(_field(8, one) for one in value), 7
+    return _field(1, name.encode()) + held + _field(20, kind)
 
 
 class _Graph:
-    """The graph under construction: every method adds nodes and returns the name of what they give."""
+    """The graph under construction: each method adds nodes and returns the name of their output."""
 
     def __init__(self, shape: ModelFolder, tensors: Tensors) -> None:
         self.shape, self.tensors = shape, tensors
-        self.nodes: list[NodeProto] = []
-        self.constants: list[TensorProto] = []
+        self.nodes: list[bytes] = []
+        self.constants: list[bytes] = []
 
-    def node(self, kind: str, *inputs: Any, **attributes: Any) -> str:  # noqa: ANN401  as ONNX defines them
-        """Add a node; an input is the name of what another gives, or a constant."""
+    def node(self, kind: str, *inputs: Any, **attributes: _Attribute) -> str:  # noqa: ANN401  as for `constant`
+        """Add a node; an input is the name of another node's output, or a constant."""
         name = f"n{len(self.nodes)}"
         names = [one if isinstance(one, str) else self.constant(one) for one in inputs]
-        self.nodes.append(helper.make_node(kind, names, [name], **attributes))
+        self.nodes.append(_node(kind, names, [name], **attributes))
         return name
 
     def constant(self, value: Any) -> str:  # noqa: ANN401  whatever numpy makes an array of
         name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        self.constants.append(_tensor(name, np.ascontiguousarray(value)))
         return name
 
     def tensor(self, name: str, *sides: int) -> NDArray[np.float32]:
         found = self.tensors.get(name)
         if found is None:
-            raise UnusableModel(self.shape.path, f"its weights hold no {name}")
+            raise UnusableModel(self.shape.path, f"its weights lack {name}")
         if found.ndim != len(sides) or any(
             side not in {0, have} for side, have in zip(sides, found.shape, strict=True)
         ):
-            raise UnusableModel(self.shape.path, f"{name} has the shape {found.shape}, which config.json does not say")
+            raise UnusableModel(self.shape.path, f"{name} has the shape {found.shape}, which contradicts config.json")
         return found
 
     def encoder(self) -> None:
@@ -102,7 +164,7 @@ class _Graph:
         axis = [1]
         total = self.node("ReduceSum", self.node("Mul", hidden, column), axis, keepdims=0)
         mean = self.node("Div", total, self.node("ReduceSum", column, axis, keepdims=0))
-        self.nodes.append(helper.make_node("LpNormalization", [mean], ["vector"], axis=-1, p=2))
+        self.nodes.append(_node("LpNormalization", [mean], ["vector"], axis=-1, p=2))
 
     def embeddings(self) -> str:
         width = self.shape.width
@@ -128,7 +190,7 @@ class _Graph:
         joint = self.dense(hidden, width, *(prefix + part for part in ("query", "key", "value")))
         split = [0, 0, heads, width // heads]
         query, key, value = (f"{joint}.{part}" for part in "qkv")
-        self.nodes.append(helper.make_node("Split", [joint], [query, key, value], axis=-1, num_outputs=3))
+        self.nodes.append(_node("Split", [joint], [query, key, value], axis=-1, num_outputs=3))
         query, key, value = (self.node("Reshape", part, split) for part in (query, key, value))
         query, value = (self.node("Transpose", part, perm=[0, 2, 1, 3]) for part in (query, value))
         scores = self.node("MatMul", query, self.node("Transpose", key, perm=[0, 2, 3, 1]))
@@ -142,7 +204,7 @@ class _Graph:
         return self.node("LayerNormalization", hidden, gain, shift, axis=-1, epsilon=self.shape.epsilon)
 
     def dense(self, hidden: str, width: int, *names: str) -> str:
-        """Add the linear layers of these names, side by side: one product instead of several."""
+        """Add the linear layers with these names side by side: one product instead of several."""
         weights = np.concatenate([self.tensor(name + ".weight", 0, width).T for name in names], axis=1)
         shifts = np.concatenate([self.tensor(name + ".bias", 0) for name in names])
         return self.node("Add", self.product(hidden, weights), shifts)
@@ -155,13 +217,13 @@ class _Graph:
 
 
 class _Int8Graph(_Graph):
-    """The same, with word table and weights in eight bits, and the products with weights in whole numbers."""
+    """The same, with an eight-bit word table and weights, and integer products with weights."""
 
     def words(self, table: NDArray[np.float32]) -> str:
         scales = np.maximum(np.abs(table).max(axis=1, keepdims=True) / _ROW_TOP, np.float32(_SMALLEST))
         whole = self.node("Gather", np.rint(table / scales).astype(np.int8), "ids")
         scale = self.node("Gather", scales.astype(np.float32), "ids")
-        return self.node("Mul", self.node("Cast", whole, to=TensorProto.FLOAT), scale)
+        return self.node("Mul", self.node("Cast", whole, to=_TYPES["float32"]), scale)
 
     def product(self, hidden: str, weights: NDArray[np.float32]) -> str:
         scales = np.maximum(np.abs(weights).max(axis=0) / _WEIGHT_TOP, np.float32(_SMALLEST))
@@ -171,7 +233,7 @@ class _Int8Graph(_Graph):
         row = self.node("Max", row, np.float32(_SMALLEST))
         steps = self.node("Round", self.node("Div", hidden, row))
         shifted = self.node("Add", steps, np.float32(_ROW_TOP + 1))
-        bytes_ = self.node("Cast", shifted, to=TensorProto.UINT8)
+        bytes_ = self.node("Cast", shifted, to=_TYPES["uint8"])
         zero = np.uint8(_ROW_TOP + 1)
-        summed = self.node("Cast", self.node("MatMulInteger", bytes_, whole, zero), to=TensorProto.FLOAT)
+        summed = self.node("Cast", self.node("MatMulInteger", bytes_, whole, zero), to=_TYPES["float32"])
         return self.node("Mul", self.node("Mul", summed, scales.astype(np.float32)), row)

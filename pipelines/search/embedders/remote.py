@@ -1,7 +1,7 @@
-"""Embedders at an address: Voyage through its SDK, and whatever speaks `POST /v1/embeddings`.
+"""Remote embedders: Voyage through its SDK, and any server with an OpenAI-compatible `POST /v1/embeddings`.
 
-That is Ollama, llama.cpp, vLLM, OpenAI and others. Their wire is one request and one answer, so the standard library
-serves. A redirect is refused: the settings did not name what it leads to, which would get the text and the key.
+Those are Ollama, llama.cpp, vLLM, OpenAI and others. The protocol is one request and one answer, so the standard
+library is enough. Redirects are refused, because a target that the settings do not name would get the text and the key.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pipelines.provider_settings import EmbedderSettings
 
 
-QUERY_SECONDS: Final = 10.0  # somebody waits, and search by words is there
+QUERY_SECONDS: Final = 10.0  # a person is waiting, and keyword search is available
 MOST_TEXTS: Final = 64
 MOST_BYTES: Final = 256_000
 _TEXT_BYTES: Final = 16_000
@@ -36,15 +36,15 @@ _ANSWER_BYTES: Final = 64_000_000
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _ERRORS: Final = 400
-"""Where HTTP's error statuses begin."""
-_ANOTHER_WIRE: Final = "answered with something that is not its wire format"
-# What an SDK raises that takes an answer apart without looking.
-_TAKEN_APART: Final = frozenset({"AttributeError", "LookupError", "TypeError"})
+"""The lowest HTTP error status."""
+_NOT_THE_PROTOCOL: Final = "answered in an unexpected format"
+# What an SDK raises when it unpacks an answer without checking it.
+_UNPACKING_ERRORS: Final = frozenset({"AttributeError", "LookupError", "TypeError", "ValueError"})
 _TIMEOUTS: Final = frozenset({"Timeout", "TimeoutError"})
 VOYAGE_TEXTS: Final = 1000
 _VOYAGE_DIMENSION: Final = 1024
 _VOYAGE_TEXT_BYTES: Final = 120_000
-# The most tokens of one call, by the beginnings of model names, the longest first; the last serves the unknown ones.
+# The token limit of one call by prefix of the model's name, longest first; the empty prefix is for unknown models.
 _MOST_TOKENS: Final = {
     "voyage-3.5-lite": 1_000_000,
     "voyage-4-large": 120_000,
@@ -53,9 +53,9 @@ _MOST_TOKENS: Final = {
     "voyage-4": 320_000,
     "": 120_000,
 }
-# Four bytes a token hold for English; half the limit leaves room for code, numbers and other scripts.
+# English has about four bytes per token. Half the limit leaves room for code, numbers and other scripts.
 _BYTES_PER_TOKEN, _SHARE = 4, 0.5
-# What models were trained to see before a document and before a query, by parts of their names.
+# The document and query prefixes that models were trained with, by a part of their names.
 _PROMPTS: Final = {
     "nomic-embed-text": ("search_document: ", "search_query: "),
     "mxbai-embed": ("", "Represent this sentence for searching relevant passages: "),
@@ -64,7 +64,7 @@ _PROMPTS: Final = {
 
 
 class OpenAIEmbedder:
-    """Asks an OpenAI-compatible address for vectors. Their dimension is learned from the first answer and kept to."""
+    """Asks an OpenAI-compatible server for vectors. The first answer sets the dimension of all later ones."""
 
     def __init__(self, settings: EmbedderSettings) -> None:
         self.name = f"openai:{settings.model}"
@@ -73,20 +73,20 @@ class OpenAIEmbedder:
 
     @property
     def dimension(self) -> int:
-        """How many numbers a vector has; where nothing was embedded yet, one word is, to know it.
+        """The length of a vector. If nothing was embedded yet, embed one word to find out.
 
         Raises:
-            EmbeddingFailed: the address gave no usable answer.
+            EmbeddingFailed: the server gave no usable answer.
         """
         if not self._dimension:
             self.embed_query("dimension")
         return self._dimension
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of texts to be found, in as many calls as they need.
+        """Return the vectors of documents, in as many calls as they need.
 
         Raises:
-            EmbeddingFailed: a call failed; the sentence says why, and nothing of the others is kept.
+            EmbeddingFailed: a call failed; the message says why, and no vectors are kept.
         """
         return self._embed(texts, self._prompts[0], self.settings.timeout_seconds)
 
@@ -119,28 +119,28 @@ class OpenAIEmbedder:
         except urllib.error.HTTPError as refusal:
             refusal.close()
             if refusal.code in _REDIRECTS:
-                raise BadVectors("sent a redirect; put the address that it leads to into embedder.base_url") from None
+                raise BadVectors("sent a redirect; set embedder.base_url to the address it leads to") from None
             raise
         if len(said) > _ANSWER_BYTES:
-            raise BadVectors("gave an answer that is far too long")
-        if answer.length:  # a read with a limit does not complain where the connection ended early
+            raise BadVectors("sent an answer that is far too long")
+        if answer.length:  # a limited read does not notice that the connection ended early
             raise ConnectionError
         return _rows(json.loads(said), len(texts))
 
 
-def _rows(answer: Any, count: int) -> list[Any]:  # noqa: ANN401  JSON from somebody's server
-    """Return an answer's vectors in the order of the texts; the wire numbers them and may shuffle."""
+def _rows(answer: Any, count: int) -> list[Any]:  # noqa: ANN401  JSON from a server
+    """Return an answer's vectors in the order of the texts: the answer numbers them and may shuffle them."""
     try:
         rows = {row["index"]: row["embedding"] for row in answer["data"]}
         if len(answer["data"]) != count:
-            raise BadVectors(f"gave {len(answer['data'])} vectors for {count} texts")
+            raise BadVectors(f"returned {len(answer['data'])} vectors for {count} texts")
         return [rows[at] for at in range(count)]
     except (KeyError, TypeError):
-        raise BadVectors("answered with something that is not its wire format") from None
+        raise BadVectors(_NOT_THE_PROTOCOL) from None
 
 
 class VoyageEmbedder:
-    """Asks Voyage for vectors. The SDK is imported by the first call and by nothing before it."""
+    """Asks Voyage for vectors. The first call imports the SDK."""
 
     dimension = _VOYAGE_DIMENSION
 
@@ -149,10 +149,10 @@ class VoyageEmbedder:
         self.name = f"voyage:{self._model}"
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of texts to be found, in as many calls as the model's limits want.
+        """Return the vectors of documents, in as many calls as the model's limits require.
 
         Raises:
-            EmbeddingFailed: a call failed; the sentence says why, and nothing of the others is kept.
+            EmbeddingFailed: a call failed; the message says why, and no vectors are kept.
         """
         return self._embed(texts, "document", self.settings.timeout_seconds, self.settings.max_retries)
 
@@ -169,10 +169,10 @@ class VoyageEmbedder:
         self, texts: Sequence[str], kind: Literal["document", "query"], seconds: float, retries: int
     ) -> NDArray[np.float32]:
         def ask(batch: list[str]) -> object:
-            from voyageai.client import Client  # noqa: PLC0415  takes half a second; only what embeds pays for it
+            from voyageai.client import Client  # noqa: PLC0415  takes half a second; loaded only to embed
 
             base = with_path(self.settings.base_url) if self.settings.base_url else None
-            # This SDK counts attempts, the first one included.
+            # This SDK counts attempts, including the first.
             client = Client(self.settings.api_key, max_retries=retries + 1, timeout=seconds, base_url=base)
             answer = client.embed(batch, model=self._model, input_type=kind, output_dimension=_VOYAGE_DIMENSION)
             return answer.embeddings
@@ -184,12 +184,12 @@ class VoyageEmbedder:
 def _embedded(
     name: str, batches: Iterator[list[str]], ask: Callable[[list[str]], object], dimension: int
 ) -> NDArray[np.float32]:
-    """Return the vectors of batches of texts; where the dimension is not known yet (zero), the first answer tells it.
+    """Return the vectors of batches of texts. A dimension of zero means that the first answer sets it.
 
     Raises:
-        EmbeddingFailed: a call failed; the sentence says why.
+        EmbeddingFailed: a call failed; the message says why.
     """
-    import numpy as np  # noqa: PLC0415  only what embeds pays for it
+    import numpy as np  # noqa: PLC0415  loaded only to embed
 
     parts = [np.empty((0, dimension), np.float32)]
     try:
@@ -198,14 +198,14 @@ def _embedded(
             dimension = parts[-1].shape[1]
     except BadVectors as fault:
         raise EmbeddingFailed(name, str(fault)) from None
-    except Exception as fault:  # noqa: BLE001  whatever goes wrong on the way, search goes on by words
-        # Without the cause: an SDK's exception holds the request, and a traceback would show it.
+    except Exception as fault:  # noqa: BLE001  after any failure, search falls back to keywords
+        # No cause: an SDK's exception holds the request, which a traceback would show.
         raise EmbeddingFailed(name, why(fault)) from None
     return np.concatenate(parts[len(parts) > 1 :])
 
 
 def most_bytes(model: str) -> int:
-    """Return how many bytes of text one call of a model may hold, well within its limit of tokens."""
+    """Return how many bytes of text one call to a model may hold, well within its token limit."""
     tokens = next(most for start, most in _MOST_TOKENS.items() if model.startswith(start))
     return int(tokens * _BYTES_PER_TOKEN * _SHARE)
 
@@ -217,44 +217,43 @@ class _Refused(Exception):
 
 
 def why(fault: BaseException) -> str:
-    """Return what is wrong, from the kind and the status of an exception alone; its words may quote the request."""
-    cause = getattr(fault, "reason", None)  # urllib wraps what really happened
+    """Return what went wrong, from an exception's type and status alone: its message may quote the request."""
+    cause = getattr(fault, "reason", None)  # urllib wraps the actual exception
     if isinstance(cause, BaseException):
         fault = cause
-    status = getattr(fault, "http_status", None)  # voyageai's name for it
+    status = getattr(fault, "http_status", None)  # voyageai's name for the status
     if isinstance(status, int):
-        return reason(_Refused(status)) if status >= _ERRORS else _ANOTHER_WIRE
+        return reason(_Refused(status)) if status >= _ERRORS else _NOT_THE_PROTOCOL
     names = {kind.__name__ for kind in type(fault).__mro__}
-    if names & _TAKEN_APART:
-        return _ANOTHER_WIRE
+    if names & _UNPACKING_ERRORS:
+        return _NOT_THE_PROTOCOL
     if names & _TIMEOUTS:
-        return "gave no answer in time"
+        return "did not answer in time"
     if "HTTPException" in names:
         return "could not be reached, or the connection broke"
     return reason(fault)
 
 
 def with_path(base_url: str) -> str:
-    """Return an address without its last slash; one that names only a host gets the path that is usual there."""
+    """Return an address without a trailing slash. If it names only a host, add the usual path, /v1."""
     address = base_url.rstrip("/")
     return address if "/" in address.partition("://")[2] else f"{address}/v1"
 
 
 def opened(request: urllib.request.Request, seconds: float) -> Any:  # noqa: ANN401  an HTTPResponse, as urllib has it
-    """Return the answer to a request, to be closed by who asked for it.
+    """Return the answer to a request. The caller must close it.
 
-    A redirect is no answer but a refusal, with its status: where it leads, nobody named, and that address would get
-    what is sent, keys included. A proxy of the environment's is passed by for what runs on this machine: it would look
-    for that on its own.
+    A redirect is an error with its status: its target, which nobody named, would receive everything sent, including
+    keys. A proxy from the environment is bypassed for servers on this machine, which it could not reach.
 
     Args:
         request: to an `http` or `https` address.
-        seconds: how long each step of it may take.
+        seconds: how long each step may take.
 
     Raises:
-        urllib.error.HTTPError: the answer refuses; it is to be closed, too.
+        urllib.error.HTTPError: the answer has an error status. The caller must close it, too.
         OSError: there is no answer.
-        http.client.HTTPException: what came is none.
+        http.client.HTTPException: the answer is not valid HTTP.
     """
     handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
     if urlsplit(request.full_url).hostname in _LOOPBACK:
@@ -272,4 +271,4 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         headers: HTTPMessage,  # noqa: ARG002
         newurl: str,  # noqa: ARG002
     ) -> None:
-        return None  # the redirect itself is then the answer, with its status
+        return None  # so that the redirect becomes an HTTPError with its status
