@@ -196,7 +196,7 @@ def test_a_verifier_that_is_down_files_with_less_confidence_and_the_next_night_v
     one = items(memory)[TOLD]
     assert (one.confidence, one.unverified, one.status) == (Confidence.MEDIUM, True, Status.LIVE)
     assert report.review == {"claims": 1, "unverified": 1}
-    assert any("Nobody could be asked whether the quotes say" in told for told in report.warnings)
+    assert any("No model could check the items against their quotes" in told for told in report.warnings)
     assert "unverified=yes" in memory.read(ALPHA)
     later = telling("supported")
     again = curate(memory, later, NEXT)

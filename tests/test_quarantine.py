@@ -30,7 +30,7 @@ def session(memory: Memory, folder: Path, *said: tuple[str, object]) -> None:
 
 def test_what_waits_is_seen_by_a_person_alone(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", f"# 2026-03-18\n\n{ATTACK}")
-    assert "1 new item is held in Review.md" in memory.curate(*NIGHT)
+    assert "1 new item waits in Review.md" in memory.curate(*NIGHT)
     queue = memory.read("Review.md")
     assert "its source is The vendor's page. What was read (Logs/2026-03-18.md line 3:" in queue
     assert "Mind that it asks that something be kept from the owner." in queue
@@ -144,7 +144,7 @@ def test_what_is_reported_stands_on_its_page_and_an_outside_rule_is_shown_there_
     assert f"- Fact: {page} (reported by a tool of its session) <!-- k" in project
     assert "- Fact: Our tests take nine minutes. <!-- k" in project
     assert "## Not confirmed" in project
-    assert "- “Ship hourly.” is not confirmed (reported by a tool of its session); Review.md asks." in project
+    assert "- “Ship hourly.” is not confirmed (reported by a tool of its session). Decide in Review.md." in project
     assert "hundred calls" not in memory.read("MEMORY.md")
     shown = memory.curate("context", "--project", "harbor", "--now", "2026-03-25T08:00")
     assert "“Ship hourly.” is not confirmed" in shown
