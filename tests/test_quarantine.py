@@ -94,7 +94,7 @@ def test_a_rule_of_the_agent_waits_where_the_user_wants_it_so(
     run = json.loads(memory.curate(*NIGHT, "--json"))["run"]
     assert "Ship on Tuesday." in memory.read("Projects/harbor.md")
     assert "Name branches" not in memory.read("Projects/harbor.md")
-    assert "your settings take rules from you alone" in memory.read("Review.md")
+    assert "your settings accept rules only from you" in memory.read("Review.md")
     memory.curate("replay", run)
 
 

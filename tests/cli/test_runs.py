@@ -95,7 +95,7 @@ def test_git_is_the_truth_where_no_report_is_left(memory: Memory) -> None:
     [newest, _] = runs(memory)
     assert (newest["added"], newest["changed"], newest["confirmed"], newest["model"]) == (1, 1, None, None)
     assert "1 added, 1 changed\t-\t" in memory.curate("runs")
-    assert "committed; no report is on this machine" in memory.curate("runs")
+    assert "committed; this machine has no report of it" in memory.curate("runs")
     assert "the port is 8080" in memory.curate("runs", second)
 
 

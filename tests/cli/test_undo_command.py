@@ -58,7 +58,7 @@ def test_undo_takes_the_newest_run_back_and_says_which_it_was(memory: Memory) ->
     assert memory.git("status", "--porcelain") == ""
     memory.curate("undo", "--now", "2026-03-12T09:01")
     assert curated(memory.files()) == curated(blank)
-    assert "no run to take back" in memory.curate("undo", exits=1)
+    assert "no run to undo" in memory.curate("undo", exits=1)
     assert "nothing is broken" in memory.curate("check")
 
 
@@ -215,7 +215,7 @@ def test_a_run_that_changed_no_item_is_passed_over_and_can_be_named(memory: Memo
 
 
 def test_without_any_run_there_is_nothing_to_undo(memory: Memory) -> None:
-    assert "no run to take back" in memory.curate("undo", exits=1)
+    assert "no run to undo" in memory.curate("undo", exits=1)
 
 
 def test_an_undo_waits_for_no_run(memory: Memory) -> None:

@@ -122,7 +122,7 @@ def test_a_monitor_that_hangs_holds_nothing_up(
     told = pinging(f"{monitor.url}/{UUID}")
     assert time.monotonic() - began < 10
     assert told["warnings"] == [
-        "The ping at the beginning of the run got no answer in time.",
+        "The ping at the start of the run got no answer in time.",
         "The ping at the end of the run got no answer in time.",
     ]
     assert (told["exit_code"], told["items"]["added"]) == (0, 1)

@@ -93,7 +93,7 @@ class Gate:
         if is_rule and trust is Trust.EXTERNAL:
             doubt = f"is a rule that you did not lay down; its source is {source}"
         elif is_rule and trust is Trust.SELF and self._rules_from == "owner":
-            doubt = "is a rule of the agent's own, and your settings take rules from you alone"
+            doubt = "is a rule of the agent's own, and your settings accept rules only from you"
         first = candidate.entry.text.partition("\n")[0]
         return Filed(
             replace(
