@@ -142,7 +142,7 @@ def test_code_writes_where_no_model_does(memory: Memory, reply: Any) -> None:
         "Learnt: Shelf number 0 is full; Shelf number 1 is full; Shelf number 2 is full. And 7 more.",
         "To do: Ask legal about the DPA; at risk: The import might lose orders.",
     ]
-    assert any("Code wrote" in note for note in report.warnings) is (reply in ("no JSON", FailureKind.DOWN))
+    assert any("written by code" in note for note in report.warnings) is (reply in ("no JSON", FailureKind.DOWN))
 
 
 def test_an_episode_cites_all_that_its_day_brought(memory: Memory) -> None:

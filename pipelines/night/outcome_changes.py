@@ -247,7 +247,7 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
         else:
             evidence = (*item.evidence, voice.place) if voice.place else item.evidence
             why = "a person ended it" if by_owner else _AGENT_ONLY
-            claims.append(Claim(replace(item, evidence=evidence), REOPEN, why, "An agent says that it holds again"))
+            claims.append(Claim(replace(item, evidence=evidence), REOPEN, why, "An agent says that it is true again"))
         outcomes.append(Outcome(ident, item, asked=not may, new=successor[1].id if successor else ""))
     after = without_questions(after, [one.id for one in outcomes if not one.asked])
     return dict(claimed(after, claims, voice.sources, voice.today)[0]), outcomes

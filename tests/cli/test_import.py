@@ -126,8 +126,8 @@ def test_broken_lines_are_named_and_nothing_is_imported(rich: Memory, empty: Mem
     )
     for text, why in (
         ("", "no header"),
-        ("[]\n", "no record"),
-        ("{\n", "no JSON"),
+        ("[]\n", "not a JSON object"),
+        ("{\n", "not JSON"),
         ('{"record":"item"}\n', "no header"),
     ):
         (rich.root.parent / "export.jsonl").write_text(text)

@@ -96,7 +96,7 @@ def test_lines_of_an_import_are_bounded_in_length_and_number() -> None:
     header = json.dumps(header_record()).encode()
     with pytest.raises(BadFile, match="line 2: it exceeds the limit of 1,048,576 bytes"):
         read_export("x", [header, None])
-    with pytest.raises(BadFile, match=f"line {MOST_RECORDS + 1}: there are more than the 500,000 lines"):
+    with pytest.raises(BadFile, match=f"line {MOST_RECORDS + 1}: the file exceeds the limit of 500,000 lines"):
         read_export("x", (header if n == 0 else b"\n" for n in range(MOST_RECORDS + 10)))
 
 

@@ -155,7 +155,7 @@ def test_a_box_that_means_nothing_here_is_named(memory: Memory) -> None:
     ask(memory, "archive", f"{ALPHA} rests", ("archive: a", "keep: b", "burn: c"))
     tick(memory, "burn")
     told = night(memory, 13)
-    assert any("nothing that “burn” could mean" in warning for warning in told["warnings"])
+    assert any("“burn” is not a choice here" in warning for warning in told["warnings"])
     assert (memory.root / ALPHA).exists()
 
 
