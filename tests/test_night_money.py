@@ -70,8 +70,7 @@ def test_what_does_not_fit_a_cap_stays_pending_and_is_no_failure(claude: Claude)
     assert told["model"]["failure"] is None
     why = told["model"]["over_budget"]
     assert re.fullmatch(
-        r"anthropic was not asked any more: of max_tokens = 6500 of a night 2,242 is spent, and a call may come to "
-        r"[\d,]+ tokens\.",
+        r"anthropic was skipped: 2,242 of max_tokens = 6500 is spent, and one call may cost [\d,]+ tokens\.",
         why,
     )
     again = claude.run()
@@ -114,7 +113,7 @@ def test_an_estimate_asks_nobody_and_leaves_out_what_is_paid(claude: Claude) -> 
     told = claude.run("--estimate")
     [model] = told["models"]
     assert (told["days"], told["calls"], told["kept"]) == (3, 3, 0)
-    assert model["calls"] == {"extract": 3, "extract again": 1, "review": 3, "verify": 1}
+    assert model["calls"] == {"extract": 3, "extract again": 1, "review": 3, "verify": 1, "brief": 1}
     assert 4000 < model["input_tokens"] < 40_000
     assert 0 < model["usd"] < model["most_usd"]
     assert (claude.wire.requests, claude.memory.git("status", "--short", "State")) == ([], "")

@@ -88,10 +88,10 @@ def test_gemini_sees_the_image_and_the_instructions(gemini: Wire) -> None:
 
 CLAUDE_FAILS = [
     (anthropic_error(400, "invalid_request_error"), "refused the request as wrong"),
-    (anthropic_error(413, "request_too_large"), "found the request too long"),
+    (anthropic_error(413, "request_too_large"), "says the request is too long"),
     (anthropic_error(529, "overloaded_error"), "is overloaded"),
     (message("", stop="refusal"), "refused to read this image"),
-    (message(reply(), stop="max_tokens"), "cut off at its longest answer"),
+    (message(reply(), stop="max_tokens"), "cut off at the longest answer allowed"),
     (message(""), "gave an empty answer"),
     (message("a boat"), "not the JSON it was asked for"),
     (message('{"items": []}'), "not the JSON it was asked for"),

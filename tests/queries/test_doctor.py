@@ -158,7 +158,7 @@ def test_remotes_and_models_are_asked_only_when_told(
     (tmp_path / "config.toml").write_text('providers = ["exec:no-such-program"]\n')
     monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
     found, _ = doctor(memory, "--probe", exits=1)
-    assert "names a program that is not there (no-such-program)" in found["models"][1]
+    assert "names a program that was not found (no-such-program)" in found["models"][1]
 
 
 def test_a_check_that_breaks_hides_no_other(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
