@@ -99,7 +99,7 @@ def test_the_rules_do_not_stand_in_for_money(claude: Claude) -> None:
 def test_a_price_must_be_known_where_money_is_capped(claude: Claude) -> None:
     claude.settings('model = "claude-of-tomorrow"\n[limits]\nmax_usd = 1.0\n')
     said = claude.memory.curate("run", exits=1)
-    assert "the price of anthropic:claude-of-tomorrow is not known, and limits.max_usd is set" in said
+    assert "the price of anthropic:claude-of-tomorrow is not known, but limits.max_usd is set" in said
     own = '[prices."anthropic:claude-of-*"]\ninput = 1.0\noutput = 2.0\n'
     claude.settings(f'model = "claude-of-tomorrow"\n[limits]\nmax_usd = 1.0\n{own}')
     assert claude.run()["model"]["usd"] == round(3 * (1112 + 2 * 9) / 1e6, 6)

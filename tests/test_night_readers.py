@@ -76,7 +76,7 @@ def test_where_nobody_is_logged_in_the_day_waits_with_one_line(memory: Memory, p
     assert said.count("claude-code was not found") == 1
     lay(programs, "claude", NOT_LOGGED_IN, status=1, logged_out=1)
     said = memory.curate("run", "--now", "2026-03-20T03:00", exits=1)
-    assert said.count("claude-code is not logged in, or the login has expired; run `claude auth login`") == 1
+    assert said.count("claude-code is not logged in here, or the login has expired; run `claude auth login`") == 1
     assert "2 entries stay pending" in said
     lay(programs, "claude", claude_says())
     memory.curate("run", "--now", "2026-03-20T04:00")

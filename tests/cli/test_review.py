@@ -58,7 +58,7 @@ def test_json_tells_why_the_choices_and_the_evidence(asked: Memory) -> None:
     first, rule, project = json.loads(asked.curate("review", "--json"))
     assert (first["id"], first["kind"], first["why"]) == (NEW, "contradict", "Why it is asked.")
     assert first["against"] == items(asked)[OLD_TEXT]["id"]
-    assert first["choices"][0] == {"choice": "keep new", "means": "it holds"}
+    assert first["choices"][0] == {"choice": "keep new", "means": "it is true"}
     assert first["items"][0]["evidence"][0]["quote"] == f"- {NEW_TEXT}"
     assert rule["items"][0]["trust"] == "external"
     assert project["items"] == []
@@ -144,7 +144,7 @@ def test_a_person_goes_through_it_key_by_key(asked: Memory) -> None:
     assert "a port" in told
     assert f"Logs/2026-03-12.md:1: - {NEW_TEXT}" in told
     assert OLD_TEXT in told
-    assert "[n] keep new: it holds" in told
+    assert "[n] keep new: it is true" in told
     assert "1 entry waits still." in told
     assert items(asked)[OLD_TEXT]["status"] == "superseded"
     assert [one["id"] for one in json.loads(asked.curate("review", "--json"))] == [RULE]

@@ -57,7 +57,7 @@ def test_the_most_basic_fault_is_the_next_thing(memory: Memory, monkeypatch: pyt
     assert first["check"] == "nights"
     memory.write("curate.toml", 'timezone = "Europe/Atlantis"\ncaps = 7\n')
     found, first = doctor(memory, exits=1)
-    assert "no such time zone" in found["settings"][1]
+    assert "not a known time zone" in found["settings"][1]
     assert "caps = 7" in found["settings"][1]
     assert first
     assert first["check"] == "settings"

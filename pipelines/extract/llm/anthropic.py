@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STOPS: Final = {
     "max_tokens": (FailureKind.TRUNCATED, TRUNCATED.format("anthropic")),
-    "model_context_window_exceeded": (FailureKind.TOO_LONG, "found the {} too long for its context"),
+    "model_context_window_exceeded": (FailureKind.TOO_LONG, "says the {} is too long for its context"),
     "refusal": (FailureKind.REFUSED, "refused to read this {}"),
 }
 

@@ -245,7 +245,7 @@ def _faults(name: str, pairs: list[tuple[str, str]]) -> list[str]:
     faults = [f"the key {key!r} is unknown" for key in front if key not in KEYS]
     faults += [f"the key {key!r} is missing" for key in KEYS if key not in front]
     if len(front) < len(pairs):
-        faults.append("a key is repeated")
+        faults.append("a key is there twice")
     if front.get("id", name) != name:
         faults.append(f"id is {front['id']!r}, but the file is called {name!r}")
     if not re.fullmatch(r"[1-9]\d{0,5}", front.get("version", "1")):

@@ -73,7 +73,7 @@ class LoggedInModel(ProviderModel):
         super().__init__(settings)
         self.retries = 0
         self._login = LOGINS[self.provider]
-        self._not_logged_in = f"is not logged in, or the login has expired; run `{self._login.login}`"
+        self._not_logged_in = f"is not logged in here, or the login has expired; run `{self._login.login}`"
         self._model_words = () if settings.model == OWN_MODEL else ("--model", settings.model)
 
     def ask(self, call: Call) -> Answer:
