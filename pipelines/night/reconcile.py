@@ -180,7 +180,7 @@ def _keepers(
 
 
 def _too_many(gone: Mapping[str, tuple[str, Item]], baseline: Mapping[str, Document]) -> frozenset[str]:
-    """Return the ids to ask about: all, if too many are gone at once; else those of documents that lost half their items.
+    """Return the ids to ask about: all, if too many are gone at once; else those of documents that lost half of theirs.
 
     Items that already waited in Review.md are not asked about again.
     """

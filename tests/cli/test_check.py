@@ -45,7 +45,7 @@ def test_a_duplicated_id(alpha: Memory) -> None:
     alpha.write("Areas/a.md", f"# A\n\n{line}\n")
     [fault] = faults(alpha)
     assert (fault["kind"], fault["path"], fault["line"], fault["item"]) == ("duplicate-id", ALPHA, number, ident(line))
-    assert "1 ids given" in alpha.curate("check", "--fix", *NOW)
+    assert "1 id given" in alpha.curate("check", "--fix", *NOW)
     ids = [item["id"] for item in json.loads(alpha.curate("items", "--json"))]
     assert len(ids) == len(set(ids)) == 5
 
