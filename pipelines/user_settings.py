@@ -299,7 +299,7 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         wrong = frozenset(fault["loc"][0] for fault in error.errors(include_url=False) if fault["loc"])
         file = UserFile.model_validate({key: value for key, value in raw.items() if key not in wrong})
     found = {name: _provider(name, getattr(file, name), environ) for name in KEY_VARIABLES}
-    lacks = {name: told for name, told in found.items() if isinstance(told, str)}
+    lacks = {name: one for name, one in found.items() if isinstance(one, str)}
     # Missing keys are reported together with the faults, unless the fault may be in the variable's name.
     named = {} if provider else {"providers": file.providers, "verify.providers": file.verify.providers}
     for key, names in named.items():
@@ -307,11 +307,11 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         faults += (fault_line(f"{key}[{at}]", name, lacks[name]) for at, name in missing)
     if faults and path:
         raise BadSettings(path, faults)
-    keys = {name: told.api_key for name, told in found.items() if not isinstance(told, str)}
+    keys = {name: one.api_key for name, one in found.items() if not isinstance(one, str)}
     with_key = [name for name in ("anthropic", "gemini") if keys.get(name, _NO_KEY) != _NO_KEY]
     user = UserSettings(
         (_from_command_line(provider, lacks),) if provider else tuple(file.providers or [*with_key, "rules"][:1]),
-        **{name: told for name, told in found.items() if not isinstance(told, str)},
+        **{name: one for name, one in found.items() if not isinstance(one, str)},
         logins={name: getattr(file, name.replace("-", "_")).settings(name) for name in LOGINS},
         exec=file.exec,
         caps=file.limits,

@@ -95,8 +95,8 @@ def _denies_more(text: str, other: str) -> bool:
 def _stems(text: str) -> set[str]:
     """Return the stems of the distinctive words."""
     words = (found[0].casefold() for found in _WORD.finditer(text))
-    told = (word for word in words if word not in STOP_WORDS and (len(word) > 2 or word.isdecimal()))  # noqa: PLR2004
-    return {_FORM.sub("", word)[:_STEM] for word in told}
+    distinctive = (word for word in words if word not in STOP_WORDS and (len(word) > 2 or word.isdecimal()))  # noqa: PLR2004
+    return {_FORM.sub("", word)[:_STEM] for word in distinctive}
 
 
 # ---------------------------------------- conditions and hedges

@@ -58,12 +58,13 @@ BELIEFS: Final = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 class Belief:
     """An item, existing or added by this run, as the review so far leaves it.
 
-    item: the item.
-    document: its document; empty if none was named.
-    learnt: the day of the log that it was learnt from.
-    is_new: whether this run adds it.
-    stands_in: the item in its place; a candidate that repeats an item is that item.
-    at: its position in the order in which items were added.
+    Args:
+        item: the item.
+        document: its document; empty if none was named.
+        learnt: the day of the log that it was learnt from.
+        is_new: whether this run adds it.
+        stands_in: the item in its place; a candidate that repeats an item is that item.
+        at: its position in the order in which items were added.
     """
 
     item: Item

@@ -199,7 +199,7 @@ def test_runs_of_one_day_share_the_caps_and_a_dead_one_counts_as_its_most(tmp_pa
     first.hold("a", ("2", 0), Cost(300, 0.5))  # and the run died
     assert Ledger(file, "2026-03-20").total() == Cost(400, 0.75)
     second = Budget(Caps(max_tokens=500), Ledger(file, "2026-03-20"))
-    with pytest.raises(OverBudget, match="400 is spent"):
+    with pytest.raises(OverBudget, match="400 of max_tokens = 500 is spent"):
         second.hold("a", ("2", 0), Cost(200))
     assert file.stat().st_mode & 0o777 == 0o600
     third = Ledger(file, "2026-03-21")

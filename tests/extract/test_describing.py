@@ -88,7 +88,7 @@ def test_gemini_sees_the_image_and_the_instructions(gemini: Wire) -> None:
 
 CLAUDE_FAILS = [
     (anthropic_error(400, "invalid_request_error"), "refused the request as wrong"),
-    (anthropic_error(413, "request_too_large"), "says the request is too long"),
+    (anthropic_error(413, "request_too_large"), "found the request too long"),
     (anthropic_error(529, "overloaded_error"), "is overloaded"),
     (message("", stop="refusal"), "refused to read this image"),
     (message(reply(), stop="max_tokens"), "cut off at the longest answer allowed"),

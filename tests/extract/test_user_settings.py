@@ -223,7 +223,7 @@ def test_the_command_line_names_one_provider_in_place_of_the_files(config: Path)
     for provider, why in (
         ("gemini", "its key is missing"),
         ("gpt", "it should be one of"),
-        ("exec:", "name a program"),
+        ("exec:", "a command after exec:"),
     ):
         with pytest.raises(UsageFault, match=why):
             load_user_settings(environ, provider)

@@ -145,7 +145,7 @@ def test_a_monitor_that_complains_is_a_warning(
 def test_a_monitor_that_is_not_there_is_a_warning(pinging: Callable[..., dict[str, Any]]) -> None:
     told = pinging(f"http://127.0.0.1:9/{UUID}")
     assert len(told["warnings"]) == 2
-    assert all(warning.endswith("its address could not be reached.") for warning in told["warnings"])
+    assert all(warning.endswith("the address could not be reached.") for warning in told["warnings"])
     assert UUID not in json.dumps(told)
 
 

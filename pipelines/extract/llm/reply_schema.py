@@ -316,7 +316,7 @@ def _places(raw: object, evidence: Sequence[ReplyPlace], request: ExtractionRequ
         entry = next((entry for entry in holding if quote_stands(one.quote, entry.text.split("\n"))), holding[0])
         place = Place(entry, first, last, one.quote)
         if not place.stands:
-            raise Faulty(raw, "its quote does not stand in its lines", ungrounded=True)
+            raise Faulty(raw, "its quote is not in its lines", ungrounded=True)
         places.append(place)
     return tuple(places)
 

@@ -13,7 +13,7 @@ from pipelines.text import spelled_in_tags, turns_direction, without_unseen
 _KEPT: Final = r"(?:secrets?|passwords?|credentials?|tokens?|api ?keys?|private keys?|\.env|memory\.md|system prompt)"
 _PHRASES: Final = (
     (
-        "tells its reader to ignore instructions",
+        "asks its reader to ignore instructions",
         r"\b(?:ignore|disregard|forget|override|bypass)\b[^.;!?]{0,60}\b(?:instructions?|rules?|prompts?|told)\b",
     ),
     (
