@@ -89,7 +89,7 @@ def asked(
             kind, choices = QUARANTINE, KEEP_OR_DROP
             mind = suspicion_of(" ".join([one.item.text, *map(sources.quote, one.item.evidence)]))
             note = f" Be careful: it {mind}." if mind else ""
-            why += f" It was read{ground}. It is not used until you keep it.{note}"
+            why += f" It was found in the log{ground}. It is not used until you keep it.{note}"
         else:
             kind, choices = CONTRADICT, CHOICES
             held = f"“{plain(rival.text)}”{grounds(rival, sources)}"
