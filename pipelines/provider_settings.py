@@ -1,9 +1,8 @@
-"""What only the user's own settings can say: providers, prices, caps, the embedder; and what a memory says of it.
+"""Settings that only the user's own file may have: providers, prices, caps, the embedder; and restricted keys.
 
-A memory may be somebody else's repository. So that none of its keys can stop a night, let alone run a command, name
-an address, a model, a remote or a key, or raise trust, those that belong to the user's settings are set aside before
-curate.toml is read; so is what would do such a thing if there were a setting of that name. They are named, and count
-for nothing. Importing this brings in no pydantic.
+A memory may be somebody else's repository. None of its keys may stop a night, let alone run a command, name an address,
+a model, a remote or a key, or raise trust. So keys of the user's settings, and keys that would mean such a thing, are
+removed before curate.toml is read; they are reported and ignored. This module does not import pydantic.
 """
 
 from __future__ import annotations
@@ -34,22 +33,22 @@ _MEANT: Final = (
     "host", "proxy", "webhook", "models", "remotes", "origin", "upstream", "key", "keys", "token", "secret", "password",
     "credentials", "env", "environment", "trusted",
 )  # fmt: skip
-"""No settings have such keys: who writes one wants a program run, an address asked, a key used or words believed."""
+"""Keys that no settings have, but that ask to run a program, contact an address, use a key or trust words."""
 _USERS: Final = (
     "anthropic", "api_key", "api_key_env", "base_url", "cached", "claude-code", "codex", "concurrency", "embedder",
     "exec", "folder", "gemini", "headless", "input", "input_tokens", "limits", "max_minutes", "max_tokens", "max_usd",
     "memories", "model", "openai", "output", "ping", "precision", "prices", "program", "provider", "providers",
     "push", "remote", "rules_from", "threads", "timeout_seconds", "tools", "tries", "trust", "url", "verify", "written",
 )  # fmt: skip
-"""Every key of the user's settings, in whatever table; a test holds it against them."""
+"""Every key of the user's settings, in any table; a test keeps it complete."""
 
 
 def without_restricted(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[Table, tuple[str, ...]]:
-    """Return a table without the keys that belong to the user's settings, and those keys with their tables' names.
+    """Return a table without restricted keys, and the restricted keys with their tables' names.
 
     Args:
         raw: the table.
-        known: what the memory itself may set; its own keys are never restricted, whatever they are called.
+        known: the memory's own settings; their keys are never restricted.
     """
     own: Table = {}
     restricted: list[str] = []
@@ -67,11 +66,11 @@ def without_restricted(raw: Mapping[str, object], known: type[BaseModel]) -> tup
 
 
 def restricted_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ...]:
-    """Return those keys of a table that belong to the user's settings, or that mean what only those can say.
+    """Return the keys of a table that only the user's settings may have.
 
     Args:
-        keys: of a table; case, `-` and `_` make no difference.
-        own: keys that the table itself has, which are never restricted.
+        keys: the keys; case, `-` and `_` make no difference.
+        own: keys of the table itself, which are never restricted.
     """
     users = {_folded(name) for name in (*_USERS, *_MEANT)}
     return tuple(key for key in keys if key not in own and _folded(key) in users)
@@ -85,9 +84,9 @@ _USERINFO: Final = re.compile(r"(?<=://)[^/?#\s]*@")
 
 PREFIX: Final = "exec:"
 SECONDS: Final = 600.0
-"""How long one run of a program may take, unless the user says otherwise."""
+"""The default timeout of one run of a program."""
 OWN_MODEL: Final = "default"
-"""The name that stands for whatever model a program that is logged in chooses itself."""
+"""The name for the model that a logged-in program chooses itself."""
 DEFAULT_MODELS: Final = {
     "anthropic": "claude-haiku-5-5",
     "gemini": "gemini-3.8-flash",
@@ -98,15 +97,15 @@ DEFAULT_MODELS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A program that a person is logged in to, and that can read in place of a key.
+    """A program that a person is logged in to, and that can read the logs without a key.
 
     Args:
-        program: what it is called on the PATH.
-        title: what people call it.
-        vendor: who gets the text.
-        status: the words by which it says, by its exit code, whether somebody is logged in.
-        login: the command by which somebody logs in.
-        added_tokens: the most that it sends besides what it was given: its tools and instructions.
+        program: its name on the PATH.
+        title: its name for people.
+        vendor: who receives the text.
+        status: the arguments whose exit code tells whether somebody is logged in.
+        login: the command to log in.
+        added_tokens: the most tokens that it sends on top of its input: tools and instructions.
     """
 
     program: str
@@ -124,7 +123,7 @@ LOGINS: Final = {
 
 
 def added_tokens(model: str) -> int:
-    """Return how many tokens a model's provider sends with each call besides what it is given."""
+    """Return how many tokens a model's provider adds to each call."""
     login = LOGINS.get(model.partition(":")[0])
     return login.added_tokens if login else 0
 
@@ -136,13 +135,13 @@ class ProviderSettings:
     Args:
         model: the model's name, as the provider spells it.
         api_key: the key itself; it is in no `repr` and no message.
-        base_url: where the provider's wire is spoken; empty for the provider's own address.
+        base_url: the address of the API; empty for the provider's own.
         max_tokens: the most a reply may hold, thinking included.
-        timeout_seconds: how long one call may take.
-        max_retries: how often a call is made again after a failure that may pass.
+        timeout_seconds: the timeout of one call.
+        max_retries: how often to retry a call after a temporary failure.
         input_tokens: the most log text in one call, at four bytes a token; longer days are cut.
-        concurrency: how many calls at the same time.
-        program: where the program is that is run, for who is logged in to one; empty to look for it on the PATH.
+        concurrency: how many calls in parallel.
+        program: the path of the program to run, for logins; empty to search the PATH.
     """
 
     model: str
@@ -157,12 +156,12 @@ class ProviderSettings:
 
     @property
     def address(self) -> str:
-        """The `base_url` as it may be written down: without a user's name and password."""
+        """The `base_url` without user name and password, safe to show."""
         return _USERINFO.sub("", self.base_url)
 
 
 def command_of(provider: str) -> list[str]:
-    """Return the words of the command in `exec:COMMAND`; none where it is empty or a quote in it is not closed."""
+    """Return the words of the command in `exec:COMMAND`; none if it is empty or has an open quote."""
     try:
         return shlex.split(provider.removeprefix(PREFIX))
     except ValueError:
@@ -177,16 +176,16 @@ class Price:
     """What a model costs, in USD per million tokens.
 
     Args:
-        model: a pattern for the names of the models that it is for (`anthropic:claude-haiku-5-5*`).
+        model: a pattern for model names (`anthropic:claude-haiku-5-5*`).
         input: tokens sent.
         output: tokens received, thinking included.
-        cached: tokens sent that came out of the provider's cache; the price of input where it is not told.
-        written: tokens sent that were written into it; likewise.
-        long_from: the tokens of input above which a call costs more; 0 for never.
-        long_input: how many times as much its input costs then.
-        long_output: and its output.
-        date: the day on which it was looked up.
-        source: where.
+        cached: tokens read from the provider's cache; by default the price of input.
+        written: tokens written to the cache; by default the price of input.
+        long_from: the input tokens above which a call costs more; 0 for never.
+        long_input: the factor for input then.
+        long_output: the factor for output then.
+        date: the day the price was looked up.
+        source: where it was looked up.
     """
 
     model: str
@@ -201,7 +200,7 @@ class Price:
     source: str = ""
 
     def cost(self, usage: Usage) -> float:
-        """Return what one call of this usage costs, in USD; what the provider says of it comes before the table."""
+        """Return the cost of a call with this usage, in USD; a cost reported by the provider overrides the table."""
         if usage.usd and self.date:
             return usage.usd
         is_long = 0 < self.long_from < usage.input_tokens
@@ -213,17 +212,17 @@ class Price:
         return (sent * (self.long_input if is_long else 1) + received * (self.long_output if is_long else 1)) / _MILLION
 
     def worst(self, input_tokens: int, output_tokens: int) -> float:
-        """Return the most that a call of so many tokens may cost: everything is written into the cache."""
+        """Return the most that a call of this size may cost: all input is written to the cache."""
         usages = (Usage(input_tokens, output_tokens), Usage(input_tokens, output_tokens, 0, input_tokens))
         return max(map(self.cost, usages))
 
 
 def price_of(model: str, own: Prices = ()) -> Price | None:
-    """Return the price of a model, by its name (`anthropic:claude-haiku-5-5`), or None where nobody knows it.
+    """Return the price of a model by its name (`anthropic:claude-haiku-5-5`), or None if unknown.
 
     Args:
-        model: provider and model, as `Model.name` has it.
-        own: the user's own prices; one of them that fits comes before the table's.
+        model: provider and model, as in `Model.name`.
+        own: the user's own prices, which override the table.
     """
     for prices in (own, price_table()):
         if fitting := [price for price in prices if fnmatchcase(model, price.model)]:
@@ -233,7 +232,7 @@ def price_of(model: str, own: Prices = ()) -> Price | None:
 
 @cache
 def price_table() -> Prices:
-    """Return the prices that come with the package, `prices.toml`."""
+    """Return the prices in the package's `prices.toml`."""
     data: dict[str, list[dict[str, Any]]] = tomllib.loads(Path(__file__).with_name("prices.toml").read_text("utf-8"))
     return tuple(Price(**row) for row in data["price"])
 
@@ -250,16 +249,16 @@ class EmbedderSettings:
     """The `[embedder]` table of the user's settings, with the key looked up.
 
     Args:
-        provider: who embeds, or None to take Voyage where there is a key, else the local model where it is fetched.
-        model: the model's name as the provider spells it; empty for Voyage's default.
-        base_url: where the wire is spoken; empty for Voyage's own address.
-        key_variable: the environment variable that holds the key; empty where no key is needed.
-        api_key: the key itself, empty where the variable is not set; it is in no `repr` and no message.
-        folder: a sentence-transformers folder to use as the local model; empty for the one that is fetched.
-        precision: how the local model computes: `int8`, or `fp32`, which is exact and slower.
-        threads: how many threads the local model uses; 0 for one for each processor.
-        timeout_seconds: how long one call may take.
-        max_retries: how often a call is made again after a failure that may pass.
+        provider: the embedder; None for Voyage if there is a key, else the local model if it is installed.
+        model: the model's name, as the provider spells it; empty for Voyage's default.
+        base_url: the address of the API; empty for Voyage's own.
+        key_variable: the environment variable with the key; empty if no key is needed.
+        api_key: the key itself, empty if the variable is not set; it is in no `repr` and no message.
+        folder: a sentence-transformers folder to use as the local model; empty for the downloaded one.
+        precision: the local model's precision: `int8`, or `fp32`, which is exact and slower.
+        threads: the local model's threads; 0 for one per processor.
+        timeout_seconds: the timeout of one call.
+        max_retries: how often to retry a call after a temporary failure.
     """
 
     provider: Provider | None = None
@@ -275,10 +274,10 @@ class EmbedderSettings:
 
 
 def user_file(environ: Mapping[str, str]) -> Path | None:
-    """Return the file of the user's settings, which may be missing; None where the environment names no place for it.
+    """Return the path of the user's settings, which may not exist; None if the environment gives no place for it.
 
     Raises:
-        BadSettings: CURATE_CONFIG names a file that is not there.
+        BadSettings: CURATE_CONFIG names a missing file.
     """
     if named := environ.get("CURATE_CONFIG"):
         path = Path(named).expanduser()
@@ -286,25 +285,25 @@ def user_file(environ: Mapping[str, str]) -> Path | None:
             raise BadSettings(path, ["CURATE_CONFIG names this file, and it does not exist"])
         return path
     config, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
-    if Path(config).is_absolute():  # the XDG rules say that a relative one is to be ignored
+    if Path(config).is_absolute():  # the XDG rules say to ignore a relative one
         return Path(config, "memcurate", "config.toml")
     return Path(home, ".config", "memcurate", "config.toml") if home else None
 
 
 def trust_settings(environ: Mapping[str, str]) -> tuple[bool, frozenset[str]]:
-    """Return what the user's settings say of sessions, in their table `[trust]`.
+    """Return the user's settings for sessions, from their table `[trust]`.
 
-    What else is wrong with the settings costs no session its capture; a file that cannot be read says nothing.
+    Other faults of the settings never stop a session's capture; an unreadable file counts as empty.
 
     Returns:
-        Whether the prompts that a program sent are the owner's (`headless = "owner"`), and the names of `tools` that
-        bring nothing from outside.
+        Whether prompts sent by a program are the owner's (`headless = "owner"`), and the names of `tools` that bring in
+        nothing from outside.
     """
     try:
         path = user_file(environ)
         trust = read_toml(path).get("trust") if path else None
     except BadSettings:
         trust = None
-    told = trust if isinstance(trust, dict) else {}
-    tools = told.get("tools")
-    return told.get("headless") == "owner", frozenset(map(str, tools if isinstance(tools, list) else ()))
+    table = trust if isinstance(trust, dict) else {}
+    tools = table.get("tools")
+    return table.get("headless") == "owner", frozenset(map(str, tools if isinstance(tools, list) else ()))

@@ -1,6 +1,6 @@
 """The memory's own settings, `curate.toml`: what is safe to share.
 
-What could spend money, name an endpoint or run a command lives in the user's own settings, outside the memory.
+Whatever could spend money, name an endpoint or run a command is in the user's own settings, outside the memory.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ def _zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (LookupError, ValueError, OSError):
-        raise ValueError("no such time zone; write an IANA name such as Europe/Zurich") from None
+        raise ValueError("not a known time zone; write an IANA name such as Europe/Zurich") from None
     return name
 
 
 def _clock(text: str) -> str:
     if not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d", text, re.ASCII):
-        raise ValueError("no time of day; write it like 04:00")
+        raise ValueError("not a time of day; write it like 04:00")
     return text
 
 
 def _nights(value: str | list[str]) -> str | list[str]:
     if isinstance(value, list):
         if not value:
-            raise ValueError("a list without a time; write it like ['02:00', '14:00']")
+            raise ValueError("an empty list; write it like ['02:00', '14:00']")
         return [_clock(one) for one in value]
     if " " not in value:
         return _clock(value)
@@ -50,17 +50,17 @@ def _nights(value: str | list[str]) -> str | list[str]:
     try:
         trigger = CronTrigger.from_crontab(value, timezone=UTC)
     except ValueError:
-        raise ValueError("no line of cron's; write it like '0 2,14 * * *'") from None
+        raise ValueError("not a cron expression; write it like '0 2,14 * * *'") from None
     if trigger.get_next_fire_time(None, datetime.now(UTC)) is None:
         raise ValueError("a time that never comes")
     if re.search(r"\d", value.split()[4]):  # to cron 1 is Monday, to APScheduler Tuesday
-        raise ValueError("programs number the days of the week differently; write them like mon-fri")
+        raise ValueError("programs number weekdays differently; write them like mon-fri")
     return value
 
 
 def _person(text: str) -> str:
     if not re.fullmatch(r"[^\S\n]*+[^<>\s\x00][^<>\n\x00]* <[^<>\s\x00]+>", text):
-        raise ValueError('no author; write it like "Name <name@example.org>"')
+        raise ValueError('not an author; write it like "Name <name@example.org>"')
     return text
 
 
@@ -77,13 +77,13 @@ class Caps(_Strict):
 
 
 class Commit(_Strict):
-    """How a run signs its commits."""
+    """The author of a run's commits."""
 
     author: Annotated[str, AfterValidator(_person)] = "memcurate <memcurate@localhost>"
 
 
 class Review(_Strict):
-    """What the review may decide, and when it asks."""
+    """When the review asks."""
 
     idle_days: Annotated[int, Field(ge=1, le=36_500)] = 60
 
@@ -92,7 +92,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Search(_Strict):
-    """How hits are ranked; `pipelines.search.rank.Ranking` says what each does."""
+    """How hits are ranked; see `pipelines.search.rank.Ranking`."""
 
     mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
     vector_weight: Share = 0.5
@@ -108,13 +108,13 @@ _WEIGHTS: Final[dict[str, tuple[Mapping[Any, float], object]]] = {
     "trust": (TRUST, Share),
     "half_life": (HALF_LIFE_DAYS, Days),
 }
-"""The tables of `[weights]`: the words that are weighed with their usual weights, and what a weight may be."""
+"""The tables of `[weights]`: each word with its default weight, and the type of a weight."""
 
 
 if TYPE_CHECKING:
     WeightSettings = _Strict
 else:
-    # In each table a key for each word, in lower case; `pipelines.store.item` says how the priority comes of them.
+    # Each table has a key for each word, in lower case; `pipelines.store.priority` computes the priority.
     _TABLES = {
         name: create_model(name, __base__=_Strict, **{word.lower(): (kind, weight) for word, weight in usual.items()})
         for name, (usual, kind) in _WEIGHTS.items()
@@ -128,7 +128,7 @@ else:
 
 
 class Schedule(_Strict):
-    """When `curate schedule` does what; 0 switches a job off."""
+    """When `curate schedule` runs each job; 0 disables a job."""
 
     night: Annotated[str | list[str], AfterValidator(_nights)] = "02:00"
     capture_hours: Annotated[int, Field(ge=0, le=168)] = 4
@@ -137,9 +137,9 @@ class Schedule(_Strict):
 
 
 class Settings(_Strict):
-    """Everything that curate.toml may say; every key has a default.
+    """The contents of curate.toml; every key has a default.
 
-    A `[layout]`, which only a memory that was adopted in place has, is read by `pipelines.store.user_layout`.
+    `pipelines.store.user_layout` reads the `[layout]` of a memory that was adopted in place.
     """
 
     timezone: Annotated[str, AfterValidator(_zone)] = "UTC"
@@ -154,28 +154,27 @@ class Settings(_Strict):
     _restricted: tuple[str, ...] = PrivateAttr(default=())
 
     def model_post_init(self, restricted: tuple[str, ...] | None, /) -> None:
-        """Keep the names of the keys that were set aside, which are given as the context of reading the file."""
+        """Keep the names of the restricted keys, passed as the validation context."""
         self._restricted = restricted or ()
 
     @property
     def ignored_note(self) -> list[str]:
-        """As a list of one, the sentence that names what only the user's settings can say; no value is in it."""
+        """The sentence, in a list of one, that names ignored keys, without their values."""
         if not self._restricted:
             return []
         keys = ", ".join(f"`{key}`" for key in self._restricted)
-        it_counts, it = ("it counts", "it") if len(self._restricted) == 1 else ("they count", "them")
-        rest = f"{it_counts} for nothing there, so take {it} out."
-        return [f"{SETTINGS} sets {keys}, which only your own settings can; {rest}"]
+        ignored, them = ("It is", "it") if len(self._restricted) == 1 else ("They are", "them")
+        return [f"{SETTINGS} sets {keys}, which only your own settings can set. {ignored} ignored; take {them} out."]
 
     @property
     def author(self) -> tuple[str, str]:
-        """The name and the mail address of the commits' author."""
+        """The name and email address of the commits' author."""
         name, _, mail = self.commit.author.rpartition(" <")
         return name.strip(), mail.rstrip(">")
 
     @property
     def priority(self) -> Weights:
-        """What the priority of items is made of."""
+        """The weights of the priority of items."""
         weights: Any = self.weights
         tables: dict[str, Any] = {
             name: {word: getattr(getattr(weights, name), word.lower()) for word in usual}
@@ -185,11 +184,11 @@ class Settings(_Strict):
 
 
 def load_settings(root: Path) -> Settings:
-    """Return the settings of the memory at `root`. What only the user's settings can say counts for nothing.
+    """Return the settings of the memory at `root`. Keys that only the user's settings may have are ignored.
 
     Raises:
         BadFile: the file is a symbolic link.
-        BadSettings: the file has faults; every one of them is named, with key and value.
+        BadSettings: the file has faults; the message lists all, with key and value.
     """
     path = root / SETTINGS
     if path.is_symlink():
@@ -201,7 +200,7 @@ def load_settings(root: Path) -> Settings:
             restricted += tuple(f"layout.{key}" for key in restricted_keys(layout, KEYS))
         faults = layout_faults(layout, root)
     if not faults and not read_layout(root).in_place and layout is not None:
-        faults = ["layout: write its name as it is, without escapes"]
+        faults = ["layout: write this key without escapes"]
     try:
         settings = Settings.model_validate(raw, context=restricted)
     except ValidationError as error:

@@ -1,8 +1,8 @@
-"""The user's own settings: who may read the logs, with which key. They live outside the memory.
+"""The user's own settings: which models may read the logs, with which keys. They live outside the memory.
 
-A memory may be somebody else's repository, so nothing in it can name a provider, an address or a key. The file is
-`$XDG_CONFIG_HOME/memcurate/config.toml`, or the one that `CURATE_CONFIG` names; without it, the keys in the environment
-decide. Importing this module brings in pydantic: import it where the settings are needed, not before.
+A memory may be somebody else's repository, so nothing in it may name a provider, an address or a key. The file is
+`$XDG_CONFIG_HOME/memcurate/config.toml`, or the one named by `CURATE_CONFIG`; without it, the keys in the environment
+decide. This module imports pydantic: import it only where the settings are needed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ KEY_VARIABLES: Final = {
     "openai": ("OPENAI_API_KEY",),
 }
 PROVIDERS: Final = (*KEY_VARIABLES, *LOGINS, "rules")
-_NO_KEY: Final = "none"  # what a local server without keys is told, where a library insists on one
+_NO_KEY: Final = "none"  # for local servers without keys, since some libraries insist on one
 
 
 class _Table(BaseModel):
@@ -52,7 +52,7 @@ Usd = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 
 
 class Caps(_Table):
-    """`[limits]`: what a night may come to at the most; None for no cap."""
+    """`[limits]`: the caps of a night; None for no cap."""
 
     max_usd: Usd | None = None
     max_tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
@@ -78,7 +78,7 @@ RemoteName = Annotated[str, AfterValidator(_no_program)]
 
 
 class PushTable(_Table):
-    """`[push]`: `remote` for every memory, `[push.memories]` for one, by its folder; an empty remote is none."""
+    """`[push]`: `remote` for every memory, `[push.memories]` per folder of a memory; an empty remote means none."""
 
     remote: RemoteName = ""
     memories: dict[str, RemoteName] = Field(default_factory=dict)
@@ -92,7 +92,7 @@ class PushTable(_Table):
 
 
 def _matching(pattern: re.Pattern[str], should: str) -> AfterValidator:
-    """Return what makes sure that a value is empty or of a pattern; `should` says what it should be."""
+    """Return a validator for values that are empty or match a pattern; `should` describes them."""
 
     def check(value: str) -> str:
         if value and not pattern.fullmatch(value):
@@ -111,7 +111,7 @@ _ADDRESS: Final = "an address that begins with https:// or http://"
 
 
 class PingTable(_Table):
-    """Where a monitor waits to hear of each run."""
+    """The address of a monitor that is pinged on each run."""
 
     url: Annotated[str, _matching(_PING_ADDRESS, _ADDRESS)] = ""
 
@@ -125,7 +125,9 @@ class _Endpoint(_Table):
     @field_validator("api_key")
     @classmethod
     def _is_elsewhere(cls, _: object) -> object:
-        raise ValueError("a key does not belong in this file; put it into the environment and name it in api_key_env")
+        raise ValueError(
+            "a key does not belong in this file; put it in an environment variable and name that in api_key_env"
+        )
 
 
 InputTokens = Annotated[int, Field(ge=500, le=1_000_000)]
@@ -141,7 +143,7 @@ class _Provider(_Endpoint):
 
 
 class _LoggedIn(_Table):
-    """`[claude-code]` and `[codex]`: which model the program takes, where it is, and how much it is given at once."""
+    """`[claude-code]` and `[codex]`: the program's model, its path, and its limits."""
 
     model: Annotated[str, _matching(_MODEL, "the name of a model")] | None = None
     program: Annotated[str, _matching(_PROGRAM, "the program's absolute path")] = ""
@@ -151,12 +153,12 @@ class _LoggedIn(_Table):
     concurrency: Concurrency = 2
 
     def settings(self, name: str) -> ProviderSettings:
-        """Return how the program of this name is asked."""
+        """Return the settings of the program with this name."""
         return ProviderSettings(**self.model_dump() | {"model": self.model or DEFAULT_MODELS[name]})
 
 
 class ProgramTable(_Table):
-    """`[exec]`: how long a program may take, what it is given at once, and how many of them run at the same time."""
+    """`[exec]`: a program's timeout, its most input at once, and how many may run in parallel."""
 
     input_tokens: InputTokens = 24_000
     timeout_seconds: Seconds = SECONDS
@@ -167,7 +169,7 @@ def _named(provider: str) -> str:
     if provider in PROVIDERS or (provider.startswith(PREFIX) and command_of(provider)):
         return provider
     if provider.startswith(PREFIX):
-        raise ValueError("it should name a program after exec:, as a shell would be given it")
+        raise ValueError("it should have a command after exec:, written as for a shell")
     raise ValueError(f"it should be one of {', '.join(PROVIDERS)}, or exec: and a command")
 
 
@@ -181,7 +183,7 @@ def _judging(provider: str) -> str:
 
 
 class VerifyTable(_Table):
-    """`[verify]`: who says whether the quotes say it, in order; None for those who read."""
+    """`[verify]`: the providers that verify, in order; None for those that read."""
 
     providers: Annotated[list[Annotated[str, AfterValidator(_judging)]], Field(min_length=1)] | None = None
 
@@ -190,7 +192,7 @@ class _Embedder(_Endpoint):
     provider: Literal["voyage", "local", "openai", "none"] | None = None
     folder: str = ""
     precision: Literal["int8", "fp32"] = "int8"
-    threads: Annotated[int, Field(ge=1, le=256)] = 0  # left out, all processors
+    threads: Annotated[int, Field(ge=1, le=256)] = 0  # by default, one per processor
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -199,12 +201,12 @@ class _Embedder(_Endpoint):
         if self.provider not in {"voyage", "openai"} and (self.base_url or self.model or self.api_key_env):
             raise ValueError('model, base_url and api_key_env need provider = "voyage" or "openai" beside them')
         if self.provider in {"voyage", "openai", "none"} and self.folder:
-            raise ValueError(f'folder names a local model, and the provider is "{self.provider}"')
+            raise ValueError(f'folder names a local model, but the provider is "{self.provider}"')
         return self
 
 
 class TrustTable(_Table):
-    """`[trust]`: whose word the prompts are that a program sent, and the tools that bring nothing from outside.
+    """`[trust]`: whose word prompts sent by a program are, and the tools that bring in nothing from outside.
 
     `trust_settings` reads it.
     """
@@ -214,7 +216,7 @@ class TrustTable(_Table):
 
 
 class UserFile(_Table):
-    """What the file may say; the names of its keys stand in `_USERS`, too, since no memory may set them."""
+    """The contents of the file. Its keys are listed in `_USERS`, too, since no memory may set them."""
 
     providers: Annotated[list[Named], Field(min_length=1)] | None = None
     verify: VerifyTable = VerifyTable()
@@ -238,21 +240,21 @@ class UserSettings:
     """The user's settings, complete.
 
     Args:
-        providers: who extracts, in order; never empty: names, `rules`, or `exec:COMMAND`.
-        anthropic: how Claude is asked, or None without a key or an address.
-        gemini: how Gemini is asked, or None without a key.
-        openai: how an OpenAI-compatible address is asked, or None without a model.
-        logins: how each program that a person is logged in to is asked.
-        exec: how an `exec:` program is run.
-        caps: what a night may come to at the most.
-        prices: the user's own prices, before those of the table.
-        embedder: who turns text into vectors, and how.
-        ping: the address of a monitor that hears of each run, or empty; it is as good as a key.
-        rules_from: whose rules are filed unasked: `self` for the agent's own and the owner's, `owner` for the owner's.
-        push: the remotes by which memories are shared.
-        verify: who verifies, in order; empty for those who extract.
-        chosen: whether a person named those who extract.
-        keys: the providers with a key, where that decides.
+        providers: the extractors in order, never empty: names, `rules`, or `exec:COMMAND`.
+        anthropic: the settings of Claude, or None without a key or address.
+        gemini: the settings of Gemini, or None without a key.
+        openai: the settings of an OpenAI-compatible address, or None without a model.
+        logins: the settings of each program that a person is logged in to.
+        exec: the settings of `exec:` programs.
+        caps: the caps of a night.
+        prices: the user's own prices, which override the table.
+        embedder: the settings of the embedder.
+        ping: the address of a monitor to ping on each run, or empty; it is as secret as a key.
+        rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
+        push: the remotes that share memories.
+        verify: the verifiers in order; empty for the extractors.
+        chosen: whether a person named the extractors.
+        keys: the providers with a key, if that decides.
     """
 
     providers: tuple[str, ...] = ("rules",)
@@ -275,16 +277,16 @@ class UserSettings:
 def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSettings:
     """Return the user's settings from their file and from the keys in `environ`; both may be missing.
 
-    Without `providers`, the first with a key is taken: Claude, Gemini, and the rules that need none. An address that
-    speaks the OpenAI wire is asked only where it is named.
+    Without `providers`, the first with a key is chosen: Claude, Gemini, and else the rules, which need none. An
+    OpenAI-compatible address is used only if it is named.
 
     Args:
         environ: the environment.
-        provider: the one provider that the command line names, in place of all of the file's; empty for none.
+        provider: a provider from the command line, which replaces all of the file's; empty for none.
 
     Raises:
-        BadSettings: the file cannot be read, has faults (all are named), or asks for a provider whose key is missing.
-        UsageFault: `provider` is no provider, or lacks its key.
+        BadSettings: the file cannot be read, has faults (the message lists all), or names a provider without its key.
+        UsageFault: `provider` is not a provider, or lacks its key.
     """
     path = user_file(environ)
     raw = read_toml(path) if path else {}
@@ -297,19 +299,19 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         wrong = frozenset(fault["loc"][0] for fault in error.errors(include_url=False) if fault["loc"])
         file = UserFile.model_validate({key: value for key, value in raw.items() if key not in wrong})
     found = {name: _provider(name, getattr(file, name), environ) for name in KEY_VARIABLES}
-    lacks = {name: told for name, told in found.items() if isinstance(told, str)}
-    # Missing keys are named in the same breath, except where the fault may be in the very name of the variable.
+    lacks = {name: one for name, one in found.items() if isinstance(one, str)}
+    # Missing keys are reported together with the faults, unless the fault may be in the variable's name.
     named = {} if provider else {"providers": file.providers, "verify.providers": file.verify.providers}
     for key, names in named.items():
         missing = [(at, name) for at, name in enumerate(names or ()) if name in lacks and name not in wrong]
         faults += (fault_line(f"{key}[{at}]", name, lacks[name]) for at, name in missing)
     if faults and path:
         raise BadSettings(path, faults)
-    keys = {name: told.api_key for name, told in found.items() if not isinstance(told, str)}
+    keys = {name: one.api_key for name, one in found.items() if not isinstance(one, str)}
     with_key = [name for name in ("anthropic", "gemini") if keys.get(name, _NO_KEY) != _NO_KEY]
     user = UserSettings(
         (_from_command_line(provider, lacks),) if provider else tuple(file.providers or [*with_key, "rules"][:1]),
-        **{name: told for name, told in found.items() if not isinstance(told, str)},
+        **{name: one for name, one in found.items() if not isinstance(one, str)},
         logins={name: getattr(file, name.replace("-", "_")).settings(name) for name in LOGINS},
         exec=file.exec,
         caps=file.limits,
@@ -340,27 +342,27 @@ def _from_command_line(provider: str, lacks: Mapping[str, str]) -> str:
 
 
 def _unpriced(user: UserSettings) -> list[str]:
-    """Return what keeps providers from being asked under a cap on money: what is capped must be known."""
+    """Return a fault for each model of unknown price under a cap on money."""
     asked = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai, **user.logins}
     named = dict.fromkeys((*user.providers, *user.verify))
     models = [f"{name}:{provider.model}" for name in named if (provider := asked.get(name))]
     return [
-        f'the price of {model} is not known, and limits.max_usd is set; name it in a table [prices."{model}"]'
+        f'the price of {model} is not known, but limits.max_usd is set; add a table [prices."{model}"]'
         for model in models
         if not price_of(model, user.prices)
     ]
 
 
 def _provider(name: str, table: _Provider, environ: Mapping[str, str]) -> ProviderSettings | str:
-    """Return how a provider is asked, or what it lacks. An address of the user's may need no key."""
+    """Return a provider's settings, or what it lacks. The user's own address may need no key."""
     variables = (table.api_key_env,) if table.api_key_env else KEY_VARIABLES[name]
     if name == "openai" and table.base_url and not table.api_key_env:
-        variables = ()  # a key of OpenAI's own is sent to no other address unasked
+        variables = ()  # OpenAI's own key is never sent to another address unasked
     key = next(filter(None, (environ.get(variable, "").strip() for variable in variables)), "")
     if name == "openai" and not table.model:
-        return "its model is missing; name it as model in the table openai of your settings"
+        return "its model is missing; set model in the table openai of your settings"
     if not key and (not table.base_url or table.api_key_env or name == "gemini"):
-        return f"its key is missing; put it into the environment variable {' or '.join(variables)}"
+        return f"its key is missing; put it in the environment variable {' or '.join(variables)}"
     return ProviderSettings(
         model=table.model or DEFAULT_MODELS[name],
         api_key=key or ("" if name == "openai" else _NO_KEY),
@@ -369,7 +371,7 @@ def _provider(name: str, table: _Provider, environ: Mapping[str, str]) -> Provid
 
 
 def _embedder(table: _Embedder, environ: Mapping[str, str]) -> EmbedderSettings:
-    """Return the embedder's settings. A missing key is no fault here: search by words goes on, and status says why."""
+    """Return the embedder's settings. A missing key is no error here: search by words still works, and status warns."""
     variable = table.api_key_env or ("" if table.provider in {"openai", "local", "none"} else VOYAGE_KEY)
     return EmbedderSettings(
         model=table.model or "",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ALPHA = "Projects/alpha.md"
 NEW, RULE = "kaaaaaaaaa1", "kbbbbbbbbb2"
 CONTRADICT = (
-    "keep new: it holds",
+    "keep new: it is true",
     "keep old: yours",
     "keep both: they agree",
     "drop: the new one goes, the old one stays",

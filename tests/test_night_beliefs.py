@@ -99,7 +99,7 @@ def test_a_contradiction_waits_and_the_older_one_stands(memory: Memory) -> None:
     assert (entry.kind, entry.ticked, old.status) == ("contradict", (), Status.LIVE)
     assert dict(item.extra) == {"home": "Projects/kestrel.md", "was": "live", "against": old.id}
     text = queue.text
-    assert f"What stands is {old.id}" in text
+    assert f"The existing item is {old.id}" in text
     assert "Logs/2026-03-02.md line 5: “- Decision: Standup is at 9:30.”" in text
     assert [f"- [ ] {choice}:" in text for choice in ("keep new", "keep old", "keep both", "drop")] == [True] * 4
     assert json.loads(memory.curate("check", "--json")) == []

@@ -84,7 +84,7 @@ def test_what_its_items_do_not_say_is_dropped(memory: Memory, text: str) -> None
     log(memory, *ITEMS)
     report = curate(memory, writes(text, MOVE))
     assert report.brief == {"sentences": 2, "dropped": 2}
-    assert told(memory, ALPHA, "State")[0] == f"Decided last, on {DAY}: {MOVE}"
+    assert told(memory, ALPHA, "State")[0] == f"Last decision ({DAY}): {MOVE}"
     assert text not in told(memory, ALPHA, "State") + told(memory, EPISODES, DAY)
     assert text not in memory.read(EPISODES)
 
@@ -104,7 +104,7 @@ def test_a_sentence_of_another_sense_is_dropped(memory: Memory, verdict: Any) ->
     )
     report = curate(memory, model)
     assert report.brief == {"sentences": 2, "dropped": 2}
-    assert any("nobody could verify" in note for note in report.warnings) is isinstance(verdict, FailureKind)
+    assert any("written by code" in note for note in report.warnings) is isinstance(verdict, FailureKind)
     claims = [one for call in model.claims for one in call]
     claim = next(one for one in claims if "waits" in one["text"])
     assert (claim["kind"], claim["quotes"], claim["context"]) == ("sentence", [MOVE], [])
@@ -132,7 +132,7 @@ def test_code_writes_where_no_model_does(memory: Memory, reply: Any) -> None:
     log(memory, *ITEMS)
     report = curate(memory, Reader(lambda _: operations(), writes=lambda _: reply))
     assert told(memory, ALPHA, "State") == [
-        f"Decided last, on {DAY}: {MOVE}",
+        f"Last decision ({DAY}): {MOVE}",
         "Next: Ask legal about the DPA.",
         "At risk: The import might lose orders.",
     ]
@@ -142,7 +142,7 @@ def test_code_writes_where_no_model_does(memory: Memory, reply: Any) -> None:
         "Learnt: Shelf number 0 is full; Shelf number 1 is full; Shelf number 2 is full. And 7 more.",
         "To do: Ask legal about the DPA; at risk: The import might lose orders.",
     ]
-    assert any("Code wrote" in note for note in report.warnings) is (reply in ("no JSON", FailureKind.DOWN))
+    assert any("written by code" in note for note in report.warnings) is (reply in ("no JSON", FailureKind.DOWN))
 
 
 def test_an_episode_cites_all_that_its_day_brought(memory: Memory) -> None:
@@ -172,7 +172,7 @@ def test_a_small_page_speaks_for_itself_until_something_ends(memory: Memory) -> 
     curate(memory, writes(MOVE, MOVE))
     assert "## State" not in memory.read(ALPHA)
     memory.curate("done", "legal", "--now", "2026-03-20T09:00")
-    assert told(memory, ALPHA, "State") == [f"Decided last, on {DAY}: {MOVE}", "At risk: The import might lose orders."]
+    assert told(memory, ALPHA, "State") == [f"Last decision ({DAY}): {MOVE}", "At risk: The import might lose orders."]
 
 
 def test_a_state_is_true_at_once_after_a_change_by_hand(memory: Memory) -> None:
@@ -181,7 +181,7 @@ def test_a_state_is_true_at_once_after_a_change_by_hand(memory: Memory) -> None:
     memory.curate("correct", "Orders move", "Orders stay in MySQL 9.", "--now", "2026-03-20T09:00")
     memory.curate("done", "legal", "--now", "2026-03-20T09:00")
     assert told(memory, ALPHA, "State") == [
-        "Decided last, on 2026-03-20: Orders stay in MySQL 9.",
+        "Last decision (2026-03-20): Orders stay in MySQL 9.",
         "At risk: The import might lose orders.",
     ]
 

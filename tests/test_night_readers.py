@@ -73,10 +73,10 @@ def test_claude_code_reads_a_night_and_what_it_cost_is_told(memory: Memory, prog
 def test_where_nobody_is_logged_in_the_day_waits_with_one_line(memory: Memory, programs: Path) -> None:
     settle('providers = ["claude-code"]')
     said = memory.curate(*NIGHT, exits=1)
-    assert said.count("claude-code has no program here") == 1
+    assert said.count("claude-code was not found") == 1
     lay(programs, "claude", NOT_LOGGED_IN, status=1, logged_out=1)
     said = memory.curate("run", "--now", "2026-03-20T03:00", exits=1)
-    assert said.count("claude-code is not logged in here, or its login has run out: `claude auth login`") == 1
+    assert said.count("claude-code is not logged in here, or the login has expired; run `claude auth login`") == 1
     assert "2 entries stay pending" in said
     lay(programs, "claude", claude_says())
     memory.curate("run", "--now", "2026-03-20T04:00")

@@ -148,7 +148,7 @@ def test_what_breaks_a_rule_is_asked_for_once_more_and_then_the_rules_judge(
     assert "breaks a rule" not in first.user
     assert rule in second.user.partition("END CANDIDATES")[2]
     assert (report.verdicts, report.review) == ({"add": 1}, {"asked": 1, "broken": 1})
-    assert "The rules reviewed 1 candidate: the model's answers broke a rule twice." in report.warnings
+    assert "The rules reviewed 1 candidate, because the model's answers were invalid twice." in report.warnings
     assert items(memory)["The billing jobs are hosted by Hetzner."].status is Status.LIVE
 
 
@@ -249,7 +249,7 @@ def test_a_review_that_fails_leaves_the_verdicts_of_the_rules(memory: Memory, ki
     log(memory, NEW_HOST)
     report = curate(memory, Reader(lambda _: kind))
     assert (report.verdicts, report.exit_code, report.pending_days) == ({"add": 1}, 0, ())
-    assert "The rules reviewed what a model could not be asked about. a was " in " ".join(report.warnings)
+    assert "The rules reviewed the candidates that no model could review. a was " in " ".join(report.warnings)
     assert curate(memory, says("ignore")).commit is None, "the day is read: nothing is asked again"
 
 

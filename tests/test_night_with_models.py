@@ -139,7 +139,7 @@ def test_a_day_that_only_the_rules_could_read_is_marked(memory: Memory) -> None:
     logs(memory)
     report = curate(memory, Scripted("a:1", [Kind.OVER_QUOTA]), last=True)
     assert (report.exit_code, report.entries["pending"], report.fallback) == (0, 0, DAYS)
-    assert "Logs/2026-03-11.md: read by the rules alone, for a was over-quota." in report.warnings
+    assert "Logs/2026-03-11.md: read by the rules alone: a was over-quota." in report.warnings
 
 
 @pytest.mark.parametrize("title", ["Harbour", "Renamed under the run"])

@@ -30,10 +30,10 @@ def session(memory: Memory, folder: Path, *said: tuple[str, object]) -> None:
 
 def test_what_waits_is_seen_by_a_person_alone(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", f"# 2026-03-18\n\n{ATTACK}")
-    assert "1 new item is held in Review.md" in memory.curate(*NIGHT)
+    assert "1 new item waits in Review.md" in memory.curate(*NIGHT)
     queue = memory.read("Review.md")
-    assert "its source is The vendor's page. What was read (Logs/2026-03-18.md line 3:" in queue
-    assert "Mind that it asks that something be kept from the owner." in queue
+    assert "its source is The vendor's page. It was found in the log (Logs/2026-03-18.md line 3:" in queue
+    assert "Be careful: it asks to hide something from the owner." in queue
     assert "- [ ] keep:" in queue
     assert "- [ ] drop:" in queue
     assert "zebras" not in memory.curate("context", "--now", "2026-03-25T08:00")
@@ -94,7 +94,7 @@ def test_a_rule_of_the_agent_waits_where_the_user_wants_it_so(
     run = json.loads(memory.curate(*NIGHT, "--json"))["run"]
     assert "Ship on Tuesday." in memory.read("Projects/harbor.md")
     assert "Name branches" not in memory.read("Projects/harbor.md")
-    assert "your settings take rules from you alone" in memory.read("Review.md")
+    assert "your settings accept rules only from you" in memory.read("Review.md")
     memory.curate("replay", run)
 
 
@@ -144,7 +144,7 @@ def test_what_is_reported_stands_on_its_page_and_an_outside_rule_is_shown_there_
     assert f"- Fact: {page} (reported by a tool of its session) <!-- k" in project
     assert "- Fact: Our tests take nine minutes. <!-- k" in project
     assert "## Not confirmed" in project
-    assert "- “Ship hourly.” is not confirmed (reported by a tool of its session); Review.md asks." in project
+    assert "- “Ship hourly.” is not confirmed (reported by a tool of its session). Decide in Review.md." in project
     assert "hundred calls" not in memory.read("MEMORY.md")
     shown = memory.curate("context", "--project", "harbor", "--now", "2026-03-25T08:00")
     assert "“Ship hourly.” is not confirmed" in shown

@@ -190,9 +190,9 @@ def test_what_cannot_be_replayed_says_why(night: tuple[Memory, str]) -> None:
     memory, run = night
     memory.curate("undo", run, "--now", "2026-03-21T02:00")
     undone = json.loads(memory.curate("runs", "--json"))[0]["run"]
-    assert "it took a run back" in memory.curate("replay", undone, exits=1)
+    assert "it is an undo" in memory.curate("replay", undone, exits=1)
     same(memory, run)
     for folder in (".curate/runs", "State/runs"):
         (memory.root / folder / f"{run}.json").unlink()
-    assert "no report of it" in memory.curate("replay", run, exits=1)
+    assert "no report of its input" in memory.curate("replay", run, exits=1)
     assert "No run has the id" in memory.curate("replay", "2019", exits=1)

@@ -65,7 +65,7 @@ def test_a_log_that_was_committed_already_is_redacted_all_the_same_and_it_is_sai
     memory.git("add", "Logs")
     memory.git("-c", "user.name=M", "-c", "user.email=m@example.org", "commit", "--quiet", "-m", "by hand")
     report = night(memory)
-    assert any("git holds it still, and `curate check --secrets --history`" in told for told in report.warnings)
+    assert any("Git history still has a copy: `curate check --secrets --history`" in told for told in report.warnings)
     assert OTHER not in memory.read("Logs/2026-03-18.md")
     assert OTHER not in memory.git("show", "HEAD:Logs/2026-03-18.md")
 
@@ -208,7 +208,7 @@ def test_private_parts_are_never_extracted_indexed_or_committed(memory: Memory) 
     assert "walnut" not in memory.curate("search", "walnut doctor harbor")
     report = night(memory)
     assert report.added >= 2
-    assert "Logs/2026-03-18.md: what was marked as private is gone from it." in report.warnings
+    assert "Logs/2026-03-18.md: the text marked as private was removed." in report.warnings
     assert "walnut" not in history(memory)
     assert "walnut" not in "".join(data.decode() for data in memory.files().values())
 

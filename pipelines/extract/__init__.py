@@ -1,5 +1,5 @@
-"""Extraction: who reads the new entries of the logs (rules or language models), and the check of what they propose.
+"""Extraction: the rules or language models read the new entries of the logs, and their proposals are checked.
 
-Others ask with `extract_days`, choose a reader with `choose_models`, and get candidates (`extraction`).
-Stands on store and search.
+Others call `extract_days`, choose a reader with `choose_models`, and get candidates (`extraction`).
+It may import store and search.
 """

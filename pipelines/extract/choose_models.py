@@ -1,4 +1,4 @@
-"""Who reads the logs tonight, and whether those can be reached."""
+"""Choose the models that read the logs, and probe whether they can be reached."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 SECONDS: Final = 5.0
-"""How long each provider has to answer a probe."""
+"""The timeout of a probe."""
 
 
 def local_embedder() -> Embedder | None:
-    """Return the local model, where it is; nothing is sent to anybody."""
+    """Return the local embedding model, if it is installed; nothing leaves the machine."""
     from pipelines.search.embedders.choose_embedder import choose_local  # noqa: PLC0415  only a day with something new needs it
 
     return choose_local(os.environ)
@@ -40,22 +40,22 @@ def local_embedder() -> Embedder | None:
 def choose_extractor(
     user: UserSettings, replies: Replies | None = None, retry: RetryPolicy | None = None, budget: Budget | None = None
 ) -> Extractor:
-    """Return who reads: the user's providers as a chain, with the rules behind it where they are named.
+    """Return the extractor: the user's providers as a chain, followed by the rules if they are named.
 
-    What is named after the rules is never asked: they do not fail. No SDK is imported here.
+    Providers named after the rules are never used, since the rules do not fail. No SDK is imported here.
 
     Args:
         user: the user's settings.
-        replies: where replies are kept, or None to keep none.
-        retry: how a model is asked again.
-        budget: what is left of the night, or None for no end.
+        replies: the store of kept replies, or None to keep none.
+        retry: the retry policy.
+        budget: the budget of the night, or None for no limit.
     """
     from pipelines.extract.rules import RulesExtractor  # noqa: PLC0415  compiles its patterns
 
     models = _models(user)
     if not models:
         return RulesExtractor()
-    from pipelines.extract.llm.budget import BudgetedModel  # noqa: PLC0415  the rules need none
+    from pipelines.extract.llm.budget import BudgetedModel  # noqa: PLC0415  the rules do not need it
     from pipelines.extract.llm.concurrency import ThrottledModel  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import Chain  # noqa: PLC0415  as above
     from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
@@ -77,16 +77,16 @@ def verifier_of(
     retry: RetryPolicy | None = None,
     budget: Budget | None = None,
 ) -> ModelVerifier | None:
-    """Return who verifies what an extractor finds: the same models, unless the user names others.
+    """Return the verifier of an extractor's results: the same models, unless the user names others.
 
-    None where no model reads: the rules keep the words of the log.
+    It is None if no model reads: the rules keep the words of the log.
 
     Args:
-        extractor: who reads.
+        extractor: the extractor.
         user: the user's settings.
-        replies: where replies are kept, or None to keep none.
-        retry: how a model is asked again.
-        budget: what is left of the night, or None for no end.
+        replies: the store of kept replies, or None to keep none.
+        retry: the retry policy.
+        budget: the budget of the night, or None for no limit.
     """
     from pipelines.extract.llm.model_extractor import ModelExtractor  # noqa: PLC0415  reads its prompt
     from pipelines.extract.llm.verifier import ModelVerifier  # noqa: PLC0415  as above
@@ -101,7 +101,7 @@ def verifier_of(
 
 
 def _models(user: UserSettings) -> list[tuple[Model, int]]:
-    """Return the models that come before the rules, each with how many calls at once it takes."""
+    """Return the models named before the rules, each with its limit of parallel calls."""
     asked = user.providers[: user.providers.index("rules")] if "rules" in user.providers else user.providers
     models: list[tuple[Model, int]] = []
     for name in asked:
@@ -119,7 +119,7 @@ def _settings_of(name: str, user: UserSettings) -> ProviderSettings | None:
 
 def _provider_model(name: str, settings: ProviderSettings) -> ProviderModel:
     if name == "anthropic":
-        from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only what is used
+        from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only if it is used
 
         return AnthropicModel(settings)
     if name == "gemini":
@@ -134,7 +134,7 @@ def _provider_model(name: str, settings: ProviderSettings) -> ProviderModel:
 
 
 def logged_in(name: str, settings: ProviderSettings) -> LoggedInModel:
-    """Return the model that runs a program which the user is logged in to."""
+    """Return the model that runs a program the user is logged in to."""
     from pipelines.extract.llm.logged_in import ClaudeCodeModel, CodexModel  # noqa: PLC0415  as above
 
     return (CodexModel if name == "codex" else ClaudeCodeModel)(settings)
@@ -142,12 +142,12 @@ def logged_in(name: str, settings: ProviderSettings) -> LoggedInModel:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """How one provider answered.
+    """The result of probing one provider.
 
     Args:
         provider: its name.
-        reached: whether it did, and took the key.
-        why: why not, the end of a sentence that begins with the provider; empty where it did.
+        reached: whether it answered and accepted the key.
+        why: why not, as the end of a sentence that begins with the provider; empty if it did.
         seconds: how long that took.
     """
 
@@ -158,9 +158,9 @@ class Probe:
 
 
 def probe(user: UserSettings, seconds: float = SECONDS) -> list[Probe]:
-    """Return how each of the user's providers answers, those that verify included; the rules, which run here, are not.
+    """Probe each of the user's providers, verifiers included; the rules run locally and are left out.
 
-    A list of models is asked for, which costs nothing and sends nothing.
+    It asks for the list of models, which costs nothing and sends nothing.
     """
     named = dict.fromkeys((*user.providers, *user.verify))
     return [_probe(name, user, seconds) for name in named if name != "rules"]
@@ -170,18 +170,18 @@ def _probe(name: str, user: UserSettings, seconds: float) -> Probe:
     if name.startswith(PREFIX):
         words = command_of(name)
         there = bool(words) and shutil.which(words[0]) is not None
-        return Probe("exec", there, "" if there else f"names a program that is not there ({words[0]})", 0.0)
+        return Probe("exec", there, "" if there else f"names a program that was not found ({words[0]})", 0.0)
     settings = _settings_of(name, user)
     if settings is None:
         raise LookupError(name)
     if name in LOGINS:
         began, why = time.monotonic(), logged_in(name, settings).trouble()
         return Probe(name, not why, why, round(time.monotonic() - began, 2))
-    # Made before it is timed: what an SDK takes to be imported is no time in which nobody answered.
+    # Created before timing starts: importing an SDK is not part of the response time.
     why, ask = "", _provider_model(name, replace(settings, timeout_seconds=seconds)).model_list()
     began = time.monotonic()
     try:
         within(seconds, ask)
-    except Exception as fault:  # noqa: BLE001  whatever an SDK raises is an answer to the question
+    except Exception as fault:  # noqa: BLE001  any error of an SDK is a result
         why = as_failure(name, fault).why
     return Probe(name, not why, why, round(time.monotonic() - began, 2))

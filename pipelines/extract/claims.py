@@ -1,6 +1,6 @@
-"""Claims: what a second reader is asked about, and what it answers.
+"""Claims for a second reader, and its verdicts.
 
-A claim is a sentence and the quotes that are to say it. What an entry says word for word needs no second reader.
+A claim is a sentence and the quotes that should support it. Verbatim text of an entry needs no second reader.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Verdict(StrEnum):
-    """Whether the quotes say it."""
+    """Whether the quotes support a claim."""
 
     SUPPORTED = "supported"
     UNSUPPORTED = "unsupported"
@@ -32,13 +32,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is to be verified; nothing in it tells why the first reader thought so.
+    """A claim to verify; it does not give the first reader's reasons.
 
     Args:
         kind: `item`, `sentence`, or the operation.
-        text: what is claimed.
-        quotes: the verbatim words on which it rests; of a `sentence` the texts of the items that it cites.
-        context: what else may be used: headings, speaker, day, the turn before.
+        text: the claim.
+        quotes: the verbatim quotes that it rests on; for a `sentence`, the texts of the items that it cites.
+        context: other text that may be used: headings, speaker, day, the turn before.
     """
 
     kind: str
@@ -49,12 +49,12 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What came back.
+    """The verdicts on some claims.
 
     Args:
-        verdicts: one for each claim, in their order; None where nobody could be asked.
+        verdicts: one per claim, in order; None if no reader was available.
         reasons: the verifier's reason for each, or empty.
-        tally: what the calls came to, and the kept replies that it rests on.
+        tally: the cost of the calls, and the kept replies used.
         failure: why claims have no verdict, a sentence each, or empty.
     """
 
@@ -65,21 +65,21 @@ class Verified:
 
 
 class Verifier(Protocol):
-    """Who is asked whether quotes say what is claimed."""
+    """Decides whether quotes support claims."""
 
     def verify(self, claims: Sequence[Claim], *, again: bool = False) -> Verified:
-        """Return one verdict for each claim; it never fails.
+        """Return one verdict per claim; it never raises.
 
         Args:
-            claims: what is asked.
-            again: whether they were asked about before; the question is worded otherwise, so no kept reply answers it.
+            claims: the claims.
+            again: whether this is the second time; the request is worded differently, so that no kept reply answers it.
         """
 
 
 def verify_twice(verifier: Verifier, claims: Sequence[Claim]) -> Verified:
-    """Return one verdict for each claim; what is found unsupported is asked once more, and the second verdict counts.
+    """Return one verdict per claim. Unsupported claims are asked about again, and the second verdict counts.
 
-    Where nobody can be asked the second time the claim is unsure: it was doubted, and not for good.
+    If no reader is available the second time, the claim is unsure.
     """
     first = verifier.verify(claims)
     doubted = [at for at, verdict in enumerate(first.verdicts) if verdict is Verdict.UNSUPPORTED]
@@ -95,7 +95,7 @@ def verify_twice(verifier: Verifier, claims: Sequence[Claim]) -> Verified:
     return Verified(tuple(verdicts), tuple(reasons), tally, " ".join(failures))
 
 
-# ---------------------------------------- the words of a claim about an item of the memory
+# ---------------------------------------- the wording of a claim about an existing item
 
 
 _OUTCOMES: Final = {"occurred": "has occurred", "ended": "no longer holds"}
@@ -109,14 +109,14 @@ def operation_text(
     how: str = "",
     new: str = "",
 ) -> str:
-    """Return what an operation claims of one item, in the words that the prompt explains.
+    """Return what an operation claims of an item, in the words that the prompt explains.
 
     Args:
-        operation: what is to become of the item.
+        operation: the operation.
         kind: its type.
         text: its sentence.
-        how: of a `close`, how it came to its end: done, dropped, resolved, occurred, answered, ended.
-        new: of a `supersede` the successor's sentence, of an `update` what the item is to say.
+        how: for a `close`, the outcome: done, dropped, resolved, occurred, answered, ended.
+        new: for a `supersede` the successor's sentence, for an `update` the new sentence.
     """
     outcome = {
         "close": _OUTCOMES.get(how, f"is {how}"),
@@ -139,24 +139,24 @@ _AROUND: Final = 240
 
 
 def needs_verifying(text: str, places: Sequence[Place]) -> bool:
-    """Return whether a text says anything other than the whole of an entry, word for word.
+    """Return whether a text is anything but a whole entry, word for word.
 
-    How much of it a reader quotes counts for nothing: `the floor is rotten` may stand in an entry that denies it, in
-    the same sentence or in the next.
+    A verbatim part does not suffice: `the floor is rotten` may be in an entry that denies it, in the same or the next
+    sentence.
 
     Args:
         text: the sentence of an item.
-        places: what it rests on.
+        places: its evidence.
 
     Returns:
-        False where the text is all that one of the entries says, but for case, end punctuation, white space, marks of
-        Markdown, a time in front, and a type as a label.
+        False if the text is all that one of the entries says, except for case, end punctuation, white space, Markdown,
+        a leading time, and a type as a label.
     """
     return not any(_is_whole(text, place.entry) for place in places)
 
 
 def around(place: Place) -> str:
-    """Return what stands before and behind a quote in its entry, with `[…]` in its place; empty where nothing does."""
+    """Return the text around a quote in its entry, with `[…]` for the quote; empty if there is none."""
     if _is_whole(place.quote, place.entry):
         return ""
     quote, whole = fold_markdown([place.quote]), fold_markdown(place.entry.text.split("\n"))
@@ -165,7 +165,7 @@ def around(place: Place) -> str:
 
 
 def _is_whole(text: str, entry: Entry) -> bool:
-    """Whether a text is all that an entry says; whoever is named as saying it is a part of that."""
+    """Whether a text is all that an entry says, a named speaker included."""
     first, *rest = entry.text.split("\n")
     spoken, bare = peel(first), _bare([text])
     return bare != "" and bare == _bare([f"{spoken.box.strip()} {spoken.marked}", *rest])

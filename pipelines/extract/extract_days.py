@@ -1,6 +1,6 @@
-"""Extract: the entries that no run has read yet go to an extractor, day by day; what comes back is checked.
+"""Extract: the extractor reads the entries that no run has read, day by day, and its results are checked.
 
-Only uncurated entries are read, however many nights were missed, so the cost of a night follows what was said since.
+Only new entries are read, however many nights were missed, so the cost of a night follows what was said since.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 
 
 REREAD_NIGHTS: Final = 7
-"""For so many nights after the rules read a day alone, a model is asked about it."""
+"""For how many nights after the rules alone read a day a model may read it again."""
 
 
 @dataclass(frozen=True, slots=True)
 class DayToRead:
-    """One log with something to read in it.
+    """One log with entries to read.
 
     Args:
         path: the log.
         day: its day.
         file: the hash of its bytes.
         entries: all of its entries.
-        fresh: those that no run has read.
-        again: those that only the rules read, and that a model is to read.
+        fresh: the entries that no run has read.
+        again: the entries that only the rules have read, for a model to read.
     """
 
     path: str
@@ -57,25 +57,25 @@ class DayToRead:
 
     @property
     def asked(self) -> tuple[Entry, ...]:
-        """What is to be read, in the order of the log."""
+        """The entries to read, in log order."""
         return tuple(sorted((*self.fresh, *self.again), key=lambda entry: entry.start_line))
 
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What the extractor found.
+    """The result of the extraction.
 
     Args:
-        candidates: in order of days and lines; every quote stands in its lines.
-        operations: what the days say of items that the extractor was shown.
+        candidates: in order of days and lines; every quote is in its lines.
+        operations: what the days say about items that the extractor was shown.
         read: the days that were read; the others stay pending.
-        pending: the days that no usable answer came for.
-        tally: what the calls came to, those of days that failed included, and the replies that the candidates rest on.
-        ungrounded: items dropped because the log does not say what they say.
-        fallback: the days that the rules read because no model could.
-        failure: what the models' failures were, a sentence each, or empty.
-        over_budget: which of the user's caps left days pending, a sentence each, or empty.
-        notes: path of the log, and what the extractor says of its work on that day.
+        pending: the days without a usable answer.
+        tally: the cost of the calls, those of failed days included, and the replies that the candidates rest on.
+        ungrounded: items dropped because the log does not support them.
+        fallback: the days read by the rules because no model could.
+        failure: the models' failures, a sentence each, or empty.
+        over_budget: the user's caps that left days pending, a sentence each, or empty.
+        notes: path of the log, and a note of the extractor on it.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -91,7 +91,7 @@ class Extracted:
 
     @property
     def left(self) -> int:
-        """How many entries were read for the first time, and nothing was found in them."""
+        """How many entries were read for the first time without a result."""
         places = (*(one.places for one in self.candidates), *(one.places for one in self.operations))
         used = {place.entry for some in places for place in some}
         return sum(entry not in used for day in self.read for entry in day.fresh)
@@ -105,22 +105,22 @@ def days_to_read(
     *,
     rereads: bool = False,
 ) -> list[DayToRead]:
-    """Return the logs with uncurated entries, oldest first; days after `today` are not read.
+    """Return the logs with new entries, oldest first; days after `today` are not read.
 
     Args:
         logs: path → bytes.
-        progress: what earlier runs have read.
+        progress: what earlier runs read.
         today: the memory's day, `YYYY-MM-DD`.
-        read_before: (path, digest) → the entry hashes that a closed day's digest stands for, or None where they cannot
-            be told; the day is then read anew, and review drops what is known.
-        rereads: whether a model is there to read what only the rules could read on one of the last nights.
+        read_before: (path, digest) → the entry hashes behind a closed day's digest, or None if they are unknown; the
+            day is then read again, and the review drops what is known.
+        rereads: whether a model may read what only the rules could read on one of the last nights.
     """
     found = []
     for path, data in logs.items():
         day, file = day_of_log(path), file_hash(data)
         records = progress.get(path, ())
         due = due_again(records, today) if rereads else frozenset()
-        # An unchanged log needs another look once its open day has ended: it is closed, its hashes become a digest.
+        # When its day has ended, even an unchanged log is read once more, to replace its hashes by a digest.
         is_known = any(record.file == file and (record.digest or day >= today) for record in records)
         if day > today or (is_known and not due):
             continue
@@ -133,7 +133,7 @@ def days_to_read(
             elif record.digest:
                 known |= read_before(path, record.digest) or set()
             known |= record.entries
-        fresh: dict[str, Entry] = {}  # what stands in a log twice is read once
+        fresh: dict[str, Entry] = {}  # a repeated entry is read once
         again: dict[str, Entry] = {}
         for entry in entries:
             if entry.key not in known:
@@ -145,16 +145,16 @@ def days_to_read(
 
 
 def due_again(records: Iterable[LogProgress], today: str) -> frozenset[str]:
-    """Return the hashes of the entries that only the rules read, and that a model is to be asked about still."""
+    """Return the hashes of the entries that only the rules read and a model may still read."""
     due = frozenset[str]()
     for record in records:
-        with contextlib.suppress(ValueError, OverflowError):  # no mark, or one that somebody changed
+        with contextlib.suppress(ValueError, OverflowError):  # no mark, or an edited one
             if date.fromisoformat(today) <= date.fromisoformat(record.night) + timedelta(days=REREAD_NIGHTS):
                 due |= record.by_rules
     return due
 
 
-def extract(  # noqa: PLR0913, PLR0917  what the night knows
+def extract(  # noqa: PLR0913, PLR0917  the state of the night
     days: Sequence[DayToRead],
     extractor: Extractor,
     documents: tuple[DocumentChoice, ...],
@@ -163,20 +163,20 @@ def extract(  # noqa: PLR0913, PLR0917  what the night knows
     nearby: Nearby | None = None,
     seals: Seals = NO_SEALS,
 ) -> Extracted:
-    """Ask the extractor about each day, about several at the same time; what comes out is in order of the days.
+    """Extract the days, several in parallel; the result is in order of the days.
 
-    A failure that may be the day's own leaves that day pending, and the later ones are asked about; one that is the
-    provider's leaves the later ones pending, too, also those that were answered meanwhile: what becomes of a day does
-    not hang on how fast another was. What was paid for them is counted, and their replies are kept for the next run.
+    If a failure may be the day's own, that day stays pending and later ones are still read. If it is the provider's,
+    later days stay pending, too, even if they were answered meanwhile, so that a day's fate does not depend on the
+    speed of another. The cost of those answers is counted, and their replies are kept for the next run.
 
     Args:
-        days: what to read.
-        extractor: who reads it.
+        days: the days to read.
+        extractor: the extractor.
         documents: the closed list that a candidate may name.
-        done: told the number of days read so far.
-        at_once: how many days at the same time.
-        nearby: the items of the memory that a candidate may be linked to, or None to show none.
-        seals: by which entries are known as the owner's acts.
+        done: receives the number of days read so far.
+        at_once: how many days in parallel.
+        nearby: the existing items that a candidate may link to, or None to show none.
+        seals: prove which entries are the owner's acts.
     """
     work = [partial(_read, day, extractor, documents, nearby, seals) for day in days]
     outcomes: list[Outcome] = []
@@ -200,7 +200,7 @@ def _is_last(outcome: Outcome) -> bool:
 def _read(
     day: DayToRead, extractor: Extractor, documents: tuple[DocumentChoice, ...], nearby: Nearby | None, seals: Seals
 ) -> Outcome:
-    """Return what became of one day: an extraction (none where nothing in it was new), or a failure."""
+    """Return one day's extraction (none if nothing was new), or its failure."""
     if not day.asked:
         return day, None, None
     try:
@@ -209,16 +209,16 @@ def _read(
         return day, None, fault
 
 
-_TAKEN_OUT: Final = re.compile(r"(?:\b(?:is|was|are)|[=:])\W{0,9}\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]\W{0,9}\Z")
-"""A sentence whose value was a secret says nothing any more: "The password is [redacted:password:1f3a]"."""
+_REDACTED: Final = re.compile(r"(?:\b(?:is|was|are)|[=:])\W{0,9}\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]\W{0,9}\Z")
+"""A sentence without content, since its value was a secret: "The password is [redacted:password:1f3a]"."""
 
 
 def _extracted(outcomes: Sequence[Outcome], overtaken: Sequence[Outcome], unasked: Sequence[DayToRead]) -> Extracted:
-    """Join what became of each day, in order of the days; of those that were overtaken by a failure just the cost."""
+    """Join the results of the days, in order; of days overtaken by a failure, only the cost."""
     answers = [(day, answer) for day, answer, _ in outcomes if answer]
     faults = [fault for *_, fault in outcomes if fault]
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
-    grounded = [candidate for candidate in proposed if is_grounded(candidate) and not _TAKEN_OUT.search(candidate.text)]
+    grounded = [candidate for candidate in proposed if is_grounded(candidate) and not _REDACTED.search(candidate.text)]
     tally = Tally()
     for _, answer, fault in (*outcomes, *overtaken):
         tally.add((fault.tally if fault else answer and answer.tally) or Tally())
@@ -238,20 +238,20 @@ def _extracted(outcomes: Sequence[Outcome], overtaken: Sequence[Outcome], unaske
 
 
 def is_grounded(candidate: Candidate) -> bool:
-    """Whether a candidate's quote stands in the lines it names, and those lines in its entry. No quote, no item."""
+    """Whether a candidate's quotes are in the lines it names, and the lines in its entry. No quote, no item."""
     return bool(candidate.text) and all(place.stands for place in candidate.places)
 
 
 def advanced_progress(
     progress: Mapping[str, tuple[LogProgress, ...]], read: Iterable[DayToRead], today: str, fallback: Container[str]
 ) -> dict[str, tuple[LogProgress, ...]]:
-    """Return the progress after these days were read: a day before `today` is closed and collapses to a digest.
+    """Return the progress after these days were read; a day before `today` is closed and reduced to a digest.
 
     Args:
-        progress: what earlier runs have read.
-        read: the days that this one has.
+        progress: what earlier runs read.
+        read: the days that this run read.
         today: the memory's day.
-        fallback: those of the days that only the rules could read; what was new in them is marked.
+        fallback: those days that only the rules could read; their new entries are marked.
     """
     after = dict(progress)
     for day in read:

@@ -1,4 +1,4 @@
-"""What goes to an extractor and what comes back: the one interface that every provider fills."""
+"""The input and output of an extractor: the interface that the rules and all models implement."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class DocumentChoice:
     """One document of the closed list that a candidate may name.
 
     Args:
-        id: by which a model names it: the file's name without `.md`, or its whole path where two files share the name.
-        title: its title, for a model to understand it by.
+        id: the id for models: the file name without `.md`, or the whole path if two files share the name.
+        title: its title, which helps a model understand it.
         kind: project, area, resource, user or briefing.
-        document: the document's id, its path without `.md` (`Projects/alpha`, `Areas/general`, `USER`, `MEMORY`).
+        document: its path without `.md` (`Projects/alpha`, `Areas/general`, `USER`, `MEMORY`).
     """
 
     id: str
@@ -42,9 +42,9 @@ class DocumentChoice:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRequest:
-    """One day's uncurated entries, in order, and the documents and items that a reply may name.
+    """One day's unread entries, in order, and the documents and items that a reply may name.
 
-    The seals tell which entries are the owner's acts: without them, none is.
+    The seals prove which entries are the owner's acts; without them, none is.
     """
 
     day: str
@@ -56,7 +56,7 @@ class ExtractionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Lines of an entry, and verbatim words of them on which something rests; code checks that they are there."""
+    """Lines of an entry, and a verbatim quote from them; code checks that the quote is there."""
 
     entry: Entry
     start_line: int
@@ -65,13 +65,13 @@ class Place:
 
     @property
     def lines(self) -> list[str]:
-        """The lines of the log, as they are."""
+        """The log lines, unchanged."""
         first = self.entry.start_line
         return self.entry.text.split("\n")[self.start_line - first : self.end_line - first + 1]
 
     @property
     def stands(self) -> bool:
-        """Whether the quote stands in its lines, and those in the entry."""
+        """Whether the quote is in its lines, and the lines are in the entry."""
         entry = self.entry
         is_within = entry.start_line <= self.start_line <= self.end_line <= entry.end_line
         return is_within and quote_stands(self.quote, self.lines)
@@ -84,23 +84,23 @@ class Candidate:
     Args:
         type: one of the five.
         text: the sentence to keep.
-        places: where the log says it, one place or several (a question and its answer); the first tells its day.
-        confidence: what a label says is high; what a cue suggests is medium or low; what nobody stated is speculative.
-        reason: why, in a few words.
-        by: who extracted it, and by which version (`rules@1`, `anthropic:claude-haiku-5-5@extract/1`).
-        document: the id of a document of the list, or empty where the extractor does not say.
-        new_project: the title of a project document to be made, or empty.
-        closed: how it is over already, where the log first tells of it when it is; else empty.
-        page_section: where on its page it belongs where its type does not say, or empty.
-        name: of a contact, the person's name.
-        since: the day from which it holds, where the log names another than its own; else empty.
-        due: the day by which a Todo is to be done, or empty.
-        links: kind and id of each item that it is linked to; only ids that the extractor was shown.
-        unlinked: how many links it came with that could not be kept.
-        trust: whose word it rests on. No extractor says that: code looks it up from where the words come.
-        source: who said it where that is neither the owner nor the agent, or empty; code looks that up, too.
-        id: the temporary id (`n12`) by which operations of the same run name it.
-        unverified: whether a second reader has yet to compare it with its quotes.
+        places: the evidence in the log, one place or several (a question and its answer); the first sets the day.
+        confidence: high for a label, medium or low for a cue, speculative if nobody stated it.
+        reason: the reason, in a few words.
+        by: the extractor and its version (`rules@1`, `anthropic:claude-haiku-5-5@extract/1`).
+        document: the id of a document of the list, or empty if the extractor names none.
+        new_project: the title of a new project document, or empty.
+        closed: its outcome, if it was over when the log first mentioned it; else empty.
+        page_section: its section on the page, if its type does not imply one; else empty.
+        name: for a contact, the person's name.
+        since: the day it holds from, if the log names another day than its own; else empty.
+        due: the due day of a todo, or empty.
+        links: kind and id of each linked item; only ids that the extractor was shown.
+        unlinked: how many proposed links were dropped.
+        trust: whose word it rests on. Code decides that by the source, never an extractor.
+        source: who said it, if neither the owner nor the agent; else empty. Code decides that, too.
+        id: the temporary id (`n12`) that operations of the same run use.
+        unverified: whether a second reader must still check it against its quotes.
     """
 
     type: ItemType
@@ -125,7 +125,7 @@ class Candidate:
 
     @property
     def entry(self) -> Entry:
-        """The entry in which it was found first."""
+        """The entry of its first place."""
         return self.places[0].entry
 
     @property
@@ -135,22 +135,22 @@ class Candidate:
 
     @property
     def day(self) -> str:
-        """The day from which it holds."""
+        """The day it holds from."""
         return self.since or self.entry.day
 
     @property
     def lines(self) -> list[str]:
-        """The lines of the log that it rests on."""
+        """The log lines of its evidence."""
         return [line for place in self.places for line in place.lines]
 
     @property
     def quotes(self) -> list[str]:
-        """The verbatim words that it rests on."""
+        """The quotes of its evidence."""
         return [place.quote for place in self.places]
 
 
 class OperationKind(StrEnum):
-    """What may become of a candidate, and of items of the memory."""
+    """What a review can do with a candidate or with existing items."""
 
     ADD = "add"
     CONFIRM = "confirm"
@@ -164,18 +164,18 @@ class OperationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What is to become of a candidate, or of items of which the log says something.
+    """An operation on a candidate, or on existing items that the log speaks of.
 
     Args:
-        kind: what is done.
-        ids: the items to which it is done, of the memory (`k…`) or proposed in the same run (`n…`).
+        kind: the kind of operation.
+        ids: the items it applies to, existing (`k…`) or proposed in the same run (`n…`).
         text: the new sentence of an update.
-        how: how it closes, for `close`.
-        document: the id of the document where the candidate belongs, or empty where that which it has will do.
-        links: kind and id of items that the candidate is linked to.
-        reason: why, in a few words.
-        places: what the log says of it, where it is about no candidate.
-        by: who says so.
+        how: the outcome, for `close`.
+        document: the id of another document for the candidate, or empty.
+        links: kind and id of items to link the candidate to.
+        reason: the reason, in a few words.
+        places: the evidence in the log, if there is no candidate.
+        by: who proposed it.
     """
 
     kind: OperationKind
@@ -190,21 +190,21 @@ class Operation:
 
     @property
     def day(self) -> str:
-        """The day of the log that says it."""
+        """The day of its log."""
         return self.places[0].entry.day
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What came back for one request.
+    """The reply to one request.
 
     Args:
         candidates: in log order.
-        operations: what the day says of items that the extractor was shown.
-        tally: what the calls came to, those that failed on the way included, and the kept replies that it rests on.
-        dropped: items that were proposed and dropped because the log does not say what they say.
-        fallback: whether the rules read the day because no model could, though there is one.
-        notes: what the extractor says of its own work, a sentence each, without a word of the log.
+        operations: what the day says about items that the extractor was shown.
+        tally: the cost of the calls, failed ones included, and the kept replies used.
+        dropped: how many proposed items were dropped because the log does not support them.
+        fallback: whether the rules read the day because no model could.
+        notes: the extractor's notes on its own work, a sentence each, without text of the log.
     """
 
     candidates: tuple[Candidate, ...]
@@ -216,50 +216,49 @@ class Extraction:
 
 
 class Extractor(Protocol):
-    """Who reads a day and proposes candidates."""
+    """Reads a day and proposes candidates."""
 
     @property
     def name(self) -> str:
-        """Who it is, with its version, as an item's `by` records it."""
+        """Its name and version, as recorded in an item's `by`."""
 
     def extract(self, request: ExtractionRequest) -> Extraction:
         """Return the candidates of one day.
 
         Raises:
-            ModelFailed: no usable answer came; the day's entries stay pending. Its `tally`, where there is one, says
-                what was spent all the same.
+            ModelFailed: no usable answer came; the day's entries stay pending. Its `tally`, if any, is what was spent.
         """
 
 
-# ---------------------------------------- what of the memory a model is shown: items that it can name by their ids
+# ---------------------------------------- the existing items shown to a model, which can name them by id
 
 
 MOST_OPEN: Final = 60
-"""So many Todos, Risks and questions are shown, the weightiest first."""
+"""How many todos, risks and questions to show, most important first."""
 MOST_NEAR: Final = 30
-"""So many other items are shown, those nearest to the log."""
+"""How many other items to show, nearest to the log first."""
 MOST_LINKS: Final = 3
-"""So many links of an item are kept; one that names more says little with each."""
+"""How many links of an item to keep; with more, each says little."""
 PROPOSED_KINDS: Final = tuple(kind for kind in LINK_KINDS if kind != "supersedes")
-"""The kinds of links that a model may propose; what supersedes is an operation."""
+"""The kinds of links that a model may propose; superseding is an operation."""
 Links = tuple[tuple[str, str], ...]
 """Kind and id of each link."""
 _LENGTH: Final = 300
 _COMMON: Final = 200
-"""A word of more items than this tells nothing of any of them."""
-# Marks that no reader sees but a model obeys: tags, directions, zero-width ones except the two that scripts need.
+"""A word in more items than this is too common to be distinctive."""
+# Characters invisible to people but not to models: tags, directions, and zero-width ones that no script needs.
 HIDDEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
 
 class Nearby:
-    """Items of the memory that a model is shown beside a day's log; threads may share it.
+    """Existing items to show a model beside a day's log; threads may share it.
 
-    Words alone decide which are near: tracked files and the log tell them, so that a replay shows the same.
+    Words alone decide which are near, so that tracked files and the log decide, and a replay shows the same.
 
     Args:
-        items: those that may be shown, each with its document's id, in an order that hangs on tracked files alone.
-        weights: by which the weightiest of what is open come first.
-        newest: the latest day that any log speaks of.
+        items: the items that may be shown, each with its document's id, in an order set by tracked files alone.
+        weights: of the priority that sorts the open items.
+        newest: the latest date in any log.
     """
 
     def __init__(self, items: Iterable[tuple[str, Item]], weights: Weights | None = None, newest: str = "") -> None:
@@ -267,14 +266,14 @@ class Nearby:
 
     @cached_property
     def open(self) -> list[tuple[str, Item]]:
-        """Todos, Risks and questions, the weightiest first, with their documents' ids."""
+        """Todos, risks and questions, most important first, with their documents' ids."""
         pending = [one for one in self._items if is_pending(one[1])]
         pending.sort(key=lambda one: (-priority(one[1], self._newest, self._weights), one[1].id))
         return pending[:MOST_OPEN]
 
     @cached_property
     def _places(self) -> Mapping[str, Sequence[int]]:
-        """Word → the places of the items that hold it; made when a model first asks, for the rules need none."""
+        """Word → positions of the items that have it; built on first use, since the rules need none."""
         found: dict[str, list[int]] = {}
         shown = {one.id for _, one in self.open}
         for at, (_, one) in enumerate(self._items):
@@ -283,7 +282,7 @@ class Nearby:
         return found
 
     def nearest(self, text: str) -> list[tuple[str, Item]]:
-        """Return at most so many items that share telling words with a text, the nearest first; none that is open."""
+        """Return the `MOST_NEAR` items that share the most distinctive words with a text, without open ones."""
         scores: dict[int, float] = {}
         for word in sorted(content_words(text)):
             places = self._places.get(word, ())
@@ -295,21 +294,21 @@ class Nearby:
 
 
 def is_pending(item: Item) -> bool:
-    """Whether an item waits for an end: an open Todo, a Risk, or a question."""
+    """Whether an item is open-ended: an open todo, a risk, or a question."""
     return item.active and (item.type in {ItemType.TODO, ItemType.RISK} or item.page_section == "questions")
 
 
 def shown_text(text: str, most: int = _LENGTH) -> str:
-    """Return words of the memory on one line, without secrets and marks that no reader sees, and not too long."""
+    """Return text on one line, without secrets and invisible characters, and not too long."""
     plain = fold(HIDDEN.sub("", veil(text)))
     return plain if len(plain) <= most else f"{plain[: most - 1].rstrip()}…"
 
 
 def proposed_links(raw: object, shown: Container[str]) -> tuple[Links, int]:
-    """Return the links of a reply that can be kept, and how many were left out.
+    """Return the valid links of a reply, and how many were dropped.
 
     Args:
-        raw: what a reply has for them, unchecked: a list of `{"kind": …, "id": …}`.
+        raw: the links in the reply, unchecked: a list of `{"kind": …, "id": …}`.
         shown: the ids that the model was shown.
     """
     if not isinstance(raw, list):

@@ -1,7 +1,7 @@
-"""Whether a text keeps the negations and conditions of its evidence: a lost `not` or `unless` makes another statement.
+"""Check that a text keeps the negations and conditions of its evidence: a lost `not` or `unless` changes the statement.
 
-A guard word must survive as it is or in one that means the same. Of a quote of several clauses those count that the
-text renders, by the words that they share.
+A guard word must survive as it is or in an equivalent. In a quote of several clauses, those count that the text
+renders, by their shared words.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Quoted(NamedTuple):
     Args:
         quote: the words that an item rests on.
         lines: the cited lines.
-        answered: whether it is a question that another quote answers; it grounds words and states nothing.
+        answered: whether it is a question that another quote answers; it grounds words but states nothing.
     """
 
     quote: str
@@ -41,13 +41,13 @@ _NEGATION: Final = re.compile(
     r"|\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|shouldnt|mustnt|nicht|nie|niemals|kein\w*|ohne|jamais|nunca)\b",
     _FLAGS,
 )
-# What has a `not` and denies nothing.
+# Phrases with a `not` that deny nothing.
 _NO_DENIAL: Final = re.compile(
     r"\bnot (?:only|just|merely|least)\b|\b(?:do not|don['’]t|never) forget\b|\b(?:no|not) (?:doubt|problem|worries|"
     r"(?:later|more|fewer|less|earlier|sooner) than)\b",
     _FLAGS,
 )
-# What denies without a `not`: it speaks for a negation on the other side, and asks for none.
+# Words that deny without a `not`: they support a negation in the other text, and require none.
 _SOFT: Final = re.compile(
     r"\b(?:avoid\w*|stop\w*|forbid\w*|forbade|prohibit\w*|bann?(?:ed|s)?|refus\w+|reject\w*|den(?:y|ies|ied)|declin\w+|"
     r"lack\w*|miss(?:es|ing)|fail\w*|impossible|unlike\w*|instead|rather|only|except|exclud\w+|against|drop\w*|remov\w+|"
@@ -62,29 +62,29 @@ _FORM: Final = re.compile(r"(?<=\w\w\w)(?:e?s|e?d|ing|e)$")
 
 
 def unproven_negation(text: str, quotes: Sequence[Quoted], beside: str) -> str:
-    """Return what is wrong between a text and its evidence, or an empty string where they agree.
+    """Return how a text and its evidence differ in negation, or an empty string.
 
     Args:
         text: the item's sentence.
-        quotes: what it rests on.
-        beside: the words beside the quotes, which may deny and need not.
+        quotes: its evidence.
+        beside: the words beside the quotes; they may support a negation but require none.
     """
     text = _NO_DENIAL.sub(" ", text)
-    said = _NEGATION.search(text)
+    negated = _NEGATION.search(text)
     evidence = " . ".join(one.lines for one in quotes)
-    if said and not (_NEGATION.search(f"{evidence} . {beside}") or _denies_more(evidence, text)):
-        return f"{said[0]!r} is not in the lines"
-    if not said and not _denies_more(text, evidence):
+    if negated and not (_NEGATION.search(f"{evidence} . {beside}") or _denies_more(evidence, text)):
+        return f"{negated[0]!r} is not in the lines"
+    if not negated and not _denies_more(text, evidence):
         stems = _stems(text)
-        told = [one for one in quotes if not one.answered]
-        for clause in (part for one in told for part in _rendered(one.quote, one.lines, stems, _STATEMENTS)):
+        stating = [one for one in quotes if not one.answered]
+        for clause in (part for one in stating for part in _rendered(one.quote, one.lines, stems, _STATEMENTS)):
             if denied := _NEGATION.search(_NO_DENIAL.sub(" ", clause)):
                 return f"the lines say {denied[0]!r}, and the text does not"
     return ""
 
 
 def _denies_more(text: str, other: str) -> bool:
-    """Whether a text denies without a `not` what the other does not deny so: `refused`, or `unsafe` beside `safe`."""
+    """Whether a text has a denial without `not` that the other lacks: `refused`, or `unsafe` beside `safe`."""
     soft, others = ({found[0].casefold()[:_STEM] for found in _SOFT.finditer(one)} for one in (text, other))
     if soft - others:
         return True
@@ -93,10 +93,10 @@ def _denies_more(text: str, other: str) -> bool:
 
 
 def _stems(text: str) -> set[str]:
-    """Return the beginnings of the words that tell something."""
+    """Return the stems of the distinctive words."""
     words = (found[0].casefold() for found in _WORD.finditer(text))
-    told = (word for word in words if word not in STOP_WORDS and (len(word) > 2 or word.isdecimal()))  # noqa: PLR2004
-    return {_FORM.sub("", word)[:_STEM] for word in told}
+    distinctive = (word for word in words if word not in STOP_WORDS and (len(word) > 2 or word.isdecimal()))  # noqa: PLR2004
+    return {_FORM.sub("", word)[:_STEM] for word in distinctive}
 
 
 # ---------------------------------------- conditions and hedges
@@ -115,7 +115,7 @@ _BUT: Final = r"(?:all|any\w*|every\w*|none|nothing|nobody|nowhere|no \w+) but"
 _LEFT_OUT: Final = (
     r"except\w*|exclud\w+|(?:apart|aside) from|other than|besides|barring|minus|outside|save for|exempt\w*"
 )
-# A fragment limits what stands before it, also after a full stop; what is bound does after a comma or a dash.
+# A fragment limits the text before it, even after a full stop; a bound clause does after a comma or a dash.
 _FRAGMENT: Final = r"(?:unless|except|otherwise|or else|only|until|if not)\b[^,.;!?]{0,200}(?:[.;!?]|$)"
 _BOUND: Final = (
     r"(?:and |or |but )?(?:if|unless|except|otherwise|or else|only|until|till|provided|as long as|when|once)\b"
@@ -131,7 +131,7 @@ _STATEMENTS: Final = re.compile(
     _FLAGS,
 )
 _PARTS: Final = re.compile(rf"{_CLAUSES.pattern}|,\s|\sand\s|[()]", _FLAGS)
-# Words that limit a statement, what says the same, and how far they reach. With the group `free` or `known` they limit
+# Words that limit a statement, their equivalents, and how far they reach. With the group `free` or `known` they limit
 # nothing: `even if`, `not only`, `I know when`.
 _GUARDS: Final = (
     (
@@ -198,7 +198,7 @@ _PAST: Final = re.compile(
 
 
 def dropped_conditions(text: str, quotes: Sequence[Quoted]) -> list[str]:
-    """Return the guard words that limit what `text` renders of its quotes, and that it has in no form."""
+    """Return the guard words on what `text` renders of its quotes that it has in no equivalent form."""
     stems, dropped = _stems(text), dict[str, None]()
     for words, same, reach in (guard for guard in _GUARDS if not guard[0].search(text)):
         stating = (one for one in quotes if not one.answered and words.search(one.lines))
@@ -208,7 +208,7 @@ def dropped_conditions(text: str, quotes: Sequence[Quoted]) -> list[str]:
                 # `When I was there` sets no condition.
                 free = any(found.groupdict().values()) or (word.startswith(("when ", "once ")) and _PAST.search(clause))
                 rest = f"{clause[: found.start()]} . {clause[found.end() :]}"
-                # What says the same and stands in the clause anyway, such as the `to` of `up to`, keeps no guard.
+                # An equivalent that is in the clause anyway, such as the `to` of `up to`, does not keep the guard.
                 kept, anyway = ({other[0].casefold() for other in same.finditer(side)} for side in (text, rest))
                 if not free and kept <= anyway:
                     dropped[word] = None
@@ -216,17 +216,17 @@ def dropped_conditions(text: str, quotes: Sequence[Quoted]) -> list[str]:
 
 
 def _rendered(quote: str, lines: str, stems: set[str], parted: re.Pattern[str]) -> Iterator[str]:
-    """Yield the clauses of a quote that a text renders: the nearest, and each of whose other words it has half."""
+    """Yield the clauses of a quote that a text renders: the nearest, and those with half their other words in it."""
     at = lines.casefold().find(quote.casefold())
     if at < 0:
         lines, at = quote, 0
     first = next((found.end() for found in _WORD.finditer(lines) if _stems(found[0])), 0)
     ends = [0, *(found.end() for found in parted.finditer(lines, first)), len(lines)]
     quoted = [lines[begin:end] for begin, end in pairwise(ends) if begin < at + len(quote) and at < end]
-    told = [(clause, _stems(clause)) for clause in quoted]
-    most = max((len(words & stems) for _, words in told), default=0)
-    nearest = {word for _, words in told if len(words & stems) == most for word in words}
-    for clause, words in told:
+    clauses = [(clause, _stems(clause)) for clause in quoted]
+    most = max((len(words & stems) for _, words in clauses), default=0)
+    nearest = {word for _, words in clauses if len(words & stems) == most for word in words}
+    for clause, words in clauses:
         own = words - nearest
         if len(words & stems) == most or (own and 2 * len(own & stems) >= len(own)):
             yield clause

@@ -1,7 +1,7 @@
-"""The days and figures that a text tells: `2026-04-01`, `1.4.`, `tomorrow`, `Friday`; `three`, `1,000`, `4 pm`.
+"""Dates and figures in a text: `2026-04-01`, `1.4.`, `tomorrow`, `Friday`; `three`, `1,000`, `4 pm`.
 
-What evidence may mean is read generously (a weekday is the one before and the one after the log's day), what an item
-says strictly: it is to give absolute dates, and each must be a day that its evidence may mean.
+Evidence is read generously (a weekday may be the one before or after the log's day), an item strictly: it should give
+absolute dates, and each must be a possible day of its evidence.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _MONTH: Final = "|".join(f"(?:{month})" for month in _MONTHS)
 _YEAR: Final = r"(?:19|20)\d\d"
 _TH: Final = r"(?:st|nd|rd|th|\.)?"
 _FLAGS: Final = re.IGNORECASE
-# Forms that are dates and nothing else; each has the groups y, m, d as far as it tells them.
+# Forms that are certainly dates, with the groups y, m and d as far as given.
 _SURE: Final = (
     re.compile(rf"\b(?P<y>{_YEAR})[-/.](?P<m>\d\d?)[-/.](?P<d>\d\d?)(?!\d)"),
     re.compile(rf"\b(?P<y>{_YEAR})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
@@ -80,7 +80,7 @@ _SURE: Final = (
     re.compile(r"(?<![\d.])(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>(?:19|20)\d\d)\b"),
     re.compile(r"(?<![\d/])(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y>(?:19|20)\d\d)\b"),
 )
-# Forms that may be something else; evidence may mean a date by them, an item says none by them.
+# Forms that may be something else; they count as dates in evidence, but not in an item.
 _LIKELY: Final = (
     re.compile(r"(?<![\d.])(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?!\d)"),
     re.compile(r"(?<![\d/.])(?P<a>\d\d?)/(?P<b>\d\d?)(?![\d/])"),
@@ -96,7 +96,7 @@ _NAMED_DAY: Final = re.compile(r"\b(?P<name>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|S
 
 @dataclass(frozen=True, slots=True)
 class KnownDates:
-    """What a text may mean: single days, whole months, years, the weekdays it names, and whether it says `today`."""
+    """The possible dates of a text: days, months, years, the weekdays it names, and whether it says `today`."""
 
     days: frozenset[date]
     months: frozenset[tuple[int, int]]
@@ -105,19 +105,19 @@ class KnownDates:
     today: bool
 
 
-_Said = tuple[str, int, list[tuple[int, int]]]
-"""A date as it is written: its words, its year, and its month and day; twice for 3/4/2026. What is not told is 0."""
+_Written = tuple[str, int, list[tuple[int, int]]]
+"""A date as written: its words, year, and month and day (two readings for 3/4/2026); 0 if not given."""
 
 
 def known_dates(text: str, log_day: date) -> KnownDates:
-    """Return every day that `text`, written on `log_day`, may mean."""
+    """Return every day that `text`, written on `log_day`, can mean."""
     near = (log_day.year - 1, log_day.year, log_day.year + 1)
     days: set[date] = set(_relative(text, log_day))
     months: set[tuple[int, int]] = set()
     for words, off in (("this month", 0), ("next month|nächsten monat", 1), ("last month", -1)):
         if _names(words, text):
             months.add(_months_on(log_day, off))
-    for _, given_year, readings in _said(text, (*_SURE, *_LIKELY)):
+    for _, given_year, readings in _written(text, (*_SURE, *_LIKELY)):
         for month, day in readings:
             for year in (given_year,) if given_year else near:
                 months |= {(year, month)} if 1 <= month <= 12 else set()  # noqa: PLR2004  months of a year
@@ -137,7 +137,7 @@ def known_dates(text: str, log_day: date) -> KnownDates:
 
 
 def join_dates(many: Sequence[KnownDates]) -> KnownDates:
-    """Return what several texts may mean together, each written on its own day."""
+    """Return the possible dates of several texts, each written on its own day."""
     return KnownDates(
         frozenset().union(*(one.days for one in many)),
         frozenset().union(*(one.months for one in many)),
@@ -148,23 +148,22 @@ def join_dates(many: Sequence[KnownDates]) -> KnownDates:
 
 
 def unproven_dates(text: str, known: KnownDates, log_day: date) -> list[str]:
-    """Return the dates, months and weekdays of an item's text that its evidence does not tell, in its own words.
+    """Return the dates, months and weekdays of an item's text that its evidence does not have, in the item's words.
 
-    The day of the log itself is a right answer where the evidence tells no other, says today, or where the item gives
-    the other one, too.
+    The log's own day is allowed if the evidence has no other day, says today, or if the item names the other day, too.
     """
-    said = list(_said(text, _SURE))
-    unproven = [one for one in said if not _is_known(one, known)]
+    dates = list(_written(text, _SURE))
+    unproven = [one for one in dates if not _is_known(one, known)]
     on_the_day = [one[0] for one in unproven if _is_day(one, log_day)]
     wrong = [one[0] for one in unproven if not _is_day(one, log_day)]
-    if known.days and not known.today and len(said) == len(on_the_day):
+    if known.days and not known.today and len(dates) == len(on_the_day):
         wrong += on_the_day
     rest = without_dates(text)
     named_months = {month for _, month in known.months} | {day.month for day in known.days}
     for found in _ALONE.finditer(rest):
         if _month(found[0]) not in named_months and not (found[0] == "May" and found.start() == 0):
             wrong.append(found[0])
-    shown = {log_day} if any(_is_day(one, log_day) for one in said) else set()
+    shown = {log_day} if any(_is_day(one, log_day) for one in dates) else set()
     for found in _NAMED_DAY.finditer(rest):
         near = set() if found["many"] else {day.weekday() for day in (known.days | shown)}
         if _place_in(_WEEKDAYS, found["name"]) not in known.weekdays | near:
@@ -173,7 +172,7 @@ def unproven_dates(text: str, known: KnownDates, log_day: date) -> list[str]:
 
 
 def without_dates(text: str) -> str:
-    """Return `text` with a blank for each date that is one for sure, so that its digits are no numbers."""
+    """Return `text` with each certain date blanked, so that its digits do not count as numbers."""
     for form in _SURE:
         text = form.sub(" ", text)
     return text
@@ -183,7 +182,7 @@ def _names(words: str, text: str) -> bool:
     return re.search(rf"\b(?:{words})\b", text, _FLAGS) is not None
 
 
-def _said(text: str, forms: tuple[re.Pattern[str], ...]) -> Iterator[_Said]:
+def _written(text: str, forms: tuple[re.Pattern[str], ...]) -> Iterator[_Written]:
     for form in forms:
         for found in form.finditer(text):
             parts = found.groupdict()
@@ -196,16 +195,16 @@ def _said(text: str, forms: tuple[re.Pattern[str], ...]) -> Iterator[_Said]:
         text = form.sub(lambda found: " " * len(found[0]), text)
 
 
-def _is_known(said: _Said, known: KnownDates) -> bool:
-    _, year, readings = said
+def _is_known(written: _Written, known: KnownDates) -> bool:
+    _, year, readings = written
     month, day = readings[0]
     if not day:
         return (year, month) in known.months or any((one.year, one.month) == (year, month) for one in known.days)
     return any((one.month, one.day) in readings and year in {0, one.year} for one in known.days)
 
 
-def _is_day(said: _Said, day: date) -> bool:
-    _, year, readings = said
+def _is_day(written: _Written, day: date) -> bool:
+    _, year, readings = written
     return year in {0, day.year} and ((day.month, day.day) in readings or readings[0] == (day.month, 0))
 
 
@@ -239,7 +238,7 @@ _OFFSETS: Final = (
 )
 _WEEKS: Final = (("next week|nächste woche", 1), ("last week", -1), ("this week|the week|weekend", 0))
 _SPAN: Final = re.compile(rf"\b(?P<n>{NUMBER}|an?)[\s-]+(?P<unit>day|week|month|year|tage?n?|wochen?)s?\b", _FLAGS)
-_FARTHEST: Final = 5000  # no date of a memory is so far off
+_FARTHEST: Final = 5000  # no date in a memory is that far off
 
 
 def _relative(text: str, day: date) -> Iterator[date]:
@@ -256,20 +255,22 @@ def _relative(text: str, day: date) -> Iterator[date]:
     for words, weeks in _WEEKS:
         if _names(words, text):
             yield from (day + timedelta(7 * weeks - day.weekday() + off) for off in range(7))
-    for found in re.finditer(r"\b(\d\d?)(?:st|nd|rd|th)\b", text, _FLAGS):  # `the 15th`, of this month or one beside it
+    for found in re.finditer(
+        r"\b(\d\d?)(?:st|nd|rd|th)\b", text, _FLAGS
+    ):  # `the 15th`, of this month or an adjacent one
         for off in (-1, 0, 1):
             yield from _days(*_months_on(day, off), int(found[1]))
 
 
 def _moved(day: date, count: int, unit: str) -> Iterator[date]:
-    """Yield the day so many days, weeks, months or years on."""
+    """Yield the day a number of days, weeks, months or years later."""
     if unit.startswith(("day", "tag")):
         yield day + timedelta(count)
     elif unit.startswith(("week", "woche")):
         yield day + timedelta(7 * count)
     else:
         year, month = _months_on(day, count * (12 if unit.startswith("year") else 1))
-        if 1 <= year <= 9998:  # noqa: PLR2004  what a date can hold
+        if 1 <= year <= 9998:  # noqa: PLR2004  the range of `date`
             yield date(year, month, min(day.day, calendar.monthrange(year, month)[1]))
 
 
@@ -296,7 +297,7 @@ _AT: Final = re.compile(
     rf"(?:\b(?:at|by|from|until|till|before|after)\s|\b(?=\d\d?[-–]\d))(?P<h>{NUMBER})\b(?![:.%]\d|\s?[ap]\.?m)", _FLAGS
 )
 _NAMED_TIMES: Final = {"noon": 720, "midday": 720, "midnight": 0}
-# 1,000 and 1’000 and 1_000; a point there may be a decimal or a version, and stays.
+# 1,000 and 1’000 and 1_000; a point may mean a decimal or a version, and stays.
 _GROUPED: Final = re.compile(r"(?<![\w.,])\d{1,3}(?:[,'’_\u202f\u00a0]\d{3})+(?!,?\d)")
 _DECIMAL_COMMA: Final = re.compile(r"(?<=\d),(?=\d)")
 _AND_A_HALF: Final = re.compile(
@@ -313,7 +314,7 @@ _WORD: Final = re.compile(rf"\b(?:{_IN_WORDS})\b", _FLAGS)
 _FEW: Final = {"twice": ("2",), "thrice": ("3",), "half": ("0.5", "50")}
 _ONE: Final = re.compile(r"\b(?:an?|one|once|single|sole|first)\b", _FLAGS)
 _TWO: Final = re.compile(r"\b(?:both|pair|couple|twice|second|double)\b", _FLAGS)
-# Units of one letter count beside digits alone: `5 d`, and no `and`.
+# One-letter units count only after digits: `5 d`, not `and`.
 _UNITS: Final = {
     "second": r"s|secs?|seconds?", "minute": r"min|mins|minutes?", "hour": r"h|hrs?|hours?", "day": r"d|days?|nights?",
     "week": r"w|wks?|weeks?", "month": r"months?", "year": r"y|yrs?|years?", "%": r"%|percent|per cent",
@@ -345,13 +346,13 @@ _SAME: Final = {
     "second": ("ms", 1000),
     "day": ("hour", 24),
 }
-# Words for a number that often are none: "one of them", "a second look".
+# Number words that often mean no number: "one of them", "a second look".
 _LOOSE: Final = frozenset({"zero", "one"})
 
 
 @dataclass(frozen=True, slots=True)
 class KnownFigures:
-    """What a text tells: numbers and versions as written, times in minutes, and (number, unit) pairs."""
+    """The figures of a text: numbers and versions as written, times in minutes, and (number, unit) pairs."""
 
     numbers: frozenset[str]
     times: frozenset[int]
@@ -359,7 +360,7 @@ class KnownFigures:
 
 
 def known_figures(text: str) -> KnownFigures:
-    """Return every figure that `text` may mean."""
+    """Return every figure that `text` can mean."""
     text = _in_digits(text)
     times = {minutes for _, minutes in _times(text)}
     for found in (*_TIME.finditer(text), *_AT.finditer(text)):
@@ -376,12 +377,12 @@ def known_figures(text: str) -> KnownFigures:
 
 
 def unproven_figures(text: str, known: KnownFigures, years: Iterable[int] = ()) -> list[str]:
-    """Return the figures of an item's text that its evidence does not tell, in its own words or in digits.
+    """Return the figures of an item's text that its evidence does not have, in the item's words or in digits.
 
     Args:
         text: the item's sentence, without its dates.
-        known: what the evidence tells.
-        years: years that may be named.
+        known: the figures of the evidence.
+        years: years that the item may name.
     """
     text = _in_digits(text)
     wrong = [words for words, minutes in _times(text) if minutes not in known.times]
@@ -435,7 +436,7 @@ def _times(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _numbers(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the words of each number that is no time, and its value; of one that has several readings, each."""
+    """Yield the words and value of each number that is not a time, once for each possible reading."""
     text = _HOUR.sub(" ", _TIME.sub(" ", text))
     for found in _FIGURE.finditer(text):
         number, unit = found["n"], (found["unit"] or "").casefold()
@@ -461,7 +462,7 @@ def _scale_after(text: str, at: int) -> int | None:
 
 
 def _value(number: str) -> str:
-    """Return a number as it is compared: `007` is `7`; `3.10` is not `3.1`, which as a version is another."""
+    """Return a number for comparison: `007` is `7`, but `3.10` is not `3.1`, since they differ as versions."""
     return number if "." in number else number.lstrip("0") or "0"
 
 
@@ -486,7 +487,7 @@ def _unit(word: str) -> str:
 
 
 def _pairs(text: str) -> Iterator[tuple[float, str]]:
-    """Yield each pair, and what it is in other units."""
+    """Yield each pair, and the same in other units."""
     for number, unit in _own_pairs(text):
         yield number, unit
         for coarser, (finer, times) in _SAME.items():

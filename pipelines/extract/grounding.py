@@ -1,8 +1,8 @@
-"""Whether an item says only what its evidence says: its numbers, dates, names, versions, negations and conditions.
+"""Check that an item says only what its evidence says: numbers, dates, names, versions, negations and conditions.
 
-The quotes prove that something was said; this proves that the item's own sentence, which a model worded, says no other
-thing. It is strict on facts and free on form: what is in doubt is asked for once more, and what is lost stands in the
-log still.
+The quotes prove that something was said; this proves that the item's own sentence, worded by a model, says nothing
+else. The check is strict on facts and free on form. A doubtful item is asked for once more; a dropped one is still in
+the log.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ if TYPE_CHECKING:
 
 
 def ungrounded(text: str, places: Sequence[Place], context: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Return what of `text` is not in its evidence; nothing for an item that is grounded.
+    """Return what `text` says beyond its evidence; nothing for an item that is grounded.
 
     Numbers are compared by value (`three` is `3`), times of day by the minute, dates as days (`tomorrow` and `Friday`
-    are resolved against the log's day), versions and names letter by letter but for case, possessives and accents.
-    Each may also stand in the headings above, in the project or in `context`, and a name elsewhere in the entry. A
-    negation and a condition (`if`, `unless`, `only`, `might`, `until`) of the clause that a quote stands in must
-    survive, in the same or in an equivalent word.
+    are relative to the log's day), versions and names by their letters except for case, possessives and accents. Each
+    may also be in the headings above, in the project or in `context`, and a name anywhere in the entry. A negation or
+    condition (`if`, `unless`, `only`, `might`, `until`) in the clause of a quote must survive, in the same or an
+    equivalent word.
 
     Args:
         text: the item's sentence.
-        places: what it rests on, at least one, such as a question and its answer; each entry knows its day.
-        context: further words that may be used: the speaker, the turn that it answers, who was present, the old text
-            of an item that is updated.
+        places: its evidence, at least one place, such as a question and its answer; each entry knows its day.
+        context: more text that the item may use: the speaker, the turn that it answers, who was present, the old text
+            of an updated item.
 
     Returns:
-        What it is, with an article (`a number`, `a date`, `a name`, `a negation`, `a condition`), and the words of the
-        item, or the condition that it lacks: for the model that is asked again, and for no report.
+        The kind of each fault, with an article (`a number`, `a date`, `a name`, `a negation`, `a condition`), and the
+        words concerned: for the model that is asked again, and for no report.
     """
     evidence = _read_evidence(tuple(places), tuple(context))
     dateless = without_dates(text)
@@ -67,7 +67,7 @@ def ungrounded(text: str, places: Sequence[Place], context: Sequence[str] = ()) 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What some places tell, read once for all the items that rest on them."""
+    """The evidence of some places, parsed once for all items that rest on them."""
 
     quotes: tuple[Quoted, ...]
     beside: str
@@ -86,7 +86,7 @@ def _read_evidence(places: tuple[Place, ...], context: tuple[str, ...]) -> _Evid
     beside = " . ".join((*above, *context))
     whole = " . ".join(fold_markdown(entry.text.split("\n")) for entry in entries)
     around = f"{beside} . {whole}".replace("°C", "° Celsius").replace("°F", "° Fahrenheit")
-    told = f"{beside} . {' . '.join(one.lines for one in quotes)}"
+    cited = f"{beside} . {' . '.join(one.lines for one in quotes)}"
     days = [date.fromisoformat(place.entry.day) for place in places]
     by_day = [known_dates(f"{beside} . {one.lines}", day) for one, day in zip(quotes, days, strict=True)]
     return _Evidence(
@@ -95,14 +95,14 @@ def _read_evidence(places: tuple[Place, ...], context: tuple[str, ...]) -> _Evid
         f"{around} . {without_dates(around)}",
         max(days),
         join_dates(by_day),
-        known_figures(without_dates(told)),
+        known_figures(without_dates(cited)),
     )
 
 
 # ---------------------------------------- names: people, products, identifiers, addresses
-# Each must stand in the entry, or above it. A name is known by its letters: a capital within a sentence, capitals
-# within a word, digits, dots and signs among the letters. The first word of a sentence has a capital anyway; it counts
-# as a name where no common word is, and a subject's verb or the rest of a name follows it.
+# Each must be in the entry or above it. Names are recognised by a capital within a sentence, capitals within a word, or
+# digits, dots and signs among the letters. The first word of a sentence is capitalised anyway; it counts as a name if
+# it is not a common word and a verb or the rest of a name follows.
 
 
 _CHUNK: Final = re.compile(r"\S+")
@@ -114,14 +114,14 @@ _SENTENCE_ENDS: Final = (".", "!", "?", ":", ";")
 _ALWAYS: Final = frozenset(
     "i i'm i'd i'll i've ok e.g i.e etc vs no mr mrs dr am pm a.m p.m usd eur kb mb gb tb".split()
 )
-# What may follow a subject and ends neither with `s` nor with `ed`, and what ends so and is no verb.
+# Words that follow a subject without ending in `s` or `ed`, and words with that ending that are no verbs.
 _VERBS: Final = frozenset(
     """is was has had will can should must may might would could does did and or who also never now still always already
     usually often said went left met took wrote made got gave came saw told sent paid bought sold built ran kept found
     held brought thought knew chose won lost led spoke taught felt began""".split()
 )
 _NOT_VERBS: Final = frozenset("its this as yes plus versus thus always is us".split())
-# Words that begin a sentence and are no names: what a Todo asks for, and common nouns and adjectives.
+# Words that start a sentence and are not names: verbs of todos, and common nouns and adjectives.
 _COMMON: Final = frozenset(
     """accept add address adjust agree aim allow answer apply approve arrange ask assign attend avoid back base begin
     block book borrow bring build buy call cancel change charge check choose clean clear close collect come commit
@@ -154,7 +154,7 @@ _COMMON: Final = frozenset(
     topic total town traffic training travel trip two type unit usage use user value version video view visitor voice
     wall water way weather website week weekend weight whole wife wind winter wood work world year young""".split()
 )
-# What the checks of numbers and dates look at.
+# Words that the checks of numbers and dates cover.
 _ELSEWHERE: Final = re.compile(
     r"[$€£¥~<>=≤≥±+−-]*[vV]?\d[\d.,:'’/–-]*(?:[a-z]{0,3}|[KMGT]?B)%?"
     r"|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?"
@@ -164,7 +164,7 @@ _ELSEWHERE: Final = re.compile(
 _SUFFIXES: Final = re.compile(r"(?:tion|sion|ment|ness|ity|ance|ence|ing|ship|age|ism|ure|als?|ers?|ors?|ings)$")
 _ENDING: Final = re.compile(r"(?:e?s|e?d|ing|ly|e)$")
 _NAMES_STEM: Final = 4
-# No part of a sentence makes them names. `Will` and `May` may be some.
+# These are never names. `Will` and `May` may be.
 _SMALL: Final = STOP_WORDS - {"may", "will"} | frozenset(
     """although another anybody anyone anything anywhere both either else elsewhere every everything everywhere
     however instead many maybe meanwhile might moreover neither never nevertheless nobody nothing nowhere otherwise
@@ -175,13 +175,13 @@ _STEMS: Final = frozenset(_ENDING.sub("", word) for word in _COMMON)
 
 
 def unproven_names(text: str, around: str) -> list[str]:
-    """Return the names in an item's text that stand nowhere in `around`: its entry, the headings above, its project."""
+    """Return the names in an item's text that are not in `around`: its entry, the headings above, its project."""
     known, whole = _known(around), _folded(around)
     return list(dict.fromkeys(name for name in _names(text, known) if not _is_known(name, known, whole)))
 
 
 def _names(text: str, known: frozenset[str]) -> Iterator[str]:
-    """Yield what looks like a name, without its marks."""
+    """Yield what looks like a name, without punctuation."""
     begins = True
     for chunk, after in pairwise([*_CHUNK.findall(text), ""]):
         bare = _POSSESSIVE.sub("", chunk.strip(_EDGES))
@@ -206,7 +206,7 @@ def _begins_as_name(word: str, chunk: str, after: str, known: frozenset[str]) ->
         or _ENDING.sub("", bare) in _STEMS
     ):
         return False
-    # It shares its beginning with a word of the entry, as `deployments` does with `deploy`.
+    # It starts like a word of the entry, as `deployments` does like `deploy`.
     stem = bare[:_NAMES_STEM]
     if len(bare) >= _NAMES_STEM and any(len(one) >= _NAMES_STEM and one.startswith(stem) for one in known):
         return False
@@ -217,7 +217,7 @@ def _begins_as_name(word: str, chunk: str, after: str, known: frozenset[str]) ->
 
 
 def _is_verb(word: str) -> bool:
-    """Whether a word is one that follows a subject: an auxiliary, or the third person or the past of a verb."""
+    """Whether a word can follow a subject: an auxiliary, or a verb in the third person or the past."""
     if word in _VERBS:
         return True
     return len(word) > 3 and word not in _NOT_VERBS and word.endswith(("s", "ed")) and not word.endswith("ss")  # noqa: PLR2004
@@ -232,7 +232,7 @@ def _is_known(name: str, known: frozenset[str], whole: str) -> bool:
     if any(folded.startswith(word) and name[len(word) :].isupper() for word in known if len(word) > _NAMES_STEM):
         return True  # `Postgres` for `PostgreSQL`
     parts = [part for part in re.split(r"[/,&+–—-]", name) if part]
-    if len(parts) < 2:  # noqa: PLR2004  not put together from others
+    if len(parts) < 2:  # noqa: PLR2004  not a compound
         return False
     return all(_is_known(part, known, whole) or not (part[0].isupper() or _IDENTIFIER.search(part)) for part in parts)
 
@@ -242,7 +242,7 @@ def _known(around: str) -> frozenset[str]:
     found: set[str] = set()
     for chunk in _CHUNK.findall(_folded(around)):
         bare = _POSSESSIVE.sub("", chunk.strip(_EDGES))
-        parts = [*_PART.findall(bare), bare.lstrip("0123456789.,")]  # `64gb` holds `gb`
+        parts = [*_PART.findall(bare), bare.lstrip("0123456789.,")]  # `64gb` contains `gb`
         found |= {bare, _singular(bare), *parts, *map(_singular, parts)}
     return frozenset(found)
 

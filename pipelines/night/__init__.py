@@ -1,5 +1,5 @@
-"""The night: its plan, its run and its report; changes by hand, undo, replay and sync, which take the same way.
+"""The night: its plan, run and report; manual changes, undo, replay and sync, which work the same way.
 
 Others call `run_night`, `manual` and `undo`, and read `report` and `run_history`.
-Stands on store, search, extract, review and agents.
+It may import store, search, extract, review and agents.
 """

@@ -1,16 +1,16 @@
-"""Answers: what a person decided about the entries of Review.md is applied, each once.
+"""Answers: apply what a person decided in Review.md, each decision once.
 
     gone        retract · restore                      items that left their documents all at once
-    contradict  keep new · keep old · keep both · drop  a new item that cannot hold beside an old one
-    quarantine  keep · drop                            items that instruct, and rest on words that are not trusted
-    archive     archive · keep                         a project of which nothing is left to do
+    contradict  keep new · keep old · keep both · drop  a new item that cannot be true beside an old one
+    quarantine  keep · drop                            instructions from text that is not trusted
+    archive     archive · keep                         a project with nothing left to do
     done, dropped, resolved, occurred, answered, ended
-                close · keep                           what a line says of an item, and a person decides
+                close · keep                           a log line claims that an item is over
     doubt       keep · end · retract                   an item that was called into question
-    reopen      reopen · keep                          an item that had ended, and is said to hold again
+    reopen      reopen · keep                          a closed item that a log line claims to hold again
 
-What was let in stands in a document, and what was not has a tombstone, so that neither is asked about again. Boxes
-ticked in the file are applied by the next run; what `curate review` is told is applied and committed at once.
+An accepted item moves to a document, a rejected one gets a tombstone, so neither is asked about again. The next run
+applies boxes ticked in the file; `curate review` applies and commits an answer at once.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 ACCEPTED: Final = "accepted"
-"""The key of an item that a person let in, with the day. It is theirs from then on, whoever said it first."""
+"""The key, with the day, of an item that a person accepted. It is theirs from then on, whoever said it first."""
 ACCEPT: Final = {
     "gone": "restore",
     "contradict": "keep new",
@@ -67,28 +67,28 @@ REJECT: Final = {
     "reopen": "keep",
     **dict.fromkeys(map(str, ENDINGS), "keep"),
 }
-"""What a yes and a no mean. A no to what contradicts says nothing about the old item; `keep old` confirms that one."""
+"""What a yes and a no mean. Rejecting a contradicting item does not confirm the old one; `keep old` does."""
 
 
 def apply_answers(
     documents: Mapping[str, Document], today: str, theirs: Collection[str] = (), shown: Callable[[str], str] = str
 ) -> Answered:
-    """Apply the ticked boxes of Review.md; an entry without one, or with two, stays.
+    """Apply the ticked boxes of Review.md. An entry with no tick, or with two, stays.
 
     Args:
         documents: every document by path.
         today: the memory's day.
         theirs: documents that are a person's own files.
-        shown: what people call the file at a path.
+        shown: turns a path into the file name that people know.
     """
     answers: list[Answer] = []
     notes: list[str] = []
     for entry in read_queue(documents.get(REVIEW)):
         place = f"{shown(REVIEW)} line {entry.first + 1}"
         if len(entry.ticked) > 1:
-            notes.append(f"{place} has two boxes ticked, so nothing was done; untick one of them.")
+            notes.append(f"{place} has two ticked boxes, so nothing was done. Untick one of them.")
         elif entry.ticked and entry.ticked[0] not in choices_of(entry.kind):
-            notes.append(f"{place}: there is nothing that “{entry.ticked[0]}” could mean here, so nothing was done.")
+            notes.append(f"{place}: “{entry.ticked[0]}” is not a choice here, so nothing was done.")
         elif entry.ticked:
             answers.append((entry, entry.ticked[0], entry.items))
     answered = answer(documents, answers, today, theirs)
@@ -101,20 +101,20 @@ def apply_answers(
 def answer(
     documents: Mapping[str, Document], answers: Iterable[Answer], today: str, theirs: Collection[str] = ()
 ) -> Answered:
-    """Apply what a person decided, in order.
+    """Apply a person's decisions, in order.
 
     Args:
         documents: every document by path.
-        answers: the decisions: an entry, one of `choices_of` its kind, and the items of it that it is about; the
-            others go on waiting.
+        answers: the decisions: an entry, one of the `choices_of` its kind, and the items of the entry to apply it to;
+            its other items stay in the queue.
         today: the memory's day.
-        theirs: documents that are a person's own files: only lines of items change in them.
+        theirs: documents that are a person's own files: only item lines change in them.
     """
     work = Answered(dict(documents), today, theirs)
     done = []
     for entry, choice, items in answers:
-        if entry.kind in _WHOLE and items:  # whoever put them there would lose them with the question
-            work.notes.append(f"Items stand under “{entry.title}”, so nothing was done there; move them elsewhere.")
+        if entry.kind in _WHOLE and items:  # they would be lost with the question
+            work.notes.append(f"“{entry.title}” has items below it, so nothing was done. Move the items elsewhere.")
             continue
         done.append((entry, [item.id for item in items]))
         if entry.kind in _WHOLE:
@@ -127,17 +127,16 @@ def answer(
 
 
 def choices_of(kind: str) -> tuple[str, ...]:
-    """Return the choices that entries of a kind have."""
+    """Return the choices of a kind of entry."""
     return tuple(_WHOLE.get(kind, ()) or _ITEM.get(kind, ()))
 
 
 @dataclass(slots=True)
 class Answered:
-    """The memory while answers are applied to it, and after.
+    """The memory while answers are applied, and after.
 
-    `documents` holds every document by path, `retracted` the tombstones of what was retracted, `restored` the ids of
-    what was put back, or let in, and `notes` a sentence for each entry whose boxes cannot be meant, and for each answer
-    that came too late.
+    `documents` holds every document by path, `retracted` the tombstones of rejected items, `restored` the ids of items
+    that were put back or accepted, and `notes` a sentence for each answer that could not be applied.
     """
 
     documents: dict[str, Document]
@@ -148,10 +147,10 @@ class Answered:
     notes: list[str] = field(default_factory=list)
 
     def file(self, item: Item) -> Item:
-        """Put a waiting item into its home, or into Areas/general where that is no place for one; return it so."""
+        """Move a waiting item to its home, or to Areas/general if that cannot hold items; return the filed item."""
         home, was = released(item)
         can_hold = kind_of(home) not in {None, Kind.REVIEW, Kind.EPISODE} and ".." not in home.split("/")
-        is_theirs = home not in self.documents and home.startswith(f"{NOTES}/")  # no run makes a person's file
+        is_theirs = home not in self.documents and home.startswith(f"{NOTES}/")  # no run creates a person's file
         path = home if can_hold and not is_theirs else GENERAL
         was = replace(was, extra=tuple(pair for pair in was.extra if pair[0] != AGAINST))
         filed = archived(was) if kind_of(path) is Kind.ARCHIVE else was
@@ -166,22 +165,22 @@ class Answered:
         return self.file(replace(item, trust=Trust.OWNER, extra=(*extra, (ACCEPTED, self.today))))
 
     def bury(self, item: Item) -> None:
-        """Let a waiting item go for good."""
+        """Drop a waiting item for good."""
         self.retracted.append(tombstone(item, self.today, Reason.DELETED))
 
     def update(self, ident: str, change: Callable[[Item], Item]) -> None:
-        """Change what the comment of an item says, wherever it stands."""
+        """Change an item's comment, in whichever document it is."""
         if found := self.placed(ident):
             path, placed = found
             self.documents[path] = commented(self.documents[path], {placed.line: change(placed.item)})
 
     def placed(self, ident: str) -> tuple[str, Placed] | None:
-        """Return where an item stands, Review.md left out; None where it stands nowhere."""
-        there = ((one.path, placed) for one, placed in numbered(self.documents.values()) if one.path != REVIEW)
-        return next((found for found in there if found[1].item.id == ident), None)
+        """Return the place of an item outside Review.md, or None."""
+        placed = ((one.path, row) for one, row in numbered(self.documents.values()) if one.path != REVIEW)
+        return next((found for found in placed if found[1].item.id == ident), None)
 
     def opponent(self, item: Item) -> Item | None:
-        """Return what a waiting item contradicts, or what stands in its place by now; None where that is closed."""
+        """Return the item that a waiting one contradicts, or its latest successor; None if that is closed."""
         ident, seen = dict(item.extra).get(AGAINST, ""), set[str]()
         while ident and ident not in seen and (found := self.placed(ident)):
             old = found[1].item
@@ -197,7 +196,9 @@ def _keep_new(work: Answered, item: Item) -> None:
     if old:
         work.documents = superseded(work.documents, old.id, new, new.since or work.today)
     else:
-        work.notes.append(f"{new.id} was filed, and there was nothing left for it to supersede.")
+        work.notes.append(
+            f"{new.id} was filed. The item it contradicted is no longer active, so nothing was superseded."
+        )
 
 
 def _keep_old(work: Answered, item: Item) -> None:
@@ -206,7 +207,9 @@ def _keep_old(work: Answered, item: Item) -> None:
         own = replace(old, trust=Trust.OWNER, confidence=Confidence.HIGH, confirmed=work.today)
         work.update(old.id, lambda _: own)
     else:
-        work.notes.append(f"{item.id} was dropped; what it contradicted holds no longer, so nothing was confirmed.")
+        work.notes.append(
+            f"{item.id} was dropped. The item it contradicted is no longer active, so nothing was confirmed."
+        )
 
 
 def _keep_both(work: Answered, item: Item) -> None:
@@ -219,7 +222,7 @@ def _keep_both(work: Answered, item: Item) -> None:
 def _archive(work: Answered, entry: QueueEntry) -> None:
     path = named_in(entry.title, work.documents)
     if not path:
-        work.notes.append(f"The project of “{entry.title}” is not there any more, so nothing was archived.")
+        work.notes.append(f"The project of “{entry.title}” no longer exists, so nothing was archived.")
         return
     work.documents = archived_project(work.documents, path, work.theirs)
 
@@ -234,7 +237,7 @@ def _close(work: Answered, entry: QueueEntry, how: Status) -> None:
     try:
         work.documents = with_outcome(work.documents, ident, how, work.today)
     except (KeyError, ValueError):
-        work.notes.append(f"The item of “{entry.title}” is believed no more, so nothing was closed.")
+        work.notes.append(f"The item of “{entry.title}” is no longer active, so nothing was closed.")
 
 
 def _end(work: Answered, entry: QueueEntry) -> None:
@@ -247,11 +250,11 @@ def _reopen(work: Answered, entry: QueueEntry) -> None:
     try:
         work.documents = with_reopened(work.documents, named_in_title(entry.title))
     except KeyError:
-        work.notes.append(f"The item of “{entry.title}” is not closed any more, so nothing was reopened.")
+        work.notes.append(f"The item of “{entry.title}” is no longer closed, so nothing was reopened.")
 
 
 def _believe(work: Answered, entry: QueueEntry) -> None:
-    """Take the doubt from an item: a person says that it holds."""
+    """Clear the doubt about an item: a person says it is true."""
     work.update(named_in_title(entry.title), lambda item: replace(item, doubted="", confirmed=work.today))
 
 
@@ -264,10 +267,10 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
     "archive": {"archive": _archive, "keep": _keep},
     REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
     "doubt": {"keep": _believe, "end": _end, "retract": partial(_close, how=Status.NEVER_HELD)},
-    # To keep it takes nothing: the line that claimed it was read, and is not read again.
+    # Keeping the item changes nothing: the line that claimed otherwise was read, and is not read again.
     **{str(how): {"close": partial(_close, how=how), "keep": lambda *_: None} for how in ENDINGS},
 }
-"""Of what has no item of its own in the queue: the heading names what it is about."""
+"""Kinds of entries without items of their own; their heading names the item or project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +279,9 @@ class Question:
 
     Args:
         entry: the entry.
-        items: those of its items that it is about.
-        id: by which it is named: the item's id, or the entry's where it has none or several.
-        against: the item that the new one contradicts, as it stands, or None.
+        items: the items of it to decide on.
+        id: the item's id, or the entry's if there is no item or several.
+        against: the item that the new one contradicts, as it is now, or None.
     """
 
     entry: QueueEntry
@@ -288,22 +291,22 @@ class Question:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words that decide it."""
+        """The words that answer it."""
         return choices_of(self.entry.kind)
 
     def means(self, choice: str) -> str:
-        """Return what a choice does, as the entry says it."""
+        """Return what a choice does, in the entry's words."""
         return dict(self.entry.choices).get(choice, "")
 
     @property
     def letting_in(self) -> tuple[str, ...]:
-        """The choices that file an item that waits, as the person's own from then on."""
+        """The choices that file the waiting item as the person's own."""
         acts = _ITEM.get(self.entry.kind, {})
         return tuple(word for word, act in acts.items() if act in {_keep_new, _keep_both, Answered.let_in})
 
 
 def choice_keys(choices: Sequence[str]) -> dict[str, str]:
-    """Return key → choice: the first letter of each that no other choice, nor skip and quit, has."""
+    """Return key → choice: the first letter of each that is free; `s` and `q` are skip and quit."""
     keys: dict[str, str] = {}
     for choice in choices:
         letters = "".join(word[0] for word in reversed(choice.split())) + choice.replace(" ", "")
@@ -313,16 +316,16 @@ def choice_keys(choices: Sequence[str]) -> dict[str, str]:
 
 
 def questions(documents: Mapping[str, Document]) -> list[Question]:
-    """Return what waits for a person, in the order of Review.md, an entry a question."""
+    """Return the questions that wait for a person, one an entry, in the order of Review.md."""
     entries = read_queue(documents.get(REVIEW))
     return [_question(documents, entry, entry.items) for entry in entries if choices_of(entry.kind)]
 
 
 def named_question(documents: Mapping[str, Document], prefix: str) -> Question:
-    """Return the one question that an id's beginning means: an item that waits, else a whole entry.
+    """Return the question that the start of an id names: a waiting item, else a whole entry.
 
     Raises:
-        UnknownItem: there is none, or more than one.
+        UnknownItem: none or more than one matches.
     """
     found = questions(documents)
     items = {item.id: one for one in found for item in one.items}
@@ -342,42 +345,42 @@ def _question(documents: Mapping[str, Document], entry: QueueEntry, items: tuple
 
 
 def chosen(question: Question, word: str) -> str:
-    """Return the choice that a word means: the choice itself, `accept` or `reject`.
+    """Return the choice that a word names: the choice itself, `accept` or `reject`.
 
     Raises:
-        UsageFault: it means none.
+        UsageFault: it names none.
     """
     kind = question.entry.kind
     choice = {"accept": ACCEPT.get(kind, ""), "reject": REJECT.get(kind, "")}.get(word, " ".join(word.split()).lower())
     if choice not in question.choices:
-        raise UsageFault(f"“{word}” is no choice here.", f"There are: {', '.join(question.choices)}.")
+        raise UsageFault(f"“{word}” is not a choice here.", f"Choose one of: {', '.join(question.choices)}.")
     return choice
 
 
 def decide(
     root: Path, settings: Settings, when: datetime, ident: str, word: str, text: str = ""
 ) -> tuple[str, list[str]]:
-    """Apply one decision and commit it; return what was decided, as `ID: CHOICE`, and sentences for the person.
+    """Apply one decision and commit it; return `ID: CHOICE` and notes for the person.
 
     Args:
         root: the memory.
         settings: its settings.
-        when: the moment at which it is decided.
-        ident: the question's id or its beginning.
+        when: the time of the decision.
+        ident: the question's id, or the start of it.
         word: a choice, or `accept` or `reject`.
-        text: in which words the waiting item is let in, where not in its own.
+        text: new words for the waiting item; empty to keep its own.
 
     Raises:
-        UnknownItem: nothing that waits has that id.
-        UsageFault: the word means no choice, or lets nothing in that could have other words.
-        CurateError: what a verb by hand raises.
+        UnknownItem: no question has that id.
+        UsageFault: the word is not a choice, or `text` was given with a choice that accepts no item.
+        CurateError: any error of a manual change.
     """
     with change_by_hand(root, settings, when, "curate review") as held:
         question = named_question(held.documents, ident)
         choice = chosen(question, word)
         items = question.items
         if text and (len(items) != 1 or choice not in question.letting_in):
-            raise UsageFault(f"“{choice}” lets nothing in that could have other words.", "Leave the text out.")
+            raise UsageFault(f"“{choice}” does not accept an item, so it takes no text.", "Leave the text out.")
         if text:
             items = (replace(items[0], text=text, by=""),)
         done = answer(held.documents, [(question.entry, choice, items)], held.today, held.snapshot.theirs())

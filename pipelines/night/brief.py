@@ -1,8 +1,8 @@
-"""Brief: where pages stand and what happened on the days, written by a model where one reads, and checked by code.
+"""Brief: a model writes the states of pages and the episodes of days; code checks every sentence.
 
-A page is asked about when what stands on it changed tonight; a day when its log was read, or when it has no episode
-yet and is of the last week. Each sentence must cite items of its page or day, hold no number, date or name that these
-lack, and no other sense: a second reader is asked. What fails is dropped, and code writes what is missing.
+The model is asked about a page whose items changed tonight, and about a day whose log was read tonight or that is of
+the last week and has no episode yet. Each sentence must cite items of its page or day, add no number, date or name, and
+pass a second reader. What fails is dropped, and code writes what is missing.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Brief:
 
     Args:
         documents: every document by path.
-        counts: how many sentences a model wrote (`sentences`), and how many of them were dropped (`dropped`).
-        tally: what the calls came to.
-        failure: why sentences of a model are missing, or empty.
+        counts: how many sentences the model wrote (`sentences`), and how many of them were dropped (`dropped`).
+        tally: the cost of the calls.
+        failure: why the model's sentences are missing, or empty.
     """
 
     documents: Mapping[str, Document]
@@ -59,7 +59,7 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A page or a day that is asked about: its name in the request, its title, and the items it may rest on."""
+    """A page or a day to ask about: its name in the request, its title, and the items that sentences may cite."""
 
     name: str
     title: str
@@ -67,7 +67,7 @@ class _Asked:
     row: Mapping[str, object]
 
 
-def brief(  # noqa: PLR0913  what a night knows
+def brief(  # noqa: PLR0913  the state of a night
     documents: Mapping[str, Document],
     before: Mapping[str, Document],
     logs: Mapping[str, bytes],
@@ -83,17 +83,17 @@ def brief(  # noqa: PLR0913  what a night knows
 
     Args:
         documents: every document by path, as the night leaves them.
-        before: the same as it found them.
-        logs: path → bytes of each log, as it will be.
+        before: the same as the night found them.
+        logs: path → bytes of each log, as the night leaves them.
         read: the days whose logs were read tonight.
-        pending: the days that nobody could read yet.
+        pending: the days that could not be read yet.
         today: the memory's day.
-        closed: files that are there and cannot be read; nothing is written over them.
-        writer: the models that write, or None where code does.
-        verifier: who is asked whether the items say it, or None.
+        closed: files that exist but cannot be read; they are never overwritten.
+        writer: the models that write, or None if only code does.
+        verifier: checks whether the items support the sentences, or None.
     """
-    there = {path: data for path, data in logs.items() if (day := day_of_log(path)) <= today and day not in pending}
-    days, recent = _days_to_tell(documents, there, read, today)
+    present = {path: data for path, data in logs.items() if (day := day_of_log(path)) <= today and day not in pending}
+    days, recent = _days_to_write(documents, present, read, today)
     days = [one for one in days if episode_path(one.day) not in closed]
     if writer is None or verifier is None:
         return Brief(with_episodes(documents, days, {}))
@@ -101,12 +101,12 @@ def brief(  # noqa: PLR0913  what a night knows
     changed = [path for path, one in documents.items() if has_state(one) and _news(one, before.get(path))]
     pages = {path: _page(documents[path], names.get(documents[path].id, "")) for path in sorted(changed)}
     items = items_of_days(documents, {one.day for one in days})
-    told = {one.day: _day(one, items.get(one.day, ()), names) for one in days if one.day in recent}
-    told = {day: one for day, one in told.items() if one.items}
-    if not pages and not told:
+    asked = {one.day: _day(one, items.get(one.day, ()), names) for one in days if one.day in recent}
+    asked = {day: one for day, one in asked.items() if one.items}
+    if not pages and not asked:
         return Brief(with_episodes(documents, days, {}))
-    written = writer.write([one.row for one in pages.values()], [one.row for one in told.values()])
-    states, episodes, counts, verified = _checked(written, pages, told, verifier)
+    written = writer.write([one.row for one in pages.values()], [one.row for one in asked.values()])
+    states, episodes, counts, verified = _checked(written, pages, asked, verifier)
     tally = Tally(cost=written.tally.cost)
     tally.add(written.tally)
     tally.add(verified.tally)
@@ -117,26 +117,26 @@ def brief(  # noqa: PLR0913  what a night knows
     return Brief(with_episodes(after, days, episodes), counts, tally, failure)
 
 
-def _days_to_tell(
+def _days_to_write(
     documents: Mapping[str, Document], logs: Mapping[str, bytes], read: Collection[str], today: str
 ) -> tuple[list[ClosedDay], set[str]]:
-    """Return the days that are to be told anew, in order, and those of them about which a model is asked."""
-    told, week = told_days(documents), (date.fromisoformat(today) - _WEEK).isoformat()
+    """Return the days to write an episode for, in order, and those of them to ask a model about."""
+    done, week = told_days(documents), (date.fromisoformat(today) - _WEEK).isoformat()
     paths: dict[str, list[str]] = {}
     for path in logs:
         day = day_of_log(path)
-        if day in read or day not in told:
+        if day in read or day not in done:
             paths.setdefault(day, []).append(path)
     days = []
-    for day, mine in sorted(paths.items()):
-        entries = [one for path in mine for one in parse_entries(path, day, logs[path].decode(errors="replace"))]
+    for day, of_day in sorted(paths.items()):
+        entries = [one for path in of_day for one in parse_entries(path, day, logs[path].decode(errors="replace"))]
         if entries:
             days.append(closed_day(day, entries))
     return days, {one.day for one in days if one.day in read or one.day >= week}
 
 
 def _news(page: Document, before: Document | None) -> bool:
-    """Whether an item of a page is new, gone, or another than it was."""
+    """Whether an item of a page is new, gone or changed."""
     old, new = ({render_item(p.item) for p in one.items if p.item.id} if one else set() for one in (before, page))
     return old != new
 
@@ -170,13 +170,14 @@ def _day(day: ClosedDay, items: Sequence[tuple[str, Item]], names: Mapping[str, 
 def _checked(
     written: Briefed, pages: Mapping[str, _Asked], days: Mapping[str, _Asked], verifier: Verifier
 ) -> tuple[dict[str, list[Sentence]], dict[str, list[Sentence]], Counter[str], Verified]:
-    """Return what of a model's sentences is supported, by page and by day, the counts, and what the verifier said."""
-    proposed = [(key, one, said) for key, one in pages.items() for said in written.states.get(one.name, ())]
-    proposed += [(key, one, said) for key, one in days.items() for said in written.episodes.get(one.name, ())]
-    sound = [(key, asked, said) for key, asked, said in proposed if is_sound(said, asked.items, asked.title)]
-    doubtful = [number for number, (_, asked, said) in enumerate(sound) if not _is_verbatim(said, asked.items)]
+    """Return the model's supported sentences by page and by day, the counts, and the verifier's answer."""
+    proposed = [(key, one, sentence) for key, one in pages.items() for sentence in written.states.get(one.name, ())]
+    proposed += [(key, one, sentence) for key, one in days.items() for sentence in written.episodes.get(one.name, ())]
+    sound = [(key, asked, one) for key, asked, one in proposed if is_sound(one, asked.items, asked.title)]
+    doubtful = [number for number, (_, asked, one) in enumerate(sound) if not _is_verbatim(one, asked.items)]
     claims = [
-        Claim("sentence", sound[number][2][0], _quotes(sound[number][2], sound[number][1].items)) for number in doubtful
+        Claim("sentence", text, tuple(_quote(asked.items[ident]) for ident in ids))
+        for _, asked, (text, ids) in (sound[number] for number in doubtful)
     ]
     verified = verify_twice(verifier, claims) if claims else Verified()
     verdicts = dict(zip(doubtful, verified.verdicts, strict=True))
@@ -192,44 +193,41 @@ def _checked(
     return states, episodes, counts, verified
 
 
-def is_sound(said: Proposed, items: Mapping[str, Item], title: str) -> bool:
-    """Return whether code finds nothing wrong with a sentence: its ids, its form, its numbers, dates and names.
+def is_sound(sentence: Proposed, items: Mapping[str, Item], title: str) -> bool:
+    """Return whether code finds nothing wrong with a sentence: its ids, form, numbers, dates and names.
 
     Args:
-        said: the sentence, and the items that it cites.
-        items: those that it may cite.
-        title: of the page, whose words it may use.
+        sentence: the text, and the ids it cites.
+        items: those that it may cite, by id.
+        title: of the page; the sentence may use its words.
     """
-    text, ids = said
+    text, ids = sentence
     if not ids or not all(ident in items for ident in ids) or len(text) > _LONGEST:
         return False
     if not can_stand(text) or veil(text) != text:
         return False
     cited = [items[ident] for ident in ids]
-    places = [Place(_entry(one, title), 1, 1, _told(one)) for one in cited]
+    places = [Place(_entry(one, title), 1, 1, _with_due(one)) for one in cited]
     days = [day for one in cited for day in (one.since, one.due, one.until, one.learnt) if day]
     return not ungrounded(text, places, days)
 
 
 def _entry(item: Item, title: str) -> Entry:
-    return Entry(item.id, 1, 1, _told(item), (title,) if title else (), title, (), item.since or item.learnt)
+    return Entry(item.id, 1, 1, _with_due(item), (title,) if title else (), title, (), item.since or item.learnt)
 
 
-def _told(item: Item) -> str:
+def _with_due(item: Item) -> str:
     return f"{item.text.rstrip('.')} (due {item.due})" if item.due else item.text
 
 
-def _is_verbatim(said: Proposed, items: Mapping[str, Item]) -> bool:
-    """Whether a sentence is the words of an item that holds, which need no second reader."""
-    return any(folded(items[ident].text) == folded(said[0]) and items[ident].status in ACTIVE for ident in said[1])
+def _is_verbatim(sentence: Proposed, items: Mapping[str, Item]) -> bool:
+    """Whether a sentence repeats an active item word for word; such a sentence needs no second reader."""
+    text, ids = sentence
+    return any(folded(items[ident].text) == folded(text) and items[ident].status in ACTIVE for ident in ids)
 
 
-def _quotes(said: Proposed, items: Mapping[str, Item]) -> tuple[str, ...]:
-    return tuple(_said_of(items[ident]) for ident in said[1])
-
-
-def _said_of(item: Item) -> str:
-    """Return what an item says, and how it ended, as a second reader is shown it."""
+def _quote(item: Item) -> str:
+    """Return an item's text, and how it ended, for the second reader."""
     if item.status in ACTIVE | {Status.ARCHIVED, Status.SUPERSEDED}:
-        return _told(item)
-    return operation_text(OperationKind.CLOSE, item.type, _told(item), how=str(item.status))
+        return _with_due(item)
+    return operation_text(OperationKind.CLOSE, item.type, _with_due(item), how=str(item.status))

@@ -1,7 +1,7 @@
-"""The briefing: what MEMORY.md tells a session at the door, besides the rules and facts that stand in it as items.
+"""The briefing: the generated rows of MEMORY.md, beside its rules and facts, that orient a session at its start.
 
-The user, each active project in a line, what is due, open risks, people, and where the rest is. The rows are pointers:
-every run writes them anew from the pages. Only dates stand in them, so that a day without news changes no byte.
+They name the user, each active project in a line, dues, open risks, people, and where the rest is. Every run writes
+them anew from the pages. They hold dates but no ages, so a day without news changes no byte.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _MOST: Final = {_THE_USER: 6, _PROJECTS: 12, _DUE: 8, _RISKS: 5, _PEOPLE: 10, _E
 _KNOWN: Final = frozenset({ItemType.FACT, ItemType.RULE, ItemType.DECISION})
 _LENGTH: Final = 140
 _BEFORE: Final = "Recent days"
-"""A section that earlier versions wrote; what they left of it goes."""
+"""A section written by earlier versions; it is removed."""
 _STEP: Final = ("Next: ", "At risk: ", "Open: ")
 _VALUE: Final = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>\S.*)")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the briefing: its title, its rows, the weightiest first, and where those are that do not fit."""
+    """A part of the briefing: its title, its rows, most important first, and where to find the rows that do not fit."""
 
     title: str
     rows: Sequence[str]
@@ -49,31 +49,39 @@ class Section:
 
 
 def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> list[Section]:
-    """Return what the briefing tells, in its order.
+    """Return the sections of the briefing, in order.
 
     Args:
         documents: every document by path.
-        link: a path as a link in MEMORY.md leads to it.
+        link: turns a path into a link target in MEMORY.md.
     """
     known = {
         path: one
         for path, one in documents.items()
         if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER} and _is_active(one)
     }
-    told = {path: [item for item in told_items(one) if item.active] for path, one in sorted(known.items())}
+    current = {path: [item for item in told_items(one) if item.active] for path, one in sorted(known.items())}
     places = {path: f"([{one.title}]({link(path)}))" for path, one in known.items()}
-    dues = sorted((item.due, item.text, path) for path, items in told.items() for item in items if item.due)
+    dues = sorted((item.due, item.text, path) for path, items in current.items() for item in items if item.due)
     risks = sorted(
-        ((item.learnt, item.text, path) for path, items in told.items() for item in items if _is_risk(item)),
+        (
+            (item.learnt, item.text, path)
+            for path, items in current.items()
+            for item in items
+            if item.type is ItemType.RISK
+        ),
         reverse=True,
     )
     return [
         Section(
             _THE_USER,
-            [*_profile(known.get(USER)), *(_told(one) for one in told.get(USER, ()) if one.type in _KNOWN)],
+            [
+                *_profile(known.get(USER)),
+                *(f"- {_short(one.text)}" for one in current.get(USER, ()) if one.type in _KNOWN),
+            ],
             link(USER),
         ),
-        Section(_PROJECTS, _projects(known, told, link), f"{link('Projects')}/"),
+        Section(_PROJECTS, _projects(known, current, link), f"{link('Projects')}/"),
         Section(
             _DUE,
             [f"- {due}: {_short(text)} {places[path]}" for due, text, path in dues],
@@ -84,18 +92,18 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
             [f"- {_short(text)} {places[path]}" for _, text, path in risks],
             "`curate items --type Risk --status live`",
         ),
-        Section(_PEOPLE, list(_people(known, told, places)), "Contacts of the pages"),
+        Section(_PEOPLE, list(_people(known, current, places)), "see Contacts on each page"),
         Section(_ELSEWHERE, _elsewhere(documents, link), f"{link('Areas')}/ and {link('Resources')}/"),
     ]
 
 
 def with_briefing(document: Document, sections: Sequence[Section], cap: int) -> Document:
-    """Return the briefing with as many rows as fit; where some of a section do not, its last row says where they are.
+    """Return the briefing with as many rows as fit; a section that is cut ends with a row that says where the rest is.
 
     Args:
-        document: MEMORY.md without pointers.
-        sections: what it is to tell.
-        cap: bytes that it may have; the section that shows the most rows loses one first.
+        document: MEMORY.md without generated rows.
+        sections: the rows to show.
+        cap: its size limit in bytes; the section that shows the most rows loses one first.
     """
     shown = {one.title: min(len(one.rows), _MOST[one.title]) for one in sections}
     while (over := (made := _written(document, sections, shown)).size - cap) > 0 and any(shown.values()):
@@ -122,48 +130,40 @@ def _is_active(document: Document) -> bool:
     return document.front.get("status").casefold() not in CLOSED_STATUS
 
 
-def _is_risk(item: Item) -> bool:
-    return item.type is ItemType.RISK
-
-
 def _short(text: str) -> str:
     return clipped(text, _LENGTH)
 
 
-def _told(item: Item) -> str:
-    return f"- {_short(item.text)}"
-
-
 def _profile(user: Document | None) -> list[str]:
-    """Return what a person filled in of USER.md's list: name, role, language and the like, as one row."""
+    """Return the fields that a person filled in at the top of USER.md (name, role, language and so on) as one row."""
     items = {placed.line for placed in user.items} if user else set()
     rows = (line for number, line in user.body if number not in items) if user else ()
-    said = [f"{found['key']}: {found['value']}" for line in rows if (found := _VALUE.fullmatch(line.rstrip()))]
-    return [f"- {_short('; '.join(said))}"] if said else []
+    fields = [f"{found['key']}: {found['value']}" for line in rows if (found := _VALUE.fullmatch(line.rstrip()))]
+    return [f"- {_short('; '.join(fields))}"] if fields else []
 
 
-def _projects(known: Mapping[str, Document], told: Mapping[str, Sequence[Item]], link: Link) -> list[str]:
-    """Return a row for each active project, the one with the latest news first: where it stands, and the next step."""
+def _projects(known: Mapping[str, Document], items: Mapping[str, Sequence[Item]], link: Link) -> list[str]:
+    """Return a row for each active project, latest news first: its status, and the next step."""
     rows = []
     for path, document in known.items():
         if document.kind is Kind.PROJECT:
-            steps = sorted((one for one in told[path] if one.type is ItemType.TODO), key=lambda one: one.due or "9")
+            steps = sorted((one for one in items[path] if one.type is ItemType.TODO), key=lambda one: one.due or "9")
             due = f" (due {steps[0].due})" if steps and steps[0].due and steps[0].due not in steps[0].text else ""
             step = f"Next: {_short(steps[0].text)}{due}" if steps else ""
-            parts = [part for part in (_stands(document, told[path]), step) if part]
-            says = f": {' '.join(parts)}" if parts else ""
-            rows.append((document.newest, f"- [{document.title}]({link(path)}){says}"))
+            parts = [part for part in (_status(document, items[path]), step) if part]
+            summary = f": {' '.join(parts)}" if parts else ""
+            rows.append((document.newest, f"- [{document.title}]({link(path)}){summary}"))
     return [row for _, row in sorted(rows, key=lambda one: (one[0], one[1]), reverse=True)]
 
 
-def _stands(document: Document, items: Sequence[Item]) -> str:
-    """Return where a project stands in a sentence: the first of its State, else what was decided or learnt last."""
+def _status(document: Document, items: Sequence[Item]) -> str:
+    """Return a project's status as a sentence: the first of its State, else its latest decision or fact."""
     lines = (line.partition("<!--")[0].strip() for line in under(document, STATE_TITLE))
-    said = next((line for line in lines if line and not line.startswith(_STEP)), "")
-    for kind in (ItemType.DECISION, ItemType.FACT) if not said else ():
+    status = next((line for line in lines if line and not line.startswith(_STEP)), "")
+    for kind in (ItemType.DECISION, ItemType.FACT) if not status else ():
         latest = max((one for one in items if one.type is kind), key=lambda one: one.learnt, default=None)
-        said = said or (latest.text if latest else "")
-    return f"{_short(said).rstrip('.')}." if said else ""
+        status = status or (latest.text if latest else "")
+    return f"{_short(status).rstrip('.')}." if status else ""
 
 
 def under(document: Document, title: str) -> Iterator[str]:
@@ -177,33 +177,33 @@ def under(document: Document, title: str) -> Iterator[str]:
 
 
 def _people(
-    known: Mapping[str, Document], told: Mapping[str, Sequence[Item]], places: Mapping[str, str]
+    known: Mapping[str, Document], items: Mapping[str, Sequence[Item]], places: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield a row for each person of the pages' contacts: what for, and on which page."""
+    """Yield a row for each contact on the pages: who they are, and on which page."""
     rows: dict[str, tuple[str, str]] = {}
     for path, document in known.items():
-        mine = {placed.line for placed in document.items}
+        item_lines = {placed.line for placed in document.items}
         numbers = {line: number for number, line in document.body}
-        for item in told[path]:
+        for item in items[path]:
             if item.person:
                 rows.setdefault(item.person, (item.text, path))
         for line in under(document, BY_WORD["contacts"]):
-            if line[:2] in {"- ", "* "} and numbers[line] not in mine:
+            if line[:2] in {"- ", "* "} and numbers[line] not in item_lines:
                 text = line[2:].strip()
                 rows.setdefault(re.split(r"[,:(<–—]", text)[0].strip(" *_"), (text, path))
     for name, (text, path) in sorted(rows.items()):
-        says = text if name.split(" ")[0].casefold() in text.casefold() else f"{name}: {text}"
-        yield f"- {_short(says)} {places[path]}"
+        row = text if name.split(" ")[0].casefold() in text.casefold() else f"{name}: {text}"
+        yield f"- {_short(row)} {places[path]}"
 
 
 def _elsewhere(documents: Mapping[str, Document], link: Link) -> list[str]:
-    """Return a row for each area and resource, with what it holds: areas first, and of each the fullest."""
+    """Return a row for each area and resource, with what it holds: areas first, the fullest first."""
     rows = []
     for path, document in documents.items():
         if document.kind in {Kind.AREA, Kind.RESOURCE}:
             counts = Counter(placed.item.type for placed in document.items if placed.item.active)
-            said = ", ".join(f"{n} {kind.lower()}{'' if n == 1 else 's'}" for kind in ItemType if (n := counts[kind]))
-            if said or document.kind is Kind.RESOURCE:
+            held = ", ".join(f"{n} {kind.lower()}{'' if n == 1 else 's'}" for kind in ItemType if (n := counts[kind]))
+            if held or document.kind is Kind.RESOURCE:
                 key = (path != GENERAL, document.kind is Kind.RESOURCE, -counts.total(), path)
-                rows.append((key, f"- [{document.title}]({link(path)}){': ' if said else ''}{said}"))
+                rows.append((key, f"- [{document.title}]({link(path)}){': ' if held else ''}{held}"))
     return [row for _, row in sorted(rows)]

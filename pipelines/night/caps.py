@@ -1,8 +1,8 @@
-"""How every document is brought under its cap: what leaves one goes to a named place.
+"""Bring every document under its cap; what leaves one moves to a known place.
 
 MEMORY.md and USER.md give their lowest-priority items to Areas/general.md; other documents give theirs, closed ones
 first, to `Archives/NAME-YEAR.md`. What people wrote stays where it is, whatever its size. The front matter of a changed
-document says how far it can be relied on.
+document says how reliable it is.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
 
 
 _ROUNDS: Final = 4
-"""How often documents are brought under their caps; the second time is nearly always the last."""
+"""How often to repeat; nearly always, the second round finds nothing to move."""
 _CAPPED: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
 POINTER_SHARE: Final = 3
-"""Of the briefing's cap its rows get one part of so many at least, where they need it."""
+"""The briefing's rows get at least one such part of its cap, if they need it."""
 _SOURCES: Final = frozenset({"", "logs", "owner", "logs, owner"})
-"""What runs write as a source; anything else is a person's, say the address that a resource was clipped from."""
+"""What runs write as a source. Anything else is a person's, such as the URL that a resource was clipped from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +66,22 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The documents under their caps, and what was moved."""
+    """The documents under their caps, and the items that moved."""
 
     documents: Mapping[str, Document]
     moved: tuple[Moved, ...]
 
 
 def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings) -> Pruned:
-    """Return the documents under their caps, their quality fields written, and what was moved.
+    """Return the documents under their caps, their quality fields written, and the items that moved.
 
-    What a document says of its quality takes room, too, and changes with what leaves it: so a document that was brought
-    under its cap is looked at again, and the next run finds nothing left to move.
+    The quality fields take room, too, and change as items leave. So this repeats until nothing moves: the next run then
+    finds nothing to move.
 
     Args:
-        documents: all documents by path, as they are to be written.
+        documents: all documents by path, as they will be written.
         snapshot: the memory as it was read.
-        settings: the caps, in bytes, and what the priority is made of.
+        settings: the caps in bytes, and the weights of the priority.
     """
     before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
     documents = with_not_confirmed(documents, theirs)
@@ -95,17 +95,17 @@ def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Sett
 
 
 def with_not_confirmed(documents: Mapping[str, Document], theirs: Collection[str] = ()) -> dict[str, Document]:
-    """Return the documents in which each project's page names the rules of others that wait for a person.
+    """Return the documents, each project's page listing the external rules that wait in Review.md.
 
     Args:
-        documents: every document by path; Review.md holds what waits.
+        documents: every document by path; Review.md holds the rules.
         theirs: documents that are a person's own files.
     """
     after, rows = dict(documents), dict[str, list[str]]()
     for entry in read_queue(documents.get(REVIEW)):
         for item in entry.items:
             if (source := dict(item.extra).get(SOURCE)) and item.type is ItemType.RULE:
-                row = f"- “{item.text}” is not confirmed (reported by {source}); Review.md asks."
+                row = f"- “{item.text}” is not confirmed (reported by {source}). Decide in Review.md."
                 rows.setdefault(released(item)[0], []).append(row)
     for path, document in documents.items():
         wanted = [marked_row(row) for row in rows.get(path, ())[:MOST_SHOWN]]
@@ -123,23 +123,23 @@ def prune(
     closed: frozenset[str],
     link: Callable[[str], str] = str,
 ) -> Pruned:
-    """Bring every document under its cap, and write State and the briefing's rows anew.
+    """Bring every document under its cap, and rewrite State and the briefing's rows.
 
     Args:
         documents: all documents by path.
-        settings: the caps, in bytes, and what the priority is made of.
-        closed: files that are there and cannot be read; nothing is moved into them.
-        link: a path as a link in MEMORY.md leads to it.
+        settings: the caps in bytes, and the weights of the priority.
+        closed: files that exist but cannot be read; nothing is moved into them.
+        link: turns a path into a link target in MEMORY.md.
     """
     caps, newest = settings.caps, newest_day(documents.values())
     rank = partial(priority, newest=newest, weights=settings.priority)
-    after = with_states(with_history(documents, newest))  # the briefing's rows tell of it
+    after = with_states(with_history(documents, newest))  # the briefing's rows quote it
     moved: list[Moved] = []
     if USER in after:
         _shrink(after, USER, caps.user, rank, closed, moved)
     if BRIEFING in after:
         after[BRIEFING] = without_pointers(after[BRIEFING])
-        # What leaves it is told of in a row more, so it is looked at until nothing leaves.
+        # What leaves may need one more row, so repeat until nothing leaves.
         while _shrink(after, BRIEFING, caps.briefing - _room_for_rows(after, caps.briefing, link), rank, closed, moved):
             pass
     after = with_states(after)
@@ -158,7 +158,7 @@ def prune(
 
 
 def _room_for_rows(documents: Mapping[str, Document], cap: int, link: Callable[[str], str]) -> int:
-    """Return how many bytes of the briefing its rows get."""
+    """Return how many bytes the briefing's rows get."""
     bare = documents[BRIEFING]
     whole = with_briefing(bare, briefing_sections(documents, link), bare.size + cap)
     return min(whole.size - bare.size, cap // POINTER_SHARE)
@@ -167,12 +167,13 @@ def _room_for_rows(documents: Mapping[str, Document], cap: int, link: Callable[[
 def _shrink(
     documents: dict[str, Document], path: str, cap: int, rank: Rank, closed: frozenset[str], moved: list[Moved]
 ) -> bool:
-    """Move items out of what every session loads until it is under `cap` bytes, lowest priority first.
+    """Move the lowest-priority items out of MEMORY.md or USER.md until it is under `cap` bytes.
 
-    Return whether any left.
+    Only items that runs extracted leave; pinned ones leave last, if the cap requires it. If people's own text alone
+    exceeds the cap, all of them leave.
 
-    Only what runs extracted leaves; what is pinned leaves last, where the cap itself forces it. Where people's own text
-    exceeds the cap alone, all of that leaves.
+    Returns:
+        Whether any item left.
     """
     document = documents[path]
     candidates = [placed for placed in document.items if placed.item.id and placed.item.by]
@@ -184,7 +185,7 @@ def _shrink(
 
 
 def _first_until_under(cap: int, document: Document, candidates: Iterable[Placed]) -> list[Placed]:
-    """Return as many of the candidates as must leave a document, until it is under its cap."""
+    """Return the candidates that must leave a document to bring it under its cap."""
     over, out = document.size - cap, []
     for placed in candidates:
         if over <= 0:
@@ -205,7 +206,7 @@ def _overflow(
 ) -> None:
     """Move items out of a document until it is under `cap`: closed ones first, oldest first, then by priority.
 
-    What is open, and goals, contacts, questions and how-tos leave last.
+    Open items, goals, contacts, questions and how-tos leave last.
     """
 
     def leaving_order(item: Item) -> tuple[int, float, str, str]:
@@ -224,7 +225,7 @@ def _overflow(
         block = Block(archived(block.item), block.notes)
         need = len(render_item(block.item).encode()) + 1 + sum(len(note.encode()) for note in block.notes)
         year = block.item.since[:4] or "undated"
-        for number in count(1):  # the archive of its year, or the first numbered part of that which has room
+        for number in count(1):  # the archive of its year, or that archive's first part with room
             target = f"Archives/{document.id.rpartition('/')[2]}-{year}{f'-{number}' if number > 1 else ''}.md"
             size = documents[target].size if target in documents else 0
             left = room.setdefault(target, cap - 512 - size)
@@ -237,12 +238,12 @@ def _overflow(
 
 
 def archived(item: Item) -> Item:
-    """Return the item as it stands in an archive: what was believed is archived, what was closed stays as it was."""
+    """Return the item as an archive holds it: an active item is archived, a closed one is unchanged."""
     return replace(item, status=Status.ARCHIVED) if item.active else item
 
 
 def free_path(path: str, taken: Collection[str]) -> str:
-    """Return `path`, or the first numbered variant of it that is not taken: `NAME.md`, `NAME-2.md` and so on."""
+    """Return `path`, or its first free numbered variant: `NAME.md`, `NAME-2.md` and so on."""
     stem, number = path.removesuffix(".md"), 1
     while path in taken:
         number += 1
@@ -255,8 +256,8 @@ def with_quality(
 ) -> dict[str, Document]:
     """Return `after` with `updated` and the quality fields set in each document whose text changed.
 
-    `updated` is the newest day that its items speak of. A document without front matter stays as it is, and so does the
-    front matter of one in `theirs`, a person's own file into which items may be written.
+    `updated` is the newest date among its items. A document without front matter stays as it is; so does the front
+    matter of one in `theirs`, a person's own file that may hold items.
     """
     out = dict(after)
     for path, document in after.items():
@@ -270,7 +271,7 @@ def with_quality(
 
 
 def _fields(document: Document, *, held: bool) -> dict[str, str]:
-    archived_too = document.kind is Kind.ARCHIVE  # in an archive counts what held when it came there
+    archived_too = document.kind is Kind.ARCHIVE  # in an archive, items that were active when archived count
     items = [
         placed.item
         for placed in document.items
@@ -278,7 +279,7 @@ def _fields(document: Document, *, held: bool) -> dict[str, str]:
     ]
     if not items:
         updated = {"updated": document.newest} if document.newest else {}
-        none = {"trust": "self", "confidence": "medium", "confidence_reason": "no item holds"}
+        none = {"trust": "self", "confidence": "medium", "confidence_reason": "no active item"}
         return updated | (none if held else {})
     counts = Counter(item.confidence for item in items)
     middle = sorted(list(Confidence).index(item.confidence) for item in items)[len(items) // 2]

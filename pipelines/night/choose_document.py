@@ -1,4 +1,4 @@
-"""Filing: which document an item belongs in. Tracked files and log dates alone decide, so that a replay files alike."""
+"""Filing: choose an item's document. Only tracked files and log dates decide, so that a replay files the same way."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OF_THE_PERSON: Final = re.compile(
 
 @dataclass(frozen=True)
 class Catalog:
-    """The documents that an item can be filed in, and what each is known by."""
+    """The documents that an item can be filed in, with their names and distinctive words."""
 
     documents: Mapping[str, Document]
     closed: frozenset[str] = frozenset()
@@ -63,7 +63,7 @@ class Catalog:
 
     @cached_property
     def distinctive_words(self) -> dict[str, str]:
-        """Content word → path, for words that stand in the items and titles of exactly one project or area."""
+        """Content word → path, for words in the items and title of exactly one project or area."""
         homes: dict[str, set[str]] = {}
         for path, document in self.documents.items():
             if document.kind in {Kind.PROJECT, Kind.AREA} and path != GENERAL:
@@ -80,7 +80,7 @@ class Catalog:
 
     @cached_property
     def person(self) -> str:
-        """The folded name of the memory's owner, as USER.md tells it, or empty."""
+        """The folded name of the memory's owner, from USER.md, or empty."""
         user = self.documents.get(USER)
         named = r"^[-*+ \t]*+(?:fact: )?(?:name\**:\**|(?:my|the (?:user|owner)['’]s) name is)[ \t]*+([^\s<][^<\n]*)"
         found = re.search(named, user.text if user else "", re.IGNORECASE | re.MULTILINE)
@@ -100,9 +100,9 @@ def document_choices(catalog: Catalog) -> tuple[DocumentChoice, ...]:
 
 
 def one_project_each(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates with one title for what is one new project: days are read side by side.
+    """Return the candidates with one title per new project, since days are read in parallel.
 
-    Titles are of one project where all words of the one are words of the other; the first that was proposed counts.
+    Two titles name the same project if one has all words of the other; the first one proposed counts.
     """
     titles: dict[frozenset[str], str] = {}
     found = []
@@ -117,13 +117,13 @@ def one_project_each(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
-    """Return a candidate with the document that it names, and the one where it would stand.
+    """Return a candidate with the document that it names, and the one it would be filed in.
 
-    What is external stands neither in MEMORY.md nor in USER.md, whoever names them.
+    An external candidate is never filed in MEMORY.md or USER.md, whoever names them.
     """
     named = named_document(candidate, catalog)
-    kind = ItemType.TODO if candidate.page_section else candidate.type  # no session loads its section unasked
-    if candidate.trust is Trust.EXTERNAL and named in {"", BRIEFING, USER}:  # what every session loads holds none
+    kind = ItemType.TODO if candidate.page_section else candidate.type  # no session loads its section by default
+    if candidate.trust is Trust.EXTERNAL and named in {"", BRIEFING, USER}:  # every session loads these
         home = home_of(ItemType.TODO, candidate.text, candidate.confidence, catalog)
         return Filed(candidate, named and home, home)
     home = named or home_of(kind, candidate.text, candidate.confidence, catalog)
@@ -131,11 +131,11 @@ def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
 
 
 def named_document(candidate: Candidate, catalog: Catalog) -> str:
-    """Return the path of the document that the candidate or its entry names, made or not, or an empty string.
+    """Return the path of the document that the candidate or its entry names, existing or not, or an empty string.
 
     In order: the document that the extractor chose; the project that it, or `project:`, names, which may be new; a
-    heading or `#tag` that is the name of a document, innermost first. A heading or tag never creates one. Where the
-    file of a new project cannot be used, it is Areas/general.
+    heading or `#tag` that is a document's name, innermost first. A heading or tag never creates a document. If a new
+    project's file cannot be used, it is Areas/general.
     """
     if candidate.document and document_path(candidate.document) in catalog.documents:
         return document_path(candidate.document)
@@ -149,14 +149,14 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
 
 
 def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog) -> str:
-    """Return the path of the document for an item that names none: by its words, then by what it is about."""
+    """Return the path of the document for an item that names none: by its words, then by its subject."""
     words = content_words(text)
     if titled := [path for path, title in catalog.title_words.items() if title <= words]:
         return max(titled, key=lambda path: (len(catalog.title_words[path]), path))
     votes = Counter(catalog.distinctive_words[word] for word in words if word in catalog.distinctive_words)
     most = max(votes.values(), default=0)
     first = [path for path, count in votes.items() if count == most]
-    if len(first) == 1 and most >= SHARED_WORDS and most * 3 >= len(words):  # one stands out
+    if len(first) == 1 and most >= SHARED_WORDS and most * 3 >= len(words):  # a clear winner
         return first[0]
     if kind in {ItemType.FACT, ItemType.RULE}:
         if _describes_person(text, catalog) and USER not in catalog.closed:

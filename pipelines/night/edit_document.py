@@ -1,4 +1,4 @@
-"""A document that a person edits: checked before it is saved, joined with what came meanwhile, committed as theirs."""
+"""Save a person's edit of a document: check it, merge concurrent changes, and commit it as theirs."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What became of an edit.
+    """The result of an edit.
 
     Args:
-        said: what was done, a sentence; empty where nothing was saved.
-        faults: why nothing was saved, sentences.
-        text: the text as it now is, with what came meanwhile.
-        base: the text that `text` is an edit of.
+        said: what was done, a sentence; empty if nothing was saved.
+        faults: why nothing was saved, a sentence each.
+        text: the text as it is now, with concurrent changes.
+        base: the text that `text` is based on.
     """
 
     said: str
@@ -44,33 +44,33 @@ class Saved:
 def save_document(root: Path, settings: Settings, when: datetime, path: str, base: str, text: str) -> Saved:
     """Save a document that a person edited, commit it as theirs, and understand what they changed.
 
-    Nothing is saved where the edit would break what `curate check` looks for, or where the file changed meanwhile:
-    then the two are joined, as those of two machines are, for the person to look at and save again.
+    Nothing is saved if the edit would break what `curate check` checks, or if the file changed meanwhile: then both
+    versions are merged, as with two machines, for the person to review and save again.
 
     Args:
         root: the memory.
         settings: its settings.
-        when: the moment of saving.
+        when: the time of saving.
         path: the document's.
-        base: its text as the person was shown it; line ends do not matter.
-        text: the text that they made of it; its lines end as the file's do.
+        base: the text that the person saw; line ends do not matter.
+        text: their edited text; it gets the file's line ends.
 
     Raises:
-        UsageFault: there is no such document, or it cannot be read.
-        CurateError: what a verb by hand raises; nothing was saved.
+        UsageFault: the document does not exist, or cannot be read.
+        CurateError: any error of a manual change; nothing was saved.
     """
     with direct_change(root, settings, when, "curate edit") as held:
         shown, snapshot = held.snapshot.shown(path), held.snapshot
         now = snapshot.documents.get(path)
         if now is None:
-            raise UsageFault(f"{shown} is not there any more, or cannot be read.", "`curate check` says why.")
+            raise UsageFault(f"{shown} is not there any more, or cannot be read.", "To see why, run `curate check`.")
         current, base, text = (one.replace("\r\n", "\n") for one in (now.text, base, text))
         if text in (base, current):
             return Saved(f"Nothing was changed in {shown}.", (), current, current)
         if current != base:
             sides = ({path: one.encode()} for one in (base, text, current))
             joined = join(*sides).documents[path].text
-            why = f"{shown} changed meanwhile. What came is in the text below; look at it, then save again."
+            why = f"{shown} changed meanwhile. The text below has both changes: review it, then save again."
             return Saved("", (why,), joined, current)
         written = text.replace("\n", "\r\n") if "\r\n" in now.text else text
         documents = {**snapshot.documents, path: Document(path, written)}
@@ -84,5 +84,5 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         change = Change(path, now.text.encode(), written.encode())
         commit, _ = apply_changes(root, held.git, [change], message, Author(*author, when))
     with contextlib.suppress(LockHeld), change_by_hand(root, settings, when, "curate edit"):
-        reindex(root)  # whoever holds the lock by now understands the edit, too
+        reindex(root)  # if another run has the lock by now, it understands the edit, too
     return Saved(f"Saved {shown}{f' (commit {commit[:10]})' if commit else ''}.", (), text, text)

@@ -1,9 +1,8 @@
-"""Episodes: what happened on each day, in one to four sentences that name the items they rest on, a page a month.
+"""Episodes: one to four generated sentences on what happened on each day, citing items; one page a month.
 
-A day that was read tonight gets its episode, or gets it anew where a late line came. A model writes it where one is
-asked; code says in the items' own words what that leaves out, and all of it where no model reads. An episode is
-evidence of nothing. What it rests on may be superseded later: it was so on that day. What never held, or was forgotten,
-goes from it.
+A day gets its episode on the night that reads it, and a new one when a late line arrives. A model writes it if there is
+one; code adds what the model left out, in the items' own words, or writes all of it. An episode is never evidence. It
+keeps items that were superseded later, since they held on that day. Items that never held, or were forgotten, leave it.
 """
 
 from __future__ import annotations
@@ -13,13 +12,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.states import joined
+from pipelines.night.states import MOST_NAMED, joined, shortened
 from pipelines.store.document import Document, numbered
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import Sentence, digest, may_be_told, sentences_in, sentences_under, with_sentences
 from pipelines.store.item import Item, ItemType, Status, fold
 from pipelines.store.layout import Kind, episode_path, log_path
-from pipelines.text import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 
 MOST_SENTENCES: Final = 4
 _TOPICS: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
-_LENGTH: Final = 160
-_MOST_NAMED: Final = 3
 _ENDED: Final = {
     Status.DONE: "Done", Status.RESOLVED: "Resolved", Status.OCCURRED: "Occurred", Status.ANSWERED: "Answered",
     Status.DROPPED: "Dropped",
@@ -44,12 +40,12 @@ _ORDER: Final = (*_ENDED.values(), *_TITLES.values(), "Asked")
 
 @dataclass(frozen=True, slots=True)
 class ClosedDay:
-    """A day to tell of.
+    """A day that needs an episode.
 
     Args:
         day: the day.
-        headings: what its log is about, as far as headings and projects say, in order.
-        sessions: the transcripts that its log tells of, in order.
+        headings: the topics of its log, from headings and projects, in order.
+        sessions: the transcripts that its log mentions, in order.
         last_line: the last line of its log.
         count: how many entries it has.
     """
@@ -62,7 +58,7 @@ class ClosedDay:
 
 
 def closed_day(day: str, entries: Sequence[Entry]) -> ClosedDay:
-    """Return what the entries of all logs of a day tell of it as a whole."""
+    """Return a day, summed up from the entries of all its logs."""
     topics = dict.fromkeys(one.project or (one.headings[-1] if len(one.headings) > 1 else "") for one in entries)
     found = (pointer_in(one.text.partition("\n")[0]) for one in entries)
     last = max((one.end_line for one in entries if one.path == log_path(day)), default=0)
@@ -72,24 +68,24 @@ def closed_day(day: str, entries: Sequence[Entry]) -> ClosedDay:
 
 
 def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> dict[str, list[tuple[str, Item]]]:
-    """Return day → document and item, of what each of these days brought or ended and a sentence may rest on.
+    """Return day → document path and item, for the items that each day brought or ended and an episode may cite.
 
-    They stand in the order of the log, wherever they stand in their documents now.
+    They are in the order of the log.
     """
     found: dict[str, list[tuple[str, Item]]] = defaultdict(list)
     for document, placed in numbered(documents.values()):
         item = placed.item
-        told = [day for day in {item.learnt, item.until if item.status in _ENDED else ""} if day in days]
-        if told and item.evidence and may_be_told(item):
-            for day in told:
+        days_of = [day for day in {item.learnt, item.until if item.status in _ENDED else ""} if day in days]
+        if item.evidence and may_be_told(item):
+            for day in days_of:
                 found[day].append((document.path, item))
     for items in found.values():
         items.sort(key=lambda one: (one[1].learnt, one[1].evidence[0].path, one[1].evidence[0].start_line, one[1].id))
     return found
 
 
-def _lines_told(documents: Mapping[str, Document], logs: Container[str]) -> dict[str, str]:
-    """Return log → the lines of it on which any item rests, whatever became of that, as `12-14,20`."""
+def _cited_lines(documents: Mapping[str, Document], logs: Container[str]) -> dict[str, str]:
+    """Return log → its lines that any item cites, whatever the item's status, as `12-14,20`."""
     found: dict[str, set[tuple[int, int]]] = defaultdict(set)
     for _, placed in numbered(documents.values()):
         for one in placed.item.evidence:
@@ -113,30 +109,30 @@ def with_episodes(
 
     Args:
         documents: every document by path.
-        days: those that are to be told anew.
-        written: day → the sentences of a model that hold; code adds what they leave out.
+        days: those to write anew.
+        written: day → a model's verified sentences; code adds what they leave out.
     """
     days = tuple(days)
     after, items = dict(documents), items_of_days(documents, {one.day for one in days})
-    lines = _lines_told(documents, {log_path(one.day) for one in days})
+    lines = _cited_lines(documents, {log_path(one.day) for one in days})
     titles = {fold(one.title).casefold() for one in documents.values() if one.kind in _TOPICS}
     for one in days:
         path = episode_path(one.day)
         page = after.get(path) or Document(path, f"# {date.fromisoformat(one.day):%B %Y}\n")
         own = [sentence for _, sentence, is_changed in sentences_under(page, one.day) if is_changed]
-        mine = [item for _, item in items.get(one.day, ())]
+        found = [item for _, item in items.get(one.day, ())]
         kept = list(written.get(one.day, ()))
         covers = f"1-{one.last_line}" if kept and one.last_line else lines.get(log_path(one.day), "")
         topics = [heading for heading in one.headings if fold(heading).casefold() in titles]
         if topics and not kept:
             kept = [Sentence(f"Worked on {_listed(topics)}.")]
-        sentences = completed(kept, own, mine, one.day) or ([] if own else [_nothing_told(one)])
-        after[path] = _told(page, one.day, _covering(sentences, covers, one.sessions))
+        sentences = completed(kept, own, found, one.day) or ([] if own else [_nothing_to_tell(one)])
+        after[path] = _with_episode(page, one.day, _covering(sentences, covers, one.sessions))
     return after
 
 
 def with_true_episodes(documents: Mapping[str, Document]) -> dict[str, Document]:
-    """Return the documents with no episode that rests on what is gone, never held, or says another thing now."""
+    """Return the documents without sentences of episodes whose items are gone, changed, or never held."""
     known = {placed.item.id: placed.item for _, placed in numbered(documents.values())}
     after = dict(documents)
     for path in (path for path, one in documents.items() if one.kind is Kind.EPISODE):
@@ -152,13 +148,13 @@ def with_true_episodes(documents: Mapping[str, Document]) -> dict[str, Document]
             first = next(one for _, one, _ in found)
             sentences = completed(kept, own, [item for _, item in items.get(day, ())], day)
             rests = any(one.ids for one in sentences)
-            page = _told(page, day, _covering(sentences, first.lines, first.sessions) if rests else [])
+            page = _with_episode(page, day, _covering(sentences, first.lines, first.sessions) if rests else [])
         after[path] = page
     return after
 
 
 def _covering(sentences: Sequence[Sentence], lines: str, sessions: tuple[str, ...]) -> list[Sentence]:
-    """Return the sentences, the first of which says what lines and sessions all of them cover."""
+    """Return the sentences, with the lines and sessions that all of them cover noted on the first."""
     return [
         replace(one, lines="" if at else lines, sessions=() if at else sessions) for at, one in enumerate(sentences)
     ]
@@ -172,12 +168,12 @@ def _holds(sentence: Sentence, known: Mapping[str, Item]) -> bool:
 
 
 def completed(kept: Sequence[Sentence], own: Sequence[Sentence], items: Sequence[Item], day: str) -> list[Sentence]:
-    """Return sentences with those of code for the items of the day that none of them, nor a person's, cites.
+    """Return the sentences, with code's own for the items of the day that neither these nor a person's cite.
 
-    Four at most: the last one says how many more there were.
+    There are four at most; the last one counts what was left out.
     """
     groups: dict[str, list[Item]] = defaultdict(list)
-    for most in (MOST_SENTENCES, MOST_SENTENCES - 1):  # where something is left out, the last one is to say so
+    for most in (MOST_SENTENCES, MOST_SENTENCES - 1):  # if something is left out, the last sentence says so
         kept = kept[:most]
         cited = {ident for one in (*kept, *own) for ident in one.ids}
         if all(item.id in cited for item in items):
@@ -195,45 +191,38 @@ def completed(kept: Sequence[Sentence], own: Sequence[Sentence], items: Sequence
 
 
 def _sentence(title: str, items: Sequence[Item]) -> Sentence:
-    named = items[:_MOST_NAMED]
-    more = f" And {len(items) - len(named)} more." if len(items) > len(named) else ""
-    text = f"{title}: {joined(_worded(one) for one in named)}{more}"
+    named = items[:MOST_NAMED]
+    text = f"{title}: {joined(map(shortened, named), len(items) - len(named))}"
     return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False), by_code=True)
 
 
 def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
     items = [one for _, some in groups for one in some]
-    first, *others = (f"{title}: {_worded(some[0])}" for title, some in groups)
+    first, *others = (f"{title}: {shortened(some[0])}" for title, some in groups)
     texts = [first, *(f"{one[0].lower()}{one[1:]}" for one in others)]
-    left = len(items) - len(groups)
-    more = f" And {left} more." if left else ""
     ids = tuple(one.id for one in items)
-    return Sentence(f"{joined(texts)}{more}", ids, digest(items, with_status=False), by_code=True)
+    return Sentence(joined(texts, len(items) - len(groups)), ids, digest(items, with_status=False), by_code=True)
 
 
-def _worded(item: Item) -> str:
-    return clipped(item.text, _LENGTH).rstrip(".")
-
-
-def _nothing_told(day: ClosedDay) -> Sentence:
-    entries = "1 entry" if day.count == 1 else f"{day.count} entries"
-    return Sentence(f"The day's {entries} left nothing to tell.")
+def _nothing_to_tell(day: ClosedDay) -> Sentence:
+    entries = "entry holds" if day.count == 1 else f"{day.count} entries hold"
+    return Sentence(f"The day's {entries} nothing to keep.")
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = list(names[:_MOST_NAMED])
+    shown = list(names[:MOST_NAMED])
     if len(names) > len(shown):
         return f"{', '.join(shown)} and {len(names) - len(shown)} more"
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
-def _told(page: Document, day: str, sentences: Sequence[Sentence]) -> Document:
+def _with_episode(page: Document, day: str, sentences: Sequence[Sentence]) -> Document:
     days = sorted({day, *(heading.title for heading in page.headings if heading.level > 1)})
     return with_sentences(page, {day: list(sentences)}, tuple(days))
 
 
 def episodes_in(documents: Mapping[str, Document]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each day that has an episode, in order, with its lines as they are written, a person's included."""
+    """Yield each day that has an episode, in order, with the episode's lines, a person's included."""
     for path in sorted(path for path, one in documents.items() if one.kind is Kind.EPISODE):
         page = documents[path]
         stops = [*(heading.line for heading in page.headings[1:]), len(page.lines)]

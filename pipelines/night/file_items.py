@@ -1,6 +1,6 @@
-"""Promote: what the review rules becomes lines of documents: items begin, are confirmed, replaced, and end.
+"""Promote: apply the review's rulings to documents. Items are added, confirmed, replaced and closed.
 
-What takes the place of an item stands in its document, and the older one moves to the History.
+An item that replaces another takes its place in the document; the old one moves to the History.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Promoted:
-    """The items as the rulings change them, one after the other, and the documents with them.
+    """The items and documents while rulings are applied, one after the other.
 
-    `documents` holds every document by path, `made` the paths of those that were made; `added` the path and item of
-    each one that is new, `confirmed` the items that gained evidence, `superseded` id of each that was replaced → id of
-    the one in its place, and `closed` those that ended otherwise. `questions` are the new items about which Review.md
-    is to ask, what contradicts an item first; they are among no others. `claims` are what lines say of items, and a
-    person decides. `meant` is temporary id → id, and `over` the ids of what became history, in that order.
+    `documents` holds every document by path, `made` the paths of new ones; `added` path and item of each new item,
+    `confirmed` the items that gained evidence, `superseded` the id of each replaced item → its successor's, and
+    `closed` the items that ended otherwise. `questions` are new items for Review.md to ask about, contradictions first;
+    they are in none of the others. `claims` are log lines about items on which a person decides. `meant` is temporary
+    id → id, and `over` the ids of items that became history, in order.
     """
 
     documents: dict[str, Document]
@@ -55,20 +55,20 @@ class Promoted:
     over: dict[str, None] = field(default_factory=dict)
 
     def take(self, ruling: Ruling) -> None:
-        """Do what a ruling says."""
+        """Apply a ruling."""
         candidate = ruling.candidate
         items = [item for ident in ruling.operation.ids if (item := self.item(self.meant.get(ident, ident)))]
         if candidate and ruling.makes_item and ruling.asks:
             item = self._create(candidate, ruling.document)
             self.asked[item.id] = (ruling.document, item, items[0].id if items else "", ruling.asks)
         elif candidate and (ruling.makes_item or (ruling.kind is OperationKind.CONFIRM and not items)):
-            self._begin(ruling, candidate, items)  # also what repeats something that was dropped: it may be right
+            self._begin(ruling, candidate, items)  # also if it repeats an item that was dropped: it may be right
         else:
             for item in items:
                 self._change(ruling, item)
 
     def _change(self, ruling: Ruling, item: Item) -> None:
-        """Do to an item what a ruling says of it."""
+        """Apply a ruling to an existing item."""
         kind = ruling.kind
         if ruling.asks or kind is OperationKind.QUESTION:
             self.claims.append(self._claim(ruling, item))
@@ -83,7 +83,7 @@ class Promoted:
             self.closed[item.id] = None
 
     def item(self, ident: str) -> Item | None:
-        """Return an item as it stands now."""
+        """Return an item as it is now."""
         if ident in self.added:
             return self.added[ident][1]
         if ident in self.asked:
@@ -91,7 +91,7 @@ class Promoted:
         return self.changed.get(ident) or (self.places[ident][1] if ident in self.places else None)
 
     def put(self, item: Item) -> None:
-        """Let an item stand anew where it stood."""
+        """Replace an item, in its place."""
         self.over |= {item.id: None} if item.status in CLOSED else {}
         if item.id in self.added:
             self.added[item.id] = (self.added[item.id][0], item)
@@ -101,12 +101,12 @@ class Promoted:
             self.changed[item.id] = item
 
     def link(self) -> None:
-        """Link the new items to what their words tell, and to what a model named."""
+        """Add the links that the text or a model gave the new items."""
         for ident, links in self.links.items():
             for kind, target in links:
-                mine, named = self.item(ident), self.meant.get(target, target)
-                if mine and self.item(named):
-                    self.put(with_link(mine, kind, named))
+                source, named = self.item(ident), self.meant.get(target, target)
+                if source and self.item(named):
+                    self.put(with_link(source, kind, named))
 
     def _create(self, candidate: Candidate, path: str) -> Item:
         item = Item(
@@ -123,7 +123,7 @@ class Promoted:
             due=candidate.due,
             unverified=candidate.unverified,
             reason="" if candidate.by.startswith("rules@") else candidate.reason,
-            extra=tuple((key, said) for key, said in ((SOURCE, candidate.source), (PERSON, candidate.name)) if said),
+            extra=tuple((key, value) for key, value in ((SOURCE, candidate.source), (PERSON, candidate.name)) if value),
         )
         item = replace(item, id=new_id(item, document_id(path), self.taken))
         self.taken.add(item.id)
@@ -132,7 +132,7 @@ class Promoted:
         return item
 
     def _begin(self, ruling: Ruling, candidate: Candidate, old: Sequence[Item]) -> None:
-        """Let a new item stand in its document, or where the ones stood that are history from its day on."""
+        """Add a new item to its document, or in place of the items that it supersedes."""
         ident = old[0].id if old else ""
         path = self.added[ident][0] if ident in self.added else self.places[ident][0] if ident else ruling.document
         item = self._create(candidate, path)
@@ -157,26 +157,26 @@ class Promoted:
     def _claim(self, ruling: Ruling, item: Item) -> Claim:
         how = _outcome(ruling, item)
         kind = how.value if ruling.kind is OperationKind.CLOSE else DOUBT
-        why = ruling.asks or "nothing says what holds instead"
+        why = ruling.asks or "nothing says what is true instead"
         return Claim(ended(item, how, ruling.day, evidence_of(ruling.operation.places[-1])), kind, why)
 
 
 def _outcome(ruling: Ruling, item: Item) -> Status:
-    """Return how an item ends by a ruling."""
+    """Return the status that a ruling closes an item with."""
     if ruling.kind is not OperationKind.CLOSE:
         return Status.NEVER_HELD
     return ruling.operation.how or OUTCOMES[item.type][0]
 
 
 def promote(rulings: Iterable[Ruling], documents: Mapping[str, Document], settled: Iterable[Item] = ()) -> Promoted:
-    """Carry out the rulings in the documents, each once; a project that is named and not there is made.
+    """Apply the rulings to the documents, each once; a project that is named but missing is created.
 
-    What a person is asked about is in no document: it is a question, or a claim.
+    What a person must decide changes no document: it becomes a question or a claim.
 
     Args:
-        rulings: in the order in which they were given.
+        rulings: in the order they were made.
         documents: every document by path.
-        settled: items as a second reader left them that they had waited for.
+        settled: items that had waited for a second reader, as it left them.
     """
     places = items_by_id(documents)
     work = Promoted(dict(documents), places, set(places))
@@ -196,21 +196,21 @@ def promote(rulings: Iterable[Ruling], documents: Mapping[str, Document], settle
 
 
 def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:
-    """Put items into the documents, making those that are missing; what is history in the order in which it ended."""
+    """Write items to the documents, creating missing ones; history is in the order in which items ended."""
     documents, added, titles = work.documents, work.added, work.titles
     order = {ident: number for number, ident in enumerate(work.over)}
     histories: dict[str, list[Block]] = {}
     for path in sorted({path for path, _ in (*added.values(), *changed.values())}):
-        young = [Block(item) for place, item in added.values() if place == path]
-        kept = [block for block in young if block.item.status not in CLOSED]
-        gone = [block for block in young if block.item.status in CLOSED]
-        mine = {ident: item for ident, (place, item) in changed.items() if place == path}
-        over = {ident: item for ident, item in mine.items() if item.status in CLOSED}
-        document = documents.get(path) or new_document(path, titles.get(path, ""), min(one.item.since for one in young))
+        new = [Block(item) for place, item in added.values() if place == path]
+        kept = [block for block in new if block.item.status not in CLOSED]
+        gone = [block for block in new if block.item.status in CLOSED]
+        here = {ident: item for ident, (place, item) in changed.items() if place == path}
+        over = {ident: item for ident, item in here.items() if item.status in CLOSED}
+        document = documents.get(path) or new_document(path, titles.get(path, ""), min(one.item.since for one in new))
         if over:
             document, left = leaving(document, over)
             gone = [*left, *gone]
-        documents[path] = edited(document, add=kept, replace={i: item for i, item in mine.items() if i not in over})
+        documents[path] = edited(document, add=kept, replace={i: item for i, item in here.items() if i not in over})
         if gone:
             histories.setdefault(history_of(path), []).extend(gone)
     for path, blocks in histories.items():
@@ -221,43 +221,43 @@ def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:
 
 
 def new_document(path: str, title: str, day: str) -> Document:
-    """Return a document made from the template of its kind."""
+    """Return a document from the template of its kind."""
     title = document_title(title) or path.rpartition("/")[2].removesuffix(".md").replace("-", " ").capitalize()
     return Document(path, render("document.md", title=title, day=day, kind=kind_of(path)))
 
 
 def document_title(name: str) -> str:
-    """Return a name as one line that is safe in front matter and in a heading: no marks that would be structure."""
+    """Return a name as one line without characters that mean structure in front matter or a heading."""
     plain = "".join(c for c in fold(name) if c not in "<>\"'`#\\").strip(" -:|[]{}&*!%@")
     return plain[:80].strip()
 
 
 def evidence_of(place: Place) -> Evidence:
-    """Return a place of a log as an item names it."""
+    """Return a place in a log as an item's evidence."""
     return Evidence(place.entry.path, place.start_line, place.end_line, quote_digest("\n".join(place.lines)))
 
 
 # ---------------------------------------- superseding
-# one item takes another's place; the old one goes to its document's History.
+# One item takes another's place; the old one moves to its document's History.
 
 
 SUPERSEDABLE: Final = frozenset({Status.LIVE, Status.OPEN, Status.ARCHIVED})
-"""What is still believed, in a document or in an archive. What is closed already has its end, and keeps it."""
+"""Items that are still believed, in a document or an archive. A closed item keeps the end it has."""
 
 
 def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, day: str) -> dict[str, Document]:
-    """Return the documents in which one item has taken another's place.
+    """Return the documents after one item has taken another's place.
 
-    The old one is struck, gets `until` and `superseded-by`, and moves with the notes under it to `## History` of its
-    document, or of Areas/general where every session loads its own. The new one is linked `supersedes`; links of others
-    keep what was true when they were made. Nothing changes where that cannot be meant: the old one stands nowhere, or
-    is closed already (an item is superseded once), or both are the same, or the new one stands nowhere.
+    The old item is struck out, gets `until` and `superseded-by`, and moves with its notes to `## History` of its
+    document, or of Areas/general if every session loads its document. The new item is linked `supersedes`. Links of
+    other items keep what was true when they were made. Nothing changes if either item is missing, both are the same, or
+    the old one is closed: an item is superseded once.
 
     Args:
-        documents: every document by path; the new item stands in one of them.
-        old_id: the item that holds no longer.
-        new_item: the one that holds now.
-        day: from which day on, `YYYY-MM-DD`.
+        documents: every document by path; one of them holds the new item.
+        old_id: the item that no longer holds.
+        new_item: the item that replaces it.
+        day: the day of the change, `YYYY-MM-DD`.
     """
     after = dict(documents)
     places = items_by_id(documents)

@@ -1,7 +1,7 @@
-"""Capture: the logs in one piece, and clean, before anything else is done with them.
+"""Capture: join and clean the logs before anything else reads them.
 
-What is secret or private in a log that was not read yet goes from it; what was said outside the day's log is folded
-into it, in time order, once.
+Secrets and private text are removed from new log lines; partial logs are folded into their day's log, in order of time,
+once.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Captured:
 
     Args:
         logs: every log by path, in order of days.
-        folded: the partial logs that went into them, and so go.
-        odd: partial logs whose names tell no day; they stay where they are.
+        folded: the partial logs that were folded in, and are deleted.
+        odd: partial logs whose names hold no day; they stay where they are.
     """
 
     logs: Mapping[str, bytes]
@@ -47,10 +47,10 @@ def capture(
 ) -> Captured:
     """Fold the partial logs of days up to `today` into the logs of their days.
 
-    Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`. Where the day's log and its partial logs are flat
-    lists of timed lines, the entries are merged by their time; a log with headings keeps its lines as they are, and
-    each partial log is appended under a heading of its own. A day whose log is in `closed` (it is there and cannot be
-    read) keeps its partial logs as they are.
+    Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`. If the day's log and its partial logs are flat lists
+    of timed lines, the entries are merged by time; a log with headings keeps its lines, and each partial log is
+    appended under its own heading. If the day's log is in `closed` (it exists but cannot be read), its partial logs
+    stay.
     """
     by_day: dict[str, list[str]] = {}
     odd = []
@@ -72,19 +72,19 @@ def capture(
 def _fold(log: str, partials: Sequence[tuple[str, str]]) -> str:
     head, timed = _flat(log)
     parts = [_flat(text) for _, text in partials]
-    if timed is None or any(entries is None or _says_something(lines) for lines, entries in parts):
+    if timed is None or any(entries is None or _has_more_than_title(lines) for lines, entries in parts):
         return _append(log, partials)
     merged = sorted([*timed, *(entry for _, entries in parts for entry in entries or ())], key=itemgetter(0))
     return "".join([*head, *(line for _, lines in merged for line in lines)])
 
 
-def _says_something(head: Sequence[str]) -> bool:
-    """Whether what stands above a partial log's first entry is more than blank lines and its day as a title."""
+def _has_more_than_title(head: Sequence[str]) -> bool:
+    """Whether the lines above a partial log's first entry are more than blank lines and its day as a title."""
     return any(line.strip() and not _DAY_TITLE.fullmatch(line) for line in head)
 
 
 def _flat(text: str) -> tuple[list[str], list[tuple[int, list[str]]] | None]:
-    """Return a log's head lines, and the minute and lines of its timed entries; None where it is no flat list."""
+    """Return a log's head lines, and the minute and lines of its timed entries; None if it is not a flat list."""
     head: list[str] = []
     entries: list[tuple[int, list[str]]] = []
     for line in re.findall(r"[^\n]*\n|[^\n]+", text):
@@ -114,18 +114,18 @@ def clean_logs(
     progress: Mapping[str, Sequence[LogProgress]],
     redactor: Redactor,
 ) -> tuple[dict[str, bytes], dict[str, bytes], dict[str, Sequence[Found]], list[str]]:
-    """Return the logs without what is secret or private; lines keep their places.
+    """Return the logs without secrets and private text; lines keep their places.
 
-    A log that was read to its end as it stands was cleaned then, and costs nothing more.
+    A log that was read to its end and has not changed was cleaned then, and costs nothing.
 
     Args:
         logs: path → bytes.
         partials: likewise.
-        progress: what earlier runs have read.
-        redactor: takes out secrets.
+        progress: what earlier runs read.
+        redactor: removes secrets.
 
     Returns:
-        The logs and the partial logs; path → secrets that were taken out; paths of logs that held something private.
+        The logs and the partial logs; path → secrets removed; paths of logs that held private text.
     """
     cleaned: dict[str, bytes] = {}
     redacted: dict[str, Sequence[Found]] = {}
@@ -143,6 +143,6 @@ def clean_logs(
         cleaned[path], found = redactor.redact_bytes(shown.encode())
         if found:
             redacted[path] = found
-    if redactor.learned > before:  # a value that one log tells may stand in those that were looked at before it
+    if redactor.learned > before:  # a value found in one log may occur in logs cleaned before it
         return clean_logs(logs, partials, progress, redactor)
     return {path: cleaned[path] for path in logs}, {path: cleaned[path] for path in partials}, redacted, hidden

@@ -1,8 +1,8 @@
-"""`curate forget`: an item goes from everything but git's history, in one commit, and never comes back.
+"""`curate forget`: remove an item for good from everything but git's history, in one commit.
 
-What is derived goes first (kept replies, the index), since it can be made anew; the commit is what counts. A start that
-was killed before it has forgotten nothing, and is told again. A log keeps its line count, so that other items' evidence
-stands where it stood, and what was read of it counts as read.
+Derived data (kept replies, the index) goes first, since it can be rebuilt; the commit decides. If the command is killed
+before the commit, nothing is forgotten, and it must be run again. A log keeps its line count, so that other items'
+evidence stays valid, and its lines stay read.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ if TYPE_CHECKING:
     from pipelines.store.state import LogProgress
 
     Words = tuple[str, ...]
-    """What is to be forgotten: the item's own words, and those of the log that it rests on, folded."""
+    """The texts to forget, folded: the item's own, and the log lines of its evidence."""
 
 
 LEAST_WORDS: Final = 3
-"""Fewer words than these stand everywhere: they are looked for only where the item's evidence says that they are."""
+"""Shorter texts are too common to search for; they are blotted out only where the item's evidence is."""
 _OWN_FILES: Final = ("SOUL.md", "AGENTS.md")
 _TEXTS: Final = (".md", ".txt")
 _MOST_LINES: Final = 40
 _ANY_SIZE: Final = 1 << 40
-# What stands before the words of a line, and the pointer to its record, are structure: they tell entries apart.
+# The start of a line and the pointer to its record are structure: they separate entries.
 _BEFORE: Final = re.compile(
     r"[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|>)[ \t]+)*(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?[ \t]+)?"
 )
@@ -64,15 +64,15 @@ _POINTER: Final = re.compile(r"(?<![ \t])[ \t]*<!-- Sessions/[^<>\s]+(?: [a-z]+~
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What was forgotten, and what was not.
+    """What was forgotten, and what remains.
 
     Args:
         id: the item's id.
-        path: the document in which it stood.
-        lines: how many lines of logs were blotted out.
+        path: the document that held it.
+        lines: how many log lines were blotted out.
         replies: how many kept replies of models were deleted.
-        unlinked: ids of items that named it.
-        left: files and lines that still hold its words, none of them a run's to change.
+        unlinked: ids of items that linked to it.
+        left: files and lines that still hold its words and that no run may change.
     """
 
     id: str
@@ -84,11 +84,11 @@ class Forgotten:
 
 
 def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgotten:
-    """Forget the one item whose id begins so.
+    """Forget the item whose id starts with a prefix.
 
     Raises:
-        UnknownItem: no item, or more than one, is meant.
-        CurateError: what a verb by hand raises.
+        UnknownItem: none or more than one matches.
+        CurateError: any error of a manual change.
     """
     with change_by_hand(root, settings, when, "curate forget") as held:
         ident = named_item(prefix, items_by_id(held.documents))
@@ -113,9 +113,9 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
 
 
 def _words_of(item: Item, root: Path) -> Words:
-    """Return what is to be forgotten with an item: its sentence, and the lines of the log it rests on.
+    """Return the texts to forget with an item: its sentence, and the log lines of its evidence.
 
-    What is too short to be told from others is left out, and so is the pointer that a captured line ends with.
+    Texts too short to be distinctive are left out, and so is the pointer at the end of a captured line.
     """
     quotes = Quotes(root)
     found = [(quotes.found(one).quote or "").split("\n") for one in item.evidence]
@@ -125,17 +125,17 @@ def _words_of(item: Item, root: Path) -> Words:
 
 
 def _says(text: str, words: Words) -> bool:
-    """Whether any of the words stands in a text, as whole words, whatever its case and punctuation."""
+    """Whether a text contains any of the texts to forget, ignoring case and punctuation."""
     hay = f" {folded(text)} " if words else ""
     return any(f" {needle} " in hay for needle in words)
 
 
 def _cleared(held: Held, ident: str, words: Words) -> tuple[dict[str, Document], tuple[str, ...], list[str]]:
-    """Return the documents without an item, the notes under it, the questions about it and the links to it.
+    """Return the documents without an item, its notes, questions about it and links to it.
 
     Returns:
-        The documents; ids of items that named it, and do no longer; places (`PATH:LINE`) where its words stand in what
-        a person wrote, or in another item.
+        The documents; ids of items that no longer link to it; places (`PATH:LINE`) that still hold its words, in a
+        person's text or another item.
     """
     after = dict(held.documents)
     if REVIEW in after:
@@ -157,7 +157,7 @@ def _cleared(held: Held, ident: str, words: Words) -> tuple[dict[str, Document],
 
 
 def _unlinked(item: Item, ident: str) -> Item:
-    """Return an item that names the forgotten one no more; its status stays what it was."""
+    """Return an item without links to the forgotten one; its status stays."""
     links = tuple((kind, kept) for kind, ids in item.links if (kept := tuple(one for one in ids if one != ident)))
     return replace(
         item,
@@ -169,7 +169,7 @@ def _unlinked(item: Item, ident: str) -> Item:
 
 
 def _unasked(queue: Document, ident: str, words: Words) -> Document:
-    """Return Review.md without the item: its question goes, and what quotes it elsewhere is blotted out."""
+    """Return Review.md without questions about the item; quotes of it elsewhere are blotted out."""
     asked = [
         (entry, [ident] if entry.items else [])
         for entry in read_queue(queue)
@@ -187,10 +187,10 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
 
 
 def _log_changes(held: Held, item: Item, words: Words) -> tuple[list[Change], int]:
-    """Return the changes that blot the words out of the logs, and of how many lines."""
+    """Return the changes that blot the words out of the logs, and the number of lines."""
     snapshot, changes, count = held.snapshot, list[Change](), 0
     if snapshot.layout.in_place:
-        return changes, 0  # they are a person's own files
+        return changes, 0  # the logs are a person's own files
     before = snapshot.state.get(PROGRESS)
     progress = read_progress(before)
     for path, data in {**snapshot.logs, **snapshot.partials}.items():
@@ -206,9 +206,9 @@ def _log_changes(held: Held, item: Item, words: Words) -> tuple[list[Change], in
 
 
 def _blotted(path: str, data: bytes, item: Item, words: Words) -> tuple[bytes, list[int]]:
-    """Return a log in which the lines that an item rests on, or that say its words, are blotted out; and their numbers.
+    """Return a log with an item's evidence and every line that says its words blotted out, and their numbers from 0.
 
-    A quote is found by its hash, at all places: the same words elsewhere are the same words. Numbers count from 0.
+    A quote is found by its hash, everywhere: the same words elsewhere are the same words.
     """
     rows = with_newlines(data.decode(errors="surrogateescape")).split("\n")
     plain = [row.removesuffix("\r") for row in rows]
@@ -217,7 +217,7 @@ def _blotted(path: str, data: bytes, item: Item, words: Words) -> tuple[bytes, l
         for start in starts_of(place, plain):
             out |= set(range(start, start + place.height))
     for entry in parse_entries(path, "", "\n".join(rows)) if _says(" ".join(plain), words) else ():
-        out |= _said_in(entry, plain, words)
+        out |= _lines_saying(entry, plain, words)
     out = {number for number in out if plain[number].strip()}
     for number in out:
         before, pointer = _BEFORE.match(plain[number]), _POINTER.search(plain[number])
@@ -226,8 +226,8 @@ def _blotted(path: str, data: bytes, item: Item, words: Words) -> tuple[bytes, l
     return "\n".join(rows).encode(errors="surrogateescape") if out else data, sorted(out)
 
 
-def _said_in(entry: Entry, lines: Sequence[str], words: Words) -> set[int]:
-    """Return the lines of an entry that say the words: the fewest in a row that do."""
+def _lines_saying(entry: Entry, lines: Sequence[str], words: Words) -> set[int]:
+    """Return the lines of an entry that say the words: the shortest runs of lines that do."""
     if not _says(entry.text, words):
         return set()
     first, last = entry.start_line - 1, entry.end_line
@@ -242,7 +242,7 @@ def _said_in(entry: Entry, lines: Sequence[str], words: Words) -> set[int]:
 def _carried_progress(
     records: Iterable[LogProgress], path: str, before: bytes, after: bytes
 ) -> tuple[LogProgress, ...]:
-    """Return what was read of a log, now that lines of it are blotted out: what was read stays read."""
+    """Return a log's progress after lines of it were blotted out: what was read stays read."""
     day = log_day(path.removeprefix(f"{LOGS}/"))
     old, new = (parse_entries(path, day, data.decode(errors="replace")) for data in (before, after))
     all_keys, new_digest = entries_digest(entry.key for entry in old), entries_digest(entry.key for entry in new)
@@ -259,7 +259,7 @@ def _carried_progress(
 
 
 def _keys(known: frozenset[str], old: Sequence[Entry], new: Sequence[Entry]) -> frozenset[str]:
-    """Return the hashes of the entries that stand where only known ones stood."""
+    """Return the hashes of the entries that replace only known ones."""
     is_known = {number: entry.key in known for entry in old for number in range(entry.start_line, entry.end_line + 1)}
     found = set()
     for entry in new:
@@ -270,7 +270,7 @@ def _keys(known: frozenset[str], old: Sequence[Entry], new: Sequence[Entry]) -> 
 
 
 def _drop_derived(root: Path, words: Words) -> int:
-    """Delete the kept replies that hold the words, and the index, which the commit has made anew."""
+    """Delete the kept replies that hold the words, and the index, which is rebuilt after the commit."""
     gone = 0
     for path in list_files(root, REPLIES, ".json"):
         data = None
@@ -287,7 +287,7 @@ def _drop_derived(root: Path, words: Words) -> int:
 
 
 def _unpacked(value: object) -> Iterator[str]:
-    """Yield what a text says, a text at a time: JSON in it is unpacked, and JSON within that, since a reply is one."""
+    """Yield a text, and every string in it if it is JSON, nested JSON included: replies are JSON in JSON."""
     if isinstance(value, str):
         yield value
         if value[:1] in "{[":
@@ -299,10 +299,10 @@ def _unpacked(value: object) -> Iterator[str]:
 
 
 def _left(held: Held, words: Words) -> list[str]:
-    """Return where the words stand in files that no run writes into, by what people call those.
+    """Return where the words remain in files that no run writes, by the names that people know.
 
-    They are transcripts, displaced logs, reports, and own files of the person, logs and notes among them where the
-    memory was adopted in place.
+    These are transcripts, displaced logs, reports and a person's own files; in a memory adopted in place, also logs and
+    notes.
     """
     root, layout = held.snapshot.root, held.snapshot.layout
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]

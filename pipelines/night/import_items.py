@@ -1,4 +1,4 @@
-"""`curate import`: the JSONL of `curate export` is read back, all of it or nothing."""
+"""`curate import`: import the JSONL of `curate export`, all of it or nothing."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """An item as a record tells of it.
+    """An item as a record describes it.
 
     Args:
         line: the record's line in its file, from 1.
         path: its document.
         item: the item.
-        section: the title of the section that it stood in; may be empty.
+        section: the title of its section; may be empty.
         notes: the lines under it, without their ends.
     """
 
@@ -58,10 +58,10 @@ class Imported:
 
     Args:
         documents: every document by path.
-        added: ids of items that are new; those of lines without an id are empty.
-        replaced: ids of items that say something else now.
-        skipped: how many were there already.
-        made: paths of documents that were made.
+        added: ids of new items; empty for lines without an id.
+        replaced: ids of items that were reworded.
+        skipped: how many existed already.
+        made: paths of new documents.
     """
 
     documents: dict[str, Document]
@@ -72,25 +72,25 @@ class Imported:
 
 
 def imported(documents: Mapping[str, Document], export: Export) -> Imported:
-    """Return the documents with the items in them; what stands already and says the same is passed over.
+    """Return the documents with the items added; items that exist unchanged are skipped.
 
     Args:
         documents: every document by path.
-        export: the items, and the documents that may have to be made.
+        export: the items, and the documents to create if missing.
     """
-    after, there, (homes, incoming) = dict(documents), items_by_id(documents), export
+    after, existing, (homes, incoming) = dict(documents), items_by_id(documents), export
     plain = {(path, p.item.type, p.item.text) for path, one in documents.items() for p in one.items}
     known: list[Incoming] = []
     fresh: dict[str, list[Incoming]] = {}
     for one in incoming:
-        stands = (one.path, one.item.type, one.item.text) in plain
-        if one.item.id in there or (stands and not one.item.id):
+        repeats = (one.path, one.item.type, one.item.text) in plain
+        if one.item.id in existing or (repeats and not one.item.id):
             known.append(one)
         else:
             fresh.setdefault(one.path, []).append(one)
-    changed = _clashing(there, known)
+    changed = _clashing(existing, known)
     for one in changed:
-        path = there[one.item.id][0]
+        path = existing[one.item.id][0]
         after[path] = edited(after[path], replace={one.item.id: one.item})
     made = [path for path in fresh if path not in after] + [path for path in homes if path not in {**after, **fresh}]
     for path in made:
@@ -102,9 +102,9 @@ def imported(documents: Mapping[str, Document], export: Export) -> Imported:
     return Imported(after, added, tuple(one.item.id for one in changed), len(known) - len(changed), tuple(made))
 
 
-def _clashing(there: Mapping[str, tuple[str, Item]], incoming: Iterable[Incoming]) -> list[Incoming]:
-    """Return the records whose ids stand already and say something else."""
-    found = ((one, there[one.item.id][1]) for one in incoming if one.item.id in there)
+def _clashing(existing: Mapping[str, tuple[str, Item]], incoming: Iterable[Incoming]) -> list[Incoming]:
+    """Return the records whose ids exist already with other words."""
+    found = ((one, existing[one.item.id][1]) for one in incoming if one.item.id in existing)
     return [one for one, old in found if (old.type, old.text) != (one.item.type, one.item.text)]
 
 
@@ -113,7 +113,7 @@ def _rows(one: Incoming, end: str) -> list[str]:
 
 
 def _made(path: str, home: Home, incoming: Sequence[Incoming]) -> Document:
-    """Return a document that holds just these items, in their order, under the headings that they stood under."""
+    """Return a document with exactly these items, in their order, under their headings."""
     title, kind, status = home
     title = section = title or path.rpartition("/")[2].removesuffix(".md")
     keys = (f"title: {title}", f"kind: {kind or 'resource'}", f"status: {status}", "source: logs")
@@ -129,7 +129,7 @@ def _made(path: str, home: Home, incoming: Sequence[Incoming]) -> Document:
 
 
 def _filled(document: Document, incoming: Sequence[Incoming]) -> Document:
-    """Return a document with these items at the end of the sections that they stood in."""
+    """Return a document with these items at the end of their sections."""
     lines, end = list(document.lines), line_end(document.lines)
     sections: dict[str, list[str]] = {}
     for one in incoming:
@@ -146,14 +146,14 @@ _LONGEST_SHOWN: Final = 200
 
 
 def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
-    """Return what a file holds.
+    """Return the contents of an export file.
 
     Args:
-        name: what the file is called, for messages.
+        name: the file's name, for messages.
         lines: its lines; None for one that is longer than `MAX_LINE`.
 
     Raises:
-        BadFile: a line cannot be read; each such line is named by its number.
+        BadFile: a line cannot be read; the message lists such lines by number.
     """
     homes: dict[str, Home] = {}
     items: list[Incoming] = []
@@ -170,37 +170,37 @@ def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
             elif record.get("record") == "item":
                 one = _item(number, record)
                 if one.item.id and (first := ids.setdefault(one.item.id, number)) != number:
-                    raise ValueError(f"{one.item.id} stands in line {first} already")  # noqa: TRY301  one way to tell
+                    raise ValueError(f"{one.item.id} is in line {first} already")  # noqa: TRY301  one way to report
                 items.append(one)
         except ValueError as error:
             faults.append(f"line {number}: {error}")
     if not (number or faults):
         faults.append("line 1: there is no header; the file is empty")
     if faults:
-        why = f"cannot be imported, and nothing was:{_listed(faults)}\n"
-        raise BadFile(name, why, "Mend the file and import it again")
+        why = f"cannot be imported, so nothing was:{_listed(faults)}\n"
+        raise BadFile(name, why, "Correct the file and import it again")
     return homes, tuple(items)
 
 
 def _records(lines: Iterable[bytes | None], faults: list[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(lines, 1):
         if number > MOST_RECORDS:
-            faults.append(f"line {number}: there are more than the {MOST_RECORDS:,} lines that are read at once")
+            faults.append(f"line {number}: the file exceeds the limit of {MOST_RECORDS:,} lines")
             return
         if line is None:
-            faults.append(f"line {number}: it has more than the {MAX_LINE:,} bytes that are read")
+            faults.append(f"line {number}: it exceeds the limit of {MAX_LINE:,} bytes")
             continue
         if not line.strip() and number > 1:
             continue
         try:
             record = json.loads(line.decode())
         except (ValueError, RecursionError):
-            faults.append(f"line {number}: it is no JSON")
+            faults.append(f"line {number}: it is not JSON")
             continue
         if isinstance(record, dict):
             yield number, record
         else:
-            faults.append(f"line {number}: it is no record")
+            faults.append(f"line {number}: it is not a JSON object")
 
 
 def _home(record: dict[str, Any]) -> tuple[str, Home]:
@@ -212,10 +212,10 @@ def _home(record: dict[str, Any]) -> tuple[str, Home]:
 
 
 def _checked(path: str) -> str:
-    """Return the path of a document, if one may stand there.
+    """Return the path of a document, if it is a valid one.
 
     Raises:
-        ValueError: it may not.
+        ValueError: it is not.
     """
     plain = all(can_stand(part) and can_stand(part.removesuffix(".md")) for part in path.split("/"))
     if (
@@ -225,7 +225,7 @@ def _checked(path: str) -> str:
         or not unicodedata.is_normalized("NFC", path)
     ):
         shown = path if len(path) <= _LONGEST_SHOWN else f"{path[:_LONGEST_SHOWN]}…"
-        raise ValueError(f"{shown!r} is no place for a document")
+        raise ValueError(f"{shown!r} is not a valid path for a document")
     return path
 
 
@@ -240,32 +240,32 @@ def _item(number: int, record: dict[str, Any]) -> Incoming:
 
 
 def import_items(root: Path, settings: Settings, when: datetime, export: Export, *, replace: bool) -> Imported:
-    """Put the items of an export into a memory, in one commit; where all of them are there already, nothing is written.
+    """Import the items into a memory in one commit; if all of them exist already, write nothing.
 
     Args:
         root: the memory.
         settings: its settings.
-        when: the moment at which it is done.
+        when: the time of the import.
         export: what to import.
-        replace: whether an item that stands already, and says something else, is replaced.
+        replace: whether to replace existing items that have other words.
 
     Raises:
-        UsageFault: ids stand already and say something else.
-        CurateError: what a verb by hand raises.
+        UsageFault: ids exist already with other words.
+        CurateError: any error of a manual change.
     """
     export = _placed(root, export)
     with change_by_hand(root, settings, when, "curate import") as held:
-        there = items_by_id(held.documents)
-        if not replace and (clash := _clashing(there, export[1])):
+        existing = items_by_id(held.documents)
+        if not replace and (clash := _clashing(existing, export[1])):
             shown = _listed([f"line {one.line}: {one.item.id}" for one in clash])
             raise UsageFault(
-                f"These ids stand already and say something else, so nothing was imported:{shown}",
-                "\n--replace takes the words of the file.",
+                f"These ids exist already with other words, so nothing was imported:{shown}",
+                "\nTo take the words of the file, add --replace.",
             )
         after = imported(held.documents, export)
         if after.added or after.replaced or after.made:
-            # Ids that an item of the export names and that stand nowhere: the memory it came from had lost them.
-            known = {*there, *buried_ids(held.snapshot), *(one.item.id for one in export[1])}
+            # Ids that items of the export link to but no item has: the exporting memory had lost them.
+            known = {*existing, *buried_ids(held.snapshot), *(one.item.id for one in export[1])}
             absent = sorted({ident for one in export[1] for ident in one.item.linked} - known)
             summary = f"Import {len(after.added)} {'item' if len(after.added) == 1 else 'items'}"
             added = [ident for ident in after.added if ident]
@@ -274,10 +274,10 @@ def import_items(root: Path, settings: Settings, when: datetime, export: Export,
 
 
 def _placed(root: Path, export: Export) -> Export:
-    """Return an export as it fits this memory: what stood in a person's own file that runs may not write stands beside.
+    """Return an export with its paths adapted to this memory.
 
-    Such a file has a path in Notes, where no folder of that name is. In another memory, or one that does not have the
-    file opted in, its items go into the document of the same path, or below Resources.
+    A path in Notes is a person's own file, which runs may not write unless it is opted in here. Its items go to the
+    document of the same path outside Notes, or below Resources.
     """
     layout = layout_of(root)
 
@@ -293,6 +293,6 @@ def _placed(root: Path, export: Export) -> Export:
 
 
 def _listed(faults: Sequence[str]) -> str:
-    """Return what is wrong, a line each, as far as so many are worth reading."""
+    """Return the faults, one a line, and how many more there are."""
     more = [f"and {len(faults) - _SHOWN} more"] if len(faults) > _SHOWN else []
     return "".join(f"\n  {fault}" for fault in [*faults[:_SHOWN], *more])

@@ -1,7 +1,7 @@
-"""What a person does by hand: one verb, one checked change set, one commit, in the same order and care as a night.
+"""A manual change: one command, one checked change set, one commit, as safe as a night.
 
-The lock is held, what was left is finished, people's edits are committed and understood, the verb decides on the
-documents as they then are, caps and quality follow, all is checked, and the journal writes.
+It takes the lock, recovers, commits and understands people's edits, lets the command decide on the documents, applies
+caps and quality fields, checks everything, and writes through the journal.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Held:
-    """The memory as a change by hand finds it, under the run lock.
+    """The memory at the start of a manual change, under the run lock.
 
     Args:
         git: the memory's git.
         snapshot: the files as they were read.
         settings: the memory's settings.
-        when: the moment at which it is done.
-        documents: every document by path; for a verb, with people's edits understood.
+        when: the time of the change.
+        documents: every document by path; for a command, with people's edits understood.
     """
 
     git: Git
@@ -68,19 +68,19 @@ class Held:
         return day_of(self.when, self.settings)
 
     def write(self, deed: Deed, by: str = BY_HAND) -> tuple[Mapping[str, Document], bool]:
-        """Bring what was decided under the caps, check it, write and commit it, and bring the index up to date.
+        """Apply the caps to a decision, check, write and commit it, and update the index.
 
         Args:
             deed: what was decided.
-            by: who decided, as the commit's `Extractor` says: a verb, and an undo takes it back whole; or people's
-                edits, which no undo takes back.
+            by: the commit's `Extractor`: a command, which an undo takes back whole, or people's edits, which no undo
+                takes back.
 
         Returns:
-            The documents as they were written, and whether anything was there to write.
+            The documents as written, and whether anything changed.
 
         Raises:
-            BrokenChangeSet: it would break a promise; nothing was written.
-            ChangedUnderRun: a file is no longer what was read; nothing was written.
+            BrokenChangeSet: the change would break a promise; nothing was written.
+            ChangedUnderRun: a file changed since it was read; nothing was written.
         """
         snapshot, settings = self.snapshot, self.settings
         after = tidied(deed.documents, snapshot, settings).documents
@@ -109,16 +109,16 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """What a verb decided.
+    """What a command decided.
 
     Args:
-        documents: every document as it shall be.
-        summary: the commit's first line; it holds ids and names of documents, and no words of an item.
-        added: ids of items that are new.
-        changed: how many items that stood already are different now, elsewhere or gone.
-        stones: tombstones of what goes for good.
-        further: changes of files that are no documents.
-        absent: ids that may be named though they stand nowhere.
+        documents: every document as it will be.
+        summary: the commit's first line; it holds ids and names of documents, but no words of an item.
+        added: ids of new items.
+        changed: how many existing items were changed, moved or removed.
+        stones: tombstones of items that go for good.
+        further: changes of files that are not documents.
+        absent: ids that others may name though no item has them.
     """
 
     documents: Mapping[str, Document]
@@ -132,11 +132,11 @@ class Deed:
 
 @contextlib.contextmanager
 def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[Held]:
-    """Hold the memory for a direct change: what was left is finished, and people's edits are committed first.
+    """Lock the memory for a direct change; recover and commit people's edits first.
 
     Raises:
-        LockHeld: another run works on the memory.
-        GitFault: git is in a state in which a commit would be wrong.
+        LockHeld: another run is working on the memory.
+        GitFault: git is in a state that a commit would make worse.
     """
     git = Git(root)
     git.check()
@@ -150,20 +150,20 @@ def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -
 
 @contextlib.contextmanager
 def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[Held]:
-    """Hold the memory for a verb that decides on its documents; what people edited is understood first.
+    """Lock the memory for a command that decides on its documents; understand people's edits first.
 
-    Where that says more than was written, it has a commit of its own, so that an undo of the verb leaves it alone.
+    If understanding changes more than people wrote, it gets a commit of its own, which an undo of the command keeps.
 
     Args:
         root: the memory.
         settings: its settings.
-        when: the moment at which it is done.
-        holder: the verb, for whoever finds the lock held.
+        when: the time of the change.
+        holder: the command, for others who find the lock held.
 
     Raises:
-        LockHeld: a run works on the memory.
+        LockHeld: a run is working on the memory.
         BrokenChangeSet: an edit would break a promise; nothing was written.
-        ChangedUnderRun: a file is no longer what was read; nothing was written.
+        ChangedUnderRun: a file changed since it was read; nothing was written.
     """
     with direct_change(root, settings, when, holder) as found:
         held, edits = found, 1
@@ -174,7 +174,7 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
             edits = sum(map(len, (people.edited, people.numbered, people.stones, people.asked)))
             if edits:
                 after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.stones)
-                # What changes no byte, as a wording that went before, is done.
+                # Repeat only if bytes changed.
                 edits *= held.write(after, by="people")[1]
                 held = replace(held, snapshot=read_snapshot(root))
         yield held
@@ -182,15 +182,14 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """What became of an item that its owner filed.
+    """The result of filing an owner's item.
 
     Args:
-        item: the item as it stands: the new one, or the one that says the same already.
+        item: the new item, or the existing one that says the same.
         path: its document.
-        documents: every document by path, with what was done; None where nothing was.
-        is_new: whether it is new.
-        differs: why it cannot stand beside `item`, which says otherwise, as the end of a sentence; nothing was done
-            then.
+        documents: every document by path after the change; None if nothing changed.
+        is_new: whether the item is new.
+        differs: why the new text contradicts `item`, as the end of a sentence; nothing changed then.
     """
 
     item: Item
@@ -201,14 +200,14 @@ class Filed:
 
 
 def file_own_item(kind: ItemType, text: str, path: str, held: Held, *, anyway: bool = False) -> Filed:
-    """File an item of the owner's; what says the same already is confirmed instead, as a night would.
+    """File an owner's item; an existing item that says the same is confirmed instead, as by a night.
 
     Args:
         kind: its type.
         text: its sentence.
-        path: the document's path, or empty for the one where it belongs.
+        path: the document's path, or empty to choose one.
         held: the memory as it is.
-        anyway: file it beside whatever says nearly the same, or otherwise; never beside the same words.
+        anyway: file it even if another item nearly repeats or contradicts it; never beside the same words.
     """
     home = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, held.snapshot.unreadable()))
     items = [
@@ -230,10 +229,10 @@ def file_own_item(kind: ItemType, text: str, path: str, held: Held, *, anyway: b
 
 
 def _confirmed(item: Item, path: str, held: Held) -> Filed:
-    """Return what stands already as the owner's word, confirmed today."""
-    said = max(item.confirmed, held.today)
+    """Return an existing item as the owner's, confirmed today."""
+    day = max(item.confirmed, held.today)
     own = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, doubted="", unverified=False)
-    own = own if own.since == said else replace(own, confirmed=said)
+    own = own if own.since == day else replace(own, confirmed=day)
     if own == item:
         return Filed(item, path)
     _, placed = placed_item(held.documents, item.id)

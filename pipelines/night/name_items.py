@@ -1,4 +1,4 @@
-"""Naming items: by the beginning of an id, or by a few words, which must mean one item alone."""
+"""Naming items: by the start of an id, or by a few words that match exactly one item."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ _BEGINNING: Final = re.compile(r"k[0-9a-f]+")
 def named_items(
     documents: Mapping[str, Document], arguments: Sequence[str], sought: Sought, shown: Callable[[str], str] = str
 ) -> list[str]:
-    """Return the ids of the items that a person or an agent names, each once.
+    """Return the ids of the items that a person or an agent named, each once.
 
-    An argument is the beginning of an id, or a few words in quotation marks; words without them are one name together.
+    An argument is the start of an id, or a few quoted words; unquoted words together are one name.
 
     Args:
         documents: every document by path.
         arguments: what was typed.
-        sought: whether an item can be meant by words, and what such items are called, as `open todo`; by an id any item
-            can be meant, for the caller to say why it will not do.
-        shown: what people call the file at a path.
+        sought: which items words can match, and what to call them, such as `open todo`; an id can match any item, so
+            that the caller can say why it will not do.
+        shown: turns a path into the file name that people know.
 
     Raises:
-        UnknownItem: no item, or more than one, has an id that begins so.
-        UsageFault: words mean none, or more than one; the nearest are offered.
+        UnknownItem: no item's id starts so, or more than one does.
+        UsageFault: words match no item, or more than one; the message offers the nearest.
     """
     fits, what = sought
     held = [(document.path, placed.item) for document, placed in numbered(documents.values())]
@@ -67,16 +67,14 @@ def named_items(
 
 
 def _meant(words: str, fitting: Sequence[Held], what: str, shown: Callable[[str], str]) -> str:
-    """Return the id of the one item that words mean.
-
-    The same words come first, then the same but for days, then what holds all of them, or is held by them.
+    """Return the id of the one item that words match: the same words first, then all but days, then a subset.
 
     Raises:
-        UsageFault: there is none, or more than one.
+        UsageFault: none or more than one matches.
     """
-    said = keywords(words)
+    wanted = keywords(words)
     ranked = [
-        (likeness(words, path, item) or int(bool(said) and said <= keywords(item.text)), path, item)
+        (likeness(words, path, item) or int(bool(wanted) and wanted <= keywords(item.text)), path, item)
         for path, item in fitting
     ]
     most = max((rank for rank, *_ in ranked), default=0)
@@ -84,14 +82,13 @@ def _meant(words: str, fitting: Sequence[Held], what: str, shown: Callable[[str]
     if len(meant) == 1:
         return meant[0][1].id
     many = len(meant) > 1
-    sentence = f"“{words}” means {len(meant)} {what}s" if many else f"No {what} is called “{words}”"
+    sentence = f"“{words}” matches {len(meant)} {what}s" if many else f"No {what} matches “{words}”"
     offered = _nearest(words, meant if many else fitting)
     if not offered:
         raise UsageFault(f"{sentence}.", f"There is no {what}.")
     rows = "".join(f"\n  {_row(item)} ({shown(path)})" for path, item in offered)
-    raise UsageFault(
-        f"{sentence}.", f"Nothing was done. {'Name one' if many else 'Nearest are these; name one'} by its id:{rows}"
-    )
+    hint = "Name one by its id:" if many else "Name an item by its id; the nearest are:"
+    raise UsageFault(f"{sentence}.", f"Nothing was changed. {hint}{rows}")
 
 
 def _row(item: Item) -> str:
@@ -100,12 +97,12 @@ def _row(item: Item) -> str:
 
 
 def _nearest(words: str, items: Sequence[Held]) -> list[Held]:
-    """Return the items that share the most telling words with some words; then those that are spelled most alike."""
+    """Return the items that share the most distinctive words with a text, then those spelled most alike."""
     counts = Counter(word for _, item in items for word in keywords(item.text))
-    said, spelled = keywords(words), folded(words)
+    wanted, spelled = keywords(words), folded(words)
 
     def nearness(pair: Held) -> tuple[float, float]:
-        shared = sum(1 / counts[word] for word in said & keywords(pair[1].text))
+        shared = sum(1 / counts[word] for word in wanted & keywords(pair[1].text))
         return shared, SequenceMatcher(None, spelled, folded(pair[1].text), autojunk=False).quick_ratio()
 
     return sorted(items, key=nearness, reverse=True)[:_OFFERED]

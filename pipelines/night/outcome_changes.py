@@ -1,6 +1,7 @@
-"""What becomes of items at somebody's word: they end, are corrected, or are reopened.
+"""Close, correct and reopen items at somebody's word.
 
-The owner's word is carried out. An agent's changes only what is trusted no more than that; of the rest Review.md asks.
+The owner's word is applied. An agent's word changes only items that are trusted no more than the agent; for the others,
+Review.md asks.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from pipelines.store.item import Evidence, ItemType
 
 
-_AGENT_ONLY: Final = "what is held is trusted more than an agent's word"
+_AGENT_ONLY: Final = "the item is trusted more than an agent's word"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,11 @@ class Voice:
     Args:
         today: the memory's day.
         trust: owner, or that of an agent's session.
-        place: the line of the log that says so; None for the owner, who needs none.
-        by: what stands for who wrote it in a new item; empty for the owner.
-        shown: what people call the file at a path.
+        place: the log line that says so; None for the owner, who needs none.
+        by: the author recorded in a new item; empty for the owner.
+        shown: turns a path into the file name that people know.
         quote: the words of that line.
-        asks: why a person decides whatever is changed, as a clause; or empty.
+        asks: why a person must decide on any change, as a clause; or empty.
     """
 
     today: str
@@ -63,15 +64,15 @@ class Voice:
 
     @property
     def sources(self) -> Sources:
-        """How a question of Review.md tells of that line."""
+        """The source to show in a question of Review.md."""
         return Sources(lambda evidence: self.quote if evidence == self.place else "", self.shown)
 
     def may_change(self, item: Item) -> bool:
-        """Whether this word is enough to change an item."""
+        """Whether this word may change an item."""
         return not self.why_not(item)
 
     def why_not(self, item: Item) -> str:
-        """Return why this word is not enough to change an item, as a clause; empty where it is."""
+        """Return why this word may not change an item, as a clause; empty if it may."""
         return self.asks or ("" if self.trust.reaches(item.trust) else _AGENT_ONLY)
 
 
@@ -81,10 +82,10 @@ class Outcome:
 
     Args:
         id: its id.
-        was: the item as it stood.
-        asked: whether nothing was done, and Review.md asks a person.
-        new: the id of the item in its place, or that took its place once; empty where there is none.
-        is_new: whether that one is new.
+        was: the item before.
+        asked: whether nothing changed, and Review.md asks a person.
+        new: the id of its successor, if any, else empty.
+        is_new: whether the successor is new.
     """
 
     id: str
@@ -100,16 +101,16 @@ Changed = tuple[dict[str, "Document"], list[Outcome]]
 def close_items(
     documents: Mapping[str, Document], idents: Iterable[str], how_of: Callable[[ItemType], Status], voice: Voice
 ) -> Changed:
-    """Return the documents with items ended, and what became of each; what ended so already stays as it is.
+    """Return the documents with items closed, and each outcome; an item that ended so already is unchanged.
 
     Args:
         documents: every document by path.
         idents: their ids.
-        how_of: how an item of a type ends.
+        how_of: the status that closes a type of item.
         voice: whose word it is.
 
     Raises:
-        UsageFault: one of them cannot end so, or does not hold any more.
+        UsageFault: an item cannot end so, or is no longer active.
     """
     after, outcomes, claims = dict(documents), [], list[Claim]()
     for ident in idents:
@@ -133,15 +134,15 @@ def close_items(
 
 
 def check_ending(item: Item, how: Status, advice: str = "") -> None:
-    """Check that an item of its type can end so.
+    """Check that an item's type allows an outcome.
 
     Args:
         item: the item.
         how: its outcome.
-        advice: what to do where it cannot.
+        advice: what to do if it does not.
 
     Raises:
-        UsageFault: it cannot; the sentence says how it can.
+        UsageFault: it does not; the sentence lists the outcomes it allows.
     """
     if how is not Status.NEVER_HELD and how not in OUTCOMES[item.type]:
         ways = " or ".join(OUTCOMES[item.type])
@@ -151,11 +152,10 @@ def check_ending(item: Item, how: Status, advice: str = "") -> None:
 def correct_item(
     documents: Mapping[str, Document], ident: str, text: str, voice: Voice, *, never_held: bool = False
 ) -> Changed:
-    """Return the documents with a new sentence in an item's place, and what became of that.
+    """Return the documents with a new sentence in an item's place, and the outcome.
 
-    The new item has the old one's type, section, due day and pin. Where another item says the sentence already, that
-    one takes the place. Where the old one was wrong all along, the new one holds from the day on which the old one was
-    believed to.
+    The new item has the old one's type, section, due day and pin. If another item has the sentence already, it becomes
+    the successor. If the old one was wrong all along, the new one holds from the old one's first day.
 
     Args:
         documents: every document by path.
@@ -165,14 +165,14 @@ def correct_item(
         never_held: whether the old one was a mistake from the beginning.
 
     Raises:
-        UsageFault: the old one does not hold any more, or says the same.
+        UsageFault: the old item is no longer active, or has the same text.
     """
     path, placed = placed_item(documents, ident)
     old = placed.item
     _must_hold(old, path, voice)
     if folded(text) == folded(old.text):
         raise UsageFault(f"{ident} says that already.", "To change only its spelling, edit the line in its document.")
-    same = _said_already(documents, old, text)
+    same = _same_text(documents, old, text)
     if same and not voice.may_change(old):
         claim = Claim(ended(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, voice.why_not(old))
         return dict(claimed(documents, [claim], voice.sources, voice.today)[0]), [Outcome(ident, old, asked=True)]
@@ -190,7 +190,7 @@ def correct_item(
     return without_questions(after, [ident]), [Outcome(ident, old, new=new.id, is_new=not same)]
 
 
-def _said_already(documents: Mapping[str, Document], old: Item, text: str) -> Item | None:
+def _same_text(documents: Mapping[str, Document], old: Item, text: str) -> Item | None:
     items = (placed.item for document, placed in numbered(documents.values()) if document.path != REVIEW)
     found = (one for one in items if one.active and one.type is old.type and one.id != old.id)
     return next((one for one in found if folded(one.text) == folded(text)), None)
@@ -216,10 +216,10 @@ def _successor(documents: Mapping[str, Document], old: Item, path: str, text: st
 
 
 def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice: Voice) -> Changed:
-    """Return the documents with items that had ended as they stood before; one that holds already stays as it is.
+    """Return the documents with closed items as they were before; an active item is unchanged.
 
-    What took an item's place stays, and is named in the outcome. What a person ended, and what a more trusted item took
-    the place of, is not reopened by an agent's word: Review.md asks.
+    A successor stays, and the outcome names it. An agent may not reopen an item that a person closed, or whose
+    successor is trusted more: Review.md asks.
 
     Args:
         documents: every document by path.
@@ -227,7 +227,7 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
         voice: whose word it is.
 
     Raises:
-        UsageFault: one of them waits, or is archived, or is gone for good.
+        UsageFault: an item waits for review, is archived, or cannot be reopened.
     """
     after, outcomes, claims = dict(documents), [], list[Claim]()
     known = items_by_id(documents)
@@ -247,7 +247,7 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
         else:
             evidence = (*item.evidence, voice.place) if voice.place else item.evidence
             why = "a person ended it" if by_owner else _AGENT_ONLY
-            claims.append(Claim(replace(item, evidence=evidence), REOPEN, why, "An agent says that it holds again"))
+            claims.append(Claim(replace(item, evidence=evidence), REOPEN, why, "An agent says that it is true again"))
         outcomes.append(Outcome(ident, item, asked=not may, new=successor[1].id if successor else ""))
     after = without_questions(after, [one.id for one in outcomes if not one.asked])
     return dict(claimed(after, claims, voice.sources, voice.today)[0]), outcomes
@@ -257,7 +257,7 @@ def _must_hold(item: Item, path: str, voice: Voice) -> None:
     """Check that an item is live or open.
 
     Raises:
-        UsageFault: it is not; the advice says what to do first.
+        UsageFault: it is neither; the advice says what to do first.
     """
     if path == REVIEW or item.status is Status.WAITING:
         raise UsageFault(

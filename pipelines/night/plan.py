@@ -81,23 +81,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Night:
-    """What a run is given.
+    """The input of a run.
 
     Args:
         root: the memory.
         settings: its settings.
         extractor: who reads the logs.
-        now: the moment at which the run acts.
-        again: a day to be read anew, its tombstones set aside; empty for none.
-        at_once: how many days the extractor is asked about at the same time.
-        rereads: whether the extractor is a model, who reads again what only the rules could read on earlier nights.
-        embedder: gives the local model by which the review tells that two sentences mean the same, or None.
-        vectors: those of items, by which the review finds neighbours; it finds them by words alone where none is given.
-        reviewer: the models that are asked what becomes of the candidates, or None where the rules alone judge them.
-        verifier: the models that are asked whether the quotes say it, or None where no model reads.
-        writer: the models that write states and episodes, or None where code does.
-        rules_from: whose rules are filed unasked: `self` for the agent's own journal and the owner's, or `owner`.
-        sharing: the remote that the memory is shared by, or None.
+        now: the time the run acts at.
+        again: a day to read again, with its tombstones set aside; empty for none.
+        at_once: how many days the extractor reads in parallel.
+        rereads: whether the extractor is a model, and reads again what only the rules could read before.
+        embedder: returns the local model that tells the review whether two sentences mean the same, or None.
+        vectors: of items, so that the review finds neighbours; without them it compares words only.
+        reviewer: the models that decide what becomes of candidates, or None if the rules decide.
+        verifier: the models that check items against their quotes, or None if no model reads.
+        writer: the models that write states and episodes, or None if code does.
+        rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
+        sharing: the remote that shares the memory, or None.
     """
 
     root: Path
@@ -131,24 +131,24 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Decided:
-    """What the stages of a night came to, one after the other.
+    """The results of the stages of a night, in order.
 
     Args:
-        captured: the logs as they may be read.
-        redacted: log → the secrets that were taken out of it.
+        captured: the logs, cleaned for reading.
+        redacted: log → the secrets removed from it.
         private: logs that hold, or held, something private.
         reconciled: people's edits.
         answered: people's answers in Review.md.
-        extracted: what was read.
-        reviewed: what models said of the candidates, or None where none was asked.
-        checked: the rulings that are carried out, and what the second reader came to.
-        meaning: the local model that could be asked, or empty.
+        extracted: what the extractor read.
+        reviewed: the models' verdicts on the candidates, or None if no model was asked.
+        checked: the rulings to carry out, and the second reader's answers.
+        meaning: the local embedding model that was available, or empty.
         promoted: what was filed.
-        claims: ids of items about which a person is asked what a line says of them.
-        archives: paths of projects that are proposed for Archives.
+        claims: ids of items that a log line speaks of, where a person must decide.
+        archives: paths of projects proposed for Archives.
         briefed: the states and episodes that were written.
-        pruned: the documents as they are to be written, and what a cap moved.
-        logs: path → bytes of each log as it is to be written; None where it goes.
+        pruned: the documents as they will be written, and what a cap moved.
+        logs: path → bytes of each log as it will be written; None to delete it.
         state: path → bytes of each file under State.
     """
 
@@ -171,7 +171,7 @@ class _Decided:
 
     @property
     def tally(self) -> Tally:
-        """What all calls of models came to."""
+        """The cost of all model calls."""
         tally, reviewed = Tally(), self.reviewed.tally if self.reviewed else Tally()
         for part in (self.extracted.tally, reviewed, self.checked.tally, self.briefed.tally):
             tally.add(part)
@@ -179,7 +179,7 @@ class _Decided:
 
 
 def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
-    """Read the memory and decide everything; nothing is written.
+    """Read the memory and decide everything; write nothing.
 
     Raises:
         BrokenChangeSet: the changes would break a promise.
@@ -270,7 +270,7 @@ def _rule(
     stones: frozenset[Tombstone],
     asked_model: ModelReview | None,
 ) -> tuple[list[Ruling], ReviewContext]:
-    """Return the rulings on what was found, in order of the days, and what they go by."""
+    """Return the rulings on the candidates, in order of the days, and the context they were made in."""
     items = catalog.items
     gate = Gate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
     is_reread = reread_in(days, night.again)
@@ -286,7 +286,7 @@ def _rule(
     ]
     forms = [form for day in extracted.read for form in read_forms(day.fresh)]
     rulings = review(filed, extracted.operations, forms, context)
-    # What is read once more says nothing once more.
+    # Reading a line again confirms nothing.
     return [
         one for one in rulings if not (one.kind is OperationKind.CONFIRM and one.candidate and is_reread(one.candidate))
     ], context
@@ -295,11 +295,11 @@ def _rule(
 def _ask(
     night: Night, snapshot: Snapshot, promoted: Promoted, quotes: Quotes, logs: Mapping[str, bytes]
 ) -> tuple[Mapping[str, Document], tuple[str, ...], tuple[str, ...]]:
-    """Ask what cannot be decided, and propose what is over.
+    """Add the questions for a person, and propose finished projects for Archives.
 
     Returns:
-        The documents; the ids of items about which a person is asked what a line says of them; the paths of projects
-        that are proposed for Archives.
+        The documents; the ids of items that a log line speaks of, where a person must decide; the paths of projects
+        proposed for Archives.
     """
     today, sources = night.today, Sources(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
     documents = asked(promoted.documents, promoted.questions, sources, today)
@@ -311,12 +311,12 @@ def _ask(
 
 
 def _read_before(git: Git, path: str, digest: str) -> frozenset[str] | None:
-    """Return the entries of the version of a log that has a digest, or None where git holds none."""
+    """Return the entries of the version of a log with this digest, or None if git has none."""
     for commit in git.versions(path):
         try:
             data = git.show(commit, path)
         except TooMuchFromGit:
-            continue  # no log was ever read that is so large
+            continue  # no log that large was ever read
         keys = [entry.key for entry in parse_entries(path, "", (data or b"").decode(errors="replace"))]
         if entries_digest(keys) == digest:
             return frozenset(keys)
@@ -324,7 +324,7 @@ def _read_before(git: Git, path: str, digest: str) -> frozenset[str] | None:
 
 
 def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> RunReport:
-    """Return a report that says what was decided, all but what writing it comes to."""
+    """Return the report on what was decided, without the fields that writing fills in."""
     extracted, promoted, shown = decided.extracted, decided.promoted, snapshot.shown
     briefing, left = decided.pruned.documents.get(BRIEFING), [str(one) for one in snapshot.warnings if one.pending]
     people, answered = decided.reconciled, decided.answered
@@ -377,7 +377,7 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
         fallback=extracted.fallback,
         reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
         meaning=decided.meaning,
-        # Why something is left comes first.
+        # The reason something is pending comes first.
         warnings=[*left, *night.settings.ignored_note, *_warnings(git, snapshot, decided)],
         pending=bool(left),
     )
@@ -386,11 +386,11 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
 def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
     review, promoted = snapshot.shown(REVIEW), decided.promoted
     notes = [str(warned) for warned in snapshot.warnings if not warned.pending]
-    if snapshot.layout.in_place:  # the logs keep what they hold; one with a secret is named when the run is over
-        why = "has something marked as private in it; it is left as it is and not committed, and that is not read"
+    if snapshot.layout.in_place:  # the logs are a person's own; a log with a secret is named when the run is over
+        why = "holds text marked as private. The file was neither changed nor committed, and that text was not read"
         notes += [f"{snapshot.shown(path)} {why}." for path in decided.private]
     else:
-        purge = "; git holds it still, and `curate check --secrets --history` says how to purge that"
+        purge = ". Git history still has a copy: `curate check --secrets --history` shows how to purge it"
         held_by_git = (
             _with_secret_in_git(git, decided.redacted, load_redactor(snapshot.root)) if decided.redacted else set[str]()
         )
@@ -398,41 +398,45 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
             f"{path}: {format_found(found)} redacted{purge if path in held_by_git else ''}."
             for path, found in sorted(decided.redacted.items())
         ]
-        notes += [f"{path}: what was marked as private is gone from it." for path in decided.private]
-    notes += [f"{path} names no day (DAY-NAME.md), so it was not folded." for path in decided.captured.odd]
+        notes += [f"{path}: the text marked as private was removed." for path in decided.private]
+    notes += [
+        f"{path} was not folded, because its name has no date. Rename it to DAY-NAME.md."
+        for path in decided.captured.odd
+    ]
     if gone := len(decided.reconciled.asked):
-        notes.append(f"{gone} items are gone from their documents; {review} asks whether to retract or restore them.")
+        notes.append(f"{gone} items are gone from their documents. Retract or restore them in {review}.")
     if questions := sum(one.rival is not None for one in promoted.questions):
-        count = "1 new item contradicts" if questions == 1 else f"{questions} new items contradict"
-        notes.append(f"{count} what stands; {review} asks which holds.")
+        count = (
+            "1 new item contradicts an existing one" if questions == 1 else f"{questions} new items contradict others"
+        )
+        notes.append(f"{count}. Decide in {review} which to keep.")
     if waiting := len(promoted.questions) - questions:
-        count = "1 new item is" if waiting == 1 else f"{waiting} new items are"
-        notes.append(f"{count} held in {review}: nobody vouches for what they say.")
+        count = "1 new item waits" if waiting == 1 else f"{waiting} new items wait"
+        notes.append(f"{count} in {review} for your approval.")
     if claims := len(decided.claims):
         count = "1 item" if claims == 1 else f"{claims} items"
-        notes.append(f"Lines of the log say of {count} what a person decides; {review} asks.")
+        notes.append(f"The logs say that {count} may be over or wrong. Decide in {review}.")
     if (folded := len(read_queue(decided.pruned.documents.get(REVIEW))) - MOST_SHOWN) > 0:
         count = "1 more question waits" if folded == 1 else f"{folded} more questions wait"
-        notes.append(f"{count} folded in {review}, behind the first ones.")
+        notes.append(f"{count} in {review}, folded away below the first {MOST_SHOWN}.")
     if archives := [snapshot.shown(path) for path in decided.archives]:
-        notes.append(f"{' and '.join(archives)} may be over; {review} asks whether to archive.")
+        it = "it" if len(archives) == 1 else "them"
+        notes.append(f"{' and '.join(archives)} may be finished. Decide in {review} whether to archive {it}.")
     read = [f"{snapshot.shown(path)}: {note}" for path, note in decided.extracted.notes]
     if failure := decided.checked.failure:
-        read.append(f"Nobody could be asked whether the quotes say what is claimed. {failure}")
+        read.append(f"No model could check the items against their quotes. {failure}")
     if failure := decided.briefed.failure:
-        read.append(
-            f"Code wrote what a model could not write, or nobody could verify, of states and episodes. {failure}"
-        )
+        read.append(f"Some states and episodes were written by code, without a model. {failure}")
     return [*notes, *decided.answered.notes, *map(veil, (*read, *(decided.reviewed.notes if decided.reviewed else ())))]
 
 
 def _with_secret_in_git(git: Git, paths: Collection[str], redactor: Redactor) -> set[str]:
-    """Return the logs of which the last commit holds a version with a secret in it."""
+    """Return the logs whose version in the last commit holds a secret."""
     found: set[str] = set()
     if (head := git.head()) is None:
         return found
     for path in paths:
-        with contextlib.suppress(TooMuchFromGit):  # `curate check --secrets --history` looks by no log's size
+        with contextlib.suppress(TooMuchFromGit):  # `curate check --secrets --history` has no size limit
             if path in git.tree(head) and redactor.find(git.show(head, path) or b""):
                 found.add(path)
     return found

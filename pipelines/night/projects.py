@@ -1,6 +1,6 @@
-"""Projects renamed and closed, by hand or by an answer: the document moves, its items keep their ids.
+"""Rename and archive projects, by hand or by an answer: the document moves, its items keep their ids.
 
-A project of which all is done, and of which nobody spoke for long, is proposed for Archives.
+A project whose todos are all done and that has been idle for long is proposed for Archives.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ARCHIVE: Final = "archive"
 CHOICES: Final = ("archive: move it to Archives", "keep: leave it where it is, until something new is said of it")
 KEPT: Final = "kept"
-"""The key of a project's front matter that holds the day on which a person said that it goes on."""
+"""The front matter key with the day on which a person chose to keep the project."""
 
 
 def named_in(title: str, documents: Mapping[str, Document]) -> str:
@@ -43,45 +43,45 @@ def named_in(title: str, documents: Mapping[str, Document]) -> str:
 
 
 def kept(document: Document, day: str) -> Document:
-    """Return a project that is not to be proposed for the archive again, as of a day."""
+    """Return a project marked as kept on a day, so that it is not proposed for the archive again."""
     if document.front.lines and not document.faults:
         return with_front_matter(document, {KEPT: day})
     return document if document.faults else with_front_lines(document, [f"{KEPT}: {day}"])
 
 
 def open_todos(document: Document) -> tuple[Item, ...]:
-    """Return the todos of a document that are open still."""
+    """Return the open todos of a document."""
     return tuple(placed.item for placed in document.items if placed.item.status is Status.OPEN)
 
 
 def archived_project(documents: Mapping[str, Document], path: str, theirs: Collection[str] = ()) -> dict[str, Document]:
-    """Return the documents with a project moved to Archives/, its items archived, and links to it following.
+    """Return the documents with a project moved to Archives/, its items archived, and links updated.
 
-    What people wrote in it stays as it is; lines of items keep their words, and say in their comments what they are.
+    People's text in it stays; item lines keep their words, and only their comments change.
 
     Args:
         documents: every document by path.
         path: the project's.
-        theirs: documents that are a person's own files: their links are left as they are.
+        theirs: a person's own files; links in them stay as they are.
     """
     document = documents[path]
     target = free_path(f"Archives/{document.id.rpartition('/')[2]}.md", documents)
     title = document.title
     still = commented(document, {p.line: archived(p.item) for p in document.items if p.item.id and p.item.active})
     still = with_front_matter(still, {"status": "archived"})
-    return _led(documents, still, (path, title), (target, title), theirs)
+    return _with_links(documents, still, (path, title), (target, title), theirs)
 
 
 def renamed_project(
     documents: Mapping[str, Document], path: str, title: str, theirs: Collection[str] = ()
 ) -> dict[str, Document]:
-    """Return the documents with a project renamed: its file, its title, and every link to it; the old name stays one.
+    """Return the documents with a project's file, title and links renamed; its old name becomes an alias.
 
     Args:
         documents: every document by path.
         path: the project's.
-        title: its new title, as `document_title` gives it.
-        theirs: documents that are a person's own files: their links are left as they are.
+        title: its new title, from `document_title`.
+        theirs: a person's own files; links in them stay as they are.
     """
     document = documents[path]
     was, stem = document.title, document.id.rpartition("/")[2]
@@ -89,24 +89,24 @@ def renamed_project(
     new = with_alias(_retitled(document, title), was)
     if slug(was) != slug(stem) and target != path:
         new = with_alias(new, stem)
-    return _led(documents, new, (path, was), (target, title), theirs)
+    return _with_links(documents, new, (path, was), (target, title), theirs)
 
 
-def _led(
+def _with_links(
     documents: Mapping[str, Document],
     document: Document,
     old: tuple[str, str],
     new: tuple[str, str],
     theirs: Collection[str],
 ) -> dict[str, Document]:
-    """Return the documents with links following; the briefing's own pointers are written anew, whatever they say."""
+    """Return the documents with links updated; the briefing's generated rows are rewritten later anyway."""
     bare = {BRIEFING: without_pointers(documents[BRIEFING])} if BRIEFING in documents else {}
     before = {**documents, **bare, document.path: document}
     return {**followed(before, old, new), **{path: before[path] for path in theirs if path in before}}
 
 
 def _retitled(document: Document, title: str) -> Document:
-    """Return a document with another title where its title stands: in its front matter, and as its first heading."""
+    """Return a document with its title changed, in the front matter and the first heading."""
     was, lines = document.title, list(document.lines)
     first = next((h for h in document.headings if h.level == 1 and h.title), None)
     if first and first.title == was:
@@ -125,17 +125,17 @@ def propose_archives(
     idle_days: int,
     shown: Callable[[str], str],
 ) -> tuple[Mapping[str, Document], tuple[str, ...]]:
-    """Return the documents with an entry in Review.md for each project to be archived, and their paths.
+    """Return the documents with an entry in Review.md for each project to archive, and the projects' paths.
 
-    Such a project had Todos and has none open, and no item and no log of the last days tells of it. It is asked about
-    once, and again only when something was said of it after a person chose to keep it.
+    Such a project had todos, none is open, and no recent item or log mentions it. A person is asked once, and again
+    only if something new mentions the project after they chose to keep it.
 
     Args:
         documents: every document by path.
         logs: path → bytes of each log.
         today: the memory's day.
-        idle_days: how long nothing was said of it.
-        shown: what people call the file at a path; the path is a part of that.
+        idle_days: for how many days nothing may mention it.
+        shown: turns a path into the file name that people know, which contains the path.
     """
     try:
         since = (date.fromisoformat(today) - timedelta(days=idle_days)).isoformat()
@@ -147,14 +147,15 @@ def propose_archives(
         if document.kind is Kind.PROJECT and path not in asked and _is_over(document, logs, since):
             found.append(path)
             done = sum(p.item.status is Status.DONE for p in document.items)
-            what = "its one todo is done" if done == 1 else f"all its {done} todos are done"
-            why = f"Of “{plain(document.title, 80)}” {what}, and nothing was said of it since {_last_day(document)}."
+            what = "the one todo" if done == 1 else f"all {done} todos"
+            last = f"nothing has mentioned it since {_last_day(document)}"
+            why = f"“{plain(document.title, 80)}” has {what} done, and {last}."
             after = with_entry(after, ARCHIVE, today, f"{ARCHIVE}: {shown(path)}", why, CHOICES)
     return after, tuple(found)
 
 
 def _is_over(document: Document, logs: Mapping[str, bytes], since: str) -> bool:
-    """Whether all todos of a project are done, and nothing was said of it from a day on."""
+    """Whether all todos of a project are done, and nothing mentions it from a day on."""
     todos = [p.item.status for p in document.items if p.item.type is ItemType.TODO]
     if Status.OPEN in todos or Status.DONE not in todos or document.front.get("status").casefold() in CLOSED_STATUS:
         return False

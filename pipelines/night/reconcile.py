@@ -1,9 +1,8 @@
-"""Reconcile: people's edits between runs are seen, and they win.
+"""Reconcile: people's edits between runs are detected, and they win.
 
-An item whose text was changed keeps its id and becomes the owner's; one whose strike-through was taken away holds
-again; a labelled line without an id gets one, and so does a copied line; a deleted item leaves a tombstone, so that it
-is never proposed again. When so many are gone at once that it looks like a bad checkout, nothing is retracted:
-Review.md asks.
+A reworded item keeps its id and becomes the owner's. An item is active again once its strike-through is removed. A
+labelled line without an id gets one, and so does a copied line. A deleted item leaves a tombstone, so that it is never
+proposed again. If so many are gone at once that it looks like a bad checkout, nothing is retracted: Review.md asks.
 """
 
 from __future__ import annotations
@@ -32,28 +31,28 @@ if TYPE_CHECKING:
 
 
 MANY_GONE: Final = 5
-"""More items than this gone at once look like a bad checkout."""
+"""If more items than this are gone at once, it looks like a bad checkout."""
 SMALL: Final = 4
 """A document with fewer items than this may lose half of them without a question."""
 _WHY_ASKED: Final = (
-    "So many gone at once may be a bad checkout, so nothing was retracted. Until you tick a box they wait here."
+    "That many at once may be a bad checkout, so nothing was retracted. They wait here until you tick a box."
 )
 CHOICES: Final = (
     "retract: they were deleted on purpose, and are never proposed again",
-    "restore: put them back where they stood",
+    "restore: put them back where they were",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """The documents with people's edits understood.
+    """The documents after people's edits were understood.
 
     Args:
         documents: every document by path.
         edited: ids of items that a person reworded.
-        numbered: ids given to lines that had none of their own.
+        numbered: ids given to lines without one.
         retracted: tombstones of deleted items.
-        corrected: those of wordings that a person replaced; their items stand, so they name none.
+        corrected: tombstones of wordings that a person replaced; their items exist, so they name no id.
         asked: ids of items about which Review.md asks.
     """
 
@@ -66,12 +65,12 @@ class Reconciled:
 
     @property
     def stones(self) -> tuple[Tombstone, ...]:
-        """All tombstones that the edits leave."""
+        """All tombstones of the edits."""
         return *self.retracted, *self.corrected
 
 
 def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Document], today: str) -> Reconciled:
-    """Return the documents of a memory with what people edited in them since the last run understood."""
+    """Return a memory's documents after understanding people's edits since the last run."""
     baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
     return reconcile(documents, baseline, today, snapshot.shown)
 
@@ -79,13 +78,13 @@ def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Docum
 def reconcile(
     documents: Mapping[str, Document], baseline: Baseline, today: str, shown: Callable[[str], str] = str
 ) -> Reconciled:
-    """Return the documents as people's edits mean them.
+    """Return the documents after understanding people's edits.
 
     Args:
         documents: every document as it is now.
         baseline: the documents as the last run left them.
         today: the memory's day.
-        shown: what people call the file at a path.
+        shown: turns a path into the file name that people know.
     """
     changed, same = baseline
     before = items_by_id(changed)
@@ -121,7 +120,7 @@ def reconcile(
         title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {shown(path)}"
         after = with_entry(after, "gone", today, title, _WHY_ASKED, CHOICES, items)
     after = _put_in_place(after, before)
-    # Who deletes the question whether a project goes to the archive says no.
+    # Deleting the question whether to archive a project means no.
     was, now = (
         {entry.title for entry in read_queue(side.get(REVIEW)) if entry.kind == "archive"} for side in (changed, after)
     )
@@ -135,12 +134,12 @@ def _wording(item: Item) -> tuple[str, str]:
 
 
 def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
-    """Whether a person took away the mark that an item is over; its comment tells of its end still."""
+    """Whether a person reopened an item by removing its mark; its comment still has its end."""
     return item.active and item.id in before and before[item.id][1].status in STRUCK | {Status.DONE}
 
 
 def _put_in_place(documents: dict[str, Document], before: Mapping[str, tuple[str, Item]]) -> dict[str, Document]:
-    """Return the documents with what holds again where it belongs: in its section, and superseded by nothing."""
+    """Return the documents with reopened items back in their sections, and superseded by nothing."""
     after, again = dict(documents), set[str]()
     for path, document in documents.items():
         mine = [placed for placed in document.items if _holds_again(placed.item, before)]
@@ -155,7 +154,7 @@ def _put_in_place(documents: dict[str, Document], before: Mapping[str, tuple[str
 
 
 def _without_successions(item: Item, again: Container[str]) -> Item:
-    """Return an item without its links to those that it supersedes no longer."""
+    """Return an item without links to items that it no longer supersedes."""
     links = [(kind, tuple(i for i in ids if kind != "supersedes" or i not in again)) for kind, ids in item.links]
     return replace(item, links=tuple((kind, ids) for kind, ids in links if ids))
 
@@ -163,7 +162,7 @@ def _without_successions(item: Item, again: Container[str]) -> Item:
 def _keepers(
     documents: Mapping[str, Document], before: Mapping[str, tuple[str, Item]], same: frozenset[str]
 ) -> dict[str, tuple[str, int]]:
-    """Return id → (path, line) of the one place that keeps it: of copies, the one where it stood, else the first."""
+    """Return id → (path, line) of the place that keeps it: of several copies, the original place, else the first."""
     places: dict[str, list[tuple[str, Placed]]] = {}
     for document, placed in numbered(documents[path] for path in sorted(documents)):
         places.setdefault(placed.item.id, []).append((document.path, placed))
@@ -181,9 +180,9 @@ def _keepers(
 
 
 def _too_many(gone: Mapping[str, tuple[str, Item]], baseline: Mapping[str, Document]) -> frozenset[str]:
-    """Return the ids that are asked about: all, when too many are gone at once; else those of a document half gone.
+    """Return the ids to ask about: all, if too many are gone at once; else those of documents that lost half of theirs.
 
-    What already waited in Review.md is not asked about again.
+    Items that already waited in Review.md are not asked about again.
     """
     fresh = {ident: path for ident, (path, item) in gone.items() if item.status is not Status.WAITING}
     if len(fresh) > MANY_GONE:

@@ -1,4 +1,4 @@
-"""Reindex: the index follows the files. It is derived, so its failure loses nothing and never undoes a night."""
+"""Reindex: the index follows the files. It is derived, so a failure loses nothing and never undoes a night."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 NIGHT_SECONDS: Final = 1800.0
-"""A night's share for vectors: some megabytes of new logs; what is left of more waits for the next one."""
+"""A night's time for vectors, enough for some megabytes of new logs; the rest waits for the next night."""
 _BY_HAND_SECONDS: Final = 7.0
 NAMED: Final = 100
-"""Files without text that a run's report names at most: it is kept for good, and `curate status` names them all."""
+"""The most files without text that a report lists, since it is kept for good; `curate status` lists all."""
 CHECK_SECONDS: Final = 7 * 24 * 3600
-"""The whole index is checked for damage once a week: a check reads all of it, and a night shall follow what is new."""
+"""The index is checked for damage once a week: a check reads all of it, and a night should not."""
 
 
 def reindex(
@@ -33,9 +33,9 @@ def reindex(
 ) -> tuple[dict[str, object], tuple[str, ...]]:
     """Bring the index and its vectors up to date; return what was done, and sentences on what failed.
 
-    A run that finds no file changed embeds nothing where nothing lacks a vector, so that it ends at once. In a clone,
-    where a search has built the index, all do.
-    Embedding begins nothing new after `seconds`; `advance` is told how many texts are done, and of how many.
+    If no file changed and no vector is missing, nothing is embedded, and this ends at once. In a clone whose index a
+    search has built, all vectors are missing. No embedding starts after `seconds`; `advance` receives how many texts
+    are done, and of how many.
     """
     from pipelines.search.build import refresh_index, update_index  # noqa: PLC0415  sqlite-utils takes 200 ms to import
     from pipelines.search.indexed_files import unread  # noqa: PLC0415  as above
@@ -51,7 +51,7 @@ def reindex(
                 os.utime(descriptor)
                 os.close(descriptor)
     except (CurateError, sqlite3.Error, OSError) as fault:
-        return {}, (f"The index could not be brought up to date: {fault} `curate index --full` builds it anew.",)
+        return {}, (f"The index could not be brought up to date: {fault} To rebuild it, run `curate index --full`.",)
     row = asdict(report)
     done: dict[str, object] = row | {files: row[files][:NAMED] for files in ("skipped", "partial")}
     vectors_of = read_stamp(root)

@@ -1,7 +1,7 @@
-"""`curate check --fix`: what a careless hand edit broke and has one right answer is put right, in one commit.
+"""`curate check --fix`: repair what a careless edit broke, where there is one right answer, in one commit.
 
-Copied lines get ids of their own, links to nowhere go, Review.md asks about items that vanished, and State gets back
-what the last commit has; the rest is left to the person.
+Copied lines get their own ids, dead links are removed, Review.md asks about vanished items, and State files get their
+committed lines back. The rest is left to the person.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 
-_WHY: Final = "They stood in their documents once, and nothing says why they left. Until you tick a box they wait here."
+_WHY: Final = "They left their documents for no recorded reason. They wait here until you tick a box."
 
 
 def mend(root: Path, settings: Settings, when: datetime) -> str:
-    """Mend what has one right answer, commit it, and return what was done, or an empty string.
+    """Repair what has one right answer, commit it, and return what was done, or an empty string.
 
     Raises:
-        BrokenChangeSet: the mending itself would break a promise.
-        GitFault: the repository stays so broken that no commit can be made.
+        BrokenChangeSet: the repair itself would break a promise.
+        GitFault: the repository is too broken for a commit.
     """
-    committed = committed_stones(Git(root))  # before the edits by hand are
+    committed = committed_stones(Git(root))  # before people's edits are committed
     with direct_change(root, settings, when, "curate check --fix") as held:
         snapshot, git = held.snapshot, held.git
         people = understand_edits(git, snapshot, snapshot.documents, held.today)
@@ -55,33 +55,34 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
         known = {*items_by_id(documents), *buried_ids(snapshot), *hidden_ids(snapshot, git), *gone}
         documents, unlinked = _unlinked(documents, known)
         done = {
-            "ids given": len(people.numbered),
-            "rewordings noted": len(people.edited),
-            "deletions noted": len(people.retracted),
-            "links to nowhere taken out": unlinked,
-            "vanished items put into Review.md": len(vanished) + len(people.asked),
-            "tombstones put back": len(lost),
-            "unreadable lines taken out of State": sum(map(len, broken.values())),
+            "id{s} given": len(people.numbered),
+            "rewording{s} noted": len(people.edited),
+            "deletion{s} noted": len(people.retracted),
+            "dead link{s} removed": unlinked,
+            "vanished item{s} listed in Review.md": len(vanished) + len(people.asked),
+            "tombstone{s} restored": len(lost),
+            "unreadable line{s} removed from State": sum(map(len, broken.values())),
         }
         stones = [*people.stones, *lost]
         if stones:
-            broken.pop(TOMBSTONES, None)  # what is written for them leaves such lines out
+            broken.pop(TOMBSTONES, None)  # rewriting the file drops such lines
         further = [Change(path, snapshot.state[path], _without(snapshot.state[path], broken[path])) for path in broken]
         mended = Deed(documents, "Mend what a check found", changed=sum(done.values()), stones=stones, further=further)
         if not held.write(mended)[1]:
             return ""
-    return ", ".join(f"{count} {what}" for what, count in done.items() if count) or "caps and pointers"
+    parts = (f"{count} {what.format(s='s' * (count > 1))}" for what, count in done.items() if count)
+    return ", ".join(parts) or "caps and pointers"
 
 
 def _without(data: bytes, lines: Sequence[int]) -> bytes:
-    """Return a file without the lines of those numbers, counted from 1."""
+    """Return a file without some lines, numbered from 1."""
     return b"\n".join(line for number, line in enumerate(data.split(b"\n"), 1) if number not in lines)
 
 
 def _unlinked(documents: dict[str, Document], known: set[str]) -> tuple[dict[str, Document], int]:
-    """Return the documents without links to ids that are not known, and how many items had one.
+    """Return the documents without links to unknown ids, and how many items had one.
 
-    A link by which the status of an item is told stays.
+    Links that define an item's status stay.
     """
     after, count = dict(documents), 0
     for path, document in documents.items():

@@ -1,6 +1,6 @@
-"""A run repeated: from the commit that it began with and the replies that it rests on, aside, without a network.
+"""Repeat a run in a folder of its own, from the commit it started from and the replies it used, without a network.
 
-Nothing in here could call a model: where no reply is kept, the call fails. The memory itself is only read.
+Nothing here can call a model: without a kept reply, the call fails. The memory itself is only read.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What a replay came to.
+    """The result of a replay.
 
     Args:
         run: the run.
-        commit: the commit that stands in the memory, or the one that the run began with where it changed nothing.
-        replayed: the same, of the replay.
-        changes: each file that differs, as the run left it and as the replay did.
-        messages: the two commits as git has them, where they differ though the files do not; else empty.
-        without_reply: calls to which no reply is kept.
+        commit: the run's commit, or the one it started from if it changed nothing.
+        replayed: the same for the replay.
+        changes: each file that differs: its content after the run and after the replay.
+        messages: the two commits as git stores them, if they differ though the files do not; else empty.
+        without_reply: calls without a kept reply.
     """
 
     run: str
@@ -68,7 +68,7 @@ class Replayed:
 
     @property
     def same(self) -> bool:
-        """Whether the replay came to the same commit, and so to the same bytes."""
+        """Whether the replay made the same commit, and so the same bytes."""
         return self.commit == self.replayed
 
 
@@ -76,19 +76,19 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
     """Repeat a run in a folder of its own, and compare.
 
     Raises:
-        NotReplayable: the run left no report here that says what it was given, or is no run of the night.
+        NotReplayable: the run's input is not on record here, or it was not a night's run.
     """
     if run.undoes or not isinstance(run.reported("given"), dict):
-        why = "it took a run back" if run.undoes else "no report of it that says what it was given is on this machine"
+        why = "it is an undo" if run.undoes else "this machine has no report of its input"
         raise NotReplayable(run.id, why)
     base = run.commit.parent if run.commit else str(run.reported("base") or "")
     if not base:
-        raise NotReplayable(run.id, "its report does not say which commit it began with")
+        raise NotReplayable(run.id, "its report does not name the commit it started from")
     silent: list[_Silent] = []
     with tempfile.TemporaryDirectory(prefix="curate-replay-") as folder:
         memory = lay_out(git, base, Path(folder).resolve())
         own = Git(memory)
-        # The run's own report is no work of it; the one of an older version is in no commit.
+        # The run's report is not part of its work; older versions did not commit one.
         path = travelling_path(run.id)
         said = git.show(run.commit.commit, path) if run.commit else None
         report = (Change(path, None, said),) if said is not None else ()
@@ -103,10 +103,10 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
 
 
 def lay_out(git: Git, commit: str, folder: Path) -> Path:
-    """Lay a memory down as a commit has it, byte for byte, in a repository that borrows the objects of the first.
+    """Check a commit's memory out, byte for byte, into a repository that borrows the original's objects.
 
     Returns:
-        The memory below `folder`; its repository stands on that commit.
+        The memory below `folder`; its repository is at that commit.
     """
     made = Git(folder)
     kind = git.run("rev-parse", "--show-object-format").decode().strip()
@@ -133,7 +133,7 @@ def lay_out(git: Git, commit: str, folder: Path) -> Path:
 
 
 def _curate(night: Night, git: Git, run: Run, report: tuple[Change, ...]) -> str | None:
-    """Curate as the run did, and return the commit, or None where nothing changed."""
+    """Curate as the run did; return the commit, or None if nothing changed."""
     make_missing_folders(night.root)
     plan = plan_night(night, git, Watch())
     if not plan.changes:
@@ -151,19 +151,19 @@ def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:
 
 
 def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
-    """Return a night in which the rules read, or the kept replies of the models that read then.
+    """Return a night in which the rules, or the kept replies of the run's models, read the logs.
 
     Args:
-        root: the memory, where replies and vectors are kept.
-        memory: what is curated.
+        root: the memory, which holds the replies and vectors.
+        memory: the copy to curate.
         run: the run.
-        silent: takes the first model of each chain, which counts what no kept reply answers.
+        silent: receives the first model of each chain, which counts the calls without a kept reply.
     """
     given: Any = run.reported("given")
     now, meaning = datetime.fromisoformat(str(run.reported("now"))), str(given.get("meaning") or "")
 
     @cache
-    def local() -> Embedder | None:  # none where the run had none, or where another is here
+    def local() -> Embedder | None:  # none if the run had none, or a different one is installed
         found = local_embedder() if meaning else None
         return found if found and found.name == meaning else None
 
@@ -201,9 +201,9 @@ def _words(found: object) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _AsThen:
-    """An extractor for which the rules read the days that they read then; of the others kept replies tell.
+    """An extractor that repeats who read each day: the rules, or models by their kept replies.
 
-    A day that stayed pending has none among the replies that the run rests on, so it stays pending again.
+    A day that stayed pending has no kept replies in the run, so it stays pending again.
     """
 
     name: str
@@ -211,10 +211,10 @@ class _AsThen:
     by_rules: frozenset[str]
 
     def extract(self, request: ExtractionRequest) -> Extraction:
-        """Return what was read of a day.
+        """Return a day's extraction.
 
         Raises:
-            ModelFailed: a reply is not kept.
+            ModelFailed: there is no kept reply.
         """
         if request.day in self.by_rules:
             return replace(RulesExtractor().extract(request), fallback=True)
@@ -223,7 +223,7 @@ class _AsThen:
 
 @dataclass
 class _Silent:
-    """A model that answers nothing: in a replay only kept replies speak."""
+    """A model that never answers: a replay uses only kept replies."""
 
     name: str
     input_tokens: int
@@ -239,16 +239,16 @@ class _Silent:
             ModelFailed: always.
         """
         self.asked += 1
-        raise ModelFailed(self.name, "is not asked in a replay", FailureKind.REFUSED)
+        raise ModelFailed(self.name, "is not called in a replay", FailureKind.REFUSED)
 
 
 class _OnlyKept(Replies):
-    """The replies of one run, found by what was asked; none is added."""
+    """The kept replies of one run, found by call; none is added."""
 
     def __init__(self, kept: Sequence[Kept]) -> None:
-        super().__init__(Path(os.devnull), datetime.min)  # noqa: DTZ901  nothing is read or written by it
+        super().__init__(Path(os.devnull), datetime.min)  # noqa: DTZ901  it reads and writes nothing
         self._kept_replies: Mapping[tuple[str, str], Kept] = {(one.answer.model, one.digest): one for one in kept}
 
     def find(self, model: Model, call: Call) -> Kept | None:
-        """Return what a model said to a call in that run, or None."""
+        """Return a model's reply to a call in that run, or None."""
         return self._kept_replies.get((model.name, call.digest))

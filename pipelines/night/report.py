@@ -1,6 +1,6 @@
 """The run report: what a night read, decided, wrote and spent, for people, scripts and the status command.
 
-`Watch` is told how far a run is, and takes the seconds that the report tells of.
+`Watch` receives a run's progress and times its stages.
 """
 
 from __future__ import annotations
@@ -30,60 +30,60 @@ if TYPE_CHECKING:
 
 
 KEPT: Final = 400
-"""Reports that stay: more than a year of nights. What a run changed is in git for good."""
+"""How many reports are kept: more than a year of nights. What a run changed stays in git."""
 _RUNS: Final = f"{PRIVATE}/runs"
 TRAVELLING: Final = f"{STATE}/runs"
 _HERE: Final = frozenset({"base", "commit", "edits_commit", "index", "merged", "model", "recovered", "seconds"})
-"""What a report says only on this machine: of a commit that holds it, of time and money, and of what is derived."""
+"""Fields that stay on this machine: commits, time and money, and derived data."""
 _OF_READERS: Final = ("extractor", "failure", "over_budget", "fallback_days", "reread_days", "replies")
 _OF_MODELS: Final = frozenset({"tally", "failure", "over_budget", "fallback", "reread", "meaning", "pending"})
-"""Fields that `--json` shows within `model`, within `given` and by the exit code."""
+"""Fields that `--json` shows inside `model` or `given`, or as the exit code."""
 
 
 @dataclass(frozen=True)
 class RunReport:
-    """One run, mostly in the shape in which `--json` prints it. Counts are of this run alone.
+    """One run, mostly in the shape that `--json` prints. Counts are of this run alone.
 
     Args:
         run: the run's id.
-        now: the moment at which it acted, ISO 8601.
+        now: the time it acted at, ISO 8601.
         day: the memory's day at that moment.
-        logs: how many with something new in them were `read`, which partial logs were `folded` into their day, and
-            log → secrets that were taken out of it (`redacted`).
-        again: the day that was read anew, or None.
+        logs: how many with new entries were `read`, which partial logs were `folded` into their day, and log → number
+            of secrets removed from it (`redacted`).
+        again: the day that was read again, or None.
         pending_days: the days that stay pending.
-        entries: how many that no run had read before were `read`, in how many of them nothing was found (`left`), and
-            how many stay `pending` because a model failed.
-        candidates: items proposed, each with a quote that stands.
-        ungrounded: items dropped because the log does not say what they say.
+        entries: how many new ones were `read`, how many of those yielded nothing (`left`), and how many stay `pending`
+            because a model failed.
+        candidates: items proposed, each with a quote that was found in the log.
+        ungrounded: items dropped because the log does not support them.
         verdicts: verdict → count.
-        review: what models said of the candidates, where they were asked.
+        review: the models' verdicts on candidates, if models were asked.
         brief: how many sentences a model wrote for states and episodes, and how many of them were dropped.
         items: how many were `added`, `confirmed` by new evidence, `superseded` by another, and `closed` because the log
-            says that they are done; item type and document → items added (`by_type`, `by_document`).
-        documents_made: documents that were made.
-        people: how many items they `edited`, how many lines of theirs got an id (`numbered`), what they deleted or
-            rejected (`retracted`), what was put back as Review.md was told (`restored`), and about how many it asks.
+            says they are over; item type and document → items added (`by_type`, `by_document`).
+        documents_made: new documents.
+        people: how many items people `edited`, how many of their lines got an id (`numbered`), what they deleted or
+            rejected (`retracted`), what their answers in Review.md `restored`, and how many questions were `asked`.
         briefing: the size of MEMORY.md after the run in `bytes`, and its `cap`.
         evicted: id, from and to of each item that a cap moved.
         extractor: who read the logs.
-        tally: what each model was used for in this run and how calls failed, whether another stood in for them or not;
-            and the keys of the kept replies that the run rests on.
-        failure: why days stay pending, a sentence for each way in which the models failed, or empty.
+        tally: each model's usage in this run, and how calls failed, whether or not another model replaced the failing
+            one; and the keys of the kept replies that the run used.
+        failure: why days stay pending, a sentence for each kind of model failure, or empty.
         over_budget: which of the user's caps left days pending, or empty.
-        fallback: days that the rules read because no model could.
-        reread: days that a model read that only the rules could read before.
-        meaning: the local model that the rules and the review could ask what sentences mean; empty where there is none.
-        pending: whether something stays unread that should not.
-        given: which models were there to be asked, and the most log text that a call held; what a replay needs.
+        fallback: days read by the rules because no model could read them.
+        reread: days read by a model that only the rules could read before.
+        meaning: the local embedding model that the rules and the review could use; empty if there was none.
+        pending: whether something is unread that should have been read.
+        given: which models were available, and the most log text per call; what a replay needs.
         index: what reindexing did.
         seconds: stage → wall seconds.
-        warnings: what was odd, a sentence each; what leaves something pending first.
+        warnings: a sentence for each problem; what leaves something pending comes first.
         recovered: whether an earlier, interrupted run was finished first.
-        merged: files in which somebody's edit during the run was merged.
+        merged: files whose edits during the run were merged.
         edits_commit: the commit of people's edits before the run, or None.
-        base: the commit that the run began with, people's edits included, or None.
-        commit: the run's commit, or None where nothing changed.
+        base: the commit that the run started from, people's edits included, or None.
+        commit: the run's commit, or None if nothing changed.
     """
 
     run: str
@@ -128,13 +128,13 @@ class RunReport:
 
     @property
     def changed(self) -> int:
-        """How many items that stood already are different now, or elsewhere, or gone."""
+        """How many existing items were changed, moved or removed."""
         by_run = sum(self.items[how] for how in ("confirmed", "superseded", "closed")) + len(self.evicted)
         return int(by_run + sum(self.people.values()) - self.people["asked"])
 
     @property
     def exit_code(self) -> int:
-        """1 when a failure left something pending; 0 also where only the user's own caps did."""
+        """1 if a failure left something pending; 0 if only the user's own spending caps did."""
         return EXPECTED if self.failure or self.pending else FINE
 
     def to_json(self) -> dict[str, object]:
@@ -169,9 +169,11 @@ class RunReport:
         return {**shown, "exit_code": self.exit_code}
 
     def summary(self) -> str:
-        """Return the run in one line: what cron mails, and the first line of the commit."""
+        """Return the run in one line: cron mails it, and the commit starts with it."""
         if not (self.added or self.items["confirmed"] or self.commit or self.entries["read"]):
-            return f"Nothing new as of {self.day}"
+            pending = self.entries["pending"]
+            count = "1 entry is" if pending == 1 else f"{pending} entries are"
+            return f"Nothing read as of {self.day}: {count} pending" if pending else f"Nothing new as of {self.day}"
         parts = [f"{self.added} {'item' if self.added == 1 else 'items'} added"]
         counts = {
             **{how: self.items[how] for how in ("confirmed", "superseded", "closed")},
@@ -184,7 +186,7 @@ class RunReport:
 
 
 def save_report(root: Path, report: Mapping[str, object]) -> None:
-    """Keep a run's report under `.curate/runs/`, for `curate status` and `curate runs`; the oldest age out.
+    """Keep a run's report under `.curate/runs/` for `curate status` and `curate runs`; the oldest are deleted.
 
     Raises:
         NotWritable: the disk refused.
@@ -198,36 +200,36 @@ def save_report(root: Path, report: Mapping[str, object]) -> None:
 
 
 def travelling(report: RunReport) -> Change:
-    """Return the change that puts a run's report into its own commit: what does not hang on where the run ran."""
+    """Return the change that adds a run's report to its own commit, without what holds for this machine alone."""
     whole: dict[str, Any] = report.to_json()
-    said = {key: value for key, value in whole.items() if key not in _HERE}
-    said["model"] = {key: whole["model"][key] for key in _OF_READERS}
-    return Change(travelling_path(report.run), None, veil(json.dumps(said, indent=1)).encode())
+    shared = {key: value for key, value in whole.items() if key not in _HERE}
+    shared["model"] = {key: whole["model"][key] for key in _OF_READERS}
+    return Change(travelling_path(report.run), None, veil(json.dumps(shared, indent=1)).encode())
 
 
 def travelling_path(run: str) -> str:
-    """Return where the report stands that travels with the commit of a run."""
+    """Return the path of the report in a run's commit."""
     return f"{TRAVELLING}/{run}.json"
 
 
 def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> None:
-    """Keep a record of a run that failed, where its report would be, so that the failure is seen later.
+    """Record a failed run where its report would be, so that the failure is seen later.
 
-    It holds the error's sentence where that is one of ours, which names paths and facts and no text of the memory; of
-    any other error just its kind. It never fails: where the disk refuses, the run's own error is what is told.
+    The record holds the sentence of our own errors, which name paths and facts but no text of the memory; of other
+    errors, only the kind. This never raises: if the disk refuses, the run's own error is what the user sees.
 
     Args:
         root: the memory.
         run: the run's id.
-        now: the moment at which it acted.
+        now: the time it acted at.
         error: what ended it.
     """
     if isinstance(error, CurateError):
         sentence = veil(" ".join(str(error).split()))
     elif isinstance(error, Ended):
-        sentence = f"It was ended by {error.name}."
+        sentence = f"It was stopped by {error.name}."
     else:
-        sentence = "It was interrupted." if isinstance(error, KeyboardInterrupt) else "It ended with a bug."
+        sentence = "It was interrupted." if isinstance(error, KeyboardInterrupt) else "It hit a bug."
     record = {
         "run": run,
         "now": now.isoformat(timespec="seconds"),
@@ -240,10 +242,10 @@ def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> N
 
 
 def read_reports(root: Path, folder: str = _RUNS) -> dict[str, dict[str, object]]:
-    """Return run id → report of each run that left one here, oldest first; those that cannot be read are passed over.
+    """Return run id → report of each run on record, oldest first; unreadable ones are skipped.
 
-    The whole report is detail of this machine, and all that a run leaves that failed or found nothing new; of one that
-    has a commit, the report in `TRAVELLING` is on every machine.
+    Reports of this machine are complete, and include runs that failed or found nothing new. Reports under `TRAVELLING`
+    are of runs with a commit, and are on every machine.
     """
     found = {}
     for name in _names(root, folder):
@@ -253,23 +255,23 @@ def read_reports(root: Path, folder: str = _RUNS) -> dict[str, dict[str, object]
 
 
 def last_report(root: Path) -> dict[str, object] | None:
-    """Return the newest report of this machine that can be read, or None before its first run."""
+    """Return this machine's newest readable report, or None."""
     names = reversed(_names(root, _RUNS))
     return next((report for name in names if (report := read_record(root, name, _RUNS))), None)
 
 
 def left_pending(report: Mapping[str, object]) -> str:
-    """Return why a run left something pending, a sentence; empty where it left nothing, or failed as a whole."""
+    """Return the sentence why a run left something pending; empty if nothing is pending or the whole run failed."""
     if report.get("exit_code") != EXPECTED or report.get("error"):
         return ""
     model, warnings = report.get("model"), report.get("warnings")
     failure = model.get("failure") if isinstance(model, dict) else None
-    first = warnings[0] if isinstance(warnings, list) and warnings else "it does not say why"
+    first = warnings[0] if isinstance(warnings, list) and warnings else "no reason was recorded"
     return str(failure or first)
 
 
 def was_cut_short(report: Mapping[str, object]) -> bool:
-    """Whether a signal ended the run, which then neither failed nor came to its end."""
+    """Whether a signal ended the run, so that it neither failed nor finished."""
     error = report.get("error")
     return isinstance(error, dict) and error.get("kind") in {Ended.__name__, KeyboardInterrupt.__name__}
 
@@ -283,14 +285,14 @@ def _names(root: Path, folder: str) -> list[str]:
 
 
 class Watch:
-    """Takes the seconds of each stage and shows nothing; a command for people shows more (`cli.progress_line`)."""
+    """Times each stage and shows nothing; `cli.progress_line` shows progress to people."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Be told that a stage runs inside the block; a stage that runs twice adds up."""
+        """Time the stage that runs inside the block; repeated stages add up."""
         begun = time.perf_counter()
         try:
             yield
@@ -298,7 +300,7 @@ class Watch:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
 
     def begin(self, name: str) -> None:
-        """Be told that work begins of which the end is not told."""
+        """Note that work begins; nothing reports its end."""
 
     def advance(self, done: int, total: int) -> None:
-        """Be told how far the current stage is."""
+        """Note how far the current stage is."""

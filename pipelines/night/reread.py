@@ -1,7 +1,7 @@
-"""Reading again what was read before: a day that only the rules could read, and one that a person wants read anew.
+"""Reading entries again: a day that only the rules could read, or one that a person wants read again.
 
-What stands already is not doubled. A candidate that rests on the lines of an existing item and says the same adds
-nothing, and nothing that is said again in lines which were read before counts as said once more.
+Existing items are not duplicated. A candidate on the same lines as an existing item, saying the same, adds nothing, and
+lines that were read before confirm nothing.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 AGREES: Final = 0.5
-"""Two sentences about the same lines say the same where they share so much of the shorter one's content words."""
+"""Two sentences on the same lines say the same if they share this part of the shorter one's content words."""
 
 
 def reread_in(days: Iterable[DayToRead], again: str) -> Callable[[Candidate], bool]:
-    """Return whether a candidate comes of an entry that was read before."""
+    """Return a test of whether a candidate is from an entry that was read before."""
     known = {(day.path, entry.key) for day in days for entry in day.again}
     return lambda one: one.entry.day == again or (one.entry.path, one.entry.key) in known
 
@@ -34,11 +34,11 @@ def reread_in(days: Iterable[DayToRead], again: str) -> Callable[[Candidate], bo
 def buried_by(
     stones: frozenset[Tombstone], again: str, is_reread: Callable[[Candidate], bool]
 ) -> Callable[[Candidate], bool]:
-    """Return whether a person took out an item that said what a candidate says; a day read anew sets that aside.
+    """Return a test of whether a person removed an item with a candidate's words; reading a day again ignores that.
 
-    What was forgotten stays so, for the words may still stand in a log that is a person's own file, and so does what a
-    person worded anew.
-    What a model words anew in lines that the rules had read is known by its quote, too: the rules keep the log's words.
+    Forgotten items stay forgotten, since their words may remain in a log that is a person's own file. Wordings that a
+    person corrected stay out, too. What a model rewords in lines that the rules had read is matched by its quote as
+    well: the rules keep the log's words.
     """
     hashes = frozenset(stone.hash for stone in stones)
     for_good = frozenset(stone.hash for stone in stones if stone.reason in {Reason.FORGOTTEN, Reason.CORRECTED})
@@ -54,31 +54,31 @@ def buried_by(
 def without_known(
     candidates: Sequence[Candidate], items: Iterable[tuple[str, Item]], is_reread: Callable[[Candidate], bool]
 ) -> list[Candidate]:
-    """Return the candidates without those of lines that were read before, and of which an item stands.
+    """Return the candidates without those of lines that were read before and have an item.
 
-    What an item says is decided by its lines first: it must rest on a line that the candidate rests on. Then by
-    its words; then each item that no candidate's words agreed with takes one candidate of its type, worded however.
+    A candidate matches an item only if they share a line. Among these, an item matches by its words first; then each
+    item left takes one candidate of its type, however worded.
 
     Args:
         candidates: what was proposed.
         items: document path and item, of every item in the memory, whatever its status.
-        is_reread: whether a candidate comes of an entry that was read before.
+        is_reread: whether a candidate is from an entry that was read before.
     """
     existing = [item for _, item in items]
     near = {at: _on_same_lines(one, existing) for at, one in enumerate(candidates) if is_reread(one)}
     agreeing = {at: [item for item in found if _agrees(candidates[at], item)] for at, found in near.items()}
-    said = {at: found[0] for at, found in agreeing.items() if found}
-    spoken_for = {item.id for item in said.values()}
+    matched = {at: found[0] for at, found in agreeing.items() if found}
+    taken = {item.id for item in matched.values()}
     for at, found in near.items():
-        left = (item for item in found if item.type is candidates[at].type and item.id not in spoken_for)
-        if at not in said and (item := next(left, None)):
-            said[at] = item
-            spoken_for.add(item.id)
-    return [one for at, one in enumerate(candidates) if at not in said]
+        left = (item for item in found if item.type is candidates[at].type and item.id not in taken)
+        if at not in matched and (item := next(left, None)):
+            matched[at] = item
+            taken.add(item.id)
+    return [one for at, one in enumerate(candidates) if at not in matched]
 
 
 def _on_same_lines(candidate: Candidate, items: Iterable[Item]) -> list[Item]:
-    """Return the items that rest on a line on which a candidate rests; evidence is found by its hash in the entry."""
+    """Return the items with evidence on a candidate's lines; evidence is found in the entry by its hash."""
     place, found = candidate.places[0], []
     entry = place.entry
     lines = entry.text.split("\n")

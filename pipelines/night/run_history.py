@@ -1,7 +1,7 @@
-"""The runs, as a question that changes nothing: what git's history tells of them, with the reports that are here.
+"""The history of runs, read from git and from the reports on this machine; it changes nothing.
 
-Git is the truth: a run that changed something has a commit with its id, and in it a report. The whole report, with
-time and money, is local detail: it may be missing, and a run that failed or found nothing new has nothing else.
+Git is the truth: a run that changed something has a commit with its id and a report in it. The complete report, with
+time and money, is local: it may be missing, and it is all that a run leaves that failed or found nothing new.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Run:
 
     Args:
         id: its id.
-        when: the moment at which it acted, ISO 8601.
+        when: the time it acted at, ISO 8601.
         ended: how it ended.
-        why: why, the end of a sentence; empty where it ended well.
-        added: items that it added.
-        changed: items that stood already and that it changed, or moved.
+        why: why, as the end of a sentence; empty if it ended well.
+        added: how many items it added.
+        changed: how many existing items it changed or moved.
         commit: its commit, as git's history has it, or None.
-        report: what it reported, on this machine or in its commit, or None.
+        report: its report, from this machine or its commit, or None.
     """
 
     id: str
@@ -61,30 +61,30 @@ class Run:
     report: Mapping[str, object] | None
 
     def reported(self, *keys: str) -> object:
-        """Return what the report says under these keys, one inside the other, or None."""
+        """Return the report's value under nested keys, or None."""
         here: object = self.report
         for key in keys:
             here = here.get(key) if isinstance(here, dict) else None
         return here
 
     def number(self, *keys: str) -> int:
-        """Return a count of the report, or 0 where it tells none."""
+        """Return a count from the report, or 0."""
         found = self.reported(*keys)
         return found if isinstance(found, int) else 0
 
     @property
     def warnings(self) -> list[str]:
-        """What its report warned of."""
+        """The warnings in its report."""
         found = self.reported("warnings")
         return [str(one) for one in found] if isinstance(found, list) else []
 
     @property
     def undoes(self) -> str:
-        """The run that it took back, and the one item where it was only that; or empty."""
+        """The run that it undid, and the item if it undid only that; or empty."""
         return f"{self.commit.undoes} {self.commit.item}".strip() if self.commit else ""
 
     def to_json(self) -> dict[str, object]:
-        """Return the run as `--json` lists it; what only a report tells is null without one."""
+        """Return the run as `--json` lists it; without a report, its fields are null."""
         known = self.report is not None and "items" in self.report
         model = self.reported("model")
         cost = ("extractor", "calls", "input_tokens", "output_tokens", "usd")
@@ -106,13 +106,13 @@ class Run:
 
 
 def all_runs(root: Path, git: Git) -> list[Run]:
-    """Return the runs of a memory, newest first: those of git's history, and those that left only a report here."""
+    """Return the runs of a memory, newest first: those in git, and those with only a report on this machine."""
     commits, reports = run_commits(git), read_reports(root, TRAVELLING) | read_reports(root)
     gone = undone_by(commits)
     runs = []
     for one in commits:
         report = reports.pop(one.run, None)
-        ended, why = _ending(report) if report else (Ended.COMMITTED, "no report is on this machine")
+        ended, why = _ending(report) if report else (Ended.COMMITTED, "this machine has no report of it")
         if one.undoes:
             ended, why = Ended.WELL, ""  # an undo leaves no report: its commit says everything
         elif one.by_hand:
@@ -129,17 +129,17 @@ def all_runs(root: Path, git: Git) -> list[Run]:
 
 
 def named(runs: Sequence[Run], prefix: str) -> Run:
-    """Return the one run whose id, or whose commit, begins so.
+    """Return the run whose id or commit starts with a prefix.
 
     Raises:
-        UnknownRun: there is none, or more than one.
+        UnknownRun: none or more than one matches.
     """
     ident = named_run(prefix, ((run.id, run.commit.commit if run.commit else "") for run in runs))
     return next(run for run in runs if run.id == ident)
 
 
 def items_changed(run: Run, git: Git) -> list[ItemChange]:
-    """Return what a run did to each item, as its commit tells; paths are what people call the files."""
+    """Return a run's changes of items, from its commit, with the file names that people know."""
     if not run.commit:
         return []
 
@@ -154,13 +154,13 @@ def items_changed(run: Run, git: Git) -> list[ItemChange]:
 def _ending(report: Mapping[str, object]) -> tuple[Ended, str]:
     error = report.get("error")
     if isinstance(error, dict):
-        return Ended.FAILED, str(error.get("sentence") or error.get("kind") or "it does not say why")
+        return Ended.FAILED, str(error.get("sentence") or error.get("kind") or "no reason was recorded")
     why = left_pending(report)
     return (Ended.PENDING, why) if why else (Ended.WELL, "")
 
 
 def _moment(when: str) -> float:
-    """Return a moment as a number to sort by; one that cannot be read comes last."""
+    """Return a time as a number to sort by; unreadable ones come last."""
     try:
         return datetime.fromisoformat(when).timestamp()
     except (ValueError, OverflowError):

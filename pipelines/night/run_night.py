@@ -1,4 +1,4 @@
-"""The night: hold the lock, finish what was left, commit people's edits, plan, apply, reindex, report."""
+"""The night: take the lock, recover, commit people's edits, plan, apply, reindex, report."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
     """Run one night.
 
     Raises:
-        LockHeld: another run works on the memory.
-        GitFault: git is in a state in which a commit would be wrong.
-        ChangedUnderRun: files kept changing while the run was about to write them; nothing was written.
+        LockHeld: another run is working on the memory.
+        GitFault: git is in a state that a commit would make worse.
+        ChangedUnderRun: files kept changing while the run tried to write; nothing was written.
         NotWritable: the disk refused.
     """
     git, run = Git(night.root), run_id(night.now, None)
     with contextlib.ExitStack() as held:
-        # Garbage is looked for seldom: what a night makes is very much, small, and alive to its end.
+        # Collect garbage rarely: a night makes very many small objects, which live until it ends.
         held.callback(gc.set_threshold, *gc.get_threshold())
         gc.set_threshold(_ALLOCATIONS, 50, 50)
         try:
@@ -79,7 +79,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     redactor = load_redactor(night.root)
     known = redactor.learned
     found = find_edits(night.root, git)
-    # What people changed is committed apart from what the run writes, so that an undo can tell the two apart.
+    # People's edits get a commit of their own, so that an undo can tell them from the run's changes.
     message = f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
     commit = partial(commit_edits, night.root, git, message, Author(*night.settings.author, night.now))
     edits = commit(found)
@@ -99,7 +99,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
         edits_commit=edits,
         seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
     )
-    if not report.failure:  # which names them
+    if not report.failure:  # a failure names them already
         notes = (f"{name} gave no usable answer in this run ({how})." for name, how in report.tally.failing.items())
         report = replace(report, warnings=(*report.warnings, *notes))
     save_report(night.root, report.to_json())
@@ -107,7 +107,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
 
 
 def _given(night: Night, meaning: str) -> dict[str, object]:
-    """Return what a replay must know of who was to read and to judge; the rules need nothing."""
+    """Return which models were to read and judge, for a replay; the rules need nothing."""
     given: dict[str, object] = {"models": []}
     if isinstance(night.extractor, ModelExtractor):
         chain = night.extractor.chain
@@ -120,7 +120,7 @@ def _given(night: Night, meaning: str) -> dict[str, object]:
 
 
 def _verifying(verifier: Verifier | None, chain: Chain) -> dict[str, object]:
-    """Return what a replay must know of who was to verify: nothing where nobody was, and of others who they are."""
+    """Return which models were to verify, for a replay; nothing if there were none."""
     if not isinstance(verifier, ModelVerifier):
         return {}
     if verifier.chain is chain:
@@ -130,9 +130,9 @@ def _verifying(verifier: Verifier | None, chain: Chain) -> dict[str, object]:
 
 
 def _write(night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable[[], object]) -> RunReport:
-    """Plan and apply; where somebody changed a file meanwhile, plan anew on what is there now.
+    """Plan and apply; if a file changed meanwhile, plan again on its new content.
 
-    A day is asked about once, however often the run plans anew; what each plan paid for is in the report.
+    Each day is read once, however often the run plans; the report counts what every plan paid for.
     """
     tally, reading = Tally(), replace(night, extractor=Remembering(night.extractor.name, night.extractor))
     for attempt in range(1, ATTEMPTS + 1):
@@ -155,7 +155,7 @@ def _write(night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable
             commit_anew()
         else:
             merged = tuple(map(git.layout.real, changed))
-            notes = (f"{path} was changed while the run wrote it; both are in it." for path in merged)
+            notes = (f"{path} changed while the run was writing; both changes were merged." for path in merged)
             warnings = (*report.warnings, *notes)
             return replace(report, merged=merged, warnings=warnings, commit=commit)
     raise AssertionError  # the loop returns or raises
@@ -163,9 +163,9 @@ def _write(night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable
 
 @dataclass(frozen=True, slots=True)
 class Remembering:
-    """An extractor that is asked about the same entries once: planning anew asks no model twice.
+    """An extractor that remembers its answers, so that planning again asks no model twice.
 
-    Kept replies alone would not do: a document that was made or renamed under the run changes the question.
+    Kept replies alone do not suffice: a document that was made or renamed during the run changes the question.
     """
 
     name: str
@@ -173,10 +173,10 @@ class Remembering:
     _answers: dict[ExtractionRequest, Extraction | ModelFailed] = field(default_factory=dict)
 
     def extract(self, request: ExtractionRequest) -> Extraction:
-        """Return the answer to a request, from memory and at no cost where it was asked before.
+        """Return the answer to a request; a repeated one is free.
 
         Raises:
-            ModelFailed: it failed, now or then.
+            ModelFailed: the model failed, now or the first time.
         """
         asked = replace(request, documents=())
         known = self._answers.get(asked)
@@ -193,7 +193,7 @@ class Remembering:
 
 
 def signed(night: Night, report: RunReport) -> tuple[str, Author]:
-    """Return how a run's commit is signed: a summary, where items were added, and the trailers."""
+    """Return a run's commit message (summary, items added by document, trailers) and its author."""
     message = render(
         "commit.txt",
         summary=report.summary(),

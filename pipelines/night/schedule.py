@@ -43,20 +43,20 @@ if TYPE_CHECKING:
 
 _SET_BACK: Final = timedelta(days=1)
 _AHEAD: Final = timedelta(hours=1)
-"""A run that is dated later than this from now was made while the clock was wrong: it stands for no night."""
+"""A run dated further ahead than this was made while the clock was wrong, and does not count as a night."""
 _LOOKED_BACK: Final = (timedelta(days=2), timedelta(days=40))
-"""How far a night that was due is looked for: the second for those that come once a week or a month."""
+"""How far back to look for the last due night; the second is for weekly and monthly nights."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What the daemon has from outside, and what a test replaces.
+    """The daemon's outside world, which tests replace.
 
     Args:
         now: the clock.
         work: does a job and returns its exit code.
-        log: writes one line: an event and its values, none of which holds a word of the memory.
-        executor: APScheduler's, in which jobs run.
+        log: writes one line: an event and its values, without text of the memory.
+        executor: APScheduler's executor for the jobs.
     """
 
     now: Callable[[], datetime]
@@ -66,12 +66,12 @@ class World:
 
 
 class Daemon:
-    """Runs nights, captures and index refreshes of one memory until it is told to stop.
+    """Runs nights, captures and index refreshes of one memory until stopped.
 
     Args:
         root: the memory.
         settings: its settings.
-        world: the clock, and who does the work.
+        world: the clock, and what does the work.
     """
 
     def __init__(self, root: Path, settings: Settings, world: World) -> None:
@@ -79,28 +79,28 @@ class Daemon:
         self._before = world.now()
         self._stamp = ""
         self._written: datetime | None = None
-        logging.getLogger("apscheduler").setLevel(logging.CRITICAL + 1)  # the lines are ours
-        pool = world.executor or ThreadPoolExecutor(3)  # one of each job: a long night holds up no capture
+        logging.getLogger("apscheduler").setLevel(logging.CRITICAL + 1)  # we log ourselves
+        pool = world.executor or ThreadPoolExecutor(3)  # one for each job, so that a long night delays no capture
         defaults = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}  # late is better than never
         self._scheduler = BlockingScheduler(timezone=UTC, executors={"default": pool}, job_defaults=defaults)
         self._scheduler.add_listener(self._on_event, EVENT_JOB_ERROR | EVENT_JOB_MAX_INSTANCES)
         self._plan_jobs(night_at=self._before if self._missed_a_night() else None)
 
     def run(self, begun: Callable[[], None]) -> None:
-        """Do what is due until `stop` is called.
+        """Run jobs when they are due, until `stop` is called.
 
         Args:
-            begun: is called once, as soon as the daemon can be stopped.
+            begun: called once, as soon as the daemon can be stopped.
         """
         self._scheduler.add_listener(lambda _: begun(), EVENT_SCHEDULER_STARTED)
         self._scheduler.start()
 
     def look(self) -> None:
-        """See what time it is: after a machine's sleep, or where the clock was set back, other jobs are due."""
+        """Check the time: after a machine's sleep, or if the clock was set back, other jobs are due."""
         now = self._world.now()
         if now < self._before - _SET_BACK:
             self._world.log("clock-set-back", level="warning")
-            self._plan_jobs()  # what was to come years later is due tomorrow
+            self._plan_jobs()  # a job planned years ahead is due tomorrow
         self._before = now
         if self._scheduler.running:
             self._scheduler.wakeup()
@@ -112,11 +112,11 @@ class Daemon:
         """Return when the next night is due."""
         job = self._scheduler.get_job("night")
         due: datetime | None = getattr(job, "next_run_time", None)
-        # By way of UTC: of a time that the clocks skip it tells what they show then.
+        # Via UTC, so that a time skipped by the clocks becomes the one they show then.
         return due.astimezone(UTC).astimezone(ZoneInfo(self._settings.timezone)) if due else None
 
     def reread(self) -> None:
-        """Read the settings again; where they have faults, the old ones stay."""
+        """Read the settings again; if they have faults, keep the old ones."""
         try:
             self._settings = load_settings(self._root)
         except CurateError as fault:
@@ -125,11 +125,11 @@ class Daemon:
             return
         self._plan_jobs()
         night = self._settings.schedule.night
-        told = night if isinstance(night, str) else ",".join(night)
-        self._world.log("settings-read", night=told, zone=self._settings.timezone)
+        times = night if isinstance(night, str) else ",".join(night)
+        self._world.log("settings-read", night=times, zone=self._settings.timezone)
 
     def stop(self) -> None:
-        """Start nothing more, and let `run` return. What runs is not waited for."""
+        """Start nothing more, and let `run` return without waiting for running jobs."""
         self._scheduler.shutdown(wait=False)
 
     @property
@@ -137,7 +137,7 @@ class Daemon:
         return night_trigger(self._settings.schedule.night, ZoneInfo(self._settings.timezone))
 
     def _plan_jobs(self, night_at: datetime | None = None) -> None:
-        """Plan each job from now on, the first night at a moment of its own where one is given."""
+        """Plan each job from now on, with the first night at a given time, if any."""
         now, times = self._world.now(), self._settings.schedule
         pauses = {"capture": timedelta(hours=times.capture_hours), "index": timedelta(minutes=times.index_minutes)}
         triggers = {"night": (self._night, night_at or self._night.get_next_fire_time(None, now))}
@@ -153,10 +153,10 @@ class Daemon:
                 self._scheduler.add_job(self._do, trigger, id=name, args=[name], next_run_time=due)
 
     def _missed_a_night(self) -> bool:
-        """Whether no run came to its end since a night was due; one that failed is not repeated.
+        """Whether no run has completed since a night was due; a failed run is not repeated.
 
-        A night that was cut short, by a restart or by a machine that died, is begun once more and no oftener: whatever
-        kills it may do so each time, and a loop of restarts must not bill for each.
+        A night that was cut short, by a restart or a crash of the machine, is started once more, and no oftener: its
+        cause may recur, and a loop of restarts must not bill for each.
         """
         now = self._world.now()
         due, reports = last_due(self._night, now), read_reports(self._root).values()
@@ -186,7 +186,7 @@ class Daemon:
         self._world.log("job-ended", level=level, job=name, exit=code, seconds=seconds)
 
     def _note(self, write: Callable[[], None]) -> None:
-        """Leave word of something. A full disk ends no daemon: the night itself says what is wrong, and tells."""
+        """Write a record. A full disk does not stop the daemon: the night itself reports the problem."""
         try:
             write()
         except CurateError as fault:
@@ -201,18 +201,18 @@ class Daemon:
 
 
 def night_trigger(night: str | Sequence[str], zone: ZoneInfo) -> BaseTrigger:
-    """Return when nights are due.
+    """Return the trigger for nights.
 
-    Where a change of the clocks skips the time, a night comes when they have gone forward; where they go back over it,
-    there are two, of which the second finds nothing new. APScheduler passes over the day after the clocks went forward
-    where the time is before 01:00; the next night then takes up both days.
+    If a change of the clocks skips the time, the night runs after the change; if the time comes twice, so does the
+    night, and the second finds nothing new. If the time is before 01:00, APScheduler skips the day after the clocks
+    went forward; the next night then covers both days.
 
     Args:
-        night: a time of day, `HH:MM`; several of them; or a line of cron's, five fields.
+        night: a time of day, `HH:MM`; several of them; or a cron expression of five fields.
         zone: the memory's time zone.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: `night` is none of these.
     """
     if isinstance(night, str) and " " in night:
         return CronTrigger.from_crontab(night, timezone=zone)
@@ -221,11 +221,11 @@ def night_trigger(night: str | Sequence[str], zone: ZoneInfo) -> BaseTrigger:
 
 
 def last_due(trigger: BaseTrigger, now: datetime) -> datetime | None:
-    """Return the last moment up to `now` at which a night was due, in UTC; None where there was none for long."""
+    """Return when a night was last due up to `now`, in UTC; None if not for long."""
     for back in _LOOKED_BACK:
         found: datetime | None = None
         due = trigger.get_next_fire_time(None, now - back)
-        # By their stamps: times of two zones do not compare in the hour that comes twice.
+        # Compare timestamps: times of two zones do not compare in the hour that comes twice.
         while due and due.timestamp() <= now.timestamp():
             found, due = due.astimezone(UTC), trigger.get_next_fire_time(due, due)
         if found:

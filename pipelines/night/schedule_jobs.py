@@ -1,7 +1,7 @@
-"""What the daemon starts: `curate` itself, as processes of their own.
+"""The daemon's jobs: each runs `curate` as a process of its own.
 
-A job in the daemon's own process could take it along: a crash in a library, memory that is never given back, a model's
-client that hangs. A child can be told to end, and killed where it does not, and the next one starts afresh.
+A job in the daemon's own process could bring it down: a crash in a library, leaked memory, a hanging client. A child
+process can be stopped, and killed if it does not stop; the next one starts fresh.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LOOK_SECONDS: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One kind of work: its name in the log, and what `curate` is told, once or several times."""
+    """One kind of work: its name in the log, and the `curate` commands that do it."""
 
     name: str
     commands: tuple[tuple[str, ...], ...]
@@ -48,13 +48,13 @@ INDEX: Final = Job("index", (("index",),))
 
 
 def capture_job(environ: Mapping[str, str]) -> Job:
-    """Return the capture of the sessions of every agent that keeps some here; none where no agent does."""
-    there = [agent for agent in AGENTS if sessions_folder(agent, environ).is_dir()]
-    return Job("capture", tuple(("capture", "--from", agent) for agent in there))
+    """Return the job that captures the sessions of every agent that keeps some on this machine."""
+    agents = [agent for agent in AGENTS if sessions_folder(agent, environ).is_dir()]
+    return Job("capture", tuple(("capture", "--from", agent) for agent in agents))
 
 
 class Children:
-    """The processes that the daemon started and that have not ended."""
+    """The daemon's running child processes."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -63,7 +63,7 @@ class Children:
         self._closing = False
 
     def run(self, job: Job) -> int:
-        """Do a job, and return its exit code: the first that is not 0, else 0."""
+        """Run a job; return its first exit code that is not 0, else 0."""
         codes = [self._run(command) for command in job.commands]
         return next((code for code in codes if code), 0)
 
@@ -71,13 +71,13 @@ class Children:
         with self._lock:
             if self._closing:
                 return INTERRUPTED
-            # What a run says may quote the memory; what an operator needs of it is in its report (`curate runs`).
+            # A run's output may quote the memory; operators find what they need in its report (`curate runs`).
             child = subprocess.Popen(
                 [sys.executable, "-P", "-m", "pipelines.cli", *command, "--memory", str(self._root)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # a Ctrl-C at the daemon's terminal reaches it through the daemon alone
+                start_new_session=True,  # only the daemon gets its terminal's Ctrl-C
             )
             self._running.add(child)
         try:
@@ -88,9 +88,9 @@ class Children:
         return code if code >= 0 else 128 - code
 
     def stop(self, seconds: float) -> int:
-        """End what runs: ask, wait so long at the most, then kill. Returns how many had to be killed.
+        """Stop all children: ask, wait up to `seconds`, then kill. Return how many were killed.
 
-        A run that is killed at whatever point leaves a memory that the next one finishes or puts right.
+        The next run recovers from a killed one, wherever it was killed.
         """
         with self._lock:
             self._closing = True
@@ -111,8 +111,7 @@ def _signal(child: subprocess.Popen[bytes], number: int) -> None:
         os.killpg(child.pid, number)
 
 
-# ---------------------------------------- what the daemon leaves behind for others to read
-# and how it sees that files changed.
+# ---------------------------------------- the daemon's records for others, and how it notices changed files
 
 
 NEXT: Final = "schedule.json"
@@ -121,56 +120,56 @@ _DERIVED: Final = frozenset({".git", PRIVATE})
 
 
 def stamp_of(root: Path) -> str:
-    """Return a hash of what the disk tells of the memory's files without reading them: names, sizes, times.
+    """Return a hash of the names, sizes and times of the memory's files, without reading them.
 
-    Of more names than a memory may have, those that come later are left out; a night over so many is refused.
+    It stops at the limit of files that a memory may have; a night over more is refused.
     """
-    told, seen = hashlib.sha256(), 0
+    stamp, seen = hashlib.sha256(), 0
     for folder, below, names in os.walk(root):
         below[:] = sorted(set(below) - _DERIVED)
         seen += len(below) + len(names)
         if seen > files.MOST_SEEN:
             break
         for name in sorted(names):
-            path = os.path.join(folder, name)  # noqa: PTH118  ten thousand files are looked at every few minutes
+            path = os.path.join(folder, name)  # noqa: PTH118  this runs over ten thousand files every few minutes
             try:
                 stat = os.lstat(path)
             except FileNotFoundError:
                 continue
-            told.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode(errors="surrogateescape"))
-    return told.hexdigest()
+            stamp.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode(errors="surrogateescape"))
+    return stamp.hexdigest()
 
 
 def write_next(root: Path, due: datetime | None, now: datetime) -> None:
-    """Leave word in `.curate/schedule.json` of when the next night is due, in which process, and since when it is."""
+    """Record in `.curate/schedule.json` when the next night is due, in which process, and since when."""
     row = {"process": os.getpid(), "next": due.isoformat(timespec="seconds") if due else ""}
     write_record(root, NEXT, row | {"at": now.isoformat(timespec="seconds")})
 
 
 def note_begun(root: Path, due: datetime) -> None:
-    """Leave word in `.curate/begun.json` that the night that was due then is begun, before it is."""
+    """Record in `.curate/begun.json` that the night due then is about to start."""
     write_record(root, BEGUN, {"due": due.isoformat(), "times": times_begun(root, due) + 1})
 
 
 def times_begun(root: Path, due: datetime) -> int:
-    """Return how often the night that was due then was begun."""
-    told = read_record(root, BEGUN)
-    times = told.get("times")
-    return times if told.get("due") == due.isoformat() and isinstance(times, int) else 0
+    """Return how often the night due then was started."""
+    row = read_record(root, BEGUN)
+    times = row.get("times")
+    return times if row.get("due") == due.isoformat() and isinstance(times, int) else 0
 
 
 # ---------------------------------------- the daemon's log
-# a line an event on standard error, `key=value`, without a word of the memory.
+# One line per event on standard error, `key=value`, without text of the memory.
 
 
 _PRIORITIES: Final = {"error": 3, "warning": 4, "info": 6}
 
 
 def log(event: str, *, level: str = "info", **values: object) -> None:
-    """Write one line. Under systemd it begins with the priority by which the journal files it."""
+    """Write one line; under systemd, with the priority for the journal first."""
     pairs = {"event": event, "level": level} | values
     mark = f"<{_PRIORITIES[level]}>" if os.environ.get("JOURNAL_STREAM") else ""
-    print(mark + " ".join(f"{key}={_value(value)}" for key, value in pairs.items()), file=sys.stderr, flush=True)  # noqa: T201  the daemon's voice
+    print(mark + " ".join(f"{key}={_value(value)}" for key, value in pairs.items()), file=sys.stderr, flush=True)  # noqa: T201  the daemon's log
 
 
 def _value(value: object) -> str:

@@ -1,7 +1,7 @@
-"""What an agent's session changes at once: it closes, corrects and reopens items by the word of its own log.
+"""Changes that an agent makes in a session: it closes, corrects and reopens items by its own log.
 
-Each change has a line in the day's log, in the form that a journal is taught, which is its evidence. What is trusted
-more than an agent's word is not changed: Review.md asks a person.
+Each change adds a line to the day's log, in the form that the rules read, as its evidence. Items that are trusted more
+than an agent's word are not changed: Review.md asks a person.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 BY: Final = "session@1"
-"""What stands for who wrote it in an item that a session corrected."""
+"""The author recorded in an item that a session corrected."""
 _FORMS: Final = {
     Status.DONE: "Done",
     Status.DROPPED: "Dropped",
@@ -53,19 +53,19 @@ _FORMS: Final = {
 
 
 def close_by_session(root: Path, name: str, how: Status, reason: str = "", now: datetime | None = None) -> Outcome:
-    """End an item by an agent's word, or ask a person.
+    """Close an item by an agent's word, or ask a person.
 
     Args:
         root: the memory.
-        name: the beginning of its id, or words that mean one open item alone.
-        how: how it ends.
+        name: the start of its id, or words that match exactly one open item.
+        how: the status to close it with.
         reason: why, for the log; may be empty.
-        now: the moment, with a zone; None for the clock's.
+        now: the time, with a zone; None for the current time.
 
     Raises:
-        UnknownItem: no item, or more than one, has an id that begins so.
-        UsageFault: words mean none, or more than one; or an item of its type does not end so.
-        LockHeld: a run works on the memory.
+        UnknownItem: no item's id starts so, or more than one does.
+        UsageFault: words match no item, or several; or an item of this type cannot end so.
+        LockHeld: a run is working on the memory.
     """
     kinds = {kind for kind, ways in OUTCOMES.items() if how in ways} or set(ItemType)
     sought = (lambda one: one.active and one.type in kinds, f"open item that can be {how}")
@@ -80,46 +80,46 @@ def close_by_session(root: Path, name: str, how: Status, reason: str = "", now: 
 
 
 def correct_by_session(root: Path, name: str, sentence: str, now: datetime | None = None) -> Outcome:
-    """Put a new sentence in an item's place by an agent's word, or ask a person.
+    """Replace an item's sentence by an agent's word, or ask a person.
 
     Args:
         root: the memory.
-        name: the beginning of the item's id, or words that mean one alone.
-        sentence: what holds; secrets in it are redacted.
-        now: the moment, with a zone; None for the clock's.
+        name: the start of the item's id, or words that match exactly one.
+        sentence: the new sentence; secrets in it are redacted.
+        now: the time, with a zone; None for the current time.
 
     Raises:
-        UnknownItem: no item, or more than one, has an id that begins so.
-        UsageFault: words mean none, or more than one; or there is no sentence.
-        LockHeld: a run works on the memory.
+        UnknownItem: no item's id starts so, or more than one does.
+        UsageFault: words match no item, or several; or the sentence is empty.
+        LockHeld: a run is working on the memory.
     """
     text = made_inert(without_unseen(load_redactor(root).redact(fold(sentence)).text))
     if not text:
-        raise UsageFault("There is no new sentence.", "Give one, or close the item.")
+        raise UsageFault("The new sentence is empty.", "Give one, or close the item.")
     sought = (lambda one: one.active, "live or open item")
 
     def change(held: Held, ident: str, voice: Voice) -> Changed:
         is_rule = placed_item(held.documents, ident)[1].item.type is ItemType.RULE
         if is_rule and load_user_settings(os.environ).rules_from == "owner":
-            voice = replace(voice, asks="your settings take rules from you alone")
+            voice = replace(voice, asks="your settings accept rules only from you")
         return correct_item(held.documents, ident, text, voice)
 
     return _changed(root, name, sought, change, lambda _: f"Correction: {text}", now)
 
 
 def reopen_by_session(root: Path, name: str, reason: str = "", now: datetime | None = None) -> Outcome:
-    """Take the end of an item back by an agent's word, or ask a person.
+    """Reopen an item by an agent's word, or ask a person.
 
     Args:
         root: the memory.
-        name: the beginning of its id, or words that mean one closed item alone.
+        name: the start of its id, or words that match exactly one closed item.
         reason: why, for the log; may be empty.
-        now: the moment, with a zone; None for the clock's.
+        now: the time, with a zone; None for the current time.
 
     Raises:
-        UnknownItem: no item, or more than one, has an id that begins so.
-        UsageFault: words mean none, or more than one; or it cannot be reopened.
-        LockHeld: a run works on the memory.
+        UnknownItem: no item's id starts so, or more than one does.
+        UsageFault: words match no item, or several; or it cannot be reopened.
+        LockHeld: a run is working on the memory.
     """
     sought = (lambda one: one.status in REOPENABLE, "closed item")
 
@@ -140,7 +140,7 @@ def _changed(
     line: Callable[[Item], str],
     now: datetime | None,
 ) -> Outcome:
-    """Carry a change out in one commit, with its line in the log; nothing is logged for a change that cannot be."""
+    """Make a change in one commit, with its log line; a change that fails logs nothing."""
     settings = load_settings(root)
     when = moment(now.isoformat() if now else None, settings)
     with change_by_hand(root, settings, when, "an agent's session") as held:
@@ -149,18 +149,18 @@ def _changed(
         would, [outcome] = change(held, ident, voice)
         if would == held.documents:
             return outcome
-        said = log_line(f"{when:%H:%M}", fold(line(placed_item(held.documents, ident)[1].item)), "")
-        said = load_redactor(root).redact(said.replace("<!--", "<! --")).text
-        place = _logged(root, held.today, said)
-        documents, [outcome] = change(held, ident, replace(voice, place=place, quote=said))
+        text = log_line(f"{when:%H:%M}", fold(line(placed_item(held.documents, ident)[1].item)), "")
+        text = load_redactor(root).redact(text.replace("<!--", "<! --")).text
+        place = _logged(root, held.today, text)
+        documents, [outcome] = change(held, ident, replace(voice, place=place, quote=text))
         added = [outcome.new] if outcome.is_new else []
         what = f"Ask about {ident}" if outcome.asked else f"Change {ident}"
         held.write(Deed(documents, f"{what}, as an agent's session said", added=added, changed=1), by=BY_SESSION)
     return outcome
 
 
-def _logged(root: Path, day: str, said: str) -> Evidence:
+def _logged(root: Path, day: str, text: str) -> Evidence:
     """Append a line to the log of a day, and return it as evidence."""
-    path = append_line(root, day, said)
-    number = last_place((read_bytes(root, path) or b"").decode(errors="replace"), said)
-    return Evidence(path, number, number, quote_digest(said))
+    path = append_line(root, day, text)
+    number = last_place((read_bytes(root, path) or b"").decode(errors="replace"), text)
+    return Evidence(path, number, number, quote_digest(text))

@@ -1,8 +1,8 @@
-"""The State of a page: two to five sentences at its top that say where things stand, each with the items it rests on.
+"""The State of a page: two to five sentences at its top that sum up where things are, each citing its items.
 
-A page with more than ten items that hold, or with something that has ended, has one; a small page speaks for itself.
-What a model wrote stays while the items that it cites say what they said; code writes what is missing of the last
-decision, the next steps and the open risks, in the items' own words. So State is right after every change by hand, too.
+Only pages with more than ten active items, or with a closed one, have a State. A sentence by a model stays while the
+items it cites are unchanged. Code adds what is missing of the last decision, the next steps and the open risks, in the
+items' own words. So State is right after every change by hand, too.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
 MOST_SENTENCES: Final = 5
 _LEAST: Final = 2
 SPEAKS_FOR_ITSELF: Final = 10
-"""A page with so many items that hold, and none that has ended, needs no State."""
+"""A page with at most this many active items, and no closed one, needs no State."""
 HISTORY_DAYS: Final = 14
-"""After so many days what was done, dropped, resolved, answered or occurred moves to the History."""
+"""Items that were done, dropped, resolved, answered or occurred move to the History after this many days."""
 _LENGTH: Final = 160
-_MOST_NAMED: Final = 3
+MOST_NAMED: Final = 3
 _KINDS: Final = frozenset({Kind.PROJECT, Kind.AREA})
 _OVER: Final = frozenset({Status.DONE, Status.DROPPED, Status.RESOLVED, Status.OCCURRED, Status.ANSWERED})
 
 
 def has_state(document: Document) -> bool:
-    """Return whether a page is to say where things stand."""
+    """Return whether a page should have a State."""
     if document.kind not in _KINDS:
         return False
     items = [placed.item for placed in document.items if placed.item.id]
@@ -47,9 +47,9 @@ def has_state(document: Document) -> bool:
 
 @lru_cache(maxsize=256)
 def told_items(document: Document) -> tuple[Item, ...]:
-    """Return the items of a page on which its State may rest, those that weigh most first.
+    """Return the items that a page's State may cite, most important first.
 
-    The last decision, the next step and the first risk are followed by what else holds, and by what ended last.
+    The last decision, the next step and the first risk come first, then all other active items, then the last to end.
     """
     items = [placed.item for placed in document.items if placed.item.id and may_be_told(placed.item)]
     holding = [one for one in items if one.status in ACTIVE and not one.doubted]
@@ -60,13 +60,13 @@ def told_items(document: Document) -> tuple[Item, ...]:
 
 
 def with_states(documents: Mapping[str, Document]) -> dict[str, Document]:
-    """Return the documents, each page with a State that is true of its items, or with none."""
+    """Return the documents, each page's State brought up to date."""
     return {path: _with_state(document) for path, document in documents.items()}
 
 
 @lru_cache(maxsize=256)
 def _with_state(document: Document) -> Document:
-    """Return the document with its State; one run asks this of a page several times, and most have not changed."""
+    """Return the document with its State. Cached: one run asks several times, and most pages have not changed."""
     if has_state(document):
         return with_sentences(document, {STATE_TITLE: state_of(document)}, ORDER)
     if "<!-- s:" in document.text and document.kind in _KINDS:
@@ -75,13 +75,13 @@ def _with_state(document: Document) -> Document:
 
 
 def state_of(document: Document) -> list[Sentence]:
-    """Return the sentences of a page's State: what a model wrote and still holds, and code's for what is missing."""
-    told = {one.id: one for one in told_items(document)}
+    """Return a page's State: the model's sentences that still hold, and code's own for what is missing."""
+    items = {one.id: one for one in told_items(document)}
     found = sentences_under(document, STATE_TITLE)
     covered = {ident for _, one, is_changed in found if is_changed for ident in one.ids}
-    kept = [one for _, one, is_changed in found if one.of and not is_changed and _holds(one, told)]
-    parts = [part for part in _parts([one for one in told.values() if one.status in ACTIVE]) if part.items]
-    for room in range(MOST_SENTENCES, -1, -1):  # as many of the model's as leave room for what must be told
+    kept = [one for _, one, is_changed in found if one.of and not is_changed and _holds(one, items)]
+    parts = [part for part in _parts([one for one in items.values() if one.status in ACTIVE]) if part.items]
+    for room in range(MOST_SENTENCES, -1, -1):  # keep as many of the model's as leave room for the needed parts
         cited = covered | {ident for one in kept[:room] for ident in one.ids}
         missing = [part for part in parts if part.is_needed and part.items[0].id not in cited]
         if len(kept[:room]) + len(missing) <= MOST_SENTENCES:
@@ -94,9 +94,9 @@ def state_of(document: Document) -> list[Sentence]:
     return [*kept[:room], *(part.sentence() for part in missing)][:MOST_SENTENCES]
 
 
-def _holds(sentence: Sentence, told: Mapping[str, Item]) -> bool:
-    """Whether the items that a sentence of a model cites say and are what they said and were."""
-    cited = [told[ident] for ident in sentence.ids if ident in told]
+def _holds(sentence: Sentence, items: Mapping[str, Item]) -> bool:
+    """Whether the items that a model's sentence cites are unchanged."""
+    cited = [items[ident] for ident in sentence.ids if ident in items]
     return len(cited) == len(sentence.ids) > 0 and digest(cited, with_status=True) == sentence.of
 
 
@@ -105,17 +105,17 @@ _GOAL: Final = "Goal"
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One thing that a State says in the words of items, the weightiest first."""
+    """One kind of sentence in a State, and its items, most important first."""
 
     title: str
     items: Sequence[Item]
     is_needed: bool
 
     def sentence(self) -> Sentence:
-        named = self.items[:_MOST_NAMED]
+        named = self.items[:MOST_NAMED]
         title = "" if named[0].text.casefold().startswith(self.title.casefold()) else f"{self.title}: "
-        more = f" And {len(self.items) - len(named)} more." if len(self.items) > len(named) else ""
-        return Sentence(f"{title}{joined(map(_worded, named))}{more}", tuple(one.id for one in named))
+        text = joined(map(_with_due, named), len(self.items) - len(named))
+        return Sentence(f"{title}{text}", tuple(one.id for one in named))
 
 
 def _parts(items: Sequence[Item]) -> list[_Part]:
@@ -126,36 +126,42 @@ def _parts(items: Sequence[Item]) -> list[_Part]:
     decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind)]
     goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
     steps = sorted((one for one in items if one.type is ItemType.TODO), key=lambda one: (not one.due, one.due))
-    last = f"Decided last, on {decided[0].learnt}" if decided else ""
+    last = f"Last decision ({decided[0].learnt})" if decided else ""
     return [
         _Part(_GOAL, goals[-1:], is_needed=False),
         _Part(last, decided[:1], is_needed=True),
         _Part("Next", steps, is_needed=True),
         _Part("At risk", latest(ItemType.RISK), is_needed=True),
         _Part("Open", latest(ItemType.FACT, "questions")[:1], is_needed=False),
-        _Part("Known last", latest(ItemType.FACT)[:1], is_needed=False),
+        _Part("Latest fact", latest(ItemType.FACT)[:1], is_needed=False),
     ]
 
 
-def _worded(item: Item) -> str:
+def _with_due(item: Item) -> str:
     due = f" (due {item.due})" if item.due and item.due not in item.text else ""
-    return f"{clipped(item.text, _LENGTH).rstrip('.')}{due}"
+    return f"{shortened(item)}{due}"
 
 
-def joined(texts: Iterable[str]) -> str:
-    """Return sentences as one, that ends as they do."""
+def shortened(item: Item) -> str:
+    """Return an item's text without its full stop, cut to fit a generated sentence."""
+    return clipped(item.text, _LENGTH).rstrip(".")
+
+
+def joined(texts: Iterable[str], left: int = 0) -> str:
+    """Return texts as one sentence; a second one says how many more there are, if any."""
     whole = "; ".join(texts)
-    return whole if whole.endswith(("?", "!", "…")) else f"{whole}."
+    sentence = whole if whole.endswith(("?", "!", "…")) else f"{whole}."
+    return f"{sentence} And {left} more." if left else sentence
 
 
 def with_history(documents: Mapping[str, Document], newest: str) -> dict[str, Document]:
-    """Return the documents with what ended two weeks before the newest day in the History of its page.
+    """Return the documents, with items that ended two weeks before the newest day moved to their page's History.
 
-    Days of the logs decide, not the clock, so that a day without news changes nothing.
+    Log dates decide, not the clock: a day without news changes nothing.
 
     Args:
         documents: every document by path.
-        newest: the latest day that any item speaks of.
+        newest: the latest date of any item.
     """
     after = dict(documents)
     before = (date.fromisoformat(newest) - timedelta(days=HISTORY_DAYS)).isoformat() if newest else ""

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     Tree = Mapping[str, tuple[str, str]]
 
 
-# ---------------------------------------- before a night
-# what other machines pushed is taken in; after it, ours is pushed. Neither makes a night fail.
+# ---------------------------------------- sharing
+# Pull before a night, push after it. Neither can fail the night.
 
 
 _T = TypeVar("_T")
 STATE: Final = "push.json"
 _ROUNDS: Final = 5
-"""How often another machine may be first before we leave it to the next night."""
+"""How often to retry a push that another machine overtook, before leaving it to the next night."""
 
 
 @dataclass
@@ -46,10 +46,10 @@ class Sharing:
 
     Args:
         settings: the memory's settings.
-        push_settings: the user's own settings: how long and how often the remote is tried.
+        push_settings: the user's settings: the timeout and number of tries.
         remote: the remote.
-        now: the moment at which the run acts.
-        sleep: how to wait between two tries, in seconds.
+        now: the time the run acts at.
+        sleep: waits some seconds between two tries.
         notes: sentences for the person.
     """
 
@@ -61,44 +61,44 @@ class Sharing:
     notes: list[str] = field(default_factory=list)
 
     def pull(self, git: Git) -> None:
-        """Take in what the remote has, where that leaves no edit of a person's unseen; else it waits until `push`."""
+        """Pull the remote's commits, unless a person's edits here are not understood yet; those wait for `push`."""
         try:
-            there = self._tried(self._remote(git).fetch)
+            theirs = self._tried(self._remote(git).fetch)
             head, last = git.head(), git.last_run()
-            if there and head and (_follows(git, head, there) or head == last):
-                self._take_in(git, there)
+            if theirs and head and (_follows(git, head, theirs) or head == last):
+                self._take_in(git, theirs)
         except CurateError as fault:
             self._note("failed", git, fault.sentence)
 
     def push(self, git: Git) -> None:
-        """Push the branch. Where the remote went on, its commits are joined with ours first; nothing is ever forced."""
+        """Push the branch, joining it with the remote's new commits first. It never forces a push."""
         try:
             remote = self._remote(git)
             if any(self._pushed(git, remote) for _ in range(_ROUNDS)):
                 self._note("pushed", git)
             else:
-                self._note("behind", git, "Other machines were always first.")
+                self._note("behind", git, "other machines kept pushing first.")
         except CurateError as fault:
             self._note("diverged" if isinstance(fault, _Diverged) else "failed", git, fault.sentence)
 
     def _pushed(self, git: Git, remote: Remote) -> bool:
-        there = self._tried(remote.fetch)
-        if there and not _follows(git, there, git.head() or ""):
+        theirs = self._tried(remote.fetch)
+        if theirs and not _follows(git, theirs, git.head() or ""):
             try:
-                self._take_in(git, there)
+                self._take_in(git, theirs)
             except CurateError as fault:
                 raise _Diverged(fault.sentence, fault.advice) from None
         head = git.head() or ""
         try:
-            if there != head:
+            if theirs != head:
                 self._tried(lambda: remote.push(head))
         except Refused:
             return False
         return True
 
-    def _take_in(self, git: Git, there: str) -> None:
-        taken = take_in(git, self.settings, there, self.now)
-        self.notes += [f"{path} was changed on two machines; the other one's is in git's history." for path in taken]
+    def _take_in(self, git: Git, theirs: str) -> None:
+        taken = take_in(git, self.settings, theirs, self.now)
+        self.notes += [f"{path} changed on two machines; the version not kept is in git's history." for path in taken]
 
     def _remote(self, git: Git) -> Remote:
         git.check()
@@ -106,7 +106,7 @@ class Sharing:
         return Remote(git, address_of(git, self.remote), branch, self.push_settings.timeout_seconds)
 
     def _tried(self, action: Callable[[], _T]) -> _T:
-        """Do something with the remote, again after a while where it fails."""
+        """Run a remote operation, retrying after a while if it fails."""
         for attempt in range(1, self.push_settings.tries):
             try:
                 return action()
@@ -117,9 +117,9 @@ class Sharing:
         return action()
 
     def _note(self, state: str, git: Git, reason: str = "") -> None:
-        """Leave word of how it stands in `.curate/push.json`, and let the person know of what is not well."""
-        note = f"Not pushed to {self.remote}: {reason} The next night tries again."
-        if reason and note not in self.notes:  # what kept it from fetching mostly keeps it from pushing, too
+        """Record the state in `.curate/push.json`, and note a failure for the person."""
+        note = f"Not pushed to {self.remote}: {reason} The next run tries again."
+        if reason and note not in self.notes:  # a failed fetch and push mostly have the same reason
             self.notes.append(note)
         at = self.now.isoformat(timespec="seconds")
         row: dict[str, object] = {"remote": self.remote, "state": state, "at": at, "reason": reason}
@@ -127,14 +127,14 @@ class Sharing:
         if before.get("remote") != self.remote:
             before = {}
         found = before.get("nights")
-        nights = found if isinstance(found, int) else 0  # in a row that did not reach the remote
-        is_same = before.get("at") == at and before.get("state") != "pushed"  # what was fetched for, and is pushed now
+        nights = found if isinstance(found, int) else 0  # consecutive nights that did not reach the remote
+        is_same = before.get("at") == at and before.get("state") != "pushed"  # one night: first the pull, now the push
         row |= {"nights": nights if is_same else nights + 1, "pushed": before.get("pushed")}
         write_record(git.root, STATE, row | ({"nights": 0, "pushed": at} if state == "pushed" else {}))
 
 
 class _Diverged(CurateError):
-    """Raised where the remote's commits cannot be joined with ours."""
+    """The remote's commits cannot be joined with ours."""
 
 
 def _follows(git: Git, before: str, after: str) -> bool:
@@ -142,36 +142,36 @@ def _follows(git: Git, before: str, after: str) -> bool:
     return bool(before and after) and git.run("rev-list", "--max-count=1", before, f"^{after}") == b""
 
 
-# ---------------------------------------- taking in a commit of another machine
-# the branch follows it, or a join of both, through the journal like a run.
+# ---------------------------------------- joining another machine's commit
+# The branch moves to it, or to a join of both, through the journal like a run.
 
 
-def take_in(git: Git, settings: Settings, there: str, now: datetime) -> tuple[str, ...]:
-    """Take in a commit that was fetched, and return the files of which only one machine's version could stand.
+def take_in(git: Git, settings: Settings, theirs: str, now: datetime) -> tuple[str, ...]:
+    """Join a fetched commit, and return the files that could not be merged, of which one side's version was kept.
 
-    What a person has in the work tree and has not committed stays, merged with what comes in.
+    A person's uncommitted edits stay, merged with the new content.
 
     Raises:
-        GitFault: the commit has no beginning in common with ours, or changes what is none of the memory's files.
-        CurateError: the journal refuses; nothing was written.
+        GitFault: the commit shares no history with ours, or changes files that are not the memory's.
+        CurateError: the journal refused; nothing was written.
     """
     head, author = git.head() or "", Author(*settings.author, now)
     try:
-        base = git.run("merge-base", head, there).decode().strip()
+        base = git.run("merge-base", head, theirs).decode().strip()
     except GitFault:
         base = ""
     if not base:
-        raise GitFault("The remote's memory has another beginning than this one.", "Clone that one instead.")
-    if base == there:
+        raise GitFault("The remote's memory shares no history with this one.", "Clone the remote instead.")
+    if base == theirs:
         return ()
-    trees = [git.tree(commit) for commit in (base, head, there)]
+    trees = [git.tree(commit) for commit in (base, head, theirs)]
     _check_theirs(git, trees[0], trees[2])
     was, here, other = contents(git, trees)
     if base == head:
-        _apply(git, here, other, there, "Follow another machine\n", author)
+        _apply(git, here, other, theirs, "Follow another machine\n", author)
         return ()
-    theirs = with_edits_understood(git, base, there, other, day_of(now, settings))
-    joined = join(was, here, theirs)
+    incoming = with_edits_understood(git, base, theirs, other, day_of(now, settings))
+    joined = join(was, here, incoming)
     documents = prune(joined.documents, settings, frozenset()).documents
     if faults := check_documents(joined.documents, documents, settings.caps.briefing):
         raise BrokenChangeSet(faults)
@@ -179,14 +179,14 @@ def take_in(git: Git, settings: Settings, there: str, now: datetime) -> tuple[st
     after = {path: data for path, data in files.items() if data is not None and path not in documents}
     after = {path: data for path, data in after.items() if path in other or path not in was or path in joined.files}
     after |= {path: document.text.encode() for path, document in documents.items()}
-    message = f"Join what another machine did\n\nJoins: {there}\n"
-    made = _commit(git, (head, there), after, message, author)
+    message = f"Join what another machine did\n\nJoins: {theirs}\n"
+    made = _commit(git, (head, theirs), after, message, author)
     _apply(git, here, after, made, message, author)
     return joined.clashed
 
 
 def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], message: str, author: Author) -> str:
-    """Store the commit of a join, which no branch names yet."""
+    """Store the commit of a join; no branch points to it yet."""
     tree = git.tree(parents[0])
     entries: dict[str, Entry | None] = dict.fromkeys(set(filter(git.layout.is_tracked, tree)) - set(after))
     for path, data in after.items():
@@ -208,24 +208,23 @@ def _apply(
     apply_changes(git.root, git, changes, message, author, onto)
 
 
-# ---------------------------------------- the files of a commit
-# as far as they may be brought into a memory.
+# ---------------------------------------- the files of a commit that may enter a memory
 
 
 _BY_HAND: Final = "Merge it by hand."
 _FILES: Final = frozenset({"100644", "100755"})
 MOST_BYTES: Final = 1024 * 1024 * 1024
-"""What the files that are joined may come to, those of both machines and of what both had before."""
+"""The most bytes to join: the files of both machines and of their common ancestor."""
 
 
 def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
-    """Make sure that what another machine changed may be written here.
+    """Check that another machine's changes may be written here.
 
     Raises:
-        GitFault: it is no memory, or it changes what is none of the memory's own files.
+        GitFault: the commit holds no memory, or changes files that are not the memory's own.
     """
     if SETTINGS not in theirs:
-        raise GitFault("The remote holds no memory: it has no curate.toml.")
+        raise GitFault("The remote is not a memory: it has no curate.toml.")
     for path in sorted({*before, *theirs}):
         if before.get(path) == theirs.get(path):
             continue
@@ -233,16 +232,16 @@ def _check_theirs(git: Git, before: Tree, theirs: Tree) -> None:
             part.casefold() in {"", ".", "..", ".git", ".curate"} or "\x00" in part for part in path.split("/")
         )
         if is_odd or not git.layout.is_tracked(path):
-            raise GitFault(f"The remote changes {path}, which is none of the memory's own files.", _BY_HAND)
+            raise GitFault(f"The remote changes {path}, which is not one of the memory's files.", _BY_HAND)
         if path in theirs and theirs[path][0] not in _FILES:
             raise GitFault(f"The remote makes {path} a link.", _BY_HAND)
 
 
 def contents(git: Git, trees: Sequence[Tree]) -> list[dict[str, bytes]]:
-    """Return path → bytes of each tree; what is the same in several is read once, links are left out.
+    """Return path → bytes of each tree. Identical files are read once, links are left out.
 
     Raises:
-        GitFault: they are more than can be held.
+        GitFault: the files are too large.
     """
     known: dict[str, bytes] = {}
     left = MOST_BYTES
@@ -253,7 +252,7 @@ def contents(git: Git, trees: Sequence[Tree]) -> list[dict[str, bytes]]:
             known[blob] = git.run("cat-file", "blob", blob)
             left -= len(known[blob])
         if left < 0:
-            raise GitFault(f"What is to be joined is more than the {MOST_BYTES:,} bytes that are read.", _BY_HAND)
+            raise GitFault(f"The files to join exceed the limit of {MOST_BYTES:,} bytes.", _BY_HAND)
         return known[blob]
 
     return [

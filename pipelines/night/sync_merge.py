@@ -1,6 +1,6 @@
-"""Two trees with one beginning are joined, by rules that come to the same on either machine.
+"""Join two trees with a common ancestor, by rules that give the same result on either machine.
 
-Documents are joined item by item, logs entry by entry, and what the state remembers row by row.
+Documents are joined item by item, logs entry by entry, and state row by row.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     Files = Mapping[str, bytes]
     Place = tuple[str, Block]
-    """A document's path, and the item in it with its notes."""
+    """A document's path, and an item in it with its notes."""
     Sides = tuple[Document | None, Document | None, Document | None]
-    """A document as it was, as it is here, and as it is there; None where it is not."""
+    """A document before, here and on the other machine; None where it is missing."""
 
 
 _RANK: Final = {
@@ -43,12 +43,12 @@ _RANK: Final = {
         Status.RETRACTED, Status.FORGOTTEN,
     ))
 }  # fmt: skip
-"""What closes an item stands against what leaves it open: a person, or a newer item, did so."""
+"""Closing an item wins over leaving it open: a person, or a newer item, closed it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What two trees come to: every file that differs from ours (None where it goes), and files that clashed."""
+    """The join of two trees: every file that differs from ours (None to delete it), and files that clashed."""
 
     files: Mapping[str, bytes | None]
     documents: Mapping[str, Document]
@@ -56,7 +56,7 @@ class Joined:
 
 
 def join(before: Files, ours: Files, theirs: Files) -> Joined:
-    """Join two trees. Which of the two is ours makes no difference but to files that nobody can join line by line."""
+    """Join two trees. The result is the same from either side."""
     files: dict[str, bytes | None] = {}
     clashed = []
     documents = _join_documents(_documents(before), _documents(ours), _documents(theirs))
@@ -93,7 +93,7 @@ def _join_documents(
     for path in sorted({*ours, *theirs, *homes}):
         was, here, there = sides = (before.get(path), ours.get(path), theirs.get(path))
         left = here or there
-        gone = was and not (here and there) and (left is None or left.text == was.text)  # the other one left it alone
+        gone = was and not (here and there) and (left is None or left.text == was.text)  # the other side left it alone
         if path in homes or not gone:
             blocks = homes.get(path, {})
             out[path] = _as_it_is(sides, blocks) or _join_document(path, sides, blocks)
@@ -101,15 +101,15 @@ def _join_documents(
 
 
 def _as_it_is(sides: Sides, blocks: Mapping[str, Block]) -> Document | None:
-    """Return the side that alone changed a document, where it holds what shall stand: its lines keep their bytes."""
+    """Return the only side that changed a document, if its items are the joined ones: its lines keep their bytes."""
     was, here, there = (side.text if side else None for side in sides)
     one = sides[1] if there in {was, here} else sides[2] if here == was else None
-    stands = {p.item.id: block_of(one, p) for p in one.items if p.item.id} if one else {}
-    return one if one and stands == blocks else None
+    items = {p.item.id: block_of(one, p) for p in one.items if p.item.id} if one else {}
+    return one if one and items == blocks else None
 
 
 def _documents(files: Files) -> dict[str, Document]:
-    """Return the files that can be read as documents; MEMORY.md without its pointers, which are written anew."""
+    """Return the files that can be read as documents; MEMORY.md without its generated rows, which are rewritten."""
     found = _readable(files)
     return found | {path: without_pointers(found[path]) for path in (BRIEFING,) if path in found}
 
@@ -123,7 +123,7 @@ def _readable(files: Files) -> dict[str, Document]:
 
 
 def _places(documents: Mapping[str, Document]) -> dict[str, Place]:
-    """Return id → document and lines of the item, the first place where there are several."""
+    """Return id → document and lines of the item, the first place if there are several."""
     found: dict[str, Place] = {}
     for document, placed in numbered(documents[path] for path in sorted(documents)):
         found.setdefault(placed.item.id, (document.path, block_of(document, placed)))
@@ -131,10 +131,10 @@ def _places(documents: Mapping[str, Document]) -> dict[str, Place]:
 
 
 def _joined_item(before: Place | None, ours: Place | None, theirs: Place | None) -> Place | None:
-    """Return what becomes of one item; None where it goes.
+    """Return the join of one item; None if it goes.
 
-    What one side alone changed is as that side has it. An item that one side took out and the other changed goes,
-    except where its words were changed: those a person wrote.
+    If only one side changed it, that side wins. If one side removed it and the other changed it, it goes, unless its
+    words were changed: a person wrote those.
     """
     if theirs in (ours, before):
         return ours
@@ -147,15 +147,15 @@ def _joined_item(before: Place | None, ours: Place | None, theirs: Place | None)
 
 
 def _weight(side: Place) -> tuple[int, bool, str, str, str]:
-    """Order two sides of one item: what weighs more stands. A line without `by` is a person's."""
+    """Order two sides of one item: the heavier one wins. A line without `by` is a person's."""
     path, item = side[0], side[1].item
     return (_RANK[item.status], not item.by, item.confirmed, item.text, path)
 
 
 def _both(before: Place | None, less: Place, more: Place) -> Place:
-    """Join two changes of one item: the weightier one stands, with what the other alone changed.
+    """Join two changes of one item: the heavier side wins, with what only the other changed.
 
-    The words are of the side that changed them; where both did, a person's.
+    The words are of the side that changed them; if both did, a person's.
     """
     (less_path, less_block), (more_path, more_block) = less, more
     light, heavy = less_block.item, more_block.item
@@ -179,7 +179,7 @@ def _both(before: Place | None, less: Place, more: Place) -> Place:
 
 
 def _without_twins(items: Mapping[str, Place], ours: Container[str], theirs: Container[str]) -> dict[str, Place]:
-    """Return the items with those merged that both machines learnt, in the same document and in the same words."""
+    """Return the items, merging those that both machines learnt in the same document and words."""
     out = dict(items)
     first: dict[tuple[str, str, str], str] = {}
     for ident, (path, block) in sorted(items.items(), key=lambda pair: (pair[1][1].item.since, pair[0])):
@@ -192,23 +192,23 @@ def _without_twins(items: Mapping[str, Place], ours: Container[str], theirs: Con
     return out
 
 
-# ---------------------------------------- A document's own text as two machines left it
-# lines joined, items put back where they stood.
+# ---------------------------------------- the text of a document
+# Lines of both machines are joined, and items put back in their places.
 
 
 _FOUND: Final = re.compile(r"\x00(k[0-9a-f]+)\n")
 
 
 def _join_document(path: str, sides: Sides, blocks: Mapping[str, Block]) -> Document:
-    """Return a document whose lines are those of both sides, and whose items are `blocks`.
+    """Return a document with the lines of both sides, and `blocks` as its items.
 
     Args:
-        path: where it stands.
-        sides: as it was, as it is here, and as it is there; None where it is not.
-        blocks: id → the items that shall stand in it.
+        path: its path.
+        sides: before, here and on the other machine; None where it is missing.
+        blocks: id → the items it will hold.
     """
     before, ours, theirs = sides
-    if ours and theirs:  # what was generated on either side is written anew where they differ
+    if ours and theirs:  # generated sentences that differ are rewritten later
         ours, theirs = without_differing(ours, theirs)
     front = _front(before, ours, theirs)
     bodies = [_skeleton(side) if side else "" for side in (before, ours, theirs)]
@@ -226,7 +226,7 @@ def _join_document(path: str, sides: Sides, blocks: Mapping[str, Block]) -> Docu
 
 
 def _front(before: Document | None, ours: Document | None, theirs: Document | None) -> str:
-    """Return the front matter that one side alone changed, else the later one; whole, so that its keys fit together."""
+    """Return the front matter of the only side that changed it, else the later one, whole so that its keys agree."""
     was, here, there = ("".join(one.lines[: one.front.lines]) if one else None for one in (before, ours, theirs))
     if here is None or there is None or here == there:
         return here or there or ""
@@ -253,7 +253,7 @@ def _three_way(before: str, ours: str, theirs: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("one", "before", "other")]
         for file, text in zip(files, (one, before, other), strict=True):
-            # git takes a file with a zero byte for no text; U+0001 marks the tokens meanwhile.
+            # git treats a file with a zero byte as binary, so U+0001 marks the tokens meanwhile.
             file.write_bytes(text.replace("\x00", "\x01token ").encode())
         done = subprocess.run(
             ["git", "merge-file", "--union", "-p", *map(str, files)],  # noqa: S607  the person's own git
@@ -270,17 +270,17 @@ def _three_way(before: str, ours: str, theirs: str) -> str:
     return done.stdout.decode().replace("\x01token ", "\x00")
 
 
-# ---------------------------------------- A log, and what the state remembers
-# as two machines left them: everything that either has, once.
+# ---------------------------------------- logs and state
+# Everything that either machine has, once.
 
 
 _PROJECT: Final = re.compile(r"project:[ \t]*\S", re.IGNORECASE)
 
 
 def join_logs(before: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """Return a log with what both machines appended, each entry under the headings and in the project it had.
+    """Return a log with what both machines appended, each entry under its headings and in its project.
 
-    Both ends follow the part that they have in common; the lesser one by its bytes comes first, on whichever machine.
+    Both ends follow the common part; the lesser one by its bytes comes first, on either machine.
     """
     if theirs in (ours, before):
         return ours
@@ -289,7 +289,7 @@ def join_logs(before: bytes, ours: bytes, theirs: bytes) -> bytes:
     one, other = sorted((_text(ours), _text(theirs)))
     lines, more = split_lines(one), split_lines(other)
     pairs = enumerate(zip(lines, more, strict=False))
-    shared = next((number for number, (mine, other) in pairs if mine != other), min(len(lines), len(more)))
+    shared = next((number for number, (left, right) in pairs if left != right), min(len(lines), len(more)))
     known = {*split_lines(_text(before)), *lines} if shared < len(split_lines(_text(before))) else set()
     tail = [line for line in more[shared:] if line not in known or not line.strip()]
     if not "".join(tail).strip():
@@ -301,7 +301,7 @@ def join_logs(before: bytes, ours: bytes, theirs: bytes) -> bytes:
 
 
 def _again(shared: list[str], between: list[str], tail: list[str]) -> list[str]:
-    """Return the lines that bring back what governed at the end of the shared part, where `between` changed it."""
+    """Return the headings and project in force at the end of the shared part, if `between` changed them."""
     changes = any(_PROJECT.match(line) or line.startswith("#") for line in between)
     if not changes or next((line for line in tail if line.strip()), "").startswith("# "):
         return []
@@ -318,7 +318,7 @@ def _again(shared: list[str], between: list[str], tail: list[str]) -> list[str]:
 
 
 def join_rows(before: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """Return the rows that either machine added, without those that either took out, sorted."""
+    """Return the rows of both machines, without those that either removed, sorted."""
     old, one, other = (set(data.splitlines()) for data in (before, ours, theirs))
     return b"".join(row + b"\n" for row in sorted((one & other) | (one - old) | (other - old)))
 
@@ -328,26 +328,26 @@ def _text(data: bytes) -> str:
 
 
 # ---------------------------------------- edits
-# What a person did by hand on another machine and pushed without a night there: understood before it is joined.
+# People's edits that another machine pushed without a night there are understood before the join.
 #
-# The join is what the next run compares with, so what it holds is known from then on. Whoever may push to the remote
-# that the user's own settings name may write any line of the memory, an owner's too; taking such an edit for less
-# than it is would protect nobody, and lose what a person wrote to the next cap.
+# The next run compares with the join, so it takes everything in it as known. Whoever may push to the remote that the
+# user's settings name may write any line of the memory, an owner's too. Trusting such an edit less would protect
+# nobody, and lose what a person wrote to the next cap.
 
 
 def with_edits_understood(
     git: Git, base: str, there: str, theirs: Mapping[str, bytes], today: str
 ) -> Mapping[str, bytes]:
-    """Return the files of another machine's commit as the next night there would understand people's edits in them.
+    """Return the files of another machine's commit as its next night would leave them, people's edits understood.
 
     Args:
         git: the memory's git.
-        base: the commit that both have.
-        there: the other machine's.
+        base: the common ancestor.
+        there: the other machine's commit.
         theirs: its files.
         today: the memory's day.
     """
-    last = git.last_run(since=base, until=there) or base  # what came before the base, a run of ours has understood
+    last = git.last_run(since=base, until=there) or base  # a run of ours understood what came before the base
     if last == there:
         return theirs
     documents = _readable(theirs)

@@ -1,4 +1,4 @@
-"""A night that nobody watches: it pings a monitor, and says to the journal how it began and ended."""
+"""An unattended night: it pings a monitor, and logs its start and end to the journal."""
 
 from __future__ import annotations
 
@@ -33,31 +33,31 @@ if TYPE_CHECKING:
     from pipelines.night.report import RunReport, Watch
 
 
-_SAYABLE = (LockHeld, NotARepository, DetachedHead, GitMissing)  # their sentences name the memory's folder at the most
+_SAYABLE = (LockHeld, NotARepository, DetachedHead, GitMissing)  # these sentences name at most the memory's folder
 
 
 class AlreadyReported(CurateError):
-    """Raised in place of what ended a night whose journal has its line: the sentence itself may name documents."""
+    """Replaces the error of a night that the journal has logged: the original sentence may name documents."""
 
     def __init__(self, exit_code: int) -> None:
-        super().__init__("The night did not end well.", "`curate runs` says why.")
+        super().__init__("The run failed.", "For the reason, see `curate runs`.")
         self.exit_code = exit_code
 
 
 def curate_unattended(night: Night, watch: Watch, monitor: str) -> RunReport:
-    """Run one night, pinging a monitor at its beginning and its end; under systemd, log it.
+    """Run one night, pinging a monitor at its start and end; under systemd, log it.
 
-    A ping that nobody took is a warning in the report, and changes neither the night nor its exit code.
+    A failed ping is a warning in the report, and changes neither the night nor its exit code.
 
     Args:
         night: the night.
-        watch: who is told how far it is.
-        monitor: the address, which is as good as a key and appears in no message; empty for no pings.
+        watch: receives the progress.
+        monitor: the address, which is a secret and appears in no message; empty for no pings.
 
     Raises:
-        AlreadyReported: under systemd, whatever of these ended the night; the journal has its kind.
-        LockHeld: another run works on the memory, and pings for itself.
-        CurateError: as `curate_night` raises.
+        AlreadyReported: under systemd, in place of any other error; the journal has its kind.
+        LockHeld: another run is working on the memory, and sends its own pings.
+        CurateError: any error of `curate_night`.
     """
     start = _Ping(_with_path(monitor, "/start")) if monitor else None
     began = time.monotonic()
@@ -73,7 +73,7 @@ def curate_unattended(night: Night, watch: Watch, monitor: str) -> RunReport:
             raise
         if start and (faults := _ping_at_end(monitor, start, well=not report.exit_code)):
             report = replace(report, warnings=(*report.warnings, *faults))
-            with contextlib.suppress(CurateError):  # the report is there already, without the pings
+            with contextlib.suppress(CurateError):  # the report without the pings is saved already
                 save_report(night.root, report.to_json())
     if logs:
         write(ended(report, time.monotonic() - began))
@@ -82,7 +82,7 @@ def curate_unattended(night: Night, watch: Watch, monitor: str) -> RunReport:
 
 @contextlib.contextmanager
 def _logged(began: float) -> Iterator[None]:
-    """Say to the journal how a night begins and fails; what would be said of it elsewhere may name documents."""
+    """Log a night's start and failure to the journal, without sentences that may name documents."""
     write(journal_line(INFO, "night-begins"))
     try:
         yield
@@ -104,10 +104,9 @@ def _logged(began: float) -> Iterator[None]:
         raise AlreadyReported(code) from None
 
 
-# ---------------------------------------- telling a person that a night went wrong
-# on the desktop where there is one, else by the machine's own mail.
-#
-# What is told is the name of the memory's folder and which command says more. No word of the memory is in it.
+# ---------------------------------------- notifying a person of a failed night
+# On the desktop if there is one, else by local mail. The message names the memory's folder and the commands that tell
+# more; it holds no text of the memory.
 
 
 TITLE: Final = "memcurate"
@@ -116,14 +115,14 @@ _SENDMAIL: Final = ("/usr/sbin", "/usr/lib")
 
 
 def sentence(root: Path, *, overdue: bool) -> str:
-    """Return what a person is told."""
-    what = "No night ended well for more than a day and a half" if overdue else "The last night did not end well"
+    """Return the notification's text."""
+    what = "No run has succeeded for more than a day and a half" if overdue else "The last run failed"
     memory = escape_terminal_line(str(root))
-    return f"{what} for the memory in {memory}. `curate status` says how it stands, `curate doctor` what to do."
+    return f"{what} for the memory in {memory}. For details, see `curate status`; for a fix, `curate doctor`."
 
 
 def tell(text: str) -> str:
-    """Tell a person, and return how (`notify-send`, `osascript`, `mail`, `sendmail`); empty where there was no way."""
+    """Notify a person; return how (`notify-send`, `osascript`, `mail`, `sendmail`), or empty if nothing worked."""
     for name, words, data in _ways(text):
         if call(words, data).code == 0:
             return name
@@ -141,37 +140,36 @@ def _ways(text: str) -> list[tuple[str, tuple[str, ...], str]]:
         user = getpass.getuser()
     except (OSError, KeyError):
         user = str(os.getuid())
-    ways.append(("mail", ("mail", "-s", f"{TITLE}: a night did not end well", user), f"{text}\n"))
-    letter = f"To: {user}\nSubject: {TITLE}: a night did not end well\n\n{text}\n"
-    # Its program lies where a user's PATH seldom leads.
+    ways.append(("mail", ("mail", "-s", f"{TITLE}: a run failed", user), f"{text}\n"))
+    letter = f"To: {user}\nSubject: {TITLE}: a run failed\n\n{text}\n"
+    # sendmail is rarely on a user's PATH.
     sendmail = shutil.which("sendmail", path=os.pathsep.join((os.environ.get("PATH", ""), *_SENDMAIL))) or "sendmail"
     ways.append(("sendmail", (sendmail, "-i", user), letter))
     return [way for way in ways if shutil.which(way[1][0])]
 
 
-# ---------------------------------------- pings of a monitor (healthchecks and its kind)
-# a run that begins, ends well or fails says so to the user's address.
-#
-# They never hold up a night: each has a few seconds, and one that fails is a sentence in the report and nothing else.
+# ---------------------------------------- pings of a monitor (healthchecks and similar)
+# Pings report a run's start, success or failure to the user's address. They never hold up a night: each has a few
+# seconds, and a failed one is only a sentence in the report.
 
 
 SECONDS: Final = 3.0
-"""How long a ping has, from the address's name to its answer."""
+"""The timeout of a ping, name resolution included."""
 
 
 def _ping_at_end(url: str, start: _Ping, *, well: bool) -> list[str]:
-    """Say that a run ended, and return a sentence for each ping that nobody took; after twice the time at the most."""
+    """Ping the end of a run; return a sentence for each failed ping, after at most two timeouts."""
     start.thread.join(SECONDS)
     last = _Ping(url if well else _with_path(url, "/fail"))
     last.thread.join(SECONDS)
-    pings = (("beginning", start.fault), ("end", last.fault))
+    pings = (("start", start.fault), ("end", last.fault))
     return [f"The ping at the {when} of the run {fault}." for when, fault in pings if fault]
 
 
 class _Ping:
-    """A request under way, in a thread that no run and no end of a run waits for.
+    """A request in a thread of its own; no run waits for it to finish.
 
-    `fault` is the end of a sentence that begins with the ping; it is empty once somebody took it.
+    `fault` is the end of a sentence about the ping; it is empty once the ping succeeded.
     """
 
     def __init__(self, url: str) -> None:
@@ -190,19 +188,19 @@ class _Ping:
             refusal.close()
         except TimeoutError:
             return
-        except Exception as fault:  # noqa: BLE001  whatever an address on the net makes of it, the night goes on
+        except Exception as fault:  # noqa: BLE001  whatever the network does, the night goes on
             if not isinstance(getattr(fault, "reason", None), TimeoutError):
-                self.fault = "could not be sent: its address could not be reached"
+                self.fault = "failed: the address could not be reached"
 
 
 def _with_path(url: str, more: str) -> str:
-    """Return an address with more at the end of its path; what follows a `?` stays."""
+    """Return a URL with its path extended; its query stays."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(path=parts.path.rstrip("/") + more))
 
 
 # ---------------------------------------- lines for the journal of systemd
-# what happened as `key=value`, with a priority, and no word of the memory.
+# `key=value` pairs with a priority, and no text of the memory.
 
 
 ERROR, WARNING, INFO = 3, 4, 6
@@ -219,14 +217,14 @@ def in_journal(environ: Mapping[str, str]) -> bool:
 
 
 def journal_line(priority: int, event: str, **fields: object) -> str:
-    """Return a line; values that are no single word are quoted as JSON quotes them."""
+    """Return a line; values of more than one word are quoted as in JSON."""
     known = ((key, str(value)) for key, value in fields.items() if value is not None)
     pairs = (f"{key}={text if _BARE.fullmatch(text) else json.dumps(text)}" for key, text in known)
     return f"<{priority}>{' '.join((f'event={event}', *pairs))}"
 
 
 def ended(report: RunReport, seconds: float) -> str:
-    """Return the line for a run that came to its end: counts, and none of what was counted."""
+    """Return the line for a completed run: counts, and no content."""
     code = report.exit_code
     return journal_line(
         WARNING if code or report.warnings else INFO,
@@ -250,5 +248,5 @@ def ended(report: RunReport, seconds: float) -> str:
 
 
 def write(line: str) -> None:
-    """Write a line to standard error, at once."""
+    """Write a line to standard error and flush it."""
     print(line, file=sys.stderr, flush=True)  # noqa: T201  the journal reads this

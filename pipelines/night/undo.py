@@ -1,6 +1,6 @@
-"""One undo, from the memory as it is to one change set and one commit: a run, or its change of one item, is taken back.
+"""Undo a run, or its change of one item, as one change set and one commit.
 
-`plan_undo` reads and decides and writes nothing; `take_back` holds the lock, applies the plan and reindexes.
+`plan_undo` reads and decides but writes nothing; `take_back` holds the lock, applies the plan and reindexes.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ ATTEMPTS: Final = 3
 
 @dataclass(frozen=True)
 class Wish:
-    """What shall be taken back.
+    """What to undo.
 
     Args:
         root: the memory.
         settings: its settings.
-        now: the moment at which the undo acts.
-        run: the start of a run's id or commit; empty for the newest run that changed something and still stands.
-        item: the start of an item's id, where only what the last run did to it is meant; else empty.
+        now: the time the undo acts at.
+        run: the start of a run's id or commit; empty for the newest run that changed something and was not undone.
+        item: the start of an item's id, to undo only what the last run did to it; else empty.
     """
 
     root: Path
@@ -78,7 +78,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class UndoPlan:
-    """What an undo would do: the run it takes back, the item where only that is meant, and the change set."""
+    """What an undo would do: the run, the item if only that is undone, and the change set."""
 
     run: RunCommit
     item: str
@@ -86,7 +86,7 @@ class UndoPlan:
     changes: tuple[Change, ...]
 
     def summary(self) -> str:
-        """Return the undo in one line: what the command prints, and the first line of the commit."""
+        """Return the undo in one line: the command prints it, and the commit starts with it."""
         undone = self.undone
         counts = {"taken out": undone.removed, "brought back": undone.restored, "as before": undone.returned}
         parts = [f"{len(n)} {'item' if len(n) == 1 else 'items'} {what}" for what, n in counts.items() if n]
@@ -97,19 +97,19 @@ class UndoPlan:
 
 
 def plan_undo(wish: Wish, git: Git) -> UndoPlan:
-    """Read the memory and decide everything; nothing is written.
+    """Read the memory and decide everything; write nothing.
 
     Raises:
-        UnknownRun: no run, or more than one, is meant.
-        UnknownItem: no item, or more than one, is meant.
-        NotUndoable: there is nothing to take back, or it was taken back already.
+        UnknownRun: none or more than one matches.
+        UnknownItem: none or more than one matches.
+        NotUndoable: there is nothing to undo, or it was undone already.
         BrokenChangeSet: the changes would break a promise.
     """
     snapshot = read_snapshot(wish.root)
     stones = read_tombstones(snapshot.state.get(TOMBSTONES))
     base = understand_edits(git, snapshot, snapshot.documents, wish.today)
     item = ""
-    if wish.item:  # one that stands, else one that an undo took out
+    if wish.item:  # an existing one, else one that an undo removed
         item = named_item(
             wish.item, items_by_id(base.documents), {stone.id for stone in stones if stone.reason is Reason.UNDONE}
         )
@@ -120,7 +120,7 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
         after = read_tombstones(git.show(run.commit, TOMBSTONES))
         left = after - before
         if fault := why_not(sides, snapshot, left):
-            raise NotUndoable(f"Run {run.run} {fault}.", f"Git has it all: `git show {run.commit[:10]}`.")
+            raise NotUndoable(f"Run {run.run} {fault}.", f"Its changes are in git: `git show {run.commit[:10]}`.")
         stones = (stones - left) | (before - after)
         undone = put_back(sides, snapshot.documents, base.documents)
     if undone is None:
@@ -142,12 +142,12 @@ def _sides(git: Git, run: RunCommit) -> RunSides:
 
 
 def take_back(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
-    """Take back what is wished as a commit of its own, and return what was done, and the commit or an empty string.
+    """Undo what is wished in a commit of its own; return the plan, and the commit or an empty string.
 
     Raises:
-        LockHeld: a run works on the memory.
-        ChangedUnderRun: files kept changing while they were about to be written; nothing was written.
-        CurateError: what `plan_undo` raises.
+        LockHeld: a run is working on the memory.
+        ChangedUnderRun: files kept changing while the undo tried to write; nothing was written.
+        CurateError: any error of `plan_undo`.
     """
     git.check()
     with run_lock(wish.root, f"curate undo, since {wish.now.isoformat(timespec='seconds')}"):
@@ -170,7 +170,7 @@ def take_back(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
 
 
 def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
-    """Return the run that is named, or the newest that stands and changed an item, and its documents."""
+    """Return the named run, or the newest one that changed an item and was not undone, and its documents."""
     runs = run_commits(git)
     gone = undone_by(runs)
     if prefix:
@@ -186,40 +186,42 @@ def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
             if sides.changes() or (run.by_hand and (sides.before or sides.after)):
                 return run, sides
     raise NotUndoable(
-        "There is no run to take back: none that stands has changed an item.", "`curate runs` lists them."
+        "There is no run to undo: no run that still applies has changed an item.", "`curate runs` lists them."
     )
 
 
 def _run_of_item(git: Git, item: str, documents: Mapping[str, Document]) -> tuple[RunCommit, RunSides]:
-    """Return the last run whose change of the item still stands, and its documents.
+    """Return the last run whose change of the item still applies, and its documents.
 
-    For an item that an undo took out that is the undo itself, so that the same words bring it back.
+    For an item that an undo removed, that is the undo itself, so that the same command brings the item back.
     """
-    stands = item in items_by_id(documents)
+    exists = item in items_by_id(documents)
     runs = run_commits(git, touching=item)
     gone = undone_by(runs)
     taken = {}
     for run in runs:
         if run.item == item and run.run not in taken:
             taken[run.undoes] = run.run
-        if stands and (run.undoes or run.run in gone or run.run in taken):
+        if exists and (run.undoes or run.run in gone or run.run in taken):
             continue
         sides = _sides(git, run)
         change = next((one for one in sides.changes() if one.id == item), None)
         if change and run.by_hand and REVIEW in {side.path for side in (change.before, change.after) if side}:
             raise NotUndoable(f"{item} was decided on by hand.", f"`curate undo {run.run}` takes the decision back.")
-        if change and (stands or change.after is None):
+        if change and (exists or change.after is None):
             return run, sides
-    raise NotUndoable(f"No run that stands has changed {item}.", "Edit its line by hand; the next run takes it up.")
+    raise NotUndoable(
+        f"No run that still applies has changed {item}.", "Edit its line by hand; the next run picks it up."
+    )
 
 
 def _keep_crowded(undone: Undone, pruned: Pruned, shown: Callable[[str], str]) -> None:
-    """Say of an item that a cap sends away at once that there is no room for it; it counts where its line changes."""
-    then, there, ours = item_places(pruned.documents.values()), undone.there, set(undone.wanted)
+    """Note the items that a cap moves away again at once; they count as undone only if their lines change."""
+    then, present, ours = item_places(pruned.documents.values()), undone.present, set(undone.wanted)
     for moved in pruned.moved:
         if moved.id in ours:
-            undone.kept[moved.id] = f"stands in {shown(moved.target)}: {shown(moved.source)} has no room for it"
-            if moved.id in there and then[moved.id].line == there[moved.id].line:
+            undone.kept[moved.id] = f"is in {shown(moved.target)}: {shown(moved.source)} has no room for it"
+            if moved.id in present and then[moved.id].line == present[moved.id].line:
                 undone.wanted.pop(moved.id, None)
 
 
@@ -262,59 +264,59 @@ def _signed(wish: Wish, plan: UndoPlan, head: str | None) -> tuple[str, Author]:
     return message, Author(*wish.settings.author, wish.now)
 
 
-# ---------------------------------------- undo of what a person did by a verb
-# all that its commit changed is its doing, Review.md's entries included.
+# ---------------------------------------- undo of a command
+# Everything in its commit is its doing, entries of Review.md included.
 #
-# Where nothing changed its documents since, they get the bytes again that they had. Where something did, the items
-# are turned back one by one, as those of a night are, if that is all that the verb changed.
+# If its documents did not change since, they get their old bytes back. Otherwise the items are restored one by one, as
+# for a night, if items are all that the command changed.
 
 
 def put_back(sides: RunSides, found: Mapping[str, Document], now: Mapping[str, Document]) -> Undone | None:
-    """Return the memory with the verb's documents as they were, or None where one of them changed since.
+    """Return the memory with the command's documents as they were, or None if one of them changed since.
 
     Args:
-        sides: the documents that it changed.
+        sides: the documents that the command changed.
         found: every document as it is.
         now: the same, with what people edited since understood.
     """
     if changed_since(sides, found):
         return None
     undone, made = Undone(sides, now), sides.after.keys() - sides.before.keys()
-    there, undone.exact = undone.there, frozenset(sides.before)
+    present, undone.exact = undone.present, frozenset(sides.before)
     undone.documents = {path: one for path, one in {**now, **sides.before}.items() if path not in made}
     then = item_places(undone.documents.values())
-    undone.gone = [ident for ident in there if ident not in then]
+    undone.gone = [ident for ident in present if ident not in then]
     undone.wanted = {
-        i: one for i, one in then.items() if i not in there or (there[i].place, there[i].line) != (one.place, one.line)
+        i: one
+        for i, one in then.items()
+        if i not in present or (present[i].place, present[i].line) != (one.place, one.line)
     }
     return undone
 
 
 def changed_since(sides: RunSides, found: Mapping[str, Document]) -> list[str]:
-    """Return the documents that are no longer as the verb left them."""
+    """Return the documents that are no longer as the command left them."""
     paths = sorted(sides.before.keys() | sides.after.keys())
     return [path for path in paths if _bare(found.get(path)) != _bare(sides.after.get(path))]
 
 
 def why_not(sides: RunSides, snapshot: Snapshot, stones: frozenset[Tombstone]) -> str:
-    """Return why a verb cannot be taken back item by item, the end of a sentence, or an empty string.
+    """Return why a command cannot be undone item by item, as the end of a sentence, or an empty string.
 
     Args:
-        sides: the documents that it changed.
+        sides: the documents that the command changed.
         snapshot: the memory as it is.
-        stones: the tombstones that it left.
+        stones: the tombstones that the command left.
     """
     if any(stone.reason is Reason.FORGOTTEN for stone in stones):
-        return "had something forgotten, and that is for good"
+        return "made the memory forget something, which cannot be undone"
     changed = changed_since(sides, snapshot.documents)
     whole = REVIEW in {*sides.before, *sides.after} or sides.before.keys() != sides.after.keys()
-    return (
-        f"cannot be taken back: {' and '.join(map(snapshot.shown, changed))} changed since" if changed and whole else ""
-    )
+    return f"cannot be undone: {' and '.join(map(snapshot.shown, changed))} changed since" if changed and whole else ""
 
 
 def _bare(document: Document | None) -> str | None:
-    """Return a document's text, the briefing's without its pointers: every night writes them anew."""
+    """Return a document's text, the briefing's without its generated rows, which every night rewrites."""
     if document is None:
         return None
     return (without_pointers(document) if document.path == BRIEFING else document).text

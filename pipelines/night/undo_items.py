@@ -1,6 +1,6 @@
-"""Undo: what one run did to each item is turned back, in the memory as it is now; what was changed since stays.
+"""Undo what one run did to each item, in the memory as it is now; later changes stay.
 
-The reverse of an undo is of the same kind, so an undo is taken back like any other run.
+Undoing an undo is the same operation, so an undo can be undone like any other run.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class RunSides:
     """The documents that a run changed, by path, before and after it.
 
     Args:
-        before: as they were, with what the run only understood of people's edits (`understood`).
+        before: as they were, with people's edits that the run took up (`understood`).
         after: as the run left them.
-        whole: whether all that is different is the run's doing, as in a commit of a person's verb.
+        whole: whether every difference is the run's doing, as in the commit of a command.
     """
 
     before: Mapping[str, Document]
@@ -49,14 +49,14 @@ class RunSides:
     def changes(self) -> list[ItemChange]:
         """Return what the run itself did to items.
 
-        What a person wrote while it went on is in its commit, too, and is no doing of the run's; nor is the number that
-        it gave to a line of a person's, nor what a person's answer in Review.md did.
+        Its commit may also hold what a person wrote meanwhile, ids that it gave to a person's lines, and the effects of
+        answers in Review.md. Those are left out.
         """
         return [one for one in item_changes(self.before, self.after) if self.whole or not _is_persons(one)]
 
 
 def _is_persons(change: ItemChange) -> bool:
-    """Whether a person did it: no run rewords or strikes, or ends or reopens something without a line that says so."""
+    """Whether a person made a change: a run never rewords or strikes, and closes or reopens only on a log line."""
     before, after = change.before, change.after
     if REVIEW in {side.path for side in (before, after) if side}:
         return True
@@ -68,7 +68,7 @@ def _is_persons(change: ItemChange) -> bool:
     old = before.item
     reworded = (old.type, old.text) != (new.type, new.text)
     struck = new.status is Status.RETRACTED and old.status is not Status.RETRACTED
-    # A run ends an item by a line, which becomes its evidence, or because a second reader does not find it there.
+    # A run closes an item on a log line, which becomes evidence, or because a second reader rejected it.
     turned = (new.status in _ENDS and old.active) or (old.status in _ENDS and new.active)
     alone = (old.evidence, old.unverified) == (new.evidence, new.unverified)
     return reworded or struck or (turned and alone)
@@ -82,15 +82,15 @@ def undo(
     only: str = "",
     shown: Callable[[str], str] = str,
 ) -> Undone:
-    """Return the memory with what a run did taken back.
+    """Return the memory with a run undone.
 
     Args:
         sides: the documents that the run changed.
         now: every document as it is.
-        closed: files that are there and cannot be read; nothing is put into them.
+        closed: files that exist but cannot be read; nothing is put into them.
         deleted: ids of items that a person deleted; they never come back.
-        only: an item's id; just what the run did to it, and to items because of it. Empty for all.
-        shown: what people call the file at a path.
+        only: an item's id; undo only what the run did to it, and to others because of it. Empty for all.
+        shown: turns a path into the file name that people know.
     """
     changes = [one for one in sides.changes() if not only or _concerns(one, only)]
     changes = [one for one in changes if one.after or one.id not in deleted]
@@ -98,9 +98,9 @@ def undo(
     work = Undone(sides, now, closed, shown)
     for change in changes:
         if change.id in twice:
-            work.kept[change.id] = "stands in two places, so it stays in both"
+            work.kept[change.id] = "is in two places, so it stays in both"
         else:
-            work.turn_back(change)
+            work.revert(change)
     work.keep_what_others_rest_on(changes)
     work.documents = _rewritten(work, twice, whole=not only)
     work.exact = frozenset(
@@ -110,7 +110,7 @@ def undo(
 
 
 def _concerns(change: ItemChange, ident: str) -> bool:
-    """Whether a change is of this item, or made another one refer to it: what it superseded returns when it goes."""
+    """Whether a change is of this item, or linked another to it: undoing it restores what it superseded."""
     if change.id == ident:
         return True
     before = change.before.item.linked if change.before else ()
@@ -118,11 +118,11 @@ def _concerns(change: ItemChange, ident: str) -> bool:
 
 
 class Undone:
-    """The memory with a run, or its change of one item, taken back, and the decisions by which it was, item by item.
+    """The memory with a run, or its change of one item, undone, and the decisions on each item.
 
-    `documents` holds every document by path; those that the run made and nobody filled are gone. The documents at
-    `exact` have the bytes again that they had before the run. `wanted` says where an item shall stand again, by its id,
-    `gone` which ids go, and `kept` why one stays as it is, as the end of a sentence that begins with the id.
+    `documents` holds every document by path; those that the run created and nobody filled are gone. The documents at
+    `exact` have their bytes from before the run again. `wanted` is id → where an item belongs again, `gone` the ids to
+    remove, and `kept` id → why an item stays as it is, as the end of a sentence that begins with the id.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class Undone:
         shown: Callable[[str], str] = str,
     ) -> None:
         self.sides, self.now, self.closed, self.shown = sides, now, closed, shown
-        self.there = item_places(now.values())
+        self.present = item_places(now.values())
         self.documents = dict(now)
         self.exact: frozenset[str] = frozenset()
         self.wanted: dict[str, ItemPlace] = {}
@@ -142,32 +142,32 @@ class Undone:
 
     @property
     def removed(self) -> list[Item]:
-        """The items that the run had added and that are gone now."""
-        return [self.there[ident].item for ident in self.gone]
+        """The items that the run had added and that are removed."""
+        return [self.present[ident].item for ident in self.gone]
 
     @property
     def restored(self) -> tuple[str, ...]:
-        """The ids that the run had taken away and that stand again."""
-        return tuple(ident for ident in self.wanted if ident not in self.there)
+        """The ids that the run had removed and that are back."""
+        return tuple(ident for ident in self.wanted if ident not in self.present)
 
     @property
     def returned(self) -> tuple[str, ...]:
-        """The ids whose wording, status or place is again what it was."""
-        return tuple(ident for ident in self.wanted if ident in self.there)
+        """The ids of items whose wording, status or place is restored."""
+        return tuple(ident for ident in self.wanted if ident in self.present)
 
     @property
     def changed(self) -> bool:
-        """Whether anything was taken back."""
+        """Whether anything was undone."""
         return bool(self.gone or self.wanted)
 
     @property
     def final(self) -> dict[str, ItemPlace]:
-        """Where each item stands now."""
-        return {ident: one for ident, one in {**self.there, **self.wanted}.items() if ident not in self.gone}
+        """The place of each item after the undo."""
+        return {ident: one for ident, one in {**self.present, **self.wanted}.items() if ident not in self.gone}
 
-    def turn_back(self, change: ItemChange) -> None:
-        """Decide what becomes of an item; what a person deleted since stays deleted."""
-        ident, before, after, now = change.id, change.before, change.after, self.there.get(change.id)
+    def revert(self, change: ItemChange) -> None:
+        """Decide what becomes of an item. What a person deleted since stays deleted."""
+        ident, before, after, now = change.id, change.before, change.after, self.present.get(change.id)
         if after is None and before is not None:
             if now is not None:
                 self.kept[ident] = "is back already"
@@ -199,11 +199,11 @@ class Undone:
             self.wanted[ident] = target
 
     def _takes(self, path: str) -> bool:
-        """Whether an item can be put there: the document is there, or it was the run that took it away."""
+        """Whether an item can be put there: the document exists, or the run removed it."""
         return path in self.now or (path not in self.closed and path not in self.sides.after)
 
     def keep_what_others_rest_on(self, changes: Sequence[ItemChange]) -> None:
-        """Let no item refer to one that is gone, or be live beside its successor."""
+        """Ensure that no item links to a removed one, or is live beside its successor."""
         successors = {
             one.id: one.after.item.superseded_by or one.after.item.merged_into for one in changes if one.after
         }
@@ -222,25 +222,25 @@ class Undone:
 
 
 def _rewritten(work: Undone, twice: frozenset[str], *, whole: bool) -> dict[str, Document]:
-    """Return the documents in which every item stands as was decided; those that nothing touches are the same."""
-    sides, now, there, final = work.sides, work.now, work.there, work.final
+    """Return the documents with every item as decided; untouched documents are unchanged."""
+    sides, now, present, final = work.sides, work.now, work.present, work.final
     rows: dict[str, dict[str, ItemPlace]] = {}
     for ident, one in final.items():
         if ident not in twice:
             rows.setdefault(one.path, {})[ident] = one
     documents = dict(now)
-    differ = {i for i in there.keys() | final.keys() if there.get(i) != final.get(i)}
-    places = {one.path for ident in differ for one in (there.get(ident), final.get(ident)) if one}
+    differ = {i for i in present.keys() | final.keys() if present.get(i) != final.get(i)}
+    places = {one.path for ident in differ for one in (present.get(ident), final.get(ident)) if one}
     for path in sorted({*sides.before, *sides.after, *places} if whole else places):
         base = _base(path, sides, now, twice, whole=whole)
         if base is None:
             continue
         document = _with_rows(base, rows.get(path, {}), twice)
         made = path in sides.after and path not in sides.before and path.partition("/")[0] in FOLDERS
-        # What the run committed is no measure: somebody may have written into the file while the run made it.
+        # Comparing with the run's commit will not do: somebody may have written to the file during the run.
         empty = Document(path, "") if document.kind is Kind.EPISODE else new_document(path, document.title, "")
         if made and not document.items and _own_words(document) == _own_words(empty):
-            documents.pop(path, None)  # not a word is in it that its template does not have
+            documents.pop(path, None)  # it holds nothing but its template's text
         elif (path in now or rows.get(path)) and (path not in now or document.text != now[path].text):
             documents[path] = document
     return documents
@@ -249,7 +249,7 @@ def _rewritten(work: Undone, twice: frozenset[str], *, whole: bool) -> dict[str,
 def _base(
     path: str, sides: RunSides, now: Mapping[str, Document], twice: frozenset[str], *, whole: bool
 ) -> Document | None:
-    """Return what a document starts from: its text before the run where only the run changed it since, else today's."""
+    """Return a document's base: its text before the run if only the run changed it since, else today's."""
     before, after, here = sides.before.get(path), sides.after.get(path), now.get(path)
     if here is None:
         return before if after is None else None
@@ -260,7 +260,7 @@ def _base(
 
 
 def _with_rows(document: Document, rows: Mapping[str, ItemPlace], twice: frozenset[str]) -> Document:
-    """Return the document with just these items in it: their lines as they were, the missing ones in their sections."""
+    """Return the document with exactly these items: their lines as they were, missing ones in their sections."""
     lines, end = list(document.lines), line_end(document.lines)
     missing = dict(rows)
     for placed in reversed(document.items):
@@ -281,10 +281,10 @@ def _with_rows(document: Document, rows: Mapping[str, ItemPlace], twice: frozens
 
 
 def _own_words(document: Document) -> list[object]:
-    """Return what is neither an item, a generated line, a section made for them, a blank line nor a quality field."""
+    """Return the lines and fields that no run writes: no items, generated lines, their sections, or quality fields."""
     document = without_sentences(without_pointers(document), lambda *_: True)
     rows = {number for placed in document.items for number in range(placed.line, placed.end)}
-    is_made = document.kind is Kind.EPISODE  # all of its headings are runs' doing
+    is_made = document.kind is Kind.EPISODE  # runs write all of its headings
     rows |= {one.line for one in document.headings if is_made or (one.level > 1 and one.title in ORDER)}
     body = [
         line.strip()

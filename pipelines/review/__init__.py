@@ -1,5 +1,5 @@
-"""Review: what becomes of a candidate, given what the memory holds and whose word it is.
+"""Review: decides what becomes of a candidate, given the memory and whose word it is.
 
 Others call `review`, `llm_review`, `verification`, `outcomes`, `item_links` and the gate in `trust`; they get rulings.
-Stands on store, search and extract.
+It may import store, search and extract.
 """

@@ -1,7 +1,7 @@
-"""How two sentences stand to each other, told by their words and values alone.
+"""Compare two sentences by their words and values alone.
 
-Careful on purpose: what is not the same statement, and no conflict of one value, stands side by side. A statement that
-is kept twice costs little, one that is lost is gone.
+The comparison is careful on purpose: two sentences that neither say the same nor conflict in one value are both kept.
+A statement kept twice costs little; a lost one is gone.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _CONDITIONS: Final = _set(
     """if unless except excluding only until till when whenever while before after provided maybe perhaps possibly might
     may could almost nearly partly half hardly barely rarely sometimes mostly"""
 )
-# What takes back the sentence that it stands beside, or joins another to it.
+# Words that take back a sentence beside them, or join another one to it.
 _TURNING: Final = _set(
     """and or but also plus then instead rather yet however although though false wrong avoid stop stopped drop dropped
     reject rejected refuse refused cancel cancelled canceled consider considered propose proposed"""
 )
 _LEADING: Final = _set("decide decided agree agreed note remember reminder confirmed still again always please")
 _IDLE: Final = _set("a an the now")
-"""What changes nothing of what a sentence says: `the limit is now 100` is said again by `the limit is 100`."""
+"""Words that do not change a sentence's meaning: `the limit is now 100` repeats `the limit is 100`."""
 _BEING: Final = _set("is are be will")
 _AUXILIARIES: Final = _BEING | _set("was were has have had can must should does do did needs would could")
-# Verbs whose subject has one object at a time, as far as a verb tells that.
+# Verbs that usually take one object at a time.
 _SINGULAR: Final = _BEING | _set("use uses run runs live lives work works stay stays host hosts choose")
 _PREPOSITIONS: Final = _set("for in on at to as from since with by of under until and because so")
-# A number behind one of these only names something.
+# A number after one of these is only a name.
 _NUMBERED: Final = _set(
     """pr mr pull request issue ticket bug task invoice order room step phase chapter page section sprint milestone
     release version build commit flight gate line batch case item rfc episode week day lesson sensor node server machine
@@ -88,7 +88,7 @@ _CLAUSES: Final = _set("but because since so although though while whereas and i
 
 
 class _Token(NamedTuple):
-    """A word or a value: as it is compared, in small letters, and as written; its kind is empty for a plain word."""
+    """A word or value: its key, in lower case, and as written; the kind of a plain word is empty."""
 
     key: str
     word: str
@@ -147,7 +147,7 @@ _ENDINGS: Final = {"ies": "y", "ied": "y", "sses": "ss", "ches": "ch", "shes": "
 
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
-    """Return a word in small letters without its ending: `calls`, `called` and `calling` are `call`."""
+    """Return a lower-case word without its ending: `calls`, `called` and `calling` are `call`."""
     if word in _PAST:
         return _PAST[word]
     if len(word) > 3 and not word.endswith(("ss", "us", "is")):  # noqa: PLR2004  `use` and `gas` have no ending
@@ -159,16 +159,16 @@ def stem(word: str) -> str:
 
 
 def keywords(text: str) -> frozenset[str]:
-    """Return the words that tell what a text is about, without endings, and its values and names; no stop words."""
-    return frozenset(one.key for one in _read(text) if _tells(one))
+    """Return the distinctive words of a text, stemmed, with its values and names, without stop words."""
+    return frozenset(one.key for one in _read(text) if _is_distinctive(one))
 
 
-def _tells(token: _Token) -> bool:
+def _is_distinctive(token: _Token) -> bool:
     return bool(token.kind) or not (token.word in STOP_WORDS or token.word in _NEGATIONS)
 
 
 def guard_words(text: str) -> frozenset[str]:
-    """Return the words by which a text denies or sets a condition."""
+    """Return the negations and conditions of a text."""
     return frozenset(one.word for one in _read(text)) & (_NEGATIONS | _CONDITIONS)
 
 
@@ -176,21 +176,21 @@ def guard_words(text: str) -> frozenset[str]:
 
 
 _FEWEST: Final = 2
-"""A sentence has so many telling words at least, or it says too little to be found in another."""
+"""A sentence with fewer distinctive words is too short to be found in another."""
 
 
 def same_statement(new: str, held: str) -> bool:
     """Whether two sentences state the same.
 
-    They are the same words but for case and punctuation, or one is contained in the other, where the rest holds no
-    value, name, negation or condition, joins nothing to it and takes nothing back.
+    They have the same words except for case and punctuation, or one contains the other, and the rest has no value,
+    name, negation or condition, adds no other statement and takes nothing back.
     """
     if new.rstrip().endswith("?") != held.rstrip().endswith("?"):
         return False
     if folded(new) == folded(held):
         return True
     less, more = sorted((_read(new), _read(held)), key=len)
-    if len({one.key for one in less if _tells(one)}) < _FEWEST:
+    if len({one.key for one in less if _is_distinctive(one)}) < _FEWEST:
         return False
     for at in range(len(more) - len(less) + 1):
         if [one.word for one in more[at : at + len(less)]] == [one.word for one in less]:
@@ -202,10 +202,10 @@ def same_statement(new: str, held: str) -> bool:
 
 
 def same_guards(one: str, other: str) -> bool:
-    """Whether two sentences agree in what may never be merged, however near they are in meaning.
+    """Whether two sentences agree in what must match before they are merged, however similar their meaning.
 
-    These are numbers, dates, names, negations and conditions, words that are opposites, and the order of what they
-    have in common: `replace A with B` is not `replace B with A`.
+    That is numbers, dates, names, negations, conditions and opposites, and the order of their common words: `replace A
+    with B` is not `replace B with A`.
     """
     first, second = keywords(one), keywords(other)
     if any({a, b} in _STEMMED for a in first - second for b in second - first):
@@ -218,62 +218,62 @@ _STEMMED: Final = [set(map(stem, pair.split("/"))) for pair in _OPPOSITES.split(
 
 
 def adds_nothing(new: str, held: str) -> bool:
-    """Whether every number, date, name and condition of the newer sentence stands in the older, and both deny alike.
+    """Whether the older sentence has every number, date, name and condition of the newer, and both deny alike.
 
-    What only the older has is no hindrance. A negation of the older counts where its clause is about what the newer
-    one is about: `1,000 requests, not 100` is said again by `1,000 requests`.
+    The older one may have more. A negation of the older counts if its clause shares words with the newer: `1,000
+    requests` repeats `1,000 requests, not 100`.
     """
     tokens, others = _read(new), _read(held)
-    said = {one.word for one in tokens if one.kind == "sign" or one.word in _CONDITIONS}
-    if unproven_names(new, held) or not _tells_values(held, new) or said - {one.word for one in others}:
+    signs = {one.word for one in tokens if one.kind == "sign" or one.word in _CONDITIONS}
+    if unproven_names(new, held) or not _has_values(held, new) or signs - {one.word for one in others}:
         return False
-    shared = {one.clause for one in others if _tells(one) and one.key in keywords(new)}
+    shared = {one.clause for one in others if _is_distinctive(one) and one.key in keywords(new)}
     denied = sum(one.word in _NEGATIONS and one.clause in shared for one in others)
     return denied == sum(one.word in _NEGATIONS for one in tokens)
 
 
 _NO_DAY: Final = date(1900, 1, 1)
-"""Stands for the day of the log: what is compared gives its dates itself."""
+"""A placeholder for the day of the log: compared sentences have their own dates."""
 
 
-def _tells_values(told: str, asked: str) -> bool:
-    """Whether a sentence tells all dates and figures of another one: `2026-05-15` tells `15 May` and its weekday."""
-    dates, figures, _ = _values(told)
-    return not (unproven_dates(asked, dates, _NO_DAY) or unproven_figures(_values(asked)[2], figures, dates.years))
+def _has_values(text: str, wanted: str) -> bool:
+    """Whether a sentence has all dates and figures of another one: `2026-05-15` has `15 May` and its weekday."""
+    dates, figures, _ = _values(text)
+    return not (unproven_dates(wanted, dates, _NO_DAY) or unproven_figures(_values(wanted)[2], figures, dates.years))
 
 
 @lru_cache(maxsize=4096)
 def _values(text: str) -> tuple[KnownDates, KnownFigures, str]:
-    """Return the dates and figures of a text, and the text without its dates; it is compared with many."""
+    """Return the dates and figures of a text, and the text without dates. Cached: a text is compared with many."""
     rest = without_dates(text)
     return known_dates(text, _NO_DAY), known_figures(rest), rest
 
 
-# ---------------------------------------- a conflict, about which a person is asked
+# ---------------------------------------- a conflict, which a person decides
 
 
 def conflict(new: str, held: str) -> str:
-    """Return why two sentences cannot both hold, as the end of a sentence; empty where they stand side by side.
+    """Return why two sentences cannot both be true, as the end of a sentence; empty if they can.
 
-    They are the same sentence but for one value, or one of them denies what the other says. A value is a number with
-    its unit, a date, a time or a name. What only names something is none (`PR 41`), nor is one of the subject or of
-    something that happened: of these there may be many. Two tasks never conflict; the caller leaves them out.
+    They are the same sentence except for one value, or one denies what the other says. A value is a number with its
+    unit, a date, a time or a name. What only names something (`PR 41`) is not a value, nor is one in a subject or a
+    past event: there may be many of those. Two tasks never conflict; the caller leaves them out.
     """
     one, other = _read(new), _read(held)
     if _undenied(one) == _undenied(other) and keywords(new) & keywords(held):
         counts = [sum(token.word in _NEGATIONS for token in tokens) for tokens in (one, other)]
         return "one denies what the other says" if abs(counts[0] - counts[1]) == 1 else ""
     start, end = _common([token.key for token in one], [token.key for token in other])
-    mine, theirs = one[start : len(one) - end], other[start : len(other) - end]
+    left, right = one[start : len(one) - end], other[start : len(other) - end]
     before, after = one[:start], one[len(one) - end :]
-    kind = _kind_of(mine)
-    if not kind or kind != _kind_of(theirs) or not any(map(_tells, (*before, *after))):
+    kind = _kind_of(left)
+    if not kind or kind != _kind_of(right) or not any(map(_is_distinctive, (*before, *after))):
         return ""
     if not _one_at_a_time(kind, before, after):
         return ""
-    if kind != "name" and (_tells_values(new, held) or _tells_values(held, new)):
-        return ""  # the same value, written otherwise
-    return f"one says {' '.join(t.raw for t in mine)}, the other {' '.join(t.raw for t in theirs)}"
+    if kind != "name" and (_has_values(new, held) or _has_values(held, new)):
+        return ""  # the same value, written differently
+    return f"one says {' '.join(t.raw for t in left)}, the other {' '.join(t.raw for t in right)}"
 
 
 def _undenied(tokens: Sequence[_Token]) -> list[str]:
@@ -290,7 +290,7 @@ def _undenied(tokens: Sequence[_Token]) -> list[str]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
-    """Return how many words two sentences share at their beginning, and at their end."""
+    """Return how many words two sentences share at the start and at the end."""
     least, start, end = min(len(one), len(other)), 0, 0
     while start < least and one[start] == other[start]:
         start += 1
@@ -300,7 +300,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
 
 
 def _kind_of(tokens: Sequence[_Token]) -> str:
-    """Return what one value some tokens are together, or nothing: a number, a date, a time, a name."""
+    """Return the kind of the single value that some tokens form (number, date, time or name), or empty."""
     kinds = [token.kind for token in tokens]
     if kinds[1:] and kinds[-1] == "number":
         kinds.pop()  # `MySQL 8`
@@ -309,9 +309,9 @@ def _kind_of(tokens: Sequence[_Token]) -> str:
 
 
 def _one_at_a_time(kind: str, before: Sequence[_Token], after: Sequence[_Token]) -> bool:
-    """Whether a value between some words is one of which there can only be one; see `conflict`."""
-    said = {token.word for token in before}
-    if not said & _BEING and any(_happened(at, before) for at in range(len(before))):
+    """Whether only one such value can be true at a time between these words; see `conflict`."""
+    words = {token.word for token in before}
+    if not words & _BEING and any(_happened(at, before) for at in range(len(before))):
         return False
     last, then = before[-1] if before else None, after[0].word if after else ""
     if kind == "number":
@@ -323,12 +323,12 @@ def _one_at_a_time(kind: str, before: Sequence[_Token], after: Sequence[_Token])
     if any(token.word in _AUXILIARIES for token in after):
         return False
     if kind == "name":
-        return bool(said & _SINGULAR) and (not after or after[0].word in _PREPOSITIONS)
+        return bool(words & _SINGULAR) and (not after or after[0].word in _PREPOSITIONS)
     return True
 
 
 def _happened(at: int, tokens: Sequence[_Token]) -> bool:
-    """Whether a word tells what happened: `failed` does so in `it failed on Monday`, not in `retry failed jobs`."""
+    """Whether a word reports an event: `failed` does in `it failed on Monday`, not in `retry failed jobs`."""
     word, after = tokens[at].word, tokens[at + 1 : at + 2]
     if word in _PAST or word in {"was", "were", "had", "did"}:
         return True

@@ -1,8 +1,8 @@
-"""What the memory holds, as the review looks it up: by the same words, and by the nearest ones.
+"""The memory's items, indexed for the review: by the same words, and by similarity.
 
-The words of all items are looked up in a small index that is made anew when a night has something to judge, and their
-vectors, where there are any, are read then; so the cost of a night follows what is new. No look-up by words walks
-through all that is held: ten thousand new items cost ten times what a thousand do.
+A night that has something to judge builds a small index of all items' words, and reads their vectors if there are any,
+so the cost of a night follows what is new. No look-up by words walks through all items: ten thousand new items cost
+ten times as much as a thousand.
 """
 
 from __future__ import annotations
@@ -34,37 +34,37 @@ if TYPE_CHECKING:
 
 
 NEAREST: Final = 12
-"""So many of the nearest items by words are looked at for each candidate, current and closed ones each."""
+"""How many of the nearest items by words to consider per candidate, for current and closed items each."""
 MEANT: Final = 6
-"""So many of the nearest by meaning join them."""
+"""How many of the nearest items by meaning join them."""
 MOST_OPEN: Final = 20
-"""So many of a document's open Todos, Risks and questions are neighbours of all that is filed there."""
+"""How many of a document's open todos, risks and questions are neighbours of everything filed there."""
 CURRENT_SHOWN: Final = 12
 CLOSED_SHOWN: Final = 2
 _RANK: Final = 60
-"""How gently a rank counts less than the one before it, where two orders become one."""
+"""The constant of reciprocal rank fusion: higher values flatten the ranks."""
 _COMMON: Final = 400
-"""A word of more items than this tells nothing of any of them."""
+"""A word in more items than this is too common to be distinctive."""
 _EVEN: Final = 1e-8
-"""Sums that differ by less count as even."""
+"""Sums that differ by less are equal."""
 _MOST_MEANT: Final = 1_000
-"""After so many look-ups of a night words alone say what is near: each looks through all that is held."""
+"""The most look-ups by meaning in a night, since each scans all items; after that, words decide alone."""
 _SHARED: Final = frozenset({BRIEFING, USER, GENERAL})
 BELIEFS: Final = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
-"""Types of which one may take the place of another: a decision is known as a fact once it is carried out."""
+"""Types that may replace each other: a decision becomes a fact once it is carried out."""
 
 
 @dataclass(slots=True, eq=False)
 class Belief:
-    """An item of the memory, or one that this run lets in, as it stands after what was reviewed so far.
+    """An item, existing or added by this run, as the review so far leaves it.
 
     Args:
-        item: the item; of one that is new, as it would stand.
-        document: where it stands; empty where nothing was said of that.
-        learnt: the day on which the log told of it.
-        is_new: whether this run lets it in.
-        stands_in: what stands in its place; a candidate that repeats an item is that item.
-        at: its place in the order in which the items were let in.
+        item: the item.
+        document: its document; empty if none was named.
+        learnt: the day of the log that it was learnt from.
+        is_new: whether this run adds it.
+        stands_in: the item in its place; a candidate that repeats an item is that item.
+        at: its position in the order in which items were added.
     """
 
     item: Item
@@ -76,21 +76,21 @@ class Belief:
 
     @property
     def stands(self) -> bool:
-        """Whether it stands for itself: it was not taken for another, though another may have taken its place."""
+        """Whether it is an item of its own, and not a repeat of another; it may have been superseded."""
         return self.stands_in is None or self.item.status is Status.SUPERSEDED
 
     @property
     def current(self) -> bool:
-        """Whether it is believed or waits for a decision, as against what is closed."""
+        """Whether it is active or waits for a decision, and is not closed."""
         return self.item.active or self.item.status is Status.WAITING
 
 
 class Known:
-    """All items, to be looked up, and what a night makes of them.
+    """All items with indexes for look-ups, and the changes of a night.
 
     Args:
         items: document path and item.
-        vectors: tells who is near in meaning; words alone do where it knows none.
+        vectors: finds items near in meaning; without it, words decide alone.
     """
 
     def __init__(self, items: Iterable[tuple[str, Item]], vectors: Vectors | None = None) -> None:
@@ -108,7 +108,7 @@ class Known:
         self._held = Counter(one.document for one in self._all if one.item.active)
 
     def add(self, one: Belief) -> None:
-        """Let a new item in."""
+        """Add a new item."""
         if one.stands and one.item.active:
             self._held[one.document] += 1
             self._born[one.document, one.learnt] += 1
@@ -122,7 +122,7 @@ class Known:
             and self._looked_up < _MOST_MEANT
             and (row := self._vectors.rows([_meant(one.item)])) is not None
         ):
-            import numpy as np  # noqa: PLC0415  a night with nothing to judge needs none
+            import numpy as np  # noqa: PLC0415  a night with nothing to judge does not need it
 
             self._tables[1] = np.concatenate([self._tables[1], row])
         if "_same" in self.__dict__:
@@ -138,29 +138,29 @@ class Known:
 
     @cached_property
     def _words(self) -> Words:
-        """By each word, and whether it is of what is current, the places of those that stand for themselves."""
+        """(word, current or not) → positions of the items of their own that have it."""
         found: Words = defaultdict(set)
         for one in self._all:
             self._enter(one, found)
         return found
 
     def get(self, ident: str) -> Belief | None:
-        """Return what was first called by an id, or None."""
+        """Return the belief that first had an id, or None."""
         return self._ids.get(ident)
 
     def find(self, ident: str) -> Belief | None:
-        """Return what stands for an id now, at the end of its chain; or None."""
+        """Return the belief at the end of an id's chain of successors, or None."""
         found = self.get(ident)
         while found and found.stands_in:
             found = found.stands_in
         return found
 
     def held(self) -> list[tuple[str, Item]]:
-        """Return document path and item of all that is believed as things stand."""
+        """Return document path and item of all active items."""
         return [(one.document, one.item) for one in self._all if one.stands and one.item.active]
 
     def take_out(self, one: Belief, status: Status, until: str, day: str, successor: Belief | None = None) -> None:
-        """Let an item end on a day; that of the log that says so may be another one, and counts for the bound."""
+        """End an item on `until`. `day`, the day of the log that says so, counts for the bound."""
         self._held[one.document] -= one.item.active
         if self._is_bound(one, day):
             self._removed[one.document, day] += one.item.active
@@ -176,16 +176,16 @@ class Known:
             self._enter(one, self._words)
 
     def _place(self, one: Belief) -> None:
-        """Remember what is believed of a document, and what of it is open, the newest last."""
+        """Index a document's active and open items, newest last."""
         if one.stands and one.item.active:
             self._there[one.document][one] = None
             if is_pending(one.item):
                 self._pending[one.document][one] = None
 
     def may_take_out(self, one: Belief, day: str) -> bool:
-        """Whether one more item of its document may end by a day's log: a quarter of them, and three in any case.
+        """Whether a day's log may end one more item of the document: at most a quarter of them, but at least three.
 
-        What was held when the day began counts, be it the memory's or of an earlier day of the run; Todos are done.
+        The quarter is of the items at the start of the day, earlier days of the run included. Todos do not count.
         """
         place = one.document, day
         held = self._held[one.document] + self._removed[place] - self._born[place]
@@ -195,14 +195,14 @@ class Known:
         return one.item.type is not ItemType.TODO and not (one.is_new and one.learnt == day)
 
     def same(self, kind: ItemType, text: str, document: str, trust: Trust = Trust.EXTERNAL) -> Belief | None:
-        """Return the item that says the same words in a place that counts, what is closed last; or None.
+        """Return the item with the same words in a place that counts, preferring current ones; or None.
 
-        What is external stands for nothing that the owner or the agent says, for they say it by their own `trust`.
+        Words of the owner or the agent never match an external item: they carry their own `trust`.
         """
-        said = (one for one in self._same.get(_words_of(text), ()) if one.item.type is kind)
+        matching = (one for one in self._same.get(_words_of(text), ()) if one.item.type is kind)
         found = [
             one
-            for one in said
+            for one in matching
             if (one.stands or one.item.status is Status.SUPERSEDED)
             and repeats_there(one.document, document)
             and speaks_as(one.item, trust)
@@ -210,13 +210,13 @@ class Known:
         return min(found, key=lambda one: not one.current, default=None)
 
     def near(self, candidate: Candidate, document: str) -> list[Belief]:
-        """Return the neighbours of a candidate: what is open in its document, and the nearest items of every type.
+        """Return the neighbours of a candidate: open items of its document, and the nearest items of every type.
 
-        What is believed and what is closed are ranked apart, so that a long history hides nothing that holds.
+        Current and closed items are ranked apart, so that a long history hides no current item.
 
         Args:
             candidate: the candidate.
-            document: where it would stand.
+            document: the document it would be filed in.
         """
         words = sorted(keywords(candidate.text))
         meant = self._apart(self._by_meaning(candidate))
@@ -224,7 +224,7 @@ class Known:
             current: _joined(_by_words(self._words.get((word, current), ()) for word in words), meant[current][:MEANT])
             for current in (True, False)
         }
-        # Where words find few, the newest of the document are near enough: what replaces it may say it all otherwise.
+        # If words find few, add the document's newest items: a replacement may be worded quite differently.
         newest = islice(reversed(self._there[document]), max(0, CURRENT_SHOWN - len(near[True])))
         pending = islice(reversed(self._pending[document]), MOST_OPEN)
         here = [one.at for one in (*newest, *pending)]
@@ -232,7 +232,7 @@ class Known:
         return [self._all[at] for at in found]
 
     def _apart(self, places: Iterable[int]) -> dict[bool, list[int]]:
-        """Return what is current apart from what is closed, each in its order; the rest is neither."""
+        """Return current and closed items apart, each in order; others are left out."""
         apart: dict[bool, list[int]] = {True: [], False: []}
         for at in places:
             if (one := self._all[at]).stands and one.item.id:
@@ -240,7 +240,7 @@ class Known:
         return apart
 
     def _by_meaning(self, candidate: Candidate) -> list[int]:
-        """Return the items nearest in meaning, nearest first, as far as they are near at all."""
+        """Return the items near in meaning, nearest first."""
         if not self._tables and self._vectors.model:
             tables = self._vectors.rows([_meant(one.item) for one in self._all], held=True), self._vectors.rows([])
             self._tables = [table for table in tables if table is not None]
@@ -251,7 +251,7 @@ class Known:
             return []
         import numpy as np  # noqa: PLC0415  as above
 
-        # Row by row, as a search scans: a product of matrices would wake a thread for each processor.
+        # Row by row, as search does: a matrix product would start a thread per processor.
         cosines = np.concatenate([np.vecdot(table, question[0]) for table in self._tables]).round(meaning.PLACES)
         near = np.flatnonzero(cosines >= meaning.LEAST)
         found: list[int] = near[np.argsort(-cosines[near], kind="stable")].tolist()
@@ -264,15 +264,16 @@ class Known:
 
 
 def _by_words(postings: Iterable[Collection[int]]) -> list[int]:
-    """Return the places that share the most telling words, the nearest first.
+    """Return the positions that share the most distinctive words, nearest first.
 
-    The rarest words come first: once what is left cannot lift a new place among the nearest, only those found count on.
+    The rarest words come first. Once the remaining words cannot lift a new position among the nearest, only positions
+    already found are scored.
     """
-    telling = sorted((places for places in postings if 0 < len(places) <= _COMMON), key=len)
-    left = sum(1 / (1 + len(places)) for places in telling)
+    distinctive = sorted((places for places in postings if 0 < len(places) <= _COMMON), key=len)
+    left = sum(1 / (1 + len(places)) for places in distinctive)
     scores: dict[int, float] = {}
     least = 0.0
-    for places in telling:
+    for places in distinctive:
         weight = 1 / (1 + len(places))
         for at in scores.keys() & places if least > left else places:
             scores[at] = scores.get(at, 0.0) + weight
@@ -283,7 +284,7 @@ def _by_words(postings: Iterable[Collection[int]]) -> list[int]:
 
 
 def _joined(words: Sequence[int], meant: Sequence[int]) -> list[int]:
-    """Return the places of two orders in one, by the sum of their reciprocal ranks; what both have comes first."""
+    """Return the positions of two orders merged by reciprocal rank fusion; those in both come first."""
     scores: dict[int, float] = {}
     for order in (words, meant):
         for rank, at in enumerate(order):
@@ -296,19 +297,19 @@ def _meant(one: Item) -> str:
 
 
 def _words_of(text: str) -> str:
-    """Return what two texts share that say the same words; what asks states nothing."""
+    """Return a key that texts with the same words share; questions differ from statements."""
     return folded(text) + "?" * text.rstrip().endswith("?")
 
 
 def speaks_as(item: Item, trust: Trust) -> bool:
-    """Whether words of some trust may be taken for an item's: for what is external, external words alone."""
+    """Whether words of some trust may match an item: only external words match an external item."""
     return item.trust.reaches(Trust.SELF) or not trust.reaches(Trust.SELF)
 
 
 def repeats_there(place: str, document: str) -> bool:
-    """Whether what stands in `place` is not said again in `document`: it is the same one, or speaks for all.
+    """Whether a text in `document` repeats one in `place`: it is the same document, or `place` speaks for all.
 
-    What waits, or is archived, speaks for all, too.
+    Items that wait or are archived speak for all, too.
     """
     if not document or place in {document, ""}:
         return True
@@ -316,5 +317,5 @@ def repeats_there(place: str, document: str) -> bool:
 
 
 def speaks_for(place: str, home: str) -> bool:
-    """Whether what is filed in `home` can change what stands in `place`: they are one, or one speaks for all."""
+    """Whether an item filed in `home` can change one in `place`: the same document, or either speaks for all."""
     return place == home or place in _SHARED or home in _SHARED

@@ -1,6 +1,6 @@
-"""Links: what the words of a candidate name by its id, and what stands in an item's place.
+"""Links between items: ids that a candidate's text names, and an item's successor.
 
-A link that is not there costs nothing, a wrong one misleads whoever asks why: only ids are read out of words.
+Links are read only from ids: a missing link costs nothing, a wrong one misleads whoever asks why.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 _NAMED: Final = re.compile(rf"(?<![\w/#~=-]){ID_PATTERN}(?![\w/])")
 _DIGITS: Final = 8
-"""An id is named by so many of its digits at least; fewer may be a word."""
+"""The fewest characters that name an id; shorter ones may be a word."""
 _BEFORE: Final = re.compile(r"\b(?:because(?: of)?|due to|on the ground of|as decided in)[\s(\[\"'`“]*$", re.IGNORECASE)
 
 
 def linkable(items: Iterable[tuple[str, Item]]) -> list[tuple[str, Item]]:
-    """Return the items that are believed and stand in a curated document; what is marked as private is left out."""
+    """Return the active items of curated documents, without those marked as private."""
     return [
         (path, item)
         for path, item in items
@@ -44,12 +44,12 @@ def linkable(items: Iterable[tuple[str, Item]]) -> list[tuple[str, Item]]:
 
 
 def with_named_links(rulings: Sequence[Ruling], items: Iterable[tuple[str, Item]]) -> list[Ruling]:
-    """Return the rulings with links to the ids that the lines of a new item name, or its entry where that has no other.
+    """Return the rulings with links to the ids named in a new item's lines, or in its entry if no other item is.
 
-    The link is `because` where that is the word before the id, else `related`.
+    The link is `because` if that word comes before the id, else `related`.
 
     Args:
-        rulings: those of the night, as they are to be carried out.
+        rulings: the rulings of the night.
         items: document path and item, of every item of the memory.
     """
     ids = frozenset(item.id for _, item in items if item.id)
@@ -59,11 +59,11 @@ def with_named_links(rulings: Sequence[Ruling], items: Iterable[tuple[str, Item]
         one = ruling.candidate if ruling.makes_item else None
         if one:
             text = one.entry.text if alone[one.entry.path, one.entry.key] == 1 else "\n".join(one.lines)
-            mine: dict[tuple[str, str], None] = {}
+            named: dict[tuple[str, str], None] = {}
             for found in _NAMED.finditer(text):
                 if len(found[0]) > _DIGITS and (ident := _meant(found[0], ids)):
-                    mine["because" if _BEFORE.search(text, 0, found.start()) else "related", ident] = None
-            links = (*list(mine)[: max(0, MOST_LINKS - len(one.links))], *one.links)
+                    named["because" if _BEFORE.search(text, 0, found.start()) else "related", ident] = None
+            links = (*list(named)[: max(0, MOST_LINKS - len(one.links))], *one.links)
             linked.append(replace(ruling, candidate=replace(one, links=links)))
         else:
             linked.append(ruling)
@@ -78,26 +78,26 @@ def _meant(named: str, ids: frozenset[str]) -> str:
 
 
 # ---------------------------------------- succession
-# an item that holds no longer names what holds in its place; links of others keep what was true when they were made.
+# A superseded item names its successor; links of others keep what was true when they were made.
 
 
 AGAINST: Final = "against"
-"""The key of a waiting item that names the one that it contradicts."""
+"""The key in a waiting item that names the item it contradicts."""
 _LOADED: Final = frozenset({BRIEFING, USER})
 
 
 def succeeded(old: Item, new: str, day: str) -> Item:
-    """Return an item as it stands once another took its place: held until that day, and not before it began."""
+    """Return an item superseded by another one on a day, but not before its own start."""
     return replace(old, status=Status.SUPERSEDED, until=max(day, old.since), superseded_by=new)
 
 
 def confirmed(item: Item, place: Evidence, day: str) -> Item:
-    """Return an item that was said again: where it was said first, and last, are kept, and a count.
+    """Return an item confirmed by new evidence: it keeps the first and the last place, and a count.
 
     Args:
-        item: what is said again.
-        place: where.
-        day: the day on which it is.
+        item: the item.
+        place: the new evidence.
+        day: the day of the new evidence.
     """
     first = item.evidence[:-1] if item.confirmed and len(item.evidence) > 1 else item.evidence
     return replace(
@@ -109,7 +109,7 @@ def confirmed(item: Item, place: Evidence, day: str) -> Item:
 
 
 def with_link(item: Item, kind: str, ident: str) -> Item:
-    """Return an item with one more link, unless it has it or it would name itself; its links keep their order."""
+    """Return an item with a link added, unless it has the link or would link to itself."""
     links = dict(item.links)
     if ident == item.id or ident in links.get(kind, ()):
         return item
@@ -118,9 +118,9 @@ def with_link(item: Item, kind: str, ident: str) -> Item:
 
 
 def last_of(ident: str, followed: Mapping[str, str]) -> str:
-    """Return what stands in an item's place now: the end of its chain, however often it was replaced tonight.
+    """Return the last successor of an item, however often it was replaced tonight.
 
-    A chain that leads back into itself ends where it began.
+    A cycle ends where it began.
     """
     seen = {ident}
     at = ident
@@ -131,16 +131,16 @@ def last_of(ident: str, followed: Mapping[str, str]) -> str:
 
 
 def history_of(path: str) -> str:
-    """Return the document that keeps what no longer holds: its own, but for those that every session loads."""
+    """Return the document that keeps closed items: their own, unless every session loads it."""
     return GENERAL if path in _LOADED else path
 
 
 def leaving(document: Document, items: Mapping[str, Item]) -> tuple[Document, list[Block]]:
-    """Return a document without the items that ended, and those, with their notes, on their way into a History.
+    """Return a document without the items that ended, and these items with their notes, for the History.
 
     Args:
-        document: where they stood.
-        items: by id, each as it stands now.
+        document: their document.
+        items: by id, each as it is now.
     """
     blocks: Iterable[Block] = (block_of(document, p) for p in document.items if p.item.id in items)
     moved = [Block(items[block.item.id], block.notes) for block in blocks]

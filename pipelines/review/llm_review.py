@@ -1,4 +1,4 @@
-"""The review with a model: it is asked about what is not certain, a day at a time, beside what it may be about."""
+"""The review with a model: it decides on uncertain candidates, a day at a time, given their neighbours."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 
 _ALIKE: Final = 2
-"""Candidates of one call are neighbours of each other from so many telling words on that they share."""
+"""Candidates of one call that share this many distinctive words are neighbours."""
 _AFTER_ALL_DAYS: Final = "review"
-"""Where its calls come in the order of the night: behind every day's reading."""
+"""The position of its calls in the order of the night: after every day's reading."""
 
 
 class ModelReview:
-    """Asks models about candidates, and keeps what that came to.
+    """Asks models about candidates, and counts the results.
 
     Args:
-        reviewer: who is asked.
+        reviewer: the models to ask.
         documents: the closed list of documents.
     """
 
@@ -43,15 +43,15 @@ class ModelReview:
         self._reviewer, self._documents, self._calls = reviewer, documents, 0
         self._failures: dict[str, None] = {}
         self.counts = Counter[str]()
-        """How many candidates a model was asked about (`asked`) and ruled on (`by_model`), how many answers broke a
-        rule twice (`broken`), and how many links were left out (`unlinked`)."""
+        """How many candidates a model was asked about (`asked`) and decided (`by_model`), how many answers broke a rule
+        twice (`broken`), and how many links were dropped (`unlinked`)."""
         self.tally = Tally()
-        """What the calls came to."""
+        """The cost of the calls."""
 
     def __call__(self, unsure: Sequence[Filed], known: Known) -> dict[str, tuple[Operation, ...]]:
         """Return the operations on a day's candidates by their ids, empty for a plain `add`.
 
-        Those about which no usable answer came are missing: the rules judge them.
+        Candidates without a usable answer are missing: the rules decide on them.
         """
         answers: dict[str, tuple[Operation, ...]] = {}
         names = {f"{one.document}.md": one.id for one in self._documents}
@@ -83,18 +83,18 @@ class ModelReview:
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know, a sentence each, without a word of the log."""
+        """Notes for a person, a sentence each, without text of the log."""
         notes = []
         if self._failures:
-            notes.append(f"The rules reviewed what a model could not be asked about. {' '.join(self._failures)}")
+            notes.append(f"The rules reviewed the candidates that no model could review. {' '.join(self._failures)}")
         if broken := self.counts["broken"]:
             count = f"{broken} {'candidate' if broken == 1 else 'candidates'}"
-            notes.append(f"The rules reviewed {count}: the model's answers broke a rule twice.")
+            notes.append(f"The rules reviewed {count}, because the model's answers were invalid twice.")
         return notes
 
 
 def _posed(one: Filed, above: Sequence[Filed], known: Known, names: Mapping[str, str]) -> Posed:
-    """Return a candidate with its neighbours: items of the memory, and candidates above it in the same call."""
+    """Return a candidate with its neighbours: existing items, and earlier candidates of the same call."""
     words = keywords(one.candidate.text)
     alike = [other for other in above if len(words & keywords(other.candidate.text)) >= _ALIKE]
     near = [belief for belief in known.near(one.candidate, one.place) if not is_private(belief.item.text)]
@@ -104,7 +104,7 @@ def _posed(one: Filed, above: Sequence[Filed], known: Known, names: Mapping[str,
 
 
 def _short(path: str) -> str:
-    """Return what a document that is not in the list yet is called."""
+    """Return the name of a document that is not in the list yet."""
     return path.removesuffix(".md").rpartition("/")[2]
 
 
@@ -114,10 +114,10 @@ def _row(one: Item | Candidate, status: Status, since: str, place: str, names: M
 
 
 def operation_fault(operation: Operation, one: Filed, known: Known) -> str:
-    """Return the rule that a model's operation on a candidate breaks, as a sentence for the model, or nothing.
+    """Return the rule that a model's operation on a candidate breaks, as a sentence for the model, or an empty string.
 
-    Names, numbers, dates and the ids that it was shown are all that is looked at: whether the quote says so is the
-    second reader's question.
+    This checks only names, numbers, dates and the ids shown. Whether the quote supports the operation is up to the
+    second reader.
     """
     kind, candidate = operation.kind, one.candidate
     if kind is OperationKind.IGNORE and candidate.confidence is Confidence.HIGH and candidate.trust is Trust.OWNER:

@@ -1,4 +1,4 @@
-"""Which item a closing form means: the only one that its words, or an id, can mean, or none."""
+"""Find the item that a closing form means: the only one that matches its words or id, or none."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _FEWEST: Final = 2
 
 
 def target_of(form: Form, items: Iterable[Held]) -> str | None:
-    """Return the id of the one item that a form closes or ends; None where none, or more than one, can be meant.
+    """Return the id of the one item that a form closes or ends; None if none or several match.
 
-    An item is meant by the beginning of its id, or by its words: the telling words of the form and of the item are the
-    same, or those of one are contained in those of the other, and the form adds no number, name, negation or condition.
-    The same words come before contained ones.
+    An item matches by the start of its id, or by its words: the distinctive words of form and item are the same, or one
+    contains the other's, and the form adds no number, name, negation or condition. The same words come before contained
+    ones.
 
     Args:
         form: one that closes or ends.
-        items: document path and item; only what is live or open, of a type that can close so, and not younger than the
-            form's day is looked at. What rests on the form's line already was reopened since.
+        items: document path and item. Only active items of a type that can close so, not younger than the form's day,
+            count. An item that already has the form's line as evidence was reopened since, and does not.
     """
     fitting = [(place, one) for place, one in items if one.active and one.learnt <= form.place.entry.day]
     fitting = [(place, one) for place, one in fitting if one.type in _MEANT[form.how] and not _was_heeded(form, one)]
@@ -58,25 +58,25 @@ def _was_heeded(form: Form, item: Item) -> bool:
 
 
 def likeness(target: str, document: str, item: Item) -> int:
-    """Return how surely words mean an item: 3 the same words, 2 the same but for days, 1 one in the other, 0 not.
+    """Return how well words match an item: 3 the same words, 2 the same except dates, 1 contained, 0 not.
 
     Args:
         target: the words.
-        document: the path of the item's document, whose name may stand among them.
+        document: the path of the item's document, its name may be among the words.
         item: the item.
     """
     if keywords(target) == keywords(item.text) and guard_words(target) == guard_words(item.text):
         return 3 if keywords(target) else 0
-    said, meant = keywords(without_dates(target)), keywords(without_dates(item.text))
+    words, own = keywords(without_dates(target)), keywords(without_dates(item.text))
     place = document.removesuffix(".md").rpartition("/")[2].replace("-", " ")
-    said -= keywords(place) - meant
-    if not (said and meant) or not adds_nothing(without_dates(target), f"{item.text} ({place})"):
+    words -= keywords(place) - own
+    if not (words and own) or not adds_nothing(without_dates(target), f"{item.text} ({place})"):
         return 0
-    if said == meant:
+    if words == own:
         return 2
-    if said < meant:
-        return int(len(said) >= _FEWEST or _FEWEST * len(said) >= len(meant))
-    return int(meant < said and len(meant) >= _FEWEST)
+    if words < own:
+        return int(len(words) >= _FEWEST or _FEWEST * len(words) >= len(own))
+    return int(own < words and len(own) >= _FEWEST)
 
 
 # ---------------------------------------- corrections
@@ -91,15 +91,15 @@ _QUOTED: Final = re.compile(r"[\"“`]([^\"“”`]{3,200})[\"”`]")
 
 
 def corrected_by(form: Form, items: Iterable[Held]) -> str | None:
-    """Return the id of the one item that a correction replaces; None where a person has to be asked.
+    """Return the id of the one item that a correction replaces; None if a person must decide.
 
-    It is the only item that differs from the correction in one value or a `not`, or a part of which is quoted: by what
-    follows `not` or `instead of` at the end, or in quotation marks. Where there is none, it is the only one that
-    differs in one word.
+    It is the only item that differs from the correction in one value or a `not`, or of which the correction quotes a
+    part: after `not` or `instead of` at the end, or in quotation marks. Failing that, it is the only item that differs
+    in one word.
 
     Args:
         form: a correction.
-        items: document path and item, those of the document where the form's entry would be filed.
+        items: document path and item, of the document that the form's entry would be filed in.
     """
     fitting = [one for _, one in items if one.active and one.learnt <= form.place.entry.day]
     ranked = [(rank, one.id) for one in fitting if (rank := _corrects(form.target, one.text))]
@@ -107,13 +107,13 @@ def corrected_by(form: Form, items: Iterable[Held]) -> str | None:
     return best[0] if len(best) == 1 else None
 
 
-def _corrects(said: str, text: str) -> int:
-    """Return how surely a correction means an item: 2 by a value or a quoted part, 1 by one word, 0 not."""
-    quoted = [folded(part) for part in _QUOTED.findall(said)]
+def _corrects(target: str, text: str) -> int:
+    """Return how well a correction matches an item: 2 by a value or a quoted part, 1 by one word, 0 not."""
+    quoted = [folded(part) for part in _QUOTED.findall(target)]
     if any(len(part.split()) >= _FEWEST and f" {part} " in f" {folded(text)} " for part in quoted):
         return 2
-    was = _INSTEAD.search(said)
-    now = said[: was.start()] if was else said
+    was = _INSTEAD.search(target)
+    now = target[: was.start()] if was else target
     new, old = keywords(now), keywords(text)
     gone, shared = old - new, old & new
     if was and (before := keywords(was["was"])) and before <= old and shared - before:
@@ -124,10 +124,11 @@ def _corrects(said: str, text: str) -> int:
 
 
 def corrected_text(form: Form, text: str) -> str:
-    """Return what an item says once a correction that means it is heeded.
+    """Return an item's text after a correction.
 
-    It is the correction's sentence without what it says was wrong; where that is only a part of the item's, the item's
-    with the new value in place of the old.
+    It is the correction without what it calls wrong. If the correction covers only a part of the item, it is the item's
+    text with the new value in place of the old.
+
 
     Args:
         form: a correction.

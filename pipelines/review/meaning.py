@@ -1,8 +1,8 @@
-"""Nearness in meaning: which items are nearest to a sentence, and which sentences mean the same.
+"""Similarity in meaning: the items nearest to a sentence, and sentences that mean the same.
 
-The vectors are those that the index keeps. It is derived and may be old or gone: what it lacks is embedded, and where
-it lacks too much, words alone decide. Nothing is sent to anybody. Which model it was, and whether vectors took part,
-is in the run's report, so that a replay asks the same one.
+The vectors are those of the index. It is derived, and may be stale or missing: missing vectors are computed, and if too
+many are missing, words decide alone. Nothing leaves the machine. The run's report records the model and whether vectors
+were used, so that a replay does the same.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 
 MOST_MISSING: Final = 200
-"""So many items without a vector are embedded by a night, which takes about a second; the index embeds the others."""
+"""How many items without a vector a night embeds, in about a second; the index embeds the rest."""
 LEAST: Final = 0.5
-"""The cosine below which two sentences of the same document are no nearer than any two."""
+"""The cosine below which two sentences of a document are no more similar than any two."""
 PLACES: Final = 4
-"""Decimals of a cosine that count for the order: two machines may add up in another order."""
+"""Decimals of a cosine that count for the order, since machines may differ in rounding."""
 
 
 def sentence_of(label: str, text: str, day: str) -> str:
-    """Return what is embedded of an item: the same words as the index embeds, so that its vectors can be used."""
+    """Return the text to embed for an item: the same as the index embeds, so that its vectors can be used."""
     return embedded_text(f"{label}: {text}", "", (), day, status="live")
 
 
 def kept_in(root: Path, embedder: Embedder, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-    """Return the vectors of sentences from the cache of a memory; where that is gone or damaged, none are found."""
+    """Return the vectors of sentences from a memory's cache; none if it is missing or damaged."""
     keys = {text: key(text) for text in texts}
     try:
         kept = load(root, Model(embedder.name, embedder.dimension))
@@ -58,10 +58,10 @@ class Vectors:
     """Vectors of sentences, each looked up or embedded once.
 
     Args:
-        embedder: gives the local model, or None; it is asked when the first sentence is compared.
-        kept: looks up what was embedded before.
-        most: how many of the memory's items are embedded where they have no vector yet; None for all.
-        used: whether any neighbour was looked up by them.
+        embedder: returns the local model, or None; called for the first comparison.
+        kept: looks up vectors of earlier runs.
+        most: how many of the memory's items without a vector to embed; None for all.
+        used: whether they were used to find neighbours.
     """
 
     embedder: Callable[[], Embedder | None] = lambda: None
@@ -75,19 +75,19 @@ class Vectors:
         try:
             return self.embedder()
         except CurateError:
-            return None  # who reads the logs by it says why
+            return None  # the extractor reports the reason
 
     @property
     def model(self) -> str:
-        """The name of the local model; empty where there is none."""
+        """The name of the local model; empty if there is none."""
         return self._embedder.name if self._embedder else ""
 
     def rows(self, texts: Sequence[str], *, held: bool = False) -> NDArray[np.float32] | None:
-        """Return the vectors of some sentences, a row each, or None where words alone have to tell.
+        """Return the vectors of some sentences, a row each, or None if words must decide alone.
 
         Args:
             texts: the sentences.
-            held: whether they are the memory's own, of which only so many are embedded.
+            held: whether they are the memory's own, of which at most `most` are embedded.
         """
         embedder, new = self._embedder, [text for text in dict.fromkeys(texts) if text not in self._found]
         if embedder is None:
@@ -97,7 +97,7 @@ class Vectors:
             missing = [text for text in new if text not in self._found]
             fails = held and self.most is not None and len(missing) > self.most
             if missing and not fails:
-                # As they would be kept, so that a replay counts the same where nothing is.
+                # In the precision of the cache, so that a replay without it gets the same result.
                 vectors = unpacked(*packed(embedder.embed_documents(missing)))
                 self._found |= dict(zip(missing, vectors, strict=True))
         except CurateError:
@@ -113,17 +113,17 @@ class Vectors:
 
 
 SAME: Final = 0.92
-"""The cosine from which on two sentences of one type are taken for one (memori merges there, too)."""
+"""The cosine from which two sentences of one type mean the same (memori uses this threshold, too)."""
 _SHARED: Final = 0.3
-"""The share of the shorter one's words that both must have: what shares less never came near in meaning."""
+"""The share of the shorter one's words that both must have; pairs with less were never similar in meaning."""
 
 
 class SameMeaning:
-    """Tells which sentences say the same in other words, as far as an embedder is there.
+    """Finds sentences that say the same in other words, if there is an embedder.
 
     Args:
-        embedder: gives the local model, or None; it is asked when the first pair is compared.
-        vectors: those of items, by which neighbours are found; words alone find them where none is given.
+        embedder: returns the local model, or None; called for the first comparison.
+        vectors: of items, to find neighbours; without them, words decide alone.
     """
 
     def __init__(self, embedder: Callable[[], Embedder | None] = lambda: None, vectors: Vectors | None = None) -> None:
@@ -132,13 +132,13 @@ class SameMeaning:
 
     @property
     def name(self) -> str:
-        """Which model compares; empty where none does."""
+        """The model that compares; empty if there is none."""
         return self._own.model
 
     def repeated(self, text: str, others: Sequence[str]) -> list[bool]:
         """Return, for each of some sentences, whether it says what `text` says.
 
-        What differs in a number, a date, a name or a negation never does, however near the vectors are.
+        Sentences that differ in a number, date, name or negation never do, however similar their vectors.
         """
         alike = (at for at, other in enumerate(others) if _shares_words(other, text))
         asked = [at for at in alike if self.name and same_guards(others[at], text)]

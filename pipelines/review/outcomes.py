@@ -1,7 +1,7 @@
-"""Outcomes: how items end, or are called into question, and how a person is asked whether they do.
+"""Outcomes: how items end or are called into question, and how a person is asked about it.
 
-A Todo is done or dropped, a Risk resolved or occurred, a question answered; a Decision, a Fact or a Rule ends without a
-successor; and what was a mistake never held.
+A todo is done or dropped, a risk resolved or occurred, a question answered; a decision, fact or rule ends without a
+successor; and an item that was a mistake never held.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 DOUBT: Final = "doubt"
 REOPEN: Final = "reopen"
 CLOSED_BY: Final = "closed-by"
-"""The key of an item that a person ended: `closed-by=owner`. No agent's word takes that back."""
+"""The key of an item that a person closed: `closed-by=owner`. No agent can reopen it."""
 REOPENABLE: Final = STRUCK | {Status.DONE}
-"""What has ended in one way or another, and can be taken back."""
+"""Statuses of closed items that can be reopened."""
 ENDINGS: Final = {
     Status.DONE: "it is done",
     Status.DROPPED: "it is dropped",
     Status.RESOLVED: "it is resolved",
     Status.OCCURRED: "it has occurred",
     Status.ANSWERED: "it is answered",
-    Status.ENDED: "it holds no longer",
+    Status.ENDED: "it is no longer true",
 }
-"""What a line says of an item that ends so; also the kinds of entries of Review.md that ask about it."""
+"""What a log line claims of an item; also the kinds of entries of Review.md that ask about it."""
 _DOUBTS: Final = (
-    "keep: it holds",
-    "end: it held, and holds no longer",
-    "retract: it was a mistake and never held",
+    "keep: it is true",
+    "end: it was true, and no longer is",
+    "retract: it was a mistake and was never true",
 )
 _CHOICES: Final = {
     DOUBT: _DOUBTS,
-    REOPEN: ("reopen: it holds again, or is to be done again", "keep: it stays as it is"),
+    REOPEN: ("reopen: it is true again, or must be done again", "keep: it stays as it is"),
 }
 _NAMED: Final = re.compile(rf"\(({ID_PATTERN})\)$")
 _TITLE: Final = 60
@@ -56,33 +56,33 @@ _TITLE: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a line says of an item, and a person decides.
+    """A log line's claim about an item, which a person decides on.
 
     Args:
-        item: as it would stand, with the line as its last evidence.
+        item: as it would be, with the line as its last evidence.
         kind: how it would end, or `doubt`.
         why: why a person decides, as a clause.
-        said: what is said of it, as a clause that a place may follow.
+        said: what is claimed, as a clause that a place may follow.
     """
 
     item: Item
     kind: str
     why: str
-    said: str = "A line says so"
+    said: str = "A log line says so"
 
 
 def ended(item: Item, how: Status, day: str, place: Evidence | None = None) -> Item:
-    """Return an item as it stands once it has ended.
+    """Return an item after it has ended.
 
     Args:
         item: the item.
         how: its outcome.
         day: the day of the line that says so.
-        place: that line, which it gains as evidence; None where a person says so.
+        place: that line, which becomes evidence; None if a person says so.
     """
-    said = place is not None and place not in item.evidence
-    evidence = (*item.evidence, place) if said and place else item.evidence
-    seen = max(item.seen, len(item.evidence)) + 1 if said else item.seen
+    is_new = place is not None and place not in item.evidence
+    evidence = (*item.evidence, place) if is_new and place else item.evidence
+    seen = max(item.seen, len(item.evidence)) + 1 if is_new else item.seen
     until = max(day, item.since) if day else day
     return replace(item, status=how, until=until, evidence=evidence, seen=seen, doubted="")
 
@@ -90,14 +90,14 @@ def ended(item: Item, how: Status, day: str, place: Evidence | None = None) -> I
 def claimed(
     documents: Mapping[str, Document], claims: Iterable[Claim], sources: Sources, today: str
 ) -> tuple[Mapping[str, Document], tuple[str, ...]]:
-    """Return the documents with an entry in Review.md for each claim, and the ids of the items that it asks about.
+    """Return the documents with an entry in Review.md for each claim, and the ids of the items asked about.
 
-    An item about which the same is asked already is not asked about again.
+    A question that is already there is not repeated.
 
     Args:
         documents: every document by path.
-        claims: what is to be asked.
-        sources: how questions tell of places.
+        claims: the claims.
+        sources: how to show places.
         today: the memory's day.
     """
     active = {placed.item.id for one in documents.values() for placed in one.items if placed.item.active}
@@ -116,23 +116,23 @@ def claimed(
 
 
 def named_in_title(title: str) -> str:
-    """Return the id of the item that a heading of Review.md names at its end, or an empty string."""
+    """Return the item id at the end of a heading of Review.md, or an empty string."""
     found = _NAMED.search(title)
     return found[1] if found else ""
 
 
 def with_outcome(documents: Mapping[str, Document], ident: str, how: Status, day: str) -> dict[str, Document]:
-    """Return the documents with an item ended because a person says so.
+    """Return the documents with an item closed by a person.
 
     Args:
         documents: every document by path.
         ident: its id.
-        how: its outcome, `ended` for what holds no longer, `never-held` for what was a mistake.
-        day: the day on which the person said so.
+        how: its outcome, `ended` if it is no longer true, `never-held` if it was a mistake.
+        day: the day of the person's decision.
 
     Raises:
-        KeyError: it stands nowhere, or is not believed any more.
-        ValueError: an item of its type does not end so; the sentence says how it can.
+        KeyError: it does not exist, or is not active.
+        ValueError: its type does not allow the outcome; the sentence lists those it allows.
     """
     path, placed = placed_item(documents, ident)
     item = placed.item
@@ -146,17 +146,17 @@ def with_outcome(documents: Mapping[str, Document], ident: str, how: Status, day
 
 
 def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Document]:
-    """Return the documents with an item that had ended as it stood before: live, or an open Todo.
+    """Return the documents with a closed item as it was before: live, or an open todo.
 
-    What is history, or was moved to an archive, returns into the document that it came from, or into Areas/general.
-    What took its place stays as it is, and goes on saying what it superseded.
+    An item in the History or in an archive returns to its document, or to Areas/general. Its successor stays as it is,
+    and keeps its `supersedes` link.
 
     Args:
         documents: every document by path.
         ident: its id.
 
     Raises:
-        KeyError: it stands nowhere, or has not ended.
+        KeyError: it does not exist, or is not closed.
     """
     path, placed = placed_item(documents, ident)
     if placed.item.status not in REOPENABLE:
@@ -176,7 +176,7 @@ def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Do
 
 
 def _home_of(path: str, documents: Mapping[str, Document]) -> str:
-    """Return the document to which something returns: its own, or the one that an archive belongs to, or the shared."""
+    """Return the document that an item returns to: its own, that of its archive, or Areas/general."""
     if kind_of(path) is not Kind.ARCHIVE:
         return path
     name = re.sub(r"-\d{4}$", "", path.rpartition("/")[2].removesuffix(".md"))
@@ -185,7 +185,7 @@ def _home_of(path: str, documents: Mapping[str, Document]) -> str:
 
 
 def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
-    """Return the documents without the entries of Review.md that ask whether these items have ended, or hold again."""
+    """Return the documents without the questions of Review.md about closing or reopening these items."""
     named, kinds = set(idents), {*map(str, ENDINGS), DOUBT, REOPEN}
     entries = [one for one in read_queue(documents.get(REVIEW)) if one.kind in kinds and not one.items]
     moot: list[tuple[QueueEntry, tuple[str, ...]]] = [
@@ -195,7 +195,7 @@ def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) 
 
 
 def replaced(documents: Mapping[str, Document], path: str, item: Item) -> dict[str, Document]:
-    """Return the documents with an item as it stands now; what is history leaves its section for History."""
+    """Return the documents with an item updated; a closed one moves to History."""
     after = dict(documents)
     if item.status not in CLOSED:
         after[path] = edited(after[path], replace={item.id: item})

@@ -1,4 +1,4 @@
-"""Questions: what a run cannot decide is put into Review.md, where a ticked box answers it."""
+"""Questions: what a run cannot decide goes to Review.md, where a person ticks a box to answer."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
 CONTRADICT: Final = "contradict"
 CHOICES: Final[tuple[str, ...]] = (
-    "keep new: it holds from its day on, and what stood is history",
-    "keep old: what stands holds, and the new one is never proposed again",
-    "keep both: each holds, of something else",
+    "keep new: it is true from its day on, and the old one becomes history",
+    "keep old: it stays true, and the new one is never proposed again",
+    "keep both: both are true, of different things",
     "drop: the new one is not worth keeping, and the old one stays as it is",
 )
 QUARANTINE: Final = "quarantine"
 KEEP_OR_DROP: Final[tuple[str, ...]] = (
     "keep: you vouch for it, and it is filed",
-    "drop: it is not kept, and never proposed again",
+    "drop: it is dropped, and never proposed again",
 )
 _TITLE, _QUOTE = 60, 300
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A new item that waits for a person: it speaks against one that stands, or nobody vouches for it.
+    """A new item that waits for a person: it contradicts an existing item, or its source is not trusted.
 
     Args:
-        item: the new one, as it would stand.
-        home: the document where it would stand.
-        why: why both cannot hold, as the end of a sentence; or why it is held, after *it*.
-        rival: the one that stands meanwhile; None where nobody vouches for the new one.
+        item: the new item.
+        home: the document it would be filed in.
+        why: why both cannot be true, as a clause; or why the item waits.
+        rival: the existing item that it contradicts, or None.
     """
 
     item: Item
@@ -53,18 +53,18 @@ class Question:
 
     @property
     def waiting(self) -> Item:
-        """The new item as it waits."""
+        """The new item, marked as waiting."""
         item = waiting(self.item, self.home)
         return replace(item, extra=(*item.extra, (AGAINST, self.rival.id))) if self.rival else item
 
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """How a question tells of places.
+    """How a question shows places.
 
     Args:
-        quote: the words of the log that evidence names, or an empty string where they are nowhere.
-        shown: what people call the file at a path.
+        quote: returns the log text of some evidence, or an empty string if it is gone.
+        shown: turns a path into the file name that people know.
     """
 
     quote: Callable[[Evidence], str]
@@ -74,34 +74,35 @@ class Sources:
 def asked(
     documents: Mapping[str, Document], questions: Iterable[Question], sources: Sources, today: str
 ) -> Mapping[str, Document]:
-    """Return the documents with an entry in Review.md for each item that contradicts one, or that nobody vouches for.
+    """Return the documents with an entry in Review.md for each question.
 
     Args:
         documents: every document by path.
-        questions: what is to be asked.
-        sources: how places are told of.
+        questions: the questions.
+        sources: how to show places.
         today: the memory's day.
     """
     for one in questions:
         rival, ground = one.rival, grounds(one.item, sources)
+        why = f"{one.why[:1].upper()}{one.why[1:]}."
         if rival is None:
             kind, choices = QUARANTINE, KEEP_OR_DROP
             mind = suspicion_of(" ".join([one.item.text, *map(sources.quote, one.item.evidence)]))
-            note = f" Mind that it {mind}." if mind else ""
-            why = f"It {one.why}. What was read{ground}. It is believed by nobody until you keep it.{note}"
+            note = f" Be careful: it {mind}." if mind else ""
+            why += f" It was found in the log{ground}. It is not used until you keep it.{note}"
         else:
             kind, choices = CONTRADICT, CHOICES
             held = f"“{plain(rival.text)}”{grounds(rival, sources)}"
-            old = f"What stands is {rival.id} of {rival.since or 'no day'}: {held}."
-            new = f"What the log says on {one.item.since}: “{plain(one.item.text)}”{ground}."
-            why = f"{one.why[:1].upper()}{one.why[1:]}. {old} {new} Until you tick a box, the older one stands."
+            old = f"The existing item is {rival.id} of {rival.since or 'no day'}: {held}."
+            new = f"The log says on {one.item.since}: “{plain(one.item.text)}”{ground}."
+            why += f" {old} {new} Until you tick a box, the existing item stays."
         title = f"{kind}: {plain(one.item.text, _TITLE)}"
         documents = with_entry(documents, kind, today, title, why, choices, [one.waiting])
     return documents
 
 
 def grounds(item: Item, sources: Sources) -> str:
-    """Return where an item's last evidence stands, with its words, as a part of a sentence."""
+    """Return the place and words of an item's last evidence, as part of a sentence."""
     if not item.evidence:
         return ", written by hand"
     last = item.evidence[-1]
@@ -110,6 +111,6 @@ def grounds(item: Item, sources: Sources) -> str:
 
 
 def plain(text: str, most: int = _QUOTE) -> str:
-    """Return words of a log as they may stand within a line of Review.md: one line, no comment, not too long."""
+    """Return log text made safe for a line of Review.md: one line, no comment, not too long."""
     text = made_inert(without_unseen(fold(text))).replace("<!--", "<! --").replace("-->", "-- >")
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

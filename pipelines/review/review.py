@@ -1,8 +1,8 @@
-"""Review: what becomes of each candidate, and of what the log says of items that are held, in order of the days.
+"""Review: decide on each candidate, and on what the log says about existing items, in order of the days.
 
-The rules do little, and that little right: what says the same words, or means the same, confirms; what differs in one
-value is asked about; all else stands side by side. Where there is a model, it has the last word on what is not certain,
-as far as code can check it.
+The rules do little, but do it right. A candidate with the same words or meaning confirms an item; one that differs in a
+single value is asked about; all others are added. If there is a model, it decides what is not certain, and code checks
+its decision as far as it can.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Filed:
     """A candidate on its way into a document.
 
     Args:
-        candidate: what was proposed.
+        candidate: the proposed item.
         document: the document that it names, or empty.
-        home: the one where it would be filed.
-        doubt: why a person is asked before it is believed, as the end of a sentence that begins with *it*; or empty.
-        echo: whether it is the memory's own words come back.
-        recited: whether an agent said it with the memory before its eyes: that it repeats something proves nothing.
+        home: the document that it would be filed in.
+        doubt: why a person must approve it, as a clause; or empty.
+        echo: whether it repeats the memory's own words.
+        recited: whether an agent said it with the memory in its context, so that a repeat proves nothing.
     """
 
     candidate: Candidate
@@ -52,21 +52,21 @@ class Filed:
 
     @property
     def place(self) -> str:
-        """Where it would stand."""
+        """The document it would be in."""
         return self.document or self.home
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """One operation of a night, as it is to be carried out.
+    """One operation of a night, ready to apply.
 
     Args:
-        operation: what is done; its ids are those of items of the memory, or temporary ones of this run's candidates.
-        candidate: the candidate that it is about, which becomes an item where it is added, supersedes or updates;
-            None where a line of the log only says something of items that are held.
-        document: the document that the candidate is meant for, or empty.
+        operation: what to do; its ids are those of items, or temporary ones of this run's candidates.
+        candidate: the candidate it is about, which becomes an item if it is added, supersedes or updates; None if a log
+            line only speaks of existing items.
+        document: the candidate's document, or empty.
         trust: whose word it is.
-        asks: why a person decides instead of the run, or empty; nothing but asking is done then.
+        asks: why a person decides instead of the run, or empty. If set, the run only asks.
     """
 
     operation: Operation
@@ -77,17 +77,17 @@ class Ruling:
 
     @property
     def kind(self) -> OperationKind:
-        """What is done."""
+        """The kind of operation."""
         return self.operation.kind
 
     @property
     def day(self) -> str:
-        """The day from which it holds."""
+        """The day it takes effect."""
         return self.candidate.day if self.candidate else self.operation.day
 
     @property
     def told(self) -> str:
-        """The day of the log that says it."""
+        """The day of the log it is from."""
         return self.candidate.entry.day if self.candidate else self.operation.day
 
     @property
@@ -100,26 +100,26 @@ MAKING: Final = frozenset({OperationKind.ADD, OperationKind.SUPERSEDE, Operation
 REMOVING: Final = frozenset({
     OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT,
 })  # fmt: skip
-"""What takes something out of the memory that is believed."""
+"""Operations that end an active item."""
 _ASKED: Final = "questions"
-"""Who asks denies nothing, and says nothing again: to a question only another one is the same."""
+"""The section of open questions. A question contradicts and repeats nothing but another question."""
 FORMS: Final = "rules@forms"
-"""Who reads the forms that people are taught."""
+"""The extractor of the documented forms, such as `Done: …`."""
 ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
-"""What is barely believed replaces nothing, and no person is asked about it."""
+"""Candidates of lower confidence replace nothing, and no person is asked about them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewContext:
-    """What a night's review goes by.
+    """The context of a night's review.
 
     Args:
         known: the items of the memory.
-        buried: whether a person deleted or undid an item that said the same as a candidate; it is never proposed again.
-        file: where a candidate belongs.
-        word_of: whose word a line of an entry is, for what it does to items that are held.
-        same_meaning: who tells that two sentences with other words mean the same.
-        second: who has the last word on candidates that are not certain: temporary id → operations; None for nobody.
+        buried: whether a person deleted or undid an item with a candidate's words; it is never proposed again.
+        file: files a candidate in a document.
+        word_of: whose word a line of an entry is, when it speaks of existing items.
+        same_meaning: decides whether two differently worded sentences mean the same.
+        second: decides on candidates that are not certain: temporary id → operations; or None.
     """
 
     known: Known
@@ -133,15 +133,15 @@ class ReviewContext:
 def review(
     filed: Sequence[Filed], said: Sequence[Operation], forms: Sequence[Form], context: ReviewContext
 ) -> list[Ruling]:
-    """Rule on the candidates, and on what the log says of items that are held, in order of the days.
+    """Rule on the candidates, and on what the log says about existing items, in order of the days.
 
-    What a day did counts for the days after it, so that one run over many days comes to what one night a day would.
+    A day's rulings count for the days after it, so that one run over many days gives the same result as a night a day.
 
     Args:
         filed: the candidates, each with its temporary id, in order of their days.
-        said: what a model finds that the log says of items that are held, with places; in any order.
-        forms: what the log says of them in the forms that people are taught.
-        context: what is held, and who is asked.
+        said: operations on existing items that a model found in the log, with places; in any order.
+        forms: the documented forms in the log that close or correct items.
+        context: the existing items, and who decides.
     """
     rulings: list[Ruling] = []
     days = {one.candidate.entry.day for one in filed} | {one.day for one in said}
@@ -162,7 +162,7 @@ def _carried_out(rulings: list[Ruling], context: ReviewContext) -> list[Ruling]:
 
 
 def _by_form(form: Form, context: ReviewContext, fresh: str) -> list[Ruling]:
-    """Return what a form comes to: it closes, or corrects, the one item that it means; else nothing is done."""
+    """Return the rulings of a form: it closes or corrects the one item that it matches, else nothing."""
     places, held = (form.place,), context.known.held()
     if form.kind != "correct":
         ident = target_of(form, held)
@@ -175,13 +175,13 @@ def _by_form(form: Form, context: ReviewContext, fresh: str) -> list[Ruling]:
     one = context.file(proposed)
     found = (context.known.same(kind, form.target, one.document) for kind in ItemType)
     if any(same.current for same in found if same):
-        return []  # whoever read the day found it, too
+        return []  # the extractor found it, too
     if ident := corrected_by(form, [pair for pair in held if pair[0] == one.place]):
         held_text = next(item.text for _, item in held if item.id == ident)
         text = corrected_text(form, held_text)
         operation = Operation(OperationKind.UPDATE, (ident,), text, places=places, by=FORMS)
         return ruled(operation, None, context, fresh)
-    return [_ruling(one, OperationKind.ADD, asks="corrects something, and no one item was found that it corrects")]
+    return [_ruling(one, OperationKind.ADD, asks="it corrects something, but no single matching item was found")]
 
 
 def _review_day(filed: Sequence[Filed], context: ReviewContext) -> list[Ruling]:
@@ -191,22 +191,22 @@ def _review_day(filed: Sequence[Filed], context: ReviewContext) -> list[Ruling]:
     rulings: list[Ruling] = []
     for one in filed:
         ident = one.candidate.id
-        if found := certain(one, context):  # what this day did so far counts by now
-            mine = [found]
+        if found := certain(one, context):  # ask again: the day's earlier rulings count
+            decided = [found]
         elif ident in answers:
             operations = answers[ident] or (Operation(OperationKind.ADD),)
-            mine = [each for operation in operations for each in ruled(operation, one, context, f"{ident}u")]
+            decided = [each for operation in operations for each in ruled(operation, one, context, f"{ident}u")]
         else:
-            mine = [_by_rules(one, context)]
-        rulings += _carried_out(mine, context)
+            decided = [_by_rules(one, context)]
+        rulings += _carried_out(decided, context)
     return rulings
 
 
 def certain(one: Filed, context: ReviewContext) -> Ruling | None:
-    """Return the ruling that no other reading could change, or None.
+    """Return the ruling that no model could change, or None.
 
-    It is certain where there are no words, the same words stand, a person took out what said them, or the owner answers
-    a question anew.
+    A ruling is certain if the candidate has no words, repeats an item word for word, was removed by a person, or is the
+    owner's new answer to an old question.
     """
     candidate = one.candidate
     if one.echo or not folded(candidate.text):
@@ -215,16 +215,16 @@ def certain(one: Filed, context: ReviewContext) -> Ruling | None:
         return _doubted(one, context)
     same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
     if same and same.current:
-        return _confirming(one, same, "it says the same words", context)
+        return _confirming(one, same, "it has the same words", context)
     if same is None and context.buried(candidate):
-        return _ignored(one, "a person took it out")
+        return _ignored(one, "a person removed it")
     if same is None or (same.item.status is Status.SUPERSEDED and same.item.until < candidate.entry.day):
         return _answered_again(one, context)
     return None
 
 
 def _answered_again(one: Filed, context: ReviewContext) -> Ruling | None:
-    """Return the ruling on the owner's answer to a question whose earlier answer the page holds; of others, None."""
+    """Return the ruling on the owner's new answer to a question already answered on the page; else None."""
     candidate, act = one.candidate, act_in(one.candidate.entry.text)
     question, arrow, _ = candidate.text.partition(ARROW)
     if not (arrow and act and act[0] is Act.ANSWERED and candidate.trust is Trust.OWNER):
@@ -237,25 +237,25 @@ def _answered_again(one: Filed, context: ReviewContext) -> Ruling | None:
         and belief.document == one.place
     ]
     if any(belief.learnt > candidate.entry.day for belief in held):
-        return _ignored(one, "a later entry corrected it already")
+        return _ignored(one, "a later entry has corrected it")
     return _ruling(one, OperationKind.SUPERSEDE, *held, reason="the question was answered again") if held else None
 
 
 def _doubted(one: Filed, context: ReviewContext) -> Ruling:
-    """Rule on what a person is asked about before it is believed: never twice, whatever its type the second time.
+    """Rule on a candidate that needs a person's approval. It is asked about once, whatever its type later.
 
-    What stands already in the same words gains nothing by words that are not believed.
+    Doubtful words confirm nothing: an item that says the same gains no evidence.
     """
     for kind in ItemType:
         if context.known.same(kind, one.candidate.text, one.document):
-            return _ignored(one, "it says what is known")
+            return _ignored(one, "it is known already")
         if context.buried(replace(one.candidate, type=kind)):
-            return _ignored(one, "a person took it out")
+            return _ignored(one, "a person removed it")
     return _ruling(one, OperationKind.ADD, asks=one.doubt)
 
 
 def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
-    """Rule on a candidate that is not certain, without a model."""
+    """Rule on an uncertain candidate without a model."""
     candidate, known = one.candidate, context.known
     near = [
         belief
@@ -264,41 +264,41 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
         and speaks_as(belief.item, candidate.trust)
         and (belief.item.page_section == _ASKED) is (candidate.page_section == _ASKED)
     ]
-    mine = [belief for belief in near if repeats_there(belief.document, one.document)]
-    said = [belief for belief in mine if same_statement(candidate.text, belief.item.text)]
+    repeatable = [belief for belief in near if repeats_there(belief.document, one.document)]
+    said = [belief for belief in repeatable if same_statement(candidate.text, belief.item.text)]
     if repeated := min(said, key=lambda belief: not belief.current, default=None):
         if repeated.current:
             return _confirming(one, repeated, "it says the same in other words", context)
-        return _ignored(one, "it says what was closed")
+        return _ignored(one, "it repeats a closed item")
     if _was_closed(one, context):
-        return _ignored(one, "it says what was closed")
+        return _ignored(one, "it repeats a closed item")
     there = [belief for belief in near if belief.item.active and speaks_for(belief.document, one.place)]
     may_conflict = candidate.type is not ItemType.TODO and candidate.page_section != _ASKED
     is_asked = candidate.confidence in ASKED_ABOUT and may_conflict
     for belief in there if is_asked else ():
         if why := conflict(candidate.text, belief.item.text):
             return _ruling(one, OperationKind.SUPERSEDE, belief, reason=why, asks=why)
-    repeats = context.same_meaning.repeated(candidate.text, [belief.item.text for belief in mine])
-    meant = [belief for belief, is_same in zip(mine, repeats, strict=True) if is_same and belief.current]
+    repeats = context.same_meaning.repeated(candidate.text, [belief.item.text for belief in repeatable])
+    meant = [belief for belief, is_same in zip(repeatable, repeats, strict=True) if is_same and belief.current]
     if meant:
         return _confirming(one, meant[0], "it means the same, by the local model", context)
     return _ruling(one, OperationKind.ADD)
 
 
 def _was_closed(one: Filed, context: ReviewContext) -> bool:
-    """Whether a candidate says what is over. A Todo that is set again after it was done is another one."""
+    """Whether a candidate repeats a closed item. A todo that is set again after it was done is a new one."""
     candidate = one.candidate
     same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
     return same is not None and not (candidate.type is ItemType.TODO and same.item.until < candidate.entry.day)
 
 
 def ruled(operation: Operation, one: Filed | None, context: ReviewContext, fresh: str) -> list[Ruling]:
-    """Return what an operation comes to, as things stand: nothing for what ended meanwhile, a question where it must.
+    """Return the rulings of an operation as items are now: none for items that ended meanwhile, a question if needed.
 
     Args:
-        operation: a checked one, of a model or of a form that people are taught.
-        one: the candidate that it is about, or None.
-        context: what is held.
+        operation: a checked operation, from a model or a documented form.
+        one: the candidate it is about, or None.
+        context: the existing items.
         fresh: a temporary id for the item that an update makes.
     """
     kind, known = operation.kind, context.known
@@ -306,15 +306,15 @@ def ruled(operation: Operation, one: Filed | None, context: ReviewContext, fresh
         one = _placed(one, operation, context)
     if kind is OperationKind.IGNORE and one:
         return [
-            _ruling(one, kind, operation=replace(operation, reason=operation.reason or "a model takes it for noise"))
+            _ruling(one, kind, operation=replace(operation, reason=operation.reason or "a model considers it noise"))
         ]
     if kind is OperationKind.ADD and one:
-        return [_ignored(one, "it says what was closed") if _was_closed(one, context) else _ruling(one, _ADD)]
+        return [_ignored(one, "it repeats a closed item") if _was_closed(one, context) else _ruling(one, _ADD)]
     found = dict.fromkeys(belief for ident in operation.ids if (belief := known.find(ident)))
     targets = [belief for belief in found if one is None or belief.item.id != one.candidate.id]
     if kind is OperationKind.CONFIRM:
-        mine = one.candidate.trust if one else Trust.EXTERNAL
-        held = [belief for belief in targets if belief.current and speaks_as(belief.item, mine)]
+        trust = one.candidate.trust if one else Trust.EXTERNAL
+        held = [belief for belief in targets if belief.current and speaks_as(belief.item, trust)]
         if one and held:
             return [_confirming(one, belief, operation.reason, context, operation) for belief in held]
         return [_on(operation, [belief], one) for belief in held] or _left(one)
@@ -324,13 +324,13 @@ def ruled(operation: Operation, one: Filed | None, context: ReviewContext, fresh
 def _changes(
     operation: Operation, found: Sequence[Belief], one: Filed | None, context: ReviewContext, fresh: str
 ) -> list[Ruling]:
-    """Return what becomes of items that an operation changes, as far as they are believed still."""
+    """Return the rulings of an operation that changes items, for those still active."""
     kind, day = operation.kind, one.candidate.entry.day if one else operation.day
     held = [belief for belief in found if belief.item.active]
     targets = [belief for belief in held if belief.learnt <= day]
     trust = _word(operation, one, context)
     if one and held and not targets:
-        return [_ignored(one, "a later entry corrected it already")]
+        return [_ignored(one, "a later entry has corrected it")]
     if not targets or trust is Trust.UNTRUSTED:
         return _left(one)
     asks = _guarded(kind, targets, trust, day, context.known)
@@ -345,7 +345,7 @@ def _changes(
 
 
 def carry_out(ruling: Ruling, known: Known) -> None:
-    """Let what follows see what a ruling does."""
+    """Apply a ruling to `known`, so that later rulings see its effect."""
     candidate, kind = ruling.candidate, ruling.kind
     targets = [belief for ident in ruling.operation.ids if (belief := known.find(ident))]
     mine: Belief | None = None
@@ -374,7 +374,7 @@ def carry_out(ruling: Ruling, known: Known) -> None:
 
 
 def born_status(candidate: Candidate) -> Status:
-    """Return how an item stands when it is made of a candidate."""
+    """Return the status of an item made from a candidate."""
     return candidate.closed or (Status.OPEN if candidate.type is ItemType.TODO else Status.LIVE)
 
 
@@ -389,7 +389,7 @@ def _ruling(
     asks: str = "",
     operation: Operation | None = None,
 ) -> Ruling:
-    """Return the ruling on a candidate; the operation is the one that a model gave, or None where the rules rule."""
+    """Return the ruling on a candidate; `operation` is the model's, or None if the rules decided."""
     given = operation or Operation(kind, reason=reason, places=one.candidate.places)
     operation = replace(given, ids=tuple(belief.item.id for belief in targets))
     return Ruling(operation, one.candidate, one.document or one.home, one.candidate.trust, asks)
@@ -400,22 +400,22 @@ def _ignored(one: Filed, why: str) -> Ruling:
 
 
 def _left(one: Filed | None) -> list[Ruling]:
-    """Return what is left of an operation whose items ended meanwhile: the candidate may be worth keeping."""
+    """Return the rulings if an operation's items ended meanwhile: the candidate is still added."""
     return [_ruling(one, OperationKind.ADD)] if one else []
 
 
 def _on(operation: Operation, targets: Sequence[Belief], one: Filed | None) -> Ruling:
-    """Return an operation on items as they stand, which adds nothing."""
+    """Return a ruling on existing items that adds nothing."""
     on = replace(operation, ids=tuple(belief.item.id for belief in targets))
     candidate = one.candidate if one and operation.kind is OperationKind.CONFIRM else None
     return Ruling(on, candidate, one.place if one else "")
 
 
 def _confirming(one: Filed, belief: Belief, why: str, context: ReviewContext, given: Operation | None = None) -> Ruling:
-    """Return the ruling on what says again what is held; an agent that repeats what it was given confirms nothing."""
+    """Return the ruling on a candidate that repeats an item; an agent repeating its context confirms nothing."""
     candidate = one.candidate
     if one.recited:
-        return _ignored(one, "an agent repeats what it was given")
+        return _ignored(one, "an agent repeated its context")
     if candidate.closed and belief.item.active and candidate.closed in OUTCOMES[belief.item.type]:
         operation = Operation(
             OperationKind.CLOSE,
@@ -439,7 +439,7 @@ def _closing(operation: Operation, belief: Belief, one: Filed | None, trust: Tru
 
 
 def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fresh: str) -> Ruling:
-    """Return the ruling by which a new item takes a part-changed one's place."""
+    """Return the ruling that replaces an item by one with a partly changed text."""
     old = belief.item
     successor = Candidate(
         old.type, operation.text, operation.places, Confidence.HIGH, operation.reason, operation.by,
@@ -449,7 +449,7 @@ def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fre
 
 
 def _placed(one: Filed, operation: Operation, context: ReviewContext) -> Filed:
-    """Return a candidate in the document, and with the links, that an operation gives it."""
+    """Return a candidate with the document and links that an operation gives it."""
     links = tuple(dict.fromkeys([*one.candidate.links, *operation.links]))[:MOST_LINKS]
     candidate = replace(one.candidate, links=links)
     if not operation.document:
@@ -459,7 +459,7 @@ def _placed(one: Filed, operation: Operation, context: ReviewContext) -> Filed:
 
 
 def _word(operation: Operation, one: Filed | None, context: ReviewContext) -> Trust:
-    """Return whose word an operation is: the least of the lines that it rests on."""
+    """Return whose word an operation is: the lowest trust of its lines."""
     places = operation.places or (one.candidate.places if one else ())
     words = [context.word_of(place.entry, "\n".join(place.lines)) for place in places]
     ranks = list(Trust)
@@ -467,11 +467,11 @@ def _word(operation: Operation, one: Filed | None, context: ReviewContext) -> Tr
 
 
 def _guarded(kind: OperationKind, targets: Sequence[Belief], trust: Trust, day: str, known: Known) -> str:
-    """Return why a person decides whether items end, or an empty string."""
+    """Return why a person must decide whether items end, or an empty string."""
     if kind not in REMOVING:
         return ""
     if not all(trust.reaches(belief.item.trust) for belief in targets):
-        return "what is held is trusted more than the line that says so"
+        return "the item is trusted more than this line"
     if not all(known.may_take_out(belief, day) for belief in targets):
-        return "too much of the document would go in one night"
+        return "too many items of the document would end in one night"
     return ""

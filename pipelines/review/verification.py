@@ -1,7 +1,7 @@
-"""Verification: a second reader says whether the quotes say what the rulings of a night claim.
+"""Verification: a second reader checks whether the quotes support the rulings of a night.
 
-What is unsupported is dropped, what is unsure waits for a person, and what nobody could be asked about is filed as
-unverified: a later night asks again.
+Unsupported rulings are dropped, unsure ones wait for a person, and those that no reader could check are filed as
+unverified, for a later night to check.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from pipelines.store.item import Evidence, Item
 
 
-_UNSURE: Final = "a second reader is not sure that the line says so"
-_UNASKED: Final = "no second reader could be asked whether the line says so"
+_UNSURE: Final = "a second reader is not sure that the log supports it"
+_UNASKED: Final = "no second reader was available to check it"
 _RULES: Final = "rules@"
 _SAYING: Final = frozenset({OperationKind.ADD, OperationKind.SUPERSEDE})
-"""What makes an item of the candidate's own sentence."""
+"""Operations that make an item from the candidate's own sentence."""
 _CLAIMING: Final = REMOVING | {OperationKind.CONFIRM, OperationKind.QUESTION}
-"""What claims something of items that are held."""
+"""Operations that claim something about existing items."""
 
 
 def _is_loss(ruling: Ruling) -> bool:
-    """Whether a model takes for noise what it read as certain."""
+    """Whether a model ignores a candidate that it read as certain."""
     candidate, by = ruling.candidate, ruling.operation.by
     is_certain = candidate is not None and candidate.confidence is Confidence.HIGH
     return ruling.kind is OperationKind.IGNORE and is_certain and by != "" and not by.startswith(_RULES)
@@ -45,13 +45,13 @@ def _is_loss(ruling: Ruling) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the second reader left of a night.
+    """A night's rulings after the second reader.
 
     Args:
-        rulings: those that are carried out or asked about.
-        items: items of earlier nights that nobody had verified, as they stand now.
+        rulings: the rulings to apply or ask about.
+        items: unverified items of earlier nights, as they are now.
         counts: how many `claims` there were, and how many were `unsupported`, `unsure` or `unverified`.
-        tally: what the calls came to.
+        tally: the cost of the calls.
         failure: why claims have no verdict, or empty.
     """
 
@@ -72,14 +72,14 @@ def verified(
 ) -> Checked:
     """Return the rulings that a second reader supports.
 
-    The words of the log, and what the rules and a person's own forms say, need none.
+    Verbatim text of the log, and results of the rules and of forms, need no check.
 
     Args:
-        rulings: those of a night, in order.
-        unverified: items of earlier nights that nobody could be asked about.
+        rulings: the rulings of a night, in order.
+        unverified: items of earlier nights that no reader could check.
         known: the items that the rulings name.
-        quote: the words that evidence names, or an empty string where they are nowhere.
-        verifier: who is asked; None where no model reads.
+        quote: returns the text of some evidence, or an empty string if it is gone.
+        verifier: the second reader; None if no model reads.
         day: the memory's day.
     """
     if verifier is None:
@@ -101,7 +101,7 @@ def verified(
         verdicts[id(one), removes].append(verdict)
 
     def least(one: Ruling | Item, *, removes: bool) -> Verdict | None:
-        """Return the verdict on it that is the most in doubt."""
+        """Return its most doubtful verdict."""
         return min(verdicts.get((id(one), removes), [Verdict.SUPPORTED]), key=_ORDER.index)
 
     judged = [
@@ -115,11 +115,11 @@ def verified(
 
 
 _ORDER: Final = (Verdict.UNSUPPORTED, None, Verdict.UNSURE, Verdict.SUPPORTED)
-"""Verdicts, those that are the most in doubt first."""
+"""Verdicts, most doubtful first."""
 
 
 def _item_claim(ruling: Ruling) -> Claim | None:
-    """Return what is claimed of a new item, where it is not in the words of the log."""
+    """Return the claim of a new item, unless it is verbatim text of the log."""
     candidate = ruling.candidate
     if candidate is None or ruling.asks or not (ruling.kind in _SAYING or _is_loss(ruling)):
         return None
@@ -131,7 +131,7 @@ def _item_claim(ruling: Ruling) -> Claim | None:
 
 
 def _operation_claims(ruling: Ruling, known: Known) -> list[Claim]:
-    """Return what is claimed of each item that a ruling takes out of the memory, doubts, or confirms in other words."""
+    """Return a claim for each item that a ruling ends, doubts, or confirms in other words."""
     operation, candidate = ruling.operation, ruling.candidate
     if candidate and _is_loss(ruling):
         text = operation_text(ruling.kind, candidate.type, candidate.text)
@@ -151,30 +151,30 @@ def _operation_claims(ruling: Ruling, known: Known) -> list[Claim]:
 
 def _context(places: Sequence[Place]) -> tuple[str, ...]:
     entry = places[0].entry
-    told = (" > ".join(entry.headings), f"project {entry.project}" if entry.project else "", f"day {entry.day}")
+    known = (" > ".join(entry.headings), f"project {entry.project}" if entry.project else "", f"day {entry.day}")
     beside = dict.fromkeys(filter(None, map(around, places)))
-    return (*filter(None, told), *(f"around the quote: {words}" for words in beside))
+    return (*filter(None, known), *(f"around the quote: {words}" for words in beside))
 
 
 def _kept(ruling: Ruling, says: Verdict | None, ignores: Verdict | None) -> Ruling:
-    """Return what is left of taking a candidate for noise: it is added where the second reader finds it of use."""
-    is_of_use = says is Verdict.SUPPORTED and ignores is Verdict.UNSUPPORTED
-    return replace(ruling, operation=replace(ruling.operation, kind=OperationKind.ADD)) if is_of_use else ruling
+    """Return the ruling that ignores a candidate, or adds it if the second reader finds it useful."""
+    is_useful = says is Verdict.SUPPORTED and ignores is Verdict.UNSUPPORTED
+    return replace(ruling, operation=replace(ruling.operation, kind=OperationKind.ADD)) if is_useful else ruling
 
 
 def _judged(ruling: Ruling, says: Verdict | None, removes: Verdict | None) -> Ruling | None:
-    """Return what is left of a ruling: all of it, a question to a person, or nothing.
+    """Return a ruling after its verdicts: the same, a question to a person, or None.
 
     Args:
         ruling: the ruling.
-        says: whether the quotes say what its new item says.
-        removes: whether they say that what it takes out is over, or that what it doubts or confirms is so.
+        says: whether the quotes support its new item.
+        removes: whether the quotes support what it does to existing items.
     """
     if says is Verdict.UNSUPPORTED:
         return None
     if ruling.kind is OperationKind.CONFIRM and removes is not Verdict.SUPPORTED:
-        removes, says = Verdict.UNSUPPORTED, None  # it may say something of its own, which nobody has compared yet
-    if removes is Verdict.UNSUPPORTED:  # the new item may stand beside what it was to replace, or to repeat
+        removes, says = Verdict.UNSUPPORTED, None  # it may say something new, which nobody has checked yet
+    if removes is Verdict.UNSUPPORTED:  # the new item may exist beside the one it was to replace or confirm
         is_new = ruling.candidate and ruling.kind in {OperationKind.SUPERSEDE, OperationKind.CONFIRM}
         ruling = replace(ruling, operation=Operation(OperationKind.ADD, places=ruling.operation.places))
         return _judged(ruling, says, Verdict.SUPPORTED) if is_new else None
@@ -190,7 +190,7 @@ def _judged(ruling: Ruling, says: Verdict | None, removes: Verdict | None) -> Ru
 
 
 def _settled(item: Item, verdict: Verdict | None, day: str) -> Item:
-    """Return an item of an earlier night as a second reader leaves it; what it does not support never held."""
+    """Return an item of an earlier night after its verdict; an unsupported one never held."""
     if verdict is Verdict.SUPPORTED:
         return replace(item, unverified=False)
     if verdict is Verdict.UNSUPPORTED:

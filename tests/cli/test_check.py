@@ -45,7 +45,7 @@ def test_a_duplicated_id(alpha: Memory) -> None:
     alpha.write("Areas/a.md", f"# A\n\n{line}\n")
     [fault] = faults(alpha)
     assert (fault["kind"], fault["path"], fault["line"], fault["item"]) == ("duplicate-id", ALPHA, number, ident(line))
-    assert "1 ids given" in alpha.curate("check", "--fix", *NOW)
+    assert "1 id given" in alpha.curate("check", "--fix", *NOW)
     ids = [item["id"] for item in json.loads(alpha.curate("items", "--json"))]
     assert len(ids) == len(set(ids)) == 5
 
@@ -89,7 +89,7 @@ def test_an_item_whose_tombstone_is_lost_is_put_into_review(alpha: Memory) -> No
     alpha.git("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "careless")
     [fault] = faults(alpha)
     assert (fault["kind"], fault["item"]) == ("vanished", ident(line))
-    assert "1 vanished items put into Review.md" in alpha.curate("check", "--fix", *NOW)
+    assert "1 vanished item listed in Review.md" in alpha.curate("check", "--fix", *NOW)
     assert faults(alpha, exits=0) == []
     alpha.write("Review.md", alpha.read("Review.md").replace("- [ ] restore", "- [x] restore"))
     alpha.curate("run", "--now", "2026-03-21T02:00")
@@ -105,7 +105,7 @@ def test_state_that_is_damaged_gets_back_what_the_last_commit_has(alpha: Memory)
     alpha.write("State/progress.jsonl", alpha.read("State/progress.jsonl") + "{half\n")
     found = {(fault["path"], fault["line"], fault["kind"]) for fault in faults(alpha)}
     assert {("State/tombstones.jsonl", 1, "state"), ("State/progress.jsonl", 2, "state")} <= found
-    assert "1 tombstones put back" in alpha.curate("check", "--fix", *NOW)
+    assert "1 tombstone restored" in alpha.curate("check", "--fix", *NOW)
     assert alpha.read("State/tombstones.jsonl") == stones
     assert "half" not in alpha.read("State/progress.jsonl")
     assert "choice number 4" not in alpha.read("Review.md")

@@ -104,10 +104,10 @@ def test_what_the_provider_does_not_take_is_not_sent(memory: Memory, claude: Wir
     image(memory, "empty.png", b"")
     image(memory, "text.png", b"no image")
     told = memory.curate("index", "--describe-images")
-    assert "Resources/big.png is larger than the 3.8 MB that the provider takes." in told
-    assert "Resources/wide.png has 9,000 pixels on a side, and the provider takes 8,000." in told
+    assert "Resources/big.png is larger than the provider's limit of 3.8 MB." in told
+    assert "Resources/wide.png has 9,000 pixels on a side; the provider accepts 8,000." in told
     assert "Resources/empty.png is empty." in told
-    assert "Resources/text.png is of a kind that the provider does not take (unknown)." in told
+    assert "Resources/text.png has a type that the provider does not accept (unknown)." in told
     assert claude.requests == []
 
 
@@ -119,7 +119,7 @@ def test_gemini_describes_and_takes_no_gif(memory: Memory, config: Path, monkeyp
         config.write_text(f'[gemini]\nbase_url = "{wire.url}"\n', encoding="utf-8")
         wire.answers = [generated(SEEN)]
         told = memory.curate("index", "--describe-images")
-    assert "a.gif is of a kind that the provider does not take (image/gif)." in told
+    assert "a.gif has a type that the provider does not accept (image/gif)." in told
     assert sidecar(memory, "b.png")["by"] == "gemini:gemini-3.8-flash@describe/1"
 
 

@@ -101,7 +101,7 @@ def test_undo_says_why_not_and_later_verbs_can_still_be_undone(memory: Memory) -
     ident = told(memory)
     memory.curate("forget", ident, "--yes")
     said = memory.curate("undo", exits=1)
-    assert "had something forgotten, and that is for good" in said
+    assert "made the memory forget something, which cannot be undone" in said
     assert "git show" in said
     assert "No item has the id" in memory.curate("undo", "--item", ident, exits=1)
 

@@ -107,9 +107,9 @@ def test_broken_lines_are_named_and_nothing_is_imported(rich: Memory, empty: Mem
     at = next(n for n, record in enumerate(records) if record["record"] == "item")
     faults: list[tuple[dict[str, Any], str]] = [
         ({"trust": "nobody"}, "`trust`"),
-        ({"document": "../x.md"}, "no place for a document"),
-        ({"document": "Projects/.git/x.md"}, "no place for a document"),
-        ({"document": "SOUL.md"}, "no place for a document"),
+        ({"document": "../x.md"}, "not a valid path for a document"),
+        ({"document": "Projects/.git/x.md"}, "not a valid path for a document"),
+        ({"document": "SOUL.md"}, "not a valid path for a document"),
         ({"notes": ["# a heading"]}, "indented"),
         ({"id": "not an id"}, "read back"),
         ({"text": None}, "`text`"),
@@ -121,13 +121,13 @@ def test_broken_lines_are_named_and_nothing_is_imported(rich: Memory, empty: Mem
         assert f"line {at + 1}: " in told
         assert why in told
     twice = [*records, records[at]]
-    assert f"line {len(twice)}: {records[at]['id']} stands in line {at + 1} already" in empty.curate(
+    assert f"line {len(twice)}: {records[at]['id']} is in line {at + 1} already" in empty.curate(
         "import", written(rich, twice), exits=1
     )
     for text, why in (
         ("", "no header"),
-        ("[]\n", "no record"),
-        ("{\n", "no JSON"),
+        ("[]\n", "not a JSON object"),
+        ("{\n", "not JSON"),
         ('{"record":"item"}\n', "no header"),
     ):
         (rich.root.parent / "export.jsonl").write_text(text)

@@ -106,13 +106,13 @@ def test_several_are_one_commit_and_one_that_cannot_end_so_stops_all(memory: Mem
 def test_words_that_mean_one_open_item_do_it_and_others_only_offer(memory: Memory, ids: Mapping[str, str]) -> None:
     before = memory.files()
     told = memory.curate("done", "call", exits=2)
-    assert "“call” means 2 open todos" in told
+    assert "“call” matches 2 open todos" in told
     assert f"{ids[ANDERS]} Todo: {ANDERS} ({ALPHA})" in told
     assert MARA not in told
     told = memory.curate("done", "phone", "andres", exits=2)
-    assert "No open todo is called “phone andres”" in told
+    assert "No open todo matches “phone andres”" in told
     assert told.index(ids[ANDERS]) < told.index(ids[BOB])
-    assert "No open todo is called" in memory.curate("done", PORT, exits=2)
+    assert "No open todo matches" in memory.curate("done", PORT, exits=2)
     assert "No item has the id kffff" in memory.curate("done", "kffff", exits=1)
     assert "No such option" in memory.curate("done", "call", "--bob", exits=2)
     memory.curate("done", exits=2)

@@ -58,7 +58,7 @@ def test_json_tells_why_the_choices_and_the_evidence(asked: Memory) -> None:
     first, rule, project = json.loads(asked.curate("review", "--json"))
     assert (first["id"], first["kind"], first["why"]) == (NEW, "contradict", "Why it is asked.")
     assert first["against"] == items(asked)[OLD_TEXT]["id"]
-    assert first["choices"][0] == {"choice": "keep new", "means": "it holds"}
+    assert first["choices"][0] == {"choice": "keep new", "means": "it is true"}
     assert first["items"][0]["evidence"][0]["quote"] == f"- {NEW_TEXT}"
     assert rule["items"][0]["trust"] == "external"
     assert project["items"] == []
@@ -124,7 +124,7 @@ def test_one_of_many_that_are_gone_is_decided_alone(memory: Memory) -> None:
 def test_what_cannot_be_meant_is_said_and_changes_nothing(asked: Memory) -> None:
     files, head = asked.files(), asked.git("rev-parse", "HEAD")
     assert "No item has the id" in asked.curate("review", "kfff", "--accept", exits=1)
-    assert "is no choice here. There are: keep, drop" in asked.curate("review", RULE, "--choose", "burn", exits=2)
+    assert "is not a choice here. Choose one of: keep" in asked.curate("review", RULE, "--choose", "x", exits=2)
     assert "takes an ID" in asked.curate("review", "--accept", exits=2)
     assert "cannot both be meant" in asked.curate("review", RULE, "--accept", "--choose", "drop", exits=2)
     with run_lock(asked.root, "a test"):
@@ -144,7 +144,7 @@ def test_a_person_goes_through_it_key_by_key(asked: Memory) -> None:
     assert "a port" in told
     assert f"Logs/2026-03-12.md:1: - {NEW_TEXT}" in told
     assert OLD_TEXT in told
-    assert "[n] keep new: it holds" in told
+    assert "[n] keep new: it is true" in told
     assert "1 entry waits still." in told
     assert items(asked)[OLD_TEXT]["status"] == "superseded"
     assert [one["id"] for one in json.loads(asked.curate("review", "--json"))] == [RULE]

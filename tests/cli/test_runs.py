@@ -95,7 +95,7 @@ def test_git_is_the_truth_where_no_report_is_left(memory: Memory) -> None:
     [newest, _] = runs(memory)
     assert (newest["added"], newest["changed"], newest["confirmed"], newest["model"]) == (1, 1, None, None)
     assert "1 added, 1 changed\t-\t" in memory.curate("runs")
-    assert "committed; no report is on this machine" in memory.curate("runs")
+    assert "committed; this machine has no report of it" in memory.curate("runs")
     assert "the port is 8080" in memory.curate("runs", second)
 
 
@@ -166,14 +166,14 @@ def test_a_failure_leaves_a_record_without_the_memorys_text(memory: Memory) -> N
     save_failure(memory.root, "20260322T020000-abc125", NOW + timedelta(days=2), KeyboardInterrupt())
     assert [(one["ended"], one["why"]) for one in runs(memory)] == [
         ("failed", "It was interrupted."),
-        ("failed", "It ended with a bug."),
+        ("failed", "It hit a bug."),
         ("failed", "Logs/2026-03-18.md cannot be read. Mend or move the file, then run again."),
     ]
     kept = read_reports(memory.root)
     assert [report["exit_code"] for report in kept.values()] == [1, BUG, INTERRUPTED]
     assert "secret" not in json.dumps(kept)
     assert "failed: Logs/2026-03-18.md cannot be read. Mend or move the file, then run again\n" in memory.curate("runs")
-    assert "Ended     failed: It ended with a bug\n" in memory.curate("runs", "20260321")
+    assert "Ended     failed: It hit a bug\n" in memory.curate("runs", "20260321")
     assert "Last run  2026-03-22 02:00" in memory.curate("status", "--now", "2026-03-22T03:00", exits=1)
 
 

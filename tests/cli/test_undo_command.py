@@ -58,7 +58,7 @@ def test_undo_takes_the_newest_run_back_and_says_which_it_was(memory: Memory) ->
     assert memory.git("status", "--porcelain") == ""
     memory.curate("undo", "--now", "2026-03-12T09:01")
     assert curated(memory.files()) == curated(blank)
-    assert "no run to take back" in memory.curate("undo", exits=1)
+    assert "no run to undo" in memory.curate("undo", exits=1)
     assert "nothing is broken" in memory.curate("check")
 
 
@@ -187,7 +187,7 @@ def test_an_item_that_no_run_changed_cannot_be_undone(memory: Memory) -> None:
     memory.write("USER.md", memory.read("USER.md") + "\n- Rule: Always lint\n")
     memory.curate("run", "--now", "2026-03-12T08:00")
     mine = str(items(memory)["Always lint"]["id"])
-    assert "No run that stands has changed" in memory.curate("undo", "--item", mine, exits=1)
+    assert "No run that still applies has changed" in memory.curate("undo", "--item", mine, exits=1)
     assert "No item has the id" in memory.curate("undo", "--item", "kffffffffffff", exits=1)
     assert "is not unique" in memory.curate("undo", "--item", "k", exits=1)
 
@@ -215,7 +215,7 @@ def test_a_run_that_changed_no_item_is_passed_over_and_can_be_named(memory: Memo
 
 
 def test_without_any_run_there_is_nothing_to_undo(memory: Memory) -> None:
-    assert "no run to take back" in memory.curate("undo", exits=1)
+    assert "no run to undo" in memory.curate("undo", exits=1)
 
 
 def test_an_undo_waits_for_no_run(memory: Memory) -> None:
@@ -247,7 +247,7 @@ def test_what_has_no_room_to_return_to_is_named(memory: Memory) -> None:
     files = memory.files()
     told = memory.curate("undo", "20260312", "--now", "2026-03-12T09:00")
     assert "nothing could be taken back" in told
-    assert told.count("stands in Areas/general.md: MEMORY.md has no room for it.") == 3
+    assert told.count("is in Areas/general.md: MEMORY.md has no room for it.") == 3
     assert memory.files() == files
 
 

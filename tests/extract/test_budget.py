@@ -56,7 +56,7 @@ def test_what_is_spent_is_what_calls_really_cost() -> None:
 
 def test_a_call_that_can_never_fit_says_so() -> None:
     model = BudgetedModel(Scripted("a:1", ["yes"], output_tokens=500), budget(max_tokens=400), PRICE)
-    with pytest.raises(ModelFailed, match="more than max_tokens = 400 of a whole night; raise it"):
+    with pytest.raises(ModelFailed, match="more than max_tokens = 400 allows for a night; raise the cap"):
         model.ask(CALL)
 
 
@@ -170,7 +170,7 @@ def test_nothing_is_begun_after_the_end_of_the_night() -> None:
     model = BudgetedModel(Scripted("a:1", ["yes"]), caps, PRICE)
     assert kinds(model, 1) == [None]
     now[0] = 600.0
-    with pytest.raises(ModelFailed, match="max_minutes = 10 of a night are over"):
+    with pytest.raises(ModelFailed, match="the night's max_minutes = 10 are over"):
         model.ask(CALL)
 
 
@@ -199,7 +199,7 @@ def test_runs_of_one_day_share_the_caps_and_a_dead_one_counts_as_its_most(tmp_pa
     first.hold("a", ("2", 0), Cost(300, 0.5))  # and the run died
     assert Ledger(file, "2026-03-20").total() == Cost(400, 0.75)
     second = Budget(Caps(max_tokens=500), Ledger(file, "2026-03-20"))
-    with pytest.raises(OverBudget, match="400 is spent"):
+    with pytest.raises(OverBudget, match="400 of max_tokens = 500 is spent"):
         second.hold("a", ("2", 0), Cost(200))
     assert file.stat().st_mode & 0o777 == 0o600
     third = Ledger(file, "2026-03-21")

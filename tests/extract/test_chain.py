@@ -124,7 +124,7 @@ def test_it_opens_at_once_where_no_call_can_succeed(kind: Kind) -> None:
     fails(chain)
     fault = fails(chain)
     assert (fault.kind, len(model.calls)) == (Kind.NOT_ASKED, 1)
-    assert fault.sentence == f"a was {kind}, and is left alone in this run."
+    assert fault.sentence == f"a was {kind}, so it is skipped for the rest of this run."
 
 
 @pytest.mark.parametrize("kind", [Kind.REFUSED, Kind.BLOCKED, Kind.TOO_LONG])

@@ -121,7 +121,7 @@ def test_codex_is_started_alone_and_told_by_standard_input(programs: Path) -> No
             claude_says(structured_output=None, stop_reason="max_tokens"),
             {},
             Kind.TRUNCATED,
-            "raise claude-code.max_tokens in the user's settings",
+            "raise claude-code.max_tokens in your settings",
         ),
         (
             "claude-code",
@@ -173,10 +173,7 @@ def test_how_they_fail(programs: Path, provider: str, said: str, how: dict[str, 
 
 
 def test_one_that_is_not_there_or_hangs_is_a_plain_failure(programs: Path) -> None:
-    assert (
-        failure("claude-code").why
-        == "has no program here; name it as program in the table claude-code of your settings"
-    )
+    assert failure("claude-code").why == "was not found; set program in the table claude-code of your settings"
     lay(programs, "claude", claude_says(), seconds=60)
     begun = time.monotonic()
     assert failure("claude-code", 1).kind is Kind.TIMED_OUT
@@ -185,7 +182,7 @@ def test_one_that_is_not_there_or_hangs_is_a_plain_failure(programs: Path) -> No
 
 def test_an_image_is_not_shown_to_them(programs: Path) -> None:
     claude = lay(programs, "claude", claude_says())
-    with pytest.raises(ModelFailed, match="cannot be shown an image"):
+    with pytest.raises(ModelFailed, match="cannot read images"):
         logged_in("claude-code", ProviderSettings("haiku")).ask(
             Call("describe", "d", 1, "s", "u", {}, Picture("image/png", b""))
         )

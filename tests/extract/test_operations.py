@@ -102,9 +102,9 @@ def test_an_id_that_was_not_shown_is_refused(kind: str, ids: list[str]) -> None:
 @pytest.mark.parametrize(
     ("places", "why"),
     [
-        ([reply_place("Legal has agreed.", 4, 5)], "its quote does not stand in its lines"),
-        ([reply_place("Asked legal", 9, 9)], "its quote does not stand in its lines"),
-        ([reply_place(), reply_place("Asked legal", 3, 3)], "its quote does not stand in its lines"),
+        ([reply_place("Legal has agreed.", 4, 5)], "its quote is not in its lines"),
+        ([reply_place("Asked legal", 9, 9)], "its quote is not in its lines"),
+        ([reply_place(), reply_place("Asked legal", 3, 3)], "its quote is not in its lines"),
         ([reply_place("ran ls", 5, 9)], "its lines are within no entry"),
         ([], "evidence breaks the schema"),
     ],

@@ -162,7 +162,7 @@ FAILS = {
         (message('{"items": [', stop="max_tokens"), Kind.TRUNCATED, "raise anthropic.max_tokens"),
         (message(stop="refusal", content=[]), Kind.REFUSED, "refused to read this day"),
         (message(stop="model_context_window_exceeded"), Kind.TOO_LONG, "too long for its context"),
-        (Prepared(body={"foo": 1}), Kind.GARBLED, "not its wire format"),
+        (Prepared(body={"foo": 1}), Kind.GARBLED, "not in its wire format"),
     ],
     "gemini": [
         (gemini_error(400, "INVALID_ARGUMENT"), Kind.BAD_REQUEST, "rejected the request as invalid"),
@@ -197,17 +197,17 @@ FAILS = {
         (completion('{"items": [', "length"), Kind.TRUNCATED, "raise openai.max_tokens"),
         (completion("", "content_filter"), Kind.BLOCKED, "does not let this day be read"),
         (completion(None, message={"refusal": "I cannot."}), Kind.REFUSED, "refused to read this day"),
-        (Prepared(body={"foo": 1}), Kind.GARBLED, "not its wire format"),
-        (Prepared(body={"choices": []}), Kind.GARBLED, "not its wire format"),
-        (Prepared(body="[1]"), Kind.GARBLED, "not its wire format"),
+        (Prepared(body={"foo": 1}), Kind.GARBLED, "not in its wire format"),
+        (Prepared(body={"choices": []}), Kind.GARBLED, "not in its wire format"),
+        (Prepared(body="[1]"), Kind.GARBLED, "not in its wire format"),
     ],
 }
 EVERYWHERE = [
-    (HTML_SAID_TO_BE_JSON, Kind.GARBLED, "not its wire format"),
+    (HTML_SAID_TO_BE_JSON, Kind.GARBLED, "not in its wire format"),
     (Prepared(502, "<html>", content_type="text/html"), Kind.DOWN, "had an internal error"),
     (REDIRECT, Kind.BAD_REQUEST, "sent a redirect, which is not followed"),
     (replace(REDIRECT, status=302), Kind.BAD_REQUEST, "sent a redirect, which is not followed"),
-    (Prepared(reset=True), Kind.CUT_OFF, "the connection broke"),
+    (Prepared(reset=True), Kind.CUT_OFF, "lost the connection"),
 ]
 
 

@@ -235,7 +235,7 @@ def test_the_rules_stand_in_where_the_user_named_them() -> None:
     extraction = extractor(scripted(Kind.DOWN), last=True).extract(ExtractionRequest("2026-03-12", (labelled,)))
     [candidate] = extraction.candidates
     assert (candidate.by, extraction.fallback) == ("rules@1", True)
-    assert extraction.notes == ("read by the rules alone, for a was down.",)
+    assert extraction.notes == ("read by the rules alone: a was down.",)
     assert extraction.tally.by_model == (Spent("a:1", 1, Usage(100, 10)),)
     assert not extractor(scripted(NOTHING), last=True).extract(DAY).fallback
 

@@ -176,8 +176,8 @@ def test_an_item_rests_on_several_places() -> None:
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        (reply_place("Ines does not", 23, 23), "its quote does not stand in its lines"),
-        (reply_place(ANSWER["quote"], 20, 20), "its quote does not stand in its lines"),
+        (reply_place("Ines does not", 23, 23), "its quote is not in its lines"),
+        (reply_place(ANSWER["quote"], 20, 20), "its quote is not in its lines"),
         (reply_place(ANSWER["quote"], 20, 23), "its lines are within no entry"),
         (reply_place(ANSWER["quote"], 24, 24), "its lines are within no entry"),
         (reply_place(ANSWER["quote"], "23", 23), "evidence breaks the schema"),
@@ -295,8 +295,8 @@ def test_logs_that_share_line_numbers_are_told_apart_by_the_quote() -> None:
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
-        ({"evidence": [reply_place("We go with Pulumi, not Terraform.")]}, "its quote does not stand in its lines"),
-        ({"evidence": [reply_place("Asked legal")]}, "its quote does not stand in its lines"),
+        ({"evidence": [reply_place("We go with Pulumi, not Terraform.")]}, "its quote is not in its lines"),
+        ({"evidence": [reply_place("Asked legal")]}, "its quote is not in its lines"),
         ({"text": "Harbour is built with Pulumi."}, "a negation of its text is not in its lines"),
         ({"text": "Harbour uses Terraform 2, not Pulumi."}, "a number of its text is not in its lines"),
         ({"text": "Osprey uses Terraform, not Pulumi."}, "a name of its text is not in its lines"),

@@ -236,7 +236,7 @@ def test_a_wrong_link_is_left_out_and_counted_and_the_item_stays(link: object) -
     extraction, _ = read(link, {"kind": "related", "id": LEGAL.id})
     [candidate] = extraction.candidates
     assert (candidate.links, candidate.unlinked) == ((("related", LEGAL.id),), 1)
-    assert extraction.notes == ("1 proposed link was left out: not among those shown",)
+    assert extraction.notes == ("1 proposed link was dropped: not among the items shown",)
 
 
 @pytest.mark.parametrize("kind", ["because", "supports", "contradicts", "related", "part-of", "next"])

@@ -117,8 +117,8 @@ def test_a_provider_without_its_key_is_a_fault_beside_the_others(config: Path) -
     found = faults(config, 'providers = ["anthropic", "gemini"]\nrate = 1\n[gemini]\napi_key_env = "WORK_KEY"')
     assert found == (
         "rate = 1: there is no such key",
-        'providers[0] = "anthropic": its key is missing; put it into the environment variable ANTHROPIC_API_KEY',
-        'providers[1] = "gemini": its key is missing; put it into the environment variable WORK_KEY',
+        'providers[0] = "anthropic": its key is missing; put it in the environment variable ANTHROPIC_API_KEY',
+        'providers[1] = "gemini": its key is missing; put it in the environment variable WORK_KEY',
     )
 
 
@@ -205,8 +205,8 @@ def test_a_local_server_needs_no_key_and_gets_none_unasked(config: Path) -> None
     [
         ('providers = ["openai"]', "its model is missing"),
         ('providers = ["openai"]\n[openai]\nmodel = "gpt"', "environment variable OPENAI_API_KEY"),
-        ('providers = ["exec:"]', "it should name a program after exec:"),
-        ('providers = ["exec:\'x"]', "it should name a program after exec:"),
+        ('providers = ["exec:"]', "it should have a command after exec:"),
+        ('providers = ["exec:\'x"]', "it should have a command after exec:"),
         ("[exec]\ncommand = 'x'", "there is no such key"),
     ],
 )
@@ -223,7 +223,7 @@ def test_the_command_line_names_one_provider_in_place_of_the_files(config: Path)
     for provider, why in (
         ("gemini", "its key is missing"),
         ("gpt", "it should be one of"),
-        ("exec:", "name a program"),
+        ("exec:", "a command after exec:"),
     ):
         with pytest.raises(UsageFault, match=why):
             load_user_settings(environ, provider)
@@ -273,7 +273,7 @@ def test_others_may_verify_than_those_who_read(config: Path) -> None:
             'providers = ["rules"]',
             "it should be one of anthropic, gemini, openai, claude-code, codex, or exec: and a command",
         ),
-        ('providers = ["exec:"]', "it should name a program after exec:"),
+        ('providers = ["exec:"]', "it should have a command after exec:"),
         ("providers = []", "verify.providers"),
         ("asked = 1", "there is no such key"),
     ],

@@ -161,5 +161,5 @@ def test_what_is_joined_is_bounded_as_a_whole(memory: Memory, monkeypatch: pytes
     monkeypatch.setattr(trees, "MOST_BYTES", sum(map(len, {*read.values()})))
     assert trees.contents(git, [tree, tree]) == [read, read]
     monkeypatch.setattr(trees, "MOST_BYTES", sum(map(len, {*read.values()})) - 1)
-    with pytest.raises(GitFault, match=r"What is to be joined is more than the .* bytes that are read\."):
+    with pytest.raises(GitFault, match=r"The files to join exceed the limit of .* bytes\."):
         trees.contents(git, [tree])

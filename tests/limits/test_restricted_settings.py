@@ -119,7 +119,7 @@ def test_the_rest_of_the_file_counts(tmp_path: Path) -> None:
     (tmp_path / "curate.toml").write_text('timezone = "Europe/Zurich"\n[search]\nmode = "keyword"\nmodel = "x"\n')
     settings = load_settings(tmp_path)
     assert (settings.timezone, settings.search.mode) == ("Europe/Zurich", "keyword")
-    assert settings.ignored_note[0].startswith("curate.toml sets `search.model`, which only your own settings can;")
+    assert settings.ignored_note[0].startswith("curate.toml sets `search.model`, which only your own settings can set.")
 
 
 def test_the_file_is_read_once(tmp_path: Path) -> None:

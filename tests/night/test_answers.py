@@ -91,7 +91,7 @@ def test_an_answer_that_comes_too_late_says_so_and_breaks_nothing(memory: Memory
     ask_contradict(memory, "kffffffffff")
     tick(memory, "keep new")
     told = night(memory, 14)
-    assert any("nothing left for it to supersede" in warning for warning in told["warnings"])
+    assert any("no longer active, so nothing was superseded" in warning for warning in told["warnings"])
     assert items(memory)[NEW_TEXT]["status"] == "live"
 
 
@@ -129,7 +129,7 @@ def test_two_ticked_boxes_are_said_in_the_entry_and_change_nothing(memory: Memor
     ask_contradict(memory, old)
     tick(memory, "keep new", "keep old")
     told = night(memory, 13)
-    assert any("two boxes ticked" in warning for warning in told["warnings"])
+    assert any("two ticked boxes" in warning for warning in told["warnings"])
     assert memory.read("Review.md").count(TWICE) == 1
     assert items(memory)[NEW_TEXT]["status"] == "waiting"
     assert night(memory, 13)["commit"] is None
@@ -155,7 +155,7 @@ def test_a_box_that_means_nothing_here_is_named(memory: Memory) -> None:
     ask(memory, "archive", f"{ALPHA} rests", ("archive: a", "keep: b", "burn: c"))
     tick(memory, "burn")
     told = night(memory, 13)
-    assert any("nothing that “burn” could mean" in warning for warning in told["warnings"])
+    assert any("“burn” is not a choice here" in warning for warning in told["warnings"])
     assert (memory.root / ALPHA).exists()
 
 
@@ -177,4 +177,4 @@ def test_an_item_that_was_put_under_a_question_about_a_project_is_not_lost_with_
     text = "## Is it over? <!-- review archive 2026-03-18 -->\n\n- [x] archive: move it\n\n- Fact: mine\n"
     answered = apply_answers({"Review.md": Document("Review.md", text)}, "2026-03-19")
     assert answered.documents["Review.md"].text == text
-    assert answered.notes == ["Items stand under “Is it over?”, so nothing was done there; move them elsewhere."]
+    assert answered.notes == ["“Is it over?” has items below it, so nothing was done. Move the items elsewhere."]

@@ -190,7 +190,7 @@ def test_two_ticked_boxes_are_named_and_change_nothing(story: Story) -> None:
     story.swap("Review.md", "- [ ] restore", "- [x] restore")
     story.swap("Review.md", "- [ ] retract", "- [x] retract")
     told = story.night()
-    assert any("two boxes ticked" in warning for warning in told["warnings"])  # type: ignore[attr-defined]  # JSON
+    assert any("two ticked boxes" in warning for warning in told["warnings"])  # type: ignore[attr-defined]  # JSON
     assert "6 items are gone" in story.memory.read("Review.md")
 
 

@@ -36,7 +36,7 @@ def test_the_desktop_is_told(late: Memory, system: System, monkeypatch: pytest.M
     said = late.curate("status", "--notify", *NOW, exits=1)
     assert "You were told by notify-send." in said
     told = "\n".join(system.commands())
-    assert f"No night ended well for more than a day and a half for the memory in {late.root}." in told
+    assert f"No run has succeeded for more than a day and a half for the memory in {late.root}." in told
     assert MARKER not in told
     assert "/mail" not in told
 
@@ -45,7 +45,7 @@ def test_where_there_is_no_desktop_a_mail_is_sent(late: Memory, system: System) 
     system.program("notify-send", SAYS)
     system.program("mail", READS)
     assert "You were told by mail." in late.curate("status", "--notify", *NOW, exits=1)
-    assert "memcurate: a night did not end well" in system.commands()
+    assert "memcurate: a run failed" in system.commands()
 
 
 def test_a_way_that_fails_gives_way_to_the_next(late: Memory, system: System, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def test_a_way_that_fails_gives_way_to_the_next(late: Memory, system: System, mo
     system.program("sendmail", READS)
     monkeypatch.setattr(nights, "_SECONDS", 0.3)
     assert "You were told by sendmail." in late.curate("status", "--notify", *NOW, exits=1)
-    assert "Subject: memcurate: a night did not end well" in system.commands()
+    assert "Subject: memcurate: a run failed" in system.commands()
 
 
 @pytest.mark.usefixtures("system")
@@ -69,4 +69,4 @@ def test_after_a_night_that_left_no_report_the_sentence_does_not_claim_more(late
     system.program("mail", READS)
     late.curate("run", *NOW)
     late.curate("status", "--notify", *NOW)
-    assert any("The last night did not end well" in line for line in system.commands())
+    assert any("The last run failed" in line for line in system.commands())

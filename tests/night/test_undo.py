@@ -233,7 +233,7 @@ def test_an_item_that_stands_twice_is_left_alone() -> None:
     undone = back(before, after, of(document(ALPHA, item(1), item(2)), document(BETA, item(1))))
     assert sorted(p.item.id for one in undone.documents.values() for p in one.items) == [item(1).id] * 2
     assert [one.id for one in undone.removed] == [item(2).id]
-    assert undone.kept == {item(1).id: "stands in two places, so it stays in both"}
+    assert undone.kept == {item(1).id: "is in two places, so it stays in both"}
 
 
 def test_what_review_asks_a_person_is_no_doing_of_the_run() -> None:

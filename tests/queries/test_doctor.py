@@ -57,7 +57,7 @@ def test_the_most_basic_fault_is_the_next_thing(memory: Memory, monkeypatch: pyt
     assert first["check"] == "nights"
     memory.write("curate.toml", 'timezone = "Europe/Atlantis"\ncaps = 7\n')
     found, first = doctor(memory, exits=1)
-    assert "no such time zone" in found["settings"][1]
+    assert "not a known time zone" in found["settings"][1]
     assert "caps = 7" in found["settings"][1]
     assert first
     assert first["check"] == "settings"
@@ -158,7 +158,7 @@ def test_remotes_and_models_are_asked_only_when_told(
     (tmp_path / "config.toml").write_text('providers = ["exec:no-such-program"]\n')
     monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
     found, _ = doctor(memory, "--probe", exits=1)
-    assert "names a program that is not there (no-such-program)" in found["models"][1]
+    assert "names a program that was not found (no-such-program)" in found["models"][1]
 
 
 def test_a_check_that_breaks_hides_no_other(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

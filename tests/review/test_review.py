@@ -114,7 +114,7 @@ def test_content_words() -> None:
 
 def test_what_a_person_took_out_is_not_proposed_again() -> None:
     [ruling] = rulings([candidate("use uv")], context(buried=frozenset({"use uv"})))
-    assert (ruling.kind, ruling.operation.reason) == ("ignore", "a person took it out")
+    assert (ruling.kind, ruling.operation.reason) == ("ignore", "a person removed it")
 
 
 # ---------------------------------------------------------------- what differs

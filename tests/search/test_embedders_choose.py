@@ -188,7 +188,7 @@ def test_all_faults_of_the_table_are_named_and_no_key_is_shown(place: Path) -> N
         ('provider = "openai"\nbase_url = "http://localhost"', "the provider openai needs base_url and model"),
         ('model = "m"', 'need provider = "voyage" or "openai" beside them'),
         ('provider = "local"\nbase_url = "http://localhost"', 'need provider = "voyage" or "openai" beside them'),
-        ('provider = "voyage"\nfolder = "/m"', 'folder names a local model, and the provider is "voyage"'),
+        ('provider = "voyage"\nfolder = "/m"', 'folder names a local model, but the provider is "voyage"'),
     ],
 )
 def test_keys_that_do_not_go_together_are_a_fault(place: Path, text: str, said: str) -> None:

@@ -81,7 +81,7 @@ def test_a_document_is_shown_as_people_read_it(told: Memory) -> None:
     page = Browser(told).enter().get("/document/Projects/kestrel")
     assert "<em>own</em>" in page
     assert re.search(r'class="item past".*Oil the hinge', page)
-    assert re.search(r"Decided last, on 2026-03-17: Use brass for the hinge\. <a class=\"ref\"", page)
+    assert re.search(r"Last decision \(2026-03-17\): Use brass for the hinge\. <a class=\"ref\"", page)
     assert "<!--" not in page
 
 

@@ -1,1 +1,1 @@
-"""Who can be asked: one module a wire. Each turns a `Call` into a request and its reply into an `Answer`, no more."""
+"""Language models: one module per API. Each turns a `Call` into a request, and the reply into an `Answer`."""

@@ -1,4 +1,4 @@
-"""Claude, and whatever else speaks the Anthropic wire at an address of the user's, through the `anthropic` SDK."""
+"""Claude, or any address that speaks the Anthropic API, through the `anthropic` SDK."""
 
 from __future__ import annotations
 
@@ -20,26 +20,23 @@ if TYPE_CHECKING:
 
 STOPS: Final = {
     "max_tokens": (FailureKind.TRUNCATED, TRUNCATED.format("anthropic")),
-    "model_context_window_exceeded": (FailureKind.TOO_LONG, "found the {} too long for its context"),
+    "model_context_window_exceeded": (FailureKind.TOO_LONG, "says the {} is too long for its context"),
     "refusal": (FailureKind.REFUSED, "refused to read this {}"),
 }
 
 
 class AnthropicModel(ProviderModel):
-    """Asks Claude. The SDK is imported by the first call and by nothing before it; it makes a call once.
-
-    The SDK itself would obey a Retry-After of any length.
-    """
+    """Calls Claude. The SDK is imported by the first call, and does not retry: it would obey any Retry-After."""
 
     provider = "anthropic"
 
     def _reply(self, call: Call) -> object:
-        """Make the call; the stable part is marked for the cache.
+        """Make the call, with the stable part marked for the cache.
 
-        `create`, not `parse`: `parse` throws a paid message away, with its usage and stop reason, when its JSON is cut
+        This uses `create`, since `parse` discards a paid message, with its usage and stop reason, if its JSON is cut
         off or breaks a constraint.
         """
-        from anthropic import transform_schema  # noqa: PLC0415  takes a second; only a run that asks pays for it
+        from anthropic import transform_schema  # noqa: PLC0415  takes a second; only a run with a model needs it
 
         with self._client() as client:
             return client.messages.create(
@@ -51,10 +48,10 @@ class AnthropicModel(ProviderModel):
             )
 
     def _answer(self, reply: object, subject: str) -> Answer:
-        """Return the text blocks of a message; the SDK does not check messages, so nothing of it is taken for granted.
+        """Return the text blocks of a message, which the SDK does not validate.
 
         Raises:
-            ModelFailed: it is a refusal, was cut off, or is no message.
+            ModelFailed: it is a refusal, was cut off, or is not a message.
         """
         usage, content = _usage(getattr(reply, "usage", None)), getattr(reply, "content", None)
         if stopped := STOPS.get(str(getattr(reply, "stop_reason", None))):
@@ -65,7 +62,7 @@ class AnthropicModel(ProviderModel):
         return Answer("".join(texts), self.name, usage)
 
     def model_list(self) -> Callable[[], object]:
-        """Return what asks for the list of models; the SDK is imported before it is called."""
+        """Return a function that lists the models; the SDK is imported before it is called."""
         client = self._client()
         models = client.models
 
@@ -87,7 +84,7 @@ class AnthropicModel(ProviderModel):
         )
 
 
-def _content(call: Call) -> Any:  # noqa: ANN401  as the SDK's types have it, or a plain text
+def _content(call: Call) -> Any:  # noqa: ANN401  the SDK's type, or plain text
     if call.image is None:
         return call.user
     data = base64.b64encode(call.image.data).decode()
@@ -98,4 +95,4 @@ def _content(call: Call) -> Any:  # noqa: ANN401  as the SDK's types have it, or
 def _usage(usage: object) -> Usage:
     names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
     plain, output, cached, written = (as_count(getattr(usage, name, None)) for name in names)
-    return Usage(plain + written + cached, output, cached, written)  # the wire counts the cached ones apart
+    return Usage(plain + written + cached, output, cached, written)  # the API counts cached tokens separately

@@ -1,7 +1,7 @@
-"""The caps of a night: before a call is made the most that it may cost is set aside, and what it cost is settled after.
+"""The caps of a night: each call reserves its worst case before it is made, and settles its real cost after.
 
-What the calls of earlier runs of the same day came to is remembered in a ledger, so that a run that died, and a second
-run of the night, do not begin anew. A call whose end was never noted counts as the most that it may have cost.
+A ledger remembers the calls of earlier runs of the same day, so that a run that died, or a second run, does not start
+at zero. A call that was never settled counts as its worst case.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pipelines.user_settings import Caps
 
 LEDGER: Final = ".curate/ledger.jsonl"
-# More than any ordinary text needs, in any script: what is set aside must not turn out to be too little.
+# A safe bound for ordinary text in any script: a reservation must not be too small.
 WORST_BYTES_A_TOKEN: Final = 2
 _MAY_BE_PAID: Final = frozenset(
     {FailureKind.TIMED_OUT, FailureKind.CUT_OFF, FailureKind.GARBLED, FailureKind.FAILED, FailureKind.OVER_BUDGET}
@@ -40,30 +40,30 @@ _MAY_BE_PAID: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Tokens and what they cost."""
+    """Tokens and their price."""
 
     tokens: int = 0
     usd: float = 0.0
 
     def __add__(self, other: Cost) -> Cost:
-        """Return both."""
+        """Return the sum."""
         return Cost(self.tokens + other.tokens, self.usd + other.usd)
 
 
 class OverBudget(Exception):
-    """Raised where a call does not fit the caps; its text ends a sentence that begins with the provider."""
+    """A call does not fit the caps; its text ends a sentence that begins with the provider."""
 
 
 class BudgetedModel(WrappedModel):
-    """A model that is asked only while its calls fit the caps, and left alone at once when the night's time is over.
+    """A model that is called only while its calls fit the caps, and is abandoned when the night's time is over.
 
-    A call counts as what the provider says it cost, whether it failed or not; where that is not said, and the call may
-    have been answered, as the most that it may have cost.
+    A call, failed or not, counts as what the provider reports; if it reports nothing, and the call may have been
+    answered, as its worst case.
 
     Args:
-        model: who is asked.
-        budget: what is left of the night.
-        price: what the model costs, or None where that is not known; then it counts as free.
+        model: the model.
+        budget: the budget of the night.
+        price: the model's price, or None if unknown; then it counts as free.
     """
 
     def __init__(self, model: Model, budget: Budget, price: Price | None) -> None:
@@ -74,7 +74,7 @@ class BudgetedModel(WrappedModel):
         """Make the call, once.
 
         Raises:
-            ModelFailed: no usable answer came; of the kind `OVER_BUDGET` where the caps are in the way.
+            ModelFailed: no usable answer came; of the kind `OVER_BUDGET` if the caps are in the way.
         """
         sent = -(-call.bytes // WORST_BYTES_A_TOKEN) + added_tokens(self.name)
         received = self.output_tokens
@@ -85,7 +85,7 @@ class BudgetedModel(WrappedModel):
             raise ModelFailed(provider_of(self.name), str(fault), FailureKind.OVER_BUDGET) from None
         try:
             answer = self._in_time(call)
-            if answer.usage != Usage() or not self.output_tokens:  # a program has no tokens to tell
+            if answer.usage != Usage() or not self.output_tokens:  # a program reports no tokens
                 cost = self._cost(answer.usage)
         except ModelFailed as fault:
             if fault.usage and fault.usage != Usage():
@@ -104,7 +104,7 @@ class BudgetedModel(WrappedModel):
         try:
             return within(left, lambda: self._model.ask(call))
         except TimeoutError:
-            why = "was still answering when the max_minutes of the night were over"
+            why = "was still answering when max_minutes ran out"
             raise ModelFailed(provider_of(self.name), why, FailureKind.OVER_BUDGET, usage=Usage()) from None
 
     def _cost(self, usage: Usage) -> Cost:
@@ -112,12 +112,12 @@ class BudgetedModel(WrappedModel):
 
 
 class Budget:
-    """What is left of a night. Threads share it.
+    """The remaining budget of a night. Threads share it.
 
     Args:
         caps: the caps.
-        ledger: what was spent before on the same day, and is spent now.
-        clock: seconds from any moment on.
+        ledger: the spending of the day, earlier runs included.
+        clock: a monotonic clock, in seconds.
     """
 
     def __init__(self, caps: Caps, ledger: Ledger, clock: Callable[[], float] = time.monotonic) -> None:
@@ -130,7 +130,7 @@ class Budget:
         self._changed = threading.Condition()
 
     def seconds_left(self) -> float | None:
-        """Return the seconds until the night's time is over, or None where it has no end."""
+        """Return the seconds left of the night, or None if its time is not limited."""
         return None if self._end is None else max(0.0, self._end - self._clock())
 
     def pause(self, seconds: float) -> None:
@@ -139,15 +139,15 @@ class Budget:
         time.sleep(seconds if left is None else min(seconds, left))
 
     def hold(self, who: str, place: Place, worst: Cost) -> str:
-        """Set the most aside that a call may cost, and return the name under which it is settled.
+        """Reserve the most that a call may cost, and return a name to settle it by.
 
-        Where it would fit if other calls cost less than was set aside for them, it waits for them; of those that wait
-        the earliest place comes first. Where a call of a model did not fit, no later one of it does: the oldest days
-        come first, and a short day is not read before a long one that is older.
+        If the call would fit once other calls cost less than reserved, it waits for them; the earliest place goes
+        first. Once a call of a model did not fit, no later one of it does: the oldest days come first, and a short day
+        is not read before a longer, older one.
 
         Args:
             who: the model.
-            place: where the call stands in the order of the night.
+            place: the call's position in the night.
             worst: the most that it may cost.
 
         Raises:
@@ -170,7 +170,7 @@ class Budget:
         return name
 
     def settle(self, name: str, cost: Cost) -> None:
-        """Say what a call cost that was held."""
+        """Replace a call's reservation by its real cost."""
         with self._changed:
             del self._held[name]
             self._spent += cost
@@ -179,9 +179,9 @@ class Budget:
 
     def _why_not(self, who: str, place: Place, worst: Cost) -> str:
         if self._refused.get(who, place) < place:
-            return "was not asked any more: an older day did not fit the caps of the night"
+            return "was skipped: an older day did not fit the caps of the night"
         if self.seconds_left() == 0:
-            return f"was not asked any more: max_minutes = {self._caps.max_minutes:g} of a night are over"
+            return f"was skipped: the night's max_minutes = {self._caps.max_minutes:g} are over"
         held = sum(self._held.values(), Cost())
         usd, tokens = self._caps.max_usd, self._caps.max_tokens
         if usd is not None and self._spent.usd + held.usd + worst.usd > usd:
@@ -193,16 +193,16 @@ class Budget:
         else:
             return ""
         if not fits:
-            return f"was not asked: a call may come to {most}, which is more than {cap} of a whole night; raise it"
-        return f"was not asked any more: of {cap} of a night {spent} is spent, and a call may come to {most}"
+            return f"was skipped: one call may cost {most}, more than {cap} allows for a night; raise the cap"
+        return f"was skipped: {spent} of {cap} is spent, and one call may cost {most}"
 
 
 class Ledger:
-    """What was spent on one day of a memory, a line a call, or two; the last line of a call counts.
+    """The spending of one day of a memory, one or two lines per call; the last line of a call counts.
 
     Args:
-        file: where it is, or None to remember nothing.
-        day: the memory's day; lines of other days are dropped when there is something to write.
+        file: its path, or None to remember nothing.
+        day: the memory's day; lines of other days are dropped at the next write.
     """
 
     def __init__(self, file: Path | None, day: str) -> None:
@@ -212,7 +212,7 @@ class Ledger:
         self._lock = threading.Lock()
 
     def total(self) -> Cost:
-        """Return what was spent on the day so far. A ledger that cannot be read counts as none."""
+        """Return what the day has cost so far. An unreadable ledger counts as empty."""
         try:
             data = read_bytes(self._file.parents[1], self._below) if self._file else None
         except Exception:  # noqa: BLE001  derived: whatever is wrong with it, the night goes on
@@ -227,7 +227,7 @@ class Ledger:
         return sum(calls.values(), Cost())
 
     def note(self, call: str, cost: Cost) -> None:
-        """Write down what a call may cost, or did. Where the disk refuses, the run goes on without."""
+        """Record a call's reserved or real cost. If the disk refuses, the run goes on without."""
         if self._file is None:
             return
         row = json.dumps({"day": self._day, "call": call, "tokens": cost.tokens, "usd": cost.usd}) + "\n"

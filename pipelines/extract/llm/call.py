@@ -1,7 +1,7 @@
-"""How a language model is asked, whoever it is: a prompt makes a `Call`, an `Answer` or `ModelFailed` comes out.
+"""How any language model is called: a prompt makes a `Call`, which returns an `Answer` or raises `ModelFailed`.
 
-Everything that stands around a model (retries, a chain, a budget, replies kept) is built on the one protocol `Model`.
-The prompts are Jinja2 templates under `prompts/`, each with a strict front matter and two blocks:
+Everything around a model (retries, chain, budget, kept replies) builds on the one protocol `Model`. The prompts are
+Jinja2 templates under `prompts/`, each with a strict front matter and two blocks:
 
     ---
     id: extract
@@ -10,7 +10,7 @@ The prompts are Jinja2 templates under `prompts/`, each with a strict front matt
     ---
     {% block system %}…{% endblock %}{% block user %}…{% endblock %}
 
-The version names what an item was extracted with, so it goes up with every change of the words.
+Items record the version they were extracted with, so it goes up with every change of the text.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 KEYS: Final = ("id", "version", "schema")
 SCHEMAS: Final = frozenset({"extraction", "description", "review", "verification", "brief"})
 _SUBJECTS: Final = {"review": "review", "verify": "verification", "brief": "states and episodes"}
-_ADVICE: Final = "Mend the prompt, or install memcurate anew."
+_ADVICE: Final = "Correct the prompt, or reinstall memcurate."
 _FRONT = re.compile(r"---\n(?P<front>.*?)\n---\n(?P<body>.*)", re.DOTALL)
 Place = tuple[str, int]
-"""A day, and which piece of it."""
+"""A day, and the number of a piece of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image as it is sent: its bytes, and what they are by their own beginning, as `image/png`."""
+    """An image to send: its bytes, and the type that their first bytes show, such as `image/png`."""
 
     media_type: str
     data: bytes = field(repr=False)
@@ -53,14 +53,14 @@ class Call:
     """One request to a language model.
 
     Args:
-        task: what it is for: `extract`, `review`, `verify`, `brief`, `describe`.
-        prompt_id: the prompt that was rendered.
+        task: `extract`, `review`, `verify`, `brief` or `describe`.
+        prompt_id: the id of the prompt.
         prompt_version: its version.
-        system: the part that is the same every night, and may be cached by the provider.
-        user: the part that holds the day.
+        system: the part that is the same every night; the provider may cache it.
+        user: the part with the day's text.
         schema: the JSON schema of the reply.
-        image: what is to be looked at, or None.
-        place: which part of the run's work it belongs to; calls are made in this order, or judged as if they were.
+        image: the image to describe, or None.
+        place: the call's position in the run; calls are made, or judged, in this order.
         input: the same as `user`, as data, for programs.
     """
 
@@ -76,24 +76,24 @@ class Call:
 
     @property
     def digest(self) -> str:
-        """The hash of what is asked: of the words, the schema and the image, whoever is asked."""
+        """The hash of the text, schema and image, whatever the model."""
         asked = json.dumps([self.system, self.user, self.schema], sort_keys=True).encode()
         return hashlib.sha256(asked + (self.image.data if self.image else b"")).hexdigest()
 
     @property
     def bytes(self) -> int:
-        """How many bytes of text and schema are sent; an image is not counted."""
+        """The size of the text and schema in bytes, without the image."""
         return len(f"{self.system}{self.user}{json.dumps(self.schema)}".encode(errors="replace"))
 
     @property
     def subject(self) -> str:
-        """What it is about, as a failure names it."""
+        """What the call is about, for messages."""
         return "image" if self.image else _SUBJECTS.get(self.task, "day")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model said to one call, unchecked, and what it cost; `model` is the `name` of who was asked."""
+    """A model's unchecked answer to one call, and its cost; `model` is the model's `name`."""
 
     text: str
     model: str
@@ -101,7 +101,7 @@ class Answer:
 
 
 class Model(Protocol):
-    """A language model that can be asked, by several threads at once."""
+    """A language model; several threads may call it."""
 
     @property
     def name(self) -> str:
@@ -109,30 +109,30 @@ class Model(Protocol):
 
     @property
     def source(self) -> str:
-        """The name and all else that decides who answers, such as an address; kept replies are told apart by it."""
+        """The name and everything else that identifies it, such as an address; kept replies depend on it."""
 
     @property
     def input_tokens(self) -> int:
-        """The most log text that one call should hold, at four bytes a token."""
+        """The most log text that one call should have, at four bytes a token."""
 
     @property
     def output_tokens(self) -> int:
-        """The most that an answer may hold, thinking included."""
+        """The most tokens of an answer, thinking included."""
 
     @property
     def retries(self) -> int:
-        """How often a call is worth making again after a failure that may pass."""
+        """How often to retry a call after a temporary failure."""
 
     def ask(self, call: Call) -> Answer:
         """Make the call, once.
 
         Raises:
-            ModelFailed: no usable answer came; its kind says how, its usage what that cost.
+            ModelFailed: no usable answer came; it has a kind and a usage.
         """
 
 
 class WrappedModel:
-    """A model that stands before another one and looks like it."""
+    """A model that wraps another one."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -141,7 +141,7 @@ class WrappedModel:
 
 
 class BadReply(ValueError):
-    """Raised by what reads a reply that cannot be used as a whole; its text ends a sentence that names the provider."""
+    """A reply cannot be used; the text ends a sentence that begins with the provider."""
 
     def __init__(self, why: str, kind: FailureKind = FailureKind.OUTSIDE_SCHEMA) -> None:
         super().__init__(why)
@@ -167,7 +167,7 @@ class Prompt:
 
     @property
     def tag(self) -> str:
-        """What items extracted with it record: `extract/1`."""
+        """Its id and version, as items record them: `extract/1`."""
         return f"{self.id}/{self.version}"
 
     def call(
@@ -179,23 +179,23 @@ class Prompt:
         place: Place = ("", 0),
         image: Picture | None = None,
     ) -> Call:
-        """Return the call that asks this prompt, with `values` filled in; data that holds template marks stays data.
+        """Return the call for this prompt with `values` filled in; template marks in the values stay text.
 
         Args:
-            values: what the template names.
+            values: the values of the template.
             schema: the JSON schema of the reply.
             data: the values as data, for programs.
-            place: which part of the run's work it belongs to.
-            image: what is to be looked at, or None.
+            place: the call's position in the run.
+            image: the image to describe, or None.
 
         Raises:
-            BadFile: the template is no template, lacks a block, or names a value that is not in `values`.
+            BadFile: the template is invalid, lacks a block, or names a value that is missing.
         """
-        import jinja2  # noqa: PLC0415  only a run that asks a model pays for it
+        import jinja2  # noqa: PLC0415  only a run that calls a model needs it
 
         environment = jinja2.Environment(
             undefined=jinja2.StrictUndefined,
-            autoescape=False,  # noqa: S701  it is Markdown for a model: escaping would change the words it must quote
+            autoescape=False,  # noqa: S701  Markdown for a model, which must quote it unchanged
             keep_trailing_newline=True,
             trim_blocks=True,
         )
@@ -206,7 +206,7 @@ class Prompt:
             raise BadFile(self.path, f"has no block {fault}", _ADVICE) from None
         except jinja2.TemplateError as fault:
             raise BadFile(self.path, f"cannot be filled in: {fault.message}", _ADVICE) from None
-        # The last net: no secret of a log, a document or a title leaves the machine, whoever rendered it.
+        # The last safety net: no secret of a log, document or title leaves the machine.
         system, user = (veil(block.strip()) + "\n" for block in blocks)
         return Call(self.id, self.id, self.version, system, user, schema, image, place, _veiled(data or {}))
 
@@ -223,7 +223,7 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
     """Return the prompt `NAME.md.j2` of this installation, or of another folder.
 
     Raises:
-        BadFile: it is missing, or its front matter has an unknown, missing, repeated or wrong key; all are named.
+        BadFile: it is missing, or its front matter has unknown, missing, repeated or wrong keys; the message lists all.
     """
     path = (folder or resource("prompts")) / f"{name}.md.j2"
     try:
@@ -235,7 +235,7 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
     rows = [line.partition(":") for line in found["front"].split("\n")]
     pairs = [(key.strip(), value.strip()) for key, _, value in rows]
     if faults := _faults(name, pairs):
-        raise BadFile(path, f"has a front matter that cannot be used: {'; '.join(faults)}", _ADVICE)
+        raise BadFile(path, f"has an invalid front matter: {'; '.join(faults)}", _ADVICE)
     front = dict(pairs)
     return Prompt(path, front["id"], int(front["version"]), found["body"])
 
@@ -245,9 +245,9 @@ def _faults(name: str, pairs: list[tuple[str, str]]) -> list[str]:
     faults = [f"the key {key!r} is unknown" for key in front if key not in KEYS]
     faults += [f"the key {key!r} is missing" for key in KEYS if key not in front]
     if len(front) < len(pairs):
-        faults.append("a key stands there twice")
+        faults.append("a key is there twice")
     if front.get("id", name) != name:
-        faults.append(f"id is {front['id']!r}, and the file is called {name!r}")
+        faults.append(f"id is {front['id']!r}, but the file is called {name!r}")
     if not re.fullmatch(r"[1-9]\d{0,5}", front.get("version", "1")):
         faults.append(f"version is {front['version']!r}, not a whole number from 1")
     if front.get("schema", "extraction") not in SCHEMAS:

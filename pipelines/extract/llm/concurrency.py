@@ -1,4 +1,4 @@
-"""Work done by several threads at once, with results in the order of the work, whatever the order in which it ends."""
+"""Parallel work with results in the order of the work, whatever finishes first."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ def ordered_map(
 ) -> Iterator[Result]:
     """Do the work and yield its results, in the order of the work.
 
-    The work is begun in order, so that what stands before a piece was begun before it. Once any result is enough,
-    nothing more is begun; what was begun comes to its end and is yielded, too. An interrupted caller waits for nobody:
-    the threads are left behind and hold up the end of the process no more than it does.
+    Work starts in order. Once any result is enough, nothing more starts; what has started finishes and is yielded, too.
+    An interrupted caller does not wait: the threads are daemons, and do not hold up the end of the process.
 
     Args:
-        work: what is to be done; what it raises is raised here, at its turn.
-        most: how many threads; with one, everything happens in the caller's.
-        is_enough: whether a result makes the rest needless.
+        work: the work; its exceptions are raised here, in turn.
+        most: how many threads; with one, everything runs in the caller's.
+        is_enough: whether a result makes the rest unnecessary.
     """
     if most <= 1 or len(work) <= 1:
         for one in work:
@@ -48,7 +47,7 @@ def ordered_map(
             try:
                 result = future.result()
             except CancelledError:
-                return  # it was never begun, and so were those after it
+                return  # it never started, nor did those after it
             yield result
     finally:
         begin_no_more()
@@ -57,7 +56,7 @@ def ordered_map(
 def _shared(
     work: Sequence[Callable[[], Result]], is_enough: Callable[[Result], bool]
 ) -> tuple[list[Future[Result]], Callable[[], None], Callable[[], None]]:
-    """Return the results to come, what each thread does to bring them about, and what cancels those not yet begun."""
+    """Return the futures, the loop that each thread runs, and a function that cancels the work not yet started."""
     from concurrent.futures import Future  # noqa: PLC0415  as above
 
     futures = [Future[Result]() for _ in work]
@@ -87,7 +86,7 @@ def _shared(
 
 
 class ThrottledModel(WrappedModel):
-    """A model that is asked by at most `most` threads at once; the others wait for their turn."""
+    """A model that at most `most` threads call at once; others wait."""
 
     def __init__(self, model: Model, most: int) -> None:
         super().__init__(model)

@@ -1,7 +1,7 @@
-"""A chain of models: the next is asked when one is down, refuses, or is over its limit.
+"""A chain of models: if one is down, refuses, or is over its limit, the next one is asked.
 
-A failure that may pass is waited for. A model that keeps failing is left alone for the rest of the run: its circuit
-opens. A reply that was kept is used before anybody is asked, whosever it is.
+Temporary failures are retried after a pause. A model that keeps failing is skipped for the rest of the run: its circuit
+opens. A kept reply of any model is used before a call is made.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 Read = TypeVar("Read")
 OPENS_AFTER: Final = 3
 FIRST_PAUSE: Final = 1.0
-"""Seconds before the first repetition, doubled each time, where the provider names none."""
+"""Seconds before the first retry, doubled each time, unless the provider sets them."""
 LONGEST_PAUSE: Final = 60.0
-"""The longest pause that is made. A provider that wants more is left alone instead."""
+"""The longest pause. A provider that asks for more is skipped instead."""
 
 
 class Chain:
-    """Several models as one. It lives as long as a run: its circuits close with the next. Threads may share it.
+    """Several models as one, for one run: the circuits close with the next. Threads may share it.
 
     Args:
-        models: who is asked, in order; at least one.
-        replies: where replies are kept, or None to keep none.
-        retry: how a model is asked again.
+        models: the models, in order; at least one.
+        replies: the store of kept replies, or None to keep none.
+        retry: the retry policy.
     """
 
     def __init__(
@@ -53,20 +53,20 @@ class Chain:
 
     @property
     def input_tokens(self) -> int:
-        """The most log text that every model of the chain takes in one call."""
+        """The most log text that every model of the chain accepts in one call."""
         return min(model.input_tokens for model in self.models)
 
     def ask(self, call: Call, read: Callable[[str], Read], tally: Tally) -> tuple[Read, str]:
-        """Return what `read` makes of the first usable reply, and the name of the model that gave it.
+        """Return the first usable reply, parsed by `read`, and the name of its model.
 
         Args:
-            call: what is asked.
-            read: makes something of a reply's text, or raises `BadReply`; such a reply is not kept.
-            tally: counts what is spent and what fails, also where the whole fails.
+            call: the request.
+            read: parses a reply's text, or raises `BadReply`; such a reply is not kept.
+            tally: counts usage and failures, even if the whole call fails.
 
         Raises:
-            ModelFailed: no model gave a usable reply. It names all of them, and it is of a kind that concerns the day
-                where for one of them it may be the day; `OVER_BUDGET` where nothing but the caps was in the way.
+            ModelFailed: no model gave a usable reply. It names all of them. Its kind concerns the day if one of their
+                failures may; it is `OVER_BUDGET` if only the caps were in the way.
         """
         for model in self.models if self._replies else ():
             if found := self._kept(model, call, read, tally):
@@ -89,7 +89,7 @@ class Chain:
         try:
             found = read(kept.answer.text)
         except BadReply:
-            return None  # somebody changed the file, or the rules are stricter than they were
+            return None  # the file was changed, or the rules are stricter now
         tally.replies.append(kept.key)
         return found, kept.answer.model
 
@@ -114,14 +114,14 @@ class Chain:
 
 
 class Circuit:
-    """Closed while a model is asked, open once it is left alone.
+    """Closed while a model is called, open once it is skipped.
 
-    It opens after `OPENS_AFTER` failures in a row, retries not counted, and at once where no other call can succeed: a
-    wrong key, a used-up quota, a pause that nobody waits for. What was wrong with a day's content does not count. A
-    call that is under way counts as a success until it ends.
+    It opens after `OPENS_AFTER` failures in a row, not counting retries, and at once if no other call can succeed: a
+    wrong key, a used-up quota, a pause that is too long. Failures of a day's content do not count. A running call
+    counts as a success until it ends.
 
-    Several days are asked about at once, and their calls end in any order. They are judged in the order of the days: a
-    failure concerns only the days after it, so that what becomes of a day does not hang on how fast a later one failed.
+    Several days are read at once, and their calls end in any order. They are judged in the order of the days: a failure
+    affects only later days, so that a day's fate does not depend on how fast a later one failed.
     """
 
     def __init__(self, provider: str) -> None:
@@ -132,10 +132,10 @@ class Circuit:
         self._lock = threading.Lock()
 
     def enter(self, place: Place, tally: Tally) -> Ticket:
-        """Return a ticket for a call, by which its end is told, where the model may be asked at this place.
+        """Return a ticket for a call at this place; the ticket later reports its failure.
 
         Raises:
-            ModelFailed: the circuit is open; of the kind `NOT_ASKED`, or `OVER_BUDGET` where the caps opened it.
+            ModelFailed: the circuit is open; of the kind `NOT_ASKED`, or `OVER_BUDGET` if the caps opened it.
         """
         with self._lock:
             self._begun[place] += 1
@@ -147,10 +147,10 @@ class Circuit:
         last = opened[1]
         kind = FailureKind.OVER_BUDGET if last.kind is FailureKind.OVER_BUDGET else FailureKind.NOT_ASKED
         tally.failed(self._provider, kind)
-        raise ModelFailed(self._provider, f"{last.why}, and is left alone in this run", kind)
+        raise ModelFailed(self._provider, f"{last.why}, so it is skipped for the rest of this run", kind)
 
     def failed(self, ticket: Ticket, fault: ModelFailed) -> None:
-        """Note a failure, and open where it is one too many."""
+        """Record a failure, and open the circuit if there are too many."""
         with self._lock:
             if fault.kind.concerns_content:
                 del self._faults[ticket]
@@ -174,10 +174,10 @@ class Circuit:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How a model is asked again: a failure that may pass is waited for, no longer than `LONGEST_PAUSE`.
+    """The retries after temporary failures, with pauses of at most `LONGEST_PAUSE`.
 
     Args:
-        sleep: what pauses.
+        sleep: pauses for some seconds.
         jitter: a number in [0, 1) that spreads the pauses of several callers.
     """
 
@@ -185,9 +185,9 @@ class RetryPolicy:
     jitter: Callable[[], float] = random.random
 
     def ask(self, model: Model, call: Call, tally: Tally) -> Answer:
-        """Make a call, and make it again up to `model.retries` times while its failure may pass.
+        """Make a call, and retry it up to `model.retries` times while its failure is temporary.
 
-        Every try is counted in `tally`, with what it cost and how it failed.
+        `tally` counts the usage and failure of every try.
 
         Raises:
             ModelFailed: the last try's failure.

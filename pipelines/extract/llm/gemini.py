@@ -24,12 +24,12 @@ _BLOCKS: Final = frozenset(
 
 
 class GeminiModel(ProviderModel):
-    """Asks Gemini. The SDK is imported by the first call and by nothing before it; it retries nothing."""
+    """Calls Gemini. The SDK is imported by the first call, and does not retry."""
 
     provider = "gemini"
 
     def _reply(self, call: Call) -> GenerateContentResponse:
-        from google.genai import types  # noqa: PLC0415  takes half a second; only a run that asks pays for it
+        from google.genai import types  # noqa: PLC0415  takes half a second; only a run with a model needs it
 
         config = types.GenerateContentConfig(
             system_instruction=call.system,
@@ -37,7 +37,7 @@ class GeminiModel(ProviderModel):
             response_mime_type="application/json",
             response_json_schema=dict(call.schema),
         )
-        # The client is held by a name until the answer is there: its connections close with the last reference.
+        # Keep a reference to the client until the answer is there: without one, its connections close.
         with self._client() as client:
             return client.models.generate_content(model=self.settings.model, contents=_contents(call), config=config)
 
@@ -45,7 +45,7 @@ class GeminiModel(ProviderModel):
         """Return the text of the first candidate, without its thoughts.
 
         Raises:
-            ModelFailed: it was blocked, cut off, or holds no candidate.
+            ModelFailed: it was blocked, cut off, or has no candidate.
         """
         usage = _usage(reply)
         if not reply.candidates:
@@ -64,7 +64,7 @@ class GeminiModel(ProviderModel):
         return Answer("".join(part.text for part in parts if part.text and not part.thought), self.name, usage)
 
     def model_list(self) -> Callable[[], object]:
-        """Return what asks for the list of models; the SDK is imported before it is called."""
+        """Return a function that lists the models; the SDK is imported before it is called."""
         client = self._client()
         models = client.models
 
@@ -104,6 +104,6 @@ def _usage(reply: GenerateContentResponse) -> Usage:
 
 
 def _word(reason_code: object) -> str:
-    """Return the name of an enumerated reason; of one that the SDK does not know, at most its first letters."""
+    """Return the name of a reason; if the SDK does not know it, at most its first letters."""
     value = str(getattr(reason_code, "value", reason_code or ""))
     return "".join(char for char in value if char.isalnum() or char == "_")[:40]

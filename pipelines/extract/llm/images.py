@@ -1,4 +1,4 @@
-"""Models that can see: they describe the images that have no description, so that these can be found by words."""
+"""Models with vision: they describe images without a description, so that search finds them by words."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ TITLE_LENGTH: Final = 120
 _TOLERATED: Final = 4 * LONGEST
 _SENTENCE_END: Final = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
 HOPELESS_AFTER: Final = 5
-"""So many failures in a row for one reason are the provider's, and to ask on would only cost time."""
+"""After this many failures in a row for one reason, stop: the provider is at fault."""
 _JPEG_SIZES: Final = frozenset({*range(0xC0, 0xC4), *range(0xC5, 0xC8), *range(0xC9, 0xCC), *range(0xCD, 0xD0)})
 _JPEG_BARE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a provider takes.
+    """The limits of a provider.
 
     Args:
-        media_types: the kinds of images.
-        most_bytes: the size of the file.
-        most_pixels: the longer side, where the provider has such a limit; 0 where it has none.
+        media_types: the image types it accepts.
+        most_bytes: the largest file.
+        most_pixels: the longest side; 0 for no limit.
     """
 
     media_types: frozenset[str]
@@ -55,24 +55,24 @@ class Limits:
     most_pixels: int = 0
 
 
-# 5 MB once it is base64, which makes four bytes of three; 8000 pixels a side.
+# 5 MB in base64, which turns three bytes into four; 8000 pixels a side.
 CLAUDE: Final = Limits(
     frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"}), 5 * 1024 * 1024 * 3 // 4, most_pixels=8000
 )
-# A whole request may have 20 MB, of which base64 takes a third and the instructions next to nothing.
+# 20 MB for the whole request, of which base64 adds a third and the instructions next to nothing.
 GEMINI: Final = Limits(frozenset({"image/png", "image/jpeg", "image/webp"}), 14 * 1024 * 1024)
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What became of one image.
+    """The result for one image.
 
     Args:
         path: the image, relative to the memory.
-        outcome: described; skipped, because it is not for this provider; or failed, because no usable answer came.
+        outcome: described; skipped, because the provider cannot take it; or failed, because no usable answer came.
         told: the rest of a sentence that begins with the path.
-        input_tokens: what the provider counted.
-        output_tokens: likewise.
+        input_tokens: the tokens counted by the provider.
+        output_tokens: the tokens counted by the provider.
     """
 
     path: str
@@ -84,12 +84,12 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class DescribeReport:
-    """What describing came to.
+    """The result of describing images.
 
     Args:
-        by: who described.
-        looked: what became of each image, in order of paths.
-        left: images that were not asked about, because the provider failed too often in a row.
+        by: the model.
+        looked: the result for each image, in order of paths.
+        left: how many images were not tried, because the provider failed too often in a row.
     """
 
     by: str
@@ -102,7 +102,7 @@ class DescribeReport:
         return Counter(one.outcome for one in self.looked)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
+        """Return the report as JSON data."""
         return asdict(self) | {
             "input_tokens": sum(one.input_tokens for one in self.looked),
             "output_tokens": sum(one.output_tokens for one in self.looked),
@@ -110,18 +110,18 @@ class DescribeReport:
 
 
 class Describer(Protocol):
-    """Who looks at an image and says what it shows."""
+    """Describes images."""
 
     @property
     def name(self) -> str:
-        """Who it is, with its model and the version of its prompt."""
+        """Its model and the version of its prompt."""
 
     @property
     def limits(self) -> Limits:
-        """What it takes; whoever calls keeps to it."""
+        """Its limits, which the caller must respect."""
 
     def describe(self, picture: Picture) -> tuple[Described, Usage]:
-        """Return what an image shows, and what it cost to be told.
+        """Return an image's description, and its cost.
 
         Raises:
             DescribingFailed: no usable answer came.
@@ -129,14 +129,14 @@ class Describer(Protocol):
 
 
 def choose_describer(user: UserSettings) -> Describer:
-    """Return the first of the user's providers that can see. No SDK is imported here.
+    """Return the first of the user's providers with vision. No SDK is imported here.
 
     Raises:
-        NoVision: none can: no key is set, or the user's `providers` leave those out.
+        NoVision: there is none: no key is set, or the user's `providers` leave it out.
     """
     for provider in user.providers:
         if provider == "anthropic" and user.anthropic:
-            from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only what is used
+            from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only if it is used
 
             return SeeingModel(AnthropicModel(user.anthropic), CLAUDE)
         if provider == "gemini" and user.gemini:
@@ -147,12 +147,12 @@ def choose_describer(user: UserSettings) -> Describer:
 
 
 def describe_images(root: Path, describer: Describer, say: Callable[[Looked], None]) -> DescribeReport:
-    """Describe every image that has no description; one that fails stops no other. Call it under the run lock.
+    """Describe every image without a description; a failure does not stop the others. Call it under the run lock.
 
     Args:
         root: the memory.
-        describer: who looks at them.
-        say: is told of each image when it is done.
+        describer: describes the images.
+        say: receives each result as it is done.
 
     Raises:
         NotWritable: the disk refused a description.
@@ -169,7 +169,7 @@ def describe_images(root: Path, describer: Describer, say: Callable[[Looked], No
 
 
 def _look(root: Path, path: str, describer: Describer) -> Looked:
-    """Have one image described, and write what was seen beside it."""
+    """Describe one image, and write the description beside it."""
     picture = _picture(root, path, describer.limits)
     if isinstance(picture, str):
         return Looked(path, "skipped", picture)
@@ -188,8 +188,8 @@ def _look(root: Path, path: str, describer: Describer) -> Looked:
 
 
 def _picture(root: Path, path: str, limits: Limits) -> Picture | str:
-    """Return an image as it is sent, or the reason why it is not."""
-    most = f"is larger than the {limits.most_bytes / (1 << 20):.1f} MB that the provider takes"
+    """Return an image to send, or the reason why not."""
+    most = f"is larger than the provider's limit of {limits.most_bytes / (1 << 20):.1f} MB"
     try:
         if os.lstat(at(root, path)).st_size > limits.most_bytes:
             return most
@@ -202,21 +202,21 @@ def _picture(root: Path, path: str, limits: Limits) -> Picture | str:
         return "is gone" if data is None else "is empty"
     kind = media_type(data)
     if kind not in limits.media_types:
-        return f"is of a kind that the provider does not take ({kind or 'unknown'})"
+        return f"has a type that the provider does not accept ({kind or 'unknown'})"
     if limits.most_pixels and (side := longer_side(data)) > limits.most_pixels:
-        return f"has {side:,} pixels on a side, and the provider takes {limits.most_pixels:,}"
+        return f"has {side:,} pixels on a side; the provider accepts {limits.most_pixels:,}"
     return most if len(data) > limits.most_bytes else Picture(kind, data)
 
 
-# ---------------------------------------- what a model is asked of an image, and what it may say
+# ---------------------------------------- the request about an image, and its reply
 
 
 class SeeingModel:
-    """A model that can see, as a describer of images.
+    """A model with vision, as a describer of images.
 
     Args:
-        model: who is asked.
-        limits: what its provider takes.
+        model: the model.
+        limits: its provider's limits.
     """
 
     def __init__(self, model: Model, limits: Limits) -> None:
@@ -224,7 +224,7 @@ class SeeingModel:
         self.name = f"{model.name}@{self._prompt.tag}"
 
     def describe(self, picture: Picture) -> tuple[Described, Usage]:
-        """Return what an image shows, and what it cost to be told.
+        """Return an image's description, and its cost.
 
         Raises:
             DescribingFailed: the call failed or its answer cannot be used.
@@ -250,10 +250,10 @@ class DescriptionReply(BaseModel):
 
 
 def read_description(text: str) -> tuple[str, str]:
-    """Return the title and the description of a reply's text, each one line; what is too long is cut at a sentence.
+    """Return the title and description of a reply, each on one line; a long description is cut at a sentence.
 
     Raises:
-        BadReply: no object of the schema is in it.
+        BadReply: the reply has no object of the schema.
     """
     try:
         reply = DescriptionReply.model_validate(last_object(text, "description"))
@@ -269,7 +269,7 @@ def read_description(text: str) -> tuple[str, str]:
     return single_line(reply.title)[:TITLE_LENGTH].strip(), description
 
 
-# ---------------------------------------- what an image is by its first bytes: a provider refuses what its name made up
+# ---------------------------------------- an image's type by its first bytes, since a provider rejects a wrong one
 
 
 def media_type(data: bytes) -> str:
@@ -284,7 +284,7 @@ def media_type(data: bytes) -> str:
 
 
 def longer_side(data: bytes) -> int:
-    """Return the longer side in pixels, as the file states it; 0 where it does not, or not in a way that is known."""
+    """Return the longer side in pixels, as stated in the file; 0 if unknown."""
     kind, number = media_type(data), int.from_bytes
     if kind == "image/png":
         return max(number(data[16:20]), number(data[20:24]))
@@ -292,8 +292,8 @@ def longer_side(data: bytes) -> int:
         return max(number(data[6:8], "little"), number(data[8:10], "little"))
     if kind == "image/webp" and data[12:16] == b"VP8X":
         return 1 + max(number(data[24:27], "little"), number(data[27:30], "little"))
-    at = 2 if kind == "image/jpeg" else len(data)  # its segments lead to the one that states the size
-    while at + 9 <= len(data) and data[at] == 0xFF:  # noqa: PLR2004  how every segment begins
+    at = 2 if kind == "image/jpeg" else len(data)  # follow the segments to the one with the size
+    while at + 9 <= len(data) and data[at] == 0xFF:  # noqa: PLR2004  the start of every segment
         marker = data[at + 1]
         if marker in _JPEG_SIZES:
             return max(number(data[at + 5 : at + 7]), number(data[at + 7 : at + 9]))

@@ -1,7 +1,7 @@
-"""Claude Code and Codex as models: the program that the user is logged in to reads, without a key.
+"""Claude Code and Codex as models: a program that the user is logged in to reads the logs, without a key.
 
-Each call starts the program once, in an empty folder, without tools, hooks, settings of a user or a project, and
-without a session that anybody could capture. What it is asked goes in by standard input; what comes back is JSON.
+Each call starts the program in an empty folder, without tools, hooks or settings of a user or project, and without a
+session that could be captured. The request goes to standard input; the reply is JSON.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from pipelines.provider_settings import ProviderSettings
 
 
-# Where these programs are installed and the PATH of a timer does not lead.
+# Where these programs are installed outside the PATH of a timer.
 _PLACES: Final = "~/.local/bin:/usr/local/bin:/opt/homebrew/bin"
-# What a program tells those that it starts, and by which a call would take itself for a part of that session; and keys,
-# which would be charged in place of the login.
+# Variables that would make a call part of the session that started us, and keys, which would be charged in place of the
+# login.
 _LEFT_OUT: Final = re.compile(
     r"CLAUDECODE|CLAUDE_CODE_(?:ENTRYPOINT|EXECPATH|SESSION_ID|SSE_PORT|CHILD_SESSION)|CLAUDE_EFFORT|AI_AGENT|"
     r"CODEX_(?:SANDBOX|SANDBOX_NETWORK_DISABLED|SESSION_ID|THREAD_ID|INTERNAL_ORIGINATOR_OVERRIDE)|"
@@ -52,7 +52,7 @@ _CODEX: Final = (
     " -c include_environment_context=false -c include_permissions_instructions=false -c project_doc_max_bytes=0"
     " -c skills.include_instructions=false -c web_search=disabled"
 )
-# Codex's tools for work on files and the net, and what waits for a network for ever; what it does not know it skips.
+# Codex's tools for files and the network, and its endless wait for a network. It ignores unknown names.
 _CODEX_OFF: Final = (
     "apps browser_use code_mode_host computer_use goals hooks image_generation multi_agent plugins shell_snapshot"
     " shell_tool skill_search sleep_tool tool_suggest unified_exec unbounded_connection_retries view_image"
@@ -60,20 +60,20 @@ _CODEX_OFF: Final = (
 
 
 def found_program(provider: str, named: str = "") -> str | None:
-    """Return the absolute path of a provider's program: the one that the settings name, else the one of the PATH."""
+    """Return the absolute path of a provider's program, from the settings or else from the PATH."""
     path = os.pathsep.join((os.environ.get("PATH", ""), *map(os.path.expanduser, _PLACES.split(":"))))
     found = shutil.which(named, path=path) or shutil.which(LOGINS[provider].program, path=path)
     return str(Path(found).absolute()) if found else None
 
 
 class LoggedInModel(ProviderModel):
-    """Runs a provider's program for each call. The program itself asks again what may pass, so nothing else does."""
+    """Runs a provider's program for each call. The program retries by itself, so we do not."""
 
     def __init__(self, settings: ProviderSettings) -> None:
         super().__init__(settings)
         self.retries = 0
         self._login = LOGINS[self.provider]
-        self._not_logged_in = f"is not logged in here, or its login has run out: `{self._login.login}`"
+        self._not_logged_in = f"is not logged in here, or the login has expired; run `{self._login.login}`"
         self._model_words = () if settings.model == OWN_MODEL else ("--model", settings.model)
 
     def ask(self, call: Call) -> Answer:
@@ -83,15 +83,15 @@ class LoggedInModel(ProviderModel):
             ModelFailed: no usable answer came.
         """
         if call.image:
-            raise ModelFailed(self.provider, "cannot be shown an image", FailureKind.BAD_REQUEST)
+            raise ModelFailed(self.provider, "cannot read images", FailureKind.BAD_REQUEST)
         with tempfile.TemporaryDirectory(prefix="memcurate-") as folder:
             words = self._words(call, Path(folder))
-            said, status, errors = self._run(folder, words, self.settings.timeout_seconds, call.user)
-        rows = [row for row in map(_parsed, said.splitlines()) if row]
+            output, status, errors = self._run(folder, words, self.settings.timeout_seconds, call.user)
+        rows = [row for row in map(_parsed, output.splitlines()) if row]
         return self._read(rows, call.subject, errors or ending(status))
 
     def trouble(self) -> str:
-        """Return why the program cannot be asked, the end of a sentence that begins with it; empty where it can."""
+        """Return why the program cannot be used, as the end of a sentence that begins with it; empty if it can."""
         try:
             with tempfile.TemporaryDirectory(prefix="memcurate-") as folder:
                 status = self._run(folder, self._login.status.split(), _PROBE_SECONDS)[1]
@@ -100,14 +100,14 @@ class LoggedInModel(ProviderModel):
         return self._not_logged_in if status else ""
 
     def _run(self, folder: str, words: Sequence[str], seconds: float, text: str = "") -> tuple[str, int, str]:
-        """Return what the program prints, its status, and the last line of its errors."""
+        """Return the program's output, its status, and the last line of its errors."""
         program = found_program(self.provider, self.settings.program)
         if program is None:
-            why = f"has no program here; name it as program in the table {self.provider} of your settings"
+            why = f"was not found; set program in the table {self.provider} of your settings"
             raise ModelFailed(self.provider, why, FailureKind.DOWN)
         passed = {key: value for key, value in os.environ.items() if not _LEFT_OUT.fullmatch(key)}
-        # A script finds its interpreter beside it, which a timer's PATH does not know. Without the second variable
-        # Claude Code asks a model for a title of the session, which sends the text once more.
+        # A script finds its interpreter next to itself, which may be outside a timer's PATH. Without the second
+        # variable, Claude Code has a model write a title of the session, which sends the text once more.
         passed["PATH"] = os.pathsep.join((str(Path(program).parent), os.environ.get("PATH", os.defpath)))
         passed["CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC"] = "1"
         passed["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(self.settings.max_tokens)
@@ -116,14 +116,16 @@ class LoggedInModel(ProviderModel):
             request.write(text.encode())
             request.seek(0)
             command = (program, *words)
-            said, status = run_program(self.provider, command, request, seconds, cwd=folder, env=passed, stderr=errors)
+            output, status = run_program(
+                self.provider, command, request, seconds, cwd=folder, env=passed, stderr=errors
+            )
             errors.seek(max(0, errors.seek(0, os.SEEK_END) - 4 * _SHOWN))
             lines = errors.read().decode(errors="replace").strip().splitlines()
-        return said, status, _shown(lines[-1]) if lines else ""
+        return output, status, _shown(lines[-1]) if lines else ""
 
     def _failure(self, words: str, status: int, usage: Usage, subject: str) -> ModelFailed:
-        """Return what it means that the program says it failed; `status` is that of the service, or 0."""
-        # Without one nothing was answered: the service was not reached, or there was nobody to ask it for.
+        """Return the failure that the program reports; `status` is that of the service, or 0."""
+        # No output means no answer: the service was not reached, or nobody is logged in.
         kind, why = FailureKind.FAILED if usage.output_tokens else FailureKind.DOWN, f"failed: {_shown(words)}"
         if status:
             failure = as_failure(self.provider, Refused(status, {}, words), subject)
@@ -151,7 +153,7 @@ class ClaudeCodeModel(LoggedInModel):
         result = next((row for row in reversed(rows) if row.get("type") == "result"), None)
         if result is None:
             raise ModelFailed(self.provider, otherwise, FailureKind.FAILED)
-        models = result.get("modelUsage")  # the `usage` beside it is that of the last request alone
+        models = result.get("modelUsage")  # `usage` covers only the last request
         usage = (
             sum((_usage(one, _CLAUDES) for one in models.values()), Usage()) if isinstance(models, dict) else Usage()
         )
@@ -168,7 +170,7 @@ class ClaudeCodeModel(LoggedInModel):
             about, why = (self.provider, TRUNCATED) if kind is FailureKind.TRUNCATED else (subject, why)
             raise ModelFailed(self.provider, why.format(about), kind, usage=usage)
         if "structured_output" in str(result.get("subtype")):
-            why = "gave no answer of the shape that was asked for"
+            why = "gave no answer in the requested format"
             raise ModelFailed(self.provider, why, FailureKind.OUTSIDE_SCHEMA, usage=usage)
         if status is None and not usage.output_tokens and self.trouble() == self._not_logged_in:
             status = HTTPStatus.UNAUTHORIZED
@@ -184,11 +186,11 @@ class CodexModel(LoggedInModel):
         schema, system = folder / "schema.json", folder / "instructions.md"
         schema.write_text(json.dumps(bare(call.schema)), encoding="utf-8")
         system.write_text(call.system, encoding="utf-8")
-        told = (
+        options = (
             f"model_instructions_file={json.dumps(str(system))}",
             *(f"features.{one}=false" for one in _CODEX_OFF.split()),
         )
-        settings = (word for one in told for word in ("-c", one))
+        settings = (word for one in options for word in ("-c", one))
         return (*_CODEX.split(), *settings, *self._model_words, "--output-schema", str(schema), "-")
 
     def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
@@ -204,7 +206,7 @@ class CodexModel(LoggedInModel):
         if not failed and words is not None:
             return Answer(str(words), self.name, usage)
         named = _STATUS.search(failed)
-        # Of a request that was refused as wrong it gives the service's own JSON, which may quote the request.
+        # For an invalid request it prints the service's own JSON, which may quote the request.
         status = int(named[1]) if named else HTTPStatus.BAD_REQUEST if _parsed(failed) else 0
         raise self._failure(failed or otherwise, status, usage, subject)
 
@@ -217,7 +219,7 @@ def _parsed(line: str) -> dict[str, Any] | None:
 
 
 def _shown(words: str) -> str:
-    """Return the beginning of what a program says, as it may be written down."""
+    """Return the start of a program's message, made safe for reports."""
     return " ".join(veil(words).split())[:_SHOWN].rstrip(".")
 
 
@@ -225,6 +227,6 @@ _CLAUDES: Final = "inputTokens outputTokens cacheReadInputTokens cacheCreationIn
 _CODEXES: Final = "input_tokens output_tokens cached_input_tokens cache_write_input_tokens"
 
 
-def _usage(told: object, names: str) -> Usage:
-    """Return what a program tells of tokens, given its names for the four counts."""
-    return Usage(*(as_count(told.get(name)) for name in names.split())) if isinstance(told, dict) else Usage()
+def _usage(counts: object, names: str) -> Usage:
+    """Return the token usage in a program's reply, given its names for the four counts."""
+    return Usage(*(as_count(counts.get(name)) for name in names.split())) if isinstance(counts, dict) else Usage()

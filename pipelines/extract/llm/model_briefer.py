@@ -1,6 +1,6 @@
-"""How language models write the state of pages and the episodes of days: what they are asked, and what may come back.
+"""How language models write states and episodes: the request, and the replies they may give.
 
-What comes back is unchecked but for its form: who asked compares each sentence with the items that it cites.
+Replies are checked only for their form; the caller compares each sentence with the items it cites.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ if TYPE_CHECKING:
 
     Row = Mapping[str, Any]
     Proposed = tuple[str, tuple[str, ...]]
-    """A sentence, and the ids of the items that it is said to rest on."""
+    """A sentence, and the ids that it cites."""
 
 
 _AFTER_ALL: Final = "write"
-"""Where its calls stand in the order of the night: behind the days, the review and the verification."""
+"""The position of its calls in the night: after the days, the review and the verification."""
 _MOST_SENTENCES: Final = 12
 _MOST_CITED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Briefed:
-    """What came back.
+    """The model's proposals.
 
     Args:
         states: id of a page → the sentences proposed for it, in order.
-        episodes: day → likewise.
-        tally: what the calls came to, and the kept replies that it rests on.
+        episodes: day → the sentences proposed for it, in order.
+        tally: the cost of the calls, and the kept replies used.
         failure: why something was not written, or empty.
     """
 
@@ -64,18 +64,18 @@ class Briefed:
 
 
 def briefer_of(extractor: Extractor) -> ModelBriefer | None:
-    """Return who writes beside an extractor: the same models, or None where it is none of models."""
+    """Return a briefer with an extractor's models, or None if the extractor has none."""
     return ModelBriefer(extractor.chain, prices=extractor.prices) if isinstance(extractor, ModelExtractor) else None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelBriefer:
-    """Language models as those who write.
+    """Language models that write states and episodes.
 
     Args:
-        chain: who is asked; its circuits, caps and kept replies are those of the reading.
+        chain: the models; their circuits, caps and kept replies are shared with the reading.
         prompt: the prompt.
-        prices: the user's own prices, before those of the table.
+        prices: the user's own prices, which override the table.
     """
 
     chain: Chain
@@ -83,14 +83,14 @@ class ModelBriefer:
     prices: Prices = ()
 
     def write(self, pages: Sequence[Row], days: Sequence[Row]) -> Briefed:
-        """Return what is proposed for pages and days, from one call where they fit in one; nothing is raised.
+        """Return proposals for pages and days, in one call if they fit; it never raises.
 
-        A call that fails costs its own pages and days their sentences, and so do the calls behind it.
+        If a call fails, its pages and days, and those of later calls, get no sentences.
         """
         tally, states, episodes, failure = new_tally(self.prices), dict[str, Any](), dict[str, Any](), ""
         for number, part in enumerate(_parts(pages, days, self.chain.input_tokens)):
             lines = {name: [json.dumps(row, ensure_ascii=False) for row in rows] for name, rows in part.items()}
-            # A hash of all that stands between the marker lines, so none can hold it.
+            # A hash of all text between the marker lines, which therefore cannot contain it.
             values = {**lines, "nonce": hashlib.sha256(json.dumps(lines).encode()).hexdigest()[:20]}
             call = self.prompt.call(values, reply_schema(BriefReply), data=part, place=(_AFTER_ALL, number))
             try:
@@ -104,7 +104,7 @@ class ModelBriefer:
 
 
 def _parts(pages: Sequence[Row], days: Sequence[Row], tokens: int) -> Iterator[dict[str, list[Row]]]:
-    """Yield pages and days in parts that fit a call."""
+    """Yield the pages and days in parts, one per call."""
     part: dict[str, list[Row]] = {"pages": [], "days": []}
     size = 0
     for name, row in [*(("pages", one) for one in pages), *(("days", one) for one in days)]:
@@ -153,12 +153,12 @@ class BriefReply(Reply):
 
 
 def _read(text: str) -> dict[str, dict[str, list[Proposed]]]:
-    """Return what a reply's text proposes: `states` and `episodes`, by page and by day.
+    """Return the proposals in a reply: `states` and `episodes`, by page and by day.
 
-    What breaks the schema is passed over, sentence by sentence.
+    Sentences that break the schema are skipped.
 
     Raises:
-        BadReply: no object of the kind is in it.
+        BadReply: the reply has no such object.
     """
     reply = last_object(text, "states", "episodes")
     return {name: dict(_rows(reply.get(name), key)) for name, key in (("states", "id"), ("episodes", "day"))}

@@ -1,4 +1,4 @@
-"""How language models read a day, whoever they are: the pieces, the question, the checked answer, and what it costs."""
+"""How any language model reads a day: the pieces, the request, the checked reply, and the cost."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ BYTES_A_TOKEN: Final = 4
 HEADING_LENGTH: Final = 200
 MOST_FAULTY: Final = 20
 USUAL_OUTPUT: Final = 700
-"""The tokens of a usual reply: two to five items of some 150 tokens each. What a model thinks comes on top."""
+"""The tokens of a usual reply: two to five items of about 150 tokens each, without thinking."""
 _FAULTY_LENGTH: Final = 1500
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelExtractor:
-    """Language models as an extractor, and the rules behind them where the user named them last.
+    """Language models as an extractor, with the rules as the last resort if the user named them.
 
     Args:
-        chain: who is asked.
-        last: who reads a day that no model could read, or None to leave it pending.
+        chain: the models.
+        last: reads a day that no model could read; None to leave it pending.
         prompt: the extraction prompt.
-        at_once: how many pieces of a day are asked about at the same time.
-        prices: the user's own prices, before those of the table.
+        at_once: how many pieces of a day to read in parallel.
+        prices: the user's own prices, which override the table.
     """
 
     chain: Chain
@@ -64,16 +64,15 @@ class ModelExtractor:
 
     @property
     def name(self) -> str:
-        """The models and the prompt's version, in the order in which they are asked."""
+        """The models, in order, with the prompt's version."""
         return ", ".join(f"{model.name}@{self.prompt.tag}" for model in self.chain.models)
 
     def extract(self, request: ExtractionRequest) -> Extraction:
-        """Return what a day says, from as many calls as its length needs; a day without entries needs none.
+        """Return the extraction of a day, from as many calls as its length needs; an empty day needs none.
 
         Raises:
-            ModelFailed: no model could read the day, and there is nobody behind them, or nothing but the user's caps
-                was in the way. Nothing of the day is returned then: it stays pending as a whole. The failure's `tally`
-                says what was spent.
+            ModelFailed: no model could read the day, and there is no last resort, or only the user's caps were in the
+                way. The whole day stays pending. The failure's `tally` counts what was spent.
         """
         pieces = cut(request.entries, self.chain.input_tokens)
         work = [partial(self._read, request, number, piece) for number, piece in enumerate(pieces)]
@@ -96,20 +95,20 @@ class ModelExtractor:
             raise fault
         else:
             read = self.last.extract(request)
-            read = replace(read, fallback=True, notes=(*read.notes, f"read by the rules alone, for {fault.sentence}"))
+            read = replace(read, fallback=True, notes=(*read.notes, f"read by the rules alone: {fault.sentence}"))
         return replace(read, tally=tally)
 
     def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
-        """Return the calls that reading a day begins with, one a piece; what has no ground may add one to each."""
+        """Return a day's first calls, one per piece; ungrounded items may add a second one to each."""
         pieces = enumerate(cut(request.entries, self.chain.input_tokens))
         return tuple(self._call(request, number, piece, _Shown.beside(request, piece), ()) for number, piece in pieces)
 
     def _read(self, request: ExtractionRequest, number: int, piece: Piece) -> Outcome:
-        """Return what a piece says, what of it stays without ground, what was spent, and why it failed, if so.
+        """Return a piece's extraction, the faulty parts that remain, the tally, and the failure, if any.
 
-        What cannot be used is asked for once more, with its own lines alone.
+        Faulty parts are asked for once more, showing only their own lines.
         """
-        from pipelines.extract.llm.reply_schema import (  # noqa: PLC0415  brings in pydantic
+        from pipelines.extract.llm.reply_schema import (  # noqa: PLC0415  imports pydantic
             candidates_of,
             operations_of,
             read_reply,
@@ -122,9 +121,9 @@ class ModelExtractor:
             call = self._call(request, number, asked, shown, faulty)
             reply, model = self.chain.ask(call, read_reply, tally)
             if reply is None and faulty:
-                return Extraction(()), ()  # it mends nothing; what the first answer left out stays out
+                return Extraction(()), ()  # no correction; the faulty parts stay out
             if reply is None:
-                from pipelines.extract.rules.rules_extractor import RulesExtractor  # noqa: PLC0415  seldom needed
+                from pipelines.extract.rules.rules_extractor import RulesExtractor  # noqa: PLC0415  rarely needed
 
                 return RulesExtractor().extract(held), ()
             by = f"{model}@{self.prompt.tag}"
@@ -141,9 +140,9 @@ class ModelExtractor:
         try:
             mended, still = ask(_lines_of(faulty, piece, self.chain.input_tokens), faulty)
         except ModelFailed:
-            return found, faulty, tally, None  # what is right stays right
-        said = {(one.type, folded(one.text)) for one in found.candidates}
-        new = tuple(one for one in mended.candidates if (one.type, folded(one.text)) not in said)
+            return found, faulty, tally, None  # keep what was correct
+        known = {(one.type, folded(one.text)) for one in found.candidates}
+        new = tuple(one for one in mended.candidates if (one.type, folded(one.text)) not in known)
         more = tuple(one for one in mended.operations if one not in found.operations)
         lost = max(0, len(faulty) - len(new) - len(more))
         both = Extraction(found.candidates + new, found.operations + more)
@@ -152,7 +151,7 @@ class ModelExtractor:
     def _call(
         self, request: ExtractionRequest, number: int, piece: Piece, shown: _Shown, faulty: Sequence[Faulty]
     ) -> Call:
-        """Return the question about a piece, or about what was faulty in the answer to it."""
+        """Return the call for a piece, or for the faulty parts of its reply."""
         from pipelines.extract.llm.reply_schema import reply_schema  # noqa: PLC0415  as above
 
         listed = shown_documents(request.documents)
@@ -180,7 +179,7 @@ class ModelExtractor:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """The items of the memory that a model is shown beside a piece: as rows, what is open apart, and by id."""
+    """The existing items shown to a model with a piece: as rows, open ones apart, and by id."""
 
     open: list[dict[str, str]]
     near: list[dict[str, str]]
@@ -188,7 +187,7 @@ class _Shown:
 
     @classmethod
     def beside(cls, request: ExtractionRequest, piece: Piece) -> _Shown:
-        """Return what is shown beside a piece: all that is open, and what is near to the piece."""
+        """Return the items to show with a piece: all open ones, and those near to the piece."""
         if request.nearby is None:
             return cls([], [], {})
         names = {one.document: one.id for one in request.documents}
@@ -199,7 +198,7 @@ class _Shown:
 
 
 def item_row(item: Item, document: str) -> dict[str, str]:
-    """Return an item as a model is shown it."""
+    """Return an item as a row for a model."""
     text = shown_text(item.text)
     return {"id": item.id, "type": item.type.value, "text": text, "document": document, "since": item.since}
 
@@ -225,7 +224,7 @@ def _position(one: Candidate) -> tuple[str, int, int]:
 
 
 def _lines_of(faulty: Sequence[Faulty], piece: Piece, tokens: int) -> Piece:
-    """Return the part of a piece that faulty parts of a reply cite; the whole where one of them cites nothing of it."""
+    """Return the entries of a piece that faulty parts cite; the whole piece if a part cites nothing in it."""
     kept: set[int] = set()
     for one in faulty:
         rows = one.item.get("evidence") if isinstance(one.item, dict) else None
@@ -242,7 +241,7 @@ def _lines_of(faulty: Sequence[Faulty], piece: Piece, tokens: int) -> Piece:
 
 
 def new_tally(prices: Prices) -> Tally:
-    """Return a tally that counts what calls cost; the user's own prices come before those of the table."""
+    """Return a tally that counts costs; the user's own prices override the table."""
 
     def cost(model: str, usage: Usage) -> float | None:
         price = price_of(model, prices)
@@ -252,22 +251,22 @@ def new_tally(prices: Prices) -> Tally:
 
 
 def shown_documents(documents: Iterable[DocumentChoice]) -> list[dict[str, str]]:
-    """Return the closed list of documents as a prompt shows it."""
+    """Return the closed list of documents for a prompt."""
     return [{"id": one.id, "kind": one.kind, "title": fold(one.title)} for one in documents]
 
 
 def nonce(log: str, day: str, documents: Sequence[DocumentChoice]) -> str:
     """Return the code of the marker lines around the log.
 
-    It is a hash of everything between and before them, so a log cannot hold its own code, and the same day gives the
-    same prompt on every machine.
+    It is a hash of the text and everything before it, so that a log cannot contain its own code, and the same day has
+    the same prompt on every machine.
     """
     titles = "\x1f".join(f"{choice.id}\x1e{choice.title}" for choice in documents)
     return hashlib.sha256(f"{day}\x1d{titles}\x1d{log}".encode(errors="surrogatepass")).hexdigest()[:20]
 
 
 def _faulty_row(faulty: Faulty) -> dict[str, object]:
-    """Return a faulty part of a reply and what is wrong with it; as JSON it can hold no line of its own."""
+    """Return a faulty part of a reply and its fault, for one line of JSON."""
     item = json.dumps(faulty.item)
     return {"item": faulty.item if len(item) <= _FAULTY_LENGTH else item[:500], "wrong": faulty.detail}
 
@@ -280,18 +279,18 @@ def _notes(pieces: Sequence[Piece], dropped: Sequence[Faulty], unlinked: int) ->
     ]
     if unlinked:
         links = "link was" if unlinked == 1 else "links were"
-        notes.append(f"{unlinked} proposed {links} left out: not among those shown")
+        notes.append(f"{unlinked} proposed {links} dropped: not among the items shown")
     if shortened := sum(piece.shortened for piece in pieces):
-        notes.append(f"{shortened} overlong {'entry was' if shortened == 1 else 'entries were'} read in part")
+        notes.append(f"{shortened} overlong {'entry was' if shortened == 1 else 'entries were'} read only in part")
     return tuple(notes)
 
 
-# ---------------------------------------- a day's entries as a model reads them: numbered lines under their headings
+# ---------------------------------------- a day's entries as shown to a model: numbered lines under their headings
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some entries of a day, in order, and the text that shows them; `shortened` counts entries shown only in part."""
+    """Some entries of a day, in order, and their text; `shortened` counts entries shown only in part."""
 
     entries: tuple[Entry, ...]
     text: str
@@ -299,14 +298,14 @@ class Piece:
 
 
 def cut(entries: Iterable[Entry], tokens: int) -> tuple[Piece, ...]:
-    """Return the entries in pieces of at most `tokens`, cut between entries, each with the headings it stands under.
+    """Return the entries in pieces of at most `tokens`, cut between entries, each entry with its headings.
 
     Args:
         entries: one day's, in order.
-        tokens: the most that a piece may hold, counted as four bytes a token.
+        tokens: the limit of a piece, counted as four bytes a token.
 
     Returns:
-        Every entry in exactly one piece. One that is too long for a piece is shown by its first lines.
+        Every entry in exactly one piece. An entry too long for a piece is shown by its first lines.
     """
     room = tokens * BYTES_A_TOKEN
     pieces: list[list[tuple[Entry, str, str, bool]]] = []
@@ -330,7 +329,7 @@ def _context(entry: Entry) -> str:
 
 
 def _shown(entry: Entry, room: int) -> tuple[str, bool]:
-    """Return the first lines that fit, the last of them cut short where not even one does, and whether all did."""
+    """Return the first lines that fit (the first one cut if it does not), and whether all did."""
     kept: list[str] = []
     for number, words in enumerate(entry.text.split("\n"), entry.start_line):
         line = f"{number}| {_CONTROLS.sub(' ', words)}"
@@ -354,30 +353,30 @@ def _bytes(text: str) -> int:
     return len(text.encode())
 
 
-# ---------------------------------------- what a night would cost: its calls are made up, counted, and not made
+# ---------------------------------------- what a night would cost: its calls are counted, not made
 
 
 ITEMS_A_DAY: Final = 4
-"""An ordinary day gives so many items: the prompt speaks of two to five."""
+"""The items of an ordinary day: the prompt speaks of two to five."""
 _SECOND_ASKS: Final = 3
-"""One of so many answers holds something that is asked for again."""
-_MOST_IN_A_CALL: Final = {"review": 20, "verify": 60}
-_BYTES_EACH: Final = {"review": 2400, "verify": 500}
-"""What is sent for one item: in the review with its neighbours, in the verification with its quotes."""
-_RECEIVED_EACH: Final = {"review": 60, "verify": 40}
+"""One in so many replies has faulty parts that are asked for again."""
+_MOST_IN_A_CALL: Final = {"review": 20, "verify": 60, "brief": 200}
+_BYTES_EACH: Final = {"review": 2400, "verify": 500, "brief": 300}
+"""The bytes sent per item: the review shows its neighbours, the verification its quotes, the brief its text."""
+_RECEIVED_EACH: Final = {"review": 60, "verify": 40, "brief": 80}
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What the calls of a night would come to with one model, if it answered all of them.
+    """The cost of a night with one model, if it answers all calls.
 
     Args:
-        model: who.
-        calls: how many calls are to be paid, by task; one that was answered before is free.
-        input_tokens: what they send, at four bytes a token.
-        output_tokens: what usual replies hold.
-        usd: what that costs, or None where the price is not known.
-        most_usd: what it would cost if every answer were asked for twice, and as long as is allowed.
+        model: the model.
+        calls: how many calls must be paid, by task; calls with a kept reply are free.
+        input_tokens: the tokens sent, at four bytes a token.
+        output_tokens: the tokens of usual replies.
+        usd: the cost, or None if the price is unknown.
+        most_usd: the cost if every call were made twice, with the longest reply.
     """
 
     model: str
@@ -389,7 +388,7 @@ class Estimate:
 
 
 class Counting:
-    """An extractor that makes up the calls of each day, and makes none of them."""
+    """An extractor that prepares the calls of each day but makes none."""
 
     def __init__(self, reader: ModelExtractor) -> None:
         self.name, self._reader = reader.name, reader
@@ -397,25 +396,25 @@ class Counting:
         self.days = 0
 
     def extract(self, request: ExtractionRequest) -> Extraction:
-        """Note the calls of a day, and find nothing in it."""
+        """Record the calls of a day, and return nothing."""
         self.days += 1
         self.calls += self._reader.calls(request)
         return Extraction(())
 
 
 def unanswered(calls: Sequence[Call], models: Sequence[Model], replies: Replies) -> list[Call]:
-    """Return the calls to which no model's reply is kept."""
+    """Return the calls without a kept reply of any model."""
     return [call for call in calls if not any(replies.find(model, call) for model in models)]
 
 
 def estimate(calls: Sequence[Call], model: Model, own: Prices) -> Estimate:
-    """Return what a night would come to with one model: reading, second asks, review and verification.
+    """Return the cost of a night with one model: reading, second tries, review, verification and brief.
 
-    What is read is known; of the rest, which hangs on what is found, an ordinary day is assumed.
+    The reading is known; the rest depends on what is found, and assumes ordinary days.
 
     Args:
-        calls: the calls of the reading that are to be paid.
-        model: who would answer them.
+        calls: the reading's calls that must be paid.
+        model: the model that would answer them.
         own: the user's own prices.
     """
     price, days = price_of(model.name, own), len({call.place[0] for call in calls})
@@ -425,7 +424,7 @@ def estimate(calls: Sequence[Call], model: Model, own: Prices) -> Estimate:
     asked_again = -(-len(calls) // _SECOND_ASKS)
     sent["extract again"] = [system + usual] * asked_again
     received = {"extract": usual * len(calls), "extract again": usual // 2 * asked_again}
-    for task, nights in (("review", days), ("verify", min(1, days))):
+    for task, nights in (("review", days), ("verify", min(1, days)), ("brief", min(1, days))):
         each = -(-ITEMS_A_DAY * days // nights) if nights else 0
         parts = -(-each // _MOST_IN_A_CALL[task])
         tokens = _tokens(len(load_prompt(task).body.encode())) + _tokens(

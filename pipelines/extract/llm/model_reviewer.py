@@ -1,6 +1,6 @@
-"""How language models review candidates, whoever they are: what they are asked, and what may come back.
+"""How language models review candidates: the request, and the replies they may give.
 
-A model gives operations on each candidate. Code checks each; what breaks a rule is asked for once more.
+A model returns operations on each candidate. Code checks each one; invalid ones are asked for once more.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ if TYPE_CHECKING:
 
 
 MOST_POSED: Final = 20
-"""So many candidates are asked about in one call."""
+"""The most candidates in one call."""
 MOST_OPERATIONS: Final = 100
 _QUOTE: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Posed:
-    """A candidate about which a model is asked.
+    """A candidate for a model to decide on.
 
     Args:
-        candidate: what was found; its temporary id names it.
-        document: the id of the document where it would stand, as the list has it.
-        neighbours: the items that the answer may name, as a model sees them; each has an `id`.
+        candidate: the candidate, with its temporary id.
+        document: the id, from the list, of the document it would be filed in.
+        neighbours: the items that the reply may name, as rows for a model; each has an `id`.
     """
 
     candidate: Candidate
@@ -70,15 +70,15 @@ class Posed:
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """What came back.
+    """The model's decisions.
 
     Args:
-        operations: temporary id of a candidate → what is to become of it, none for a plain `add`; the rules judge a
-            candidate that is missing.
-        broken: how many candidates are missing because the answers about them broke a rule twice.
-        unlinked: how many links could not be kept.
-        tally: what the calls came to, and the kept replies that it rests on.
-        failure: why candidates could not be asked about, or empty.
+        operations: temporary id of a candidate → operations, empty for a plain `add`; the rules decide on candidates
+            that are missing.
+        broken: how many candidates are missing because their answers were invalid twice.
+        unlinked: how many links were dropped.
+        tally: the cost of the calls, and the kept replies used.
+        failure: why candidates could not be reviewed, or empty.
     """
 
     operations: Mapping[str, tuple[Operation, ...]] = field(default_factory=dict)
@@ -89,34 +89,34 @@ class Reviewed:
 
 
 class Reviewer(Protocol):
-    """Who is asked what becomes of candidates."""
+    """Decides what becomes of candidates."""
 
     def review(
         self, posed: Sequence[Posed], documents: Sequence[DocumentChoice], check: Check, place: Place
     ) -> Reviewed:
-        """Return the operations on some candidates, as far as usable ones came; it never fails.
+        """Return the usable operations on some candidates; it never raises.
 
         Args:
             posed: at most `MOST_POSED` candidates, each with its neighbours.
             documents: the closed list of documents.
-            check: returns the rule that an operation on a candidate breaks, as a sentence for the model, or nothing.
-            place: which part of the night's work it is.
+            check: returns the rule that an operation breaks, as a sentence for the model, or an empty string.
+            place: the call's position in the night.
         """
 
 
 def reviewer_of(extractor: Extractor) -> ModelReviewer | None:
-    """Return who reviews what an extractor finds: the same models, or None where it is none of models."""
+    """Return a reviewer with an extractor's models, or None if the extractor has none."""
     return ModelReviewer(extractor.chain, prices=extractor.prices) if isinstance(extractor, ModelExtractor) else None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReviewer:
-    """Language models as those who review.
+    """Language models as reviewers.
 
     Args:
-        chain: who is asked; its circuits, caps and kept replies are those of the reading.
+        chain: the models; their circuits, caps and kept replies are shared with the reading.
         prompt: the review prompt.
-        prices: the user's own prices, before those of the table.
+        prices: the user's own prices, which override the table.
     """
 
     chain: Chain
@@ -126,10 +126,10 @@ class ModelReviewer:
     def review(
         self, posed: Sequence[Posed], documents: Sequence[DocumentChoice], check: Check, place: Place
     ) -> Reviewed:
-        """Return the operations on some candidates, as far as usable ones came.
+        """Return the usable operations on some candidates.
 
-        What breaks a rule is asked for once more, with the rule. A call that fails costs its candidates their
-        operations; nothing is raised.
+        Invalid operations are asked for once more, with the rule they broke. If a call fails, its candidates have no
+        operations; it never raises.
         """
         tally, wrong = new_tally(self.prices), dict[str, str]()
         found: Answers = {}
@@ -139,7 +139,7 @@ class ModelReviewer:
             return Reviewed(tally=tally, failure=fault.sentence)
         if wrong:
             rest = [one for one in posed if one.candidate.id in wrong]
-            with contextlib.suppress(ModelFailed):  # what is right stays right
+            with contextlib.suppress(ModelFailed):  # keep what was correct
                 mended, wrong, more = self._ask(rest, documents, check, wrong, place, tally)
                 found |= mended
                 unlinked += more
@@ -154,7 +154,7 @@ class ModelReviewer:
         place: Place,
         tally: Tally,
     ) -> tuple[Answers, dict[str, str], int]:
-        """Return the operations by candidate, of the others what is wrong with them, and how many links were lost."""
+        """Return the operations by candidate, the faults of the other candidates, and how many links were dropped."""
         listed = shown_documents(documents)
         items = {one["id"]: one for asked in posed for one in asked.neighbours}
         rows = [_row(number, one) for number, one in enumerate(posed)]
@@ -167,7 +167,7 @@ class ModelReviewer:
         values = {
             "documents": listed,
             **lines,
-            # A hash of all that stands between the marker lines and before them, so none can hold it.
+            # A hash of all text between and before the marker lines, which therefore cannot contain it.
             "nonce": hashlib.sha256(json.dumps([listed, lines]).encode()).hexdigest()[:20],
             "wrong": [f"candidate {numbers[ident]}: {why}" for ident, why in wrong.items()],
         }
@@ -177,7 +177,7 @@ class ModelReviewer:
 
 
 def _row(number: int, posed: Posed) -> dict[str, object]:
-    """Return a candidate as a model is shown it."""
+    """Return a candidate as a row for a model."""
     one = posed.candidate
     return {
         "candidate": number,
@@ -215,12 +215,12 @@ class ReviewReply(Reply):
 
 
 def read_operations(text: str) -> list[object] | None:
-    """Return the unchecked operations of a reply's text, or None for `{}`: the rules are to judge.
+    """Return the unchecked operations of a reply, or None for `{}`: the rules should decide.
 
-    Thinking, fences and prose are passed over.
+    Thinking, fences and prose are ignored.
 
     Raises:
-        BadReply: no object with a list of operations is in it, or far too many.
+        BadReply: the reply has no object with a list of operations, or too many.
     """
     reply = last_object(text, "operations")
     if not reply:
@@ -245,7 +245,7 @@ def _checked(
             for row in (row for row in mine if row.get("candidate") == number):
                 operation, lost = _operation(row, one, shown)
                 if fault := check(one, operation):
-                    raise Faulty(row, fault)  # noqa: TRY301  one answer to all that can be wrong
+                    raise Faulty(row, fault)  # noqa: TRY301  one handler for all faults
                 operations.append(replace(operation, by=by))
                 unlinked += lost
         except Faulty as fault:
@@ -256,7 +256,7 @@ def _checked(
 
 
 def _operation(raw: dict[str, object], posed: Posed, shown: frozenset[str]) -> tuple[Operation, int]:
-    """Return an operation on a candidate, and how many of its links were lost.
+    """Return an operation on a candidate, and how many of its links were dropped.
 
     Raises:
         Faulty: it breaks the schema, or names an id that was not shown.

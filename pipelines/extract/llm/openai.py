@@ -1,7 +1,7 @@
 """Any address that speaks `POST /v1/chat/completions`: Ollama, llama.cpp, vLLM, gateways, OpenAI and others.
 
-The wire is one request and one answer, so the standard library serves. A redirect is refused: whatever it leads to, the
-settings did not name it, and it would get the log and the key.
+The exchange is one request and one answer, so the standard library suffices. Redirects are refused: the settings did
+not name their target, which would get the log and the key.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 ADDRESS: Final = "https://api.openai.com/v1"
 _ANSWER_BYTES: Final = 16_000_000
 _ERROR_BYTES: Final = 20_000
-# How a reply is held to its schema, best first. A server that refuses one with status 400 or 422 is asked the next way.
+# How to request the schema, best first. If a server refuses one with status 400 or 422, the next is tried.
 _FORMATS: Final = ("json_schema", "json_object", "")
 _REFUSALS: Final = frozenset({400, 422})
-# What strict servers refuse in a schema; our own check of the reply holds to it all the same.
+# Keywords that strict servers refuse in a schema; our own check of the reply applies them anyway.
 _BOUNDS: Final = frozenset("minLength maxLength minimum maximum minItems maxItems pattern title default".split())
 
 
 class Refused(Exception):
-    """Raised for an answer with an error status; it holds what the kinds are told apart by."""
+    """An answer with an error status, with what distinguishes the kinds of failure."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: str) -> None:
         super().__init__(status)
@@ -45,7 +45,7 @@ class Refused(Exception):
 
 
 class OpenAIModel(ProviderModel):
-    """Asks an OpenAI-compatible address. How far it understands schemas is learned by the first call and kept to."""
+    """Calls an OpenAI-compatible address. The first call finds out which schema format it accepts."""
 
     provider = "openai"
 
@@ -54,7 +54,7 @@ class OpenAIModel(ProviderModel):
         self._formats: tuple[str, ...] = _FORMATS
 
     def ask(self, call: Call) -> Answer:
-        """Make the call, once for each way of asking for JSON that the server refuses.
+        """Make the call, again for each JSON format that the server refuses.
 
         Raises:
             ModelFailed: no usable answer came.
@@ -63,17 +63,17 @@ class OpenAIModel(ProviderModel):
             try:
                 body = json.dumps(self._body(call, form)).encode()
                 reply = within(self.settings.timeout_seconds, partial(self._send, "/chat/completions", body))
-            except Exception as fault:  # noqa: BLE001  whatever goes wrong on the way, the night must go on
+            except Exception as fault:  # noqa: BLE001  whatever goes wrong, the night goes on
                 failure = as_failure(self.provider, fault, call.subject)
                 if failure.kind is FailureKind.BAD_REQUEST and form and status_of(fault) in _REFUSALS:
                     continue
                 raise failure from None
             self._formats = formats[at:]
             return self._answer(reply, call.subject)
-        raise AssertionError  # the last way returns or raises
+        raise AssertionError  # the last format returns or raises
 
     def model_list(self) -> Callable[[], object]:
-        """Return what asks for the list of models: whether the server is there and takes the key, at no cost."""
+        """Return a function that lists the models: it shows, at no cost, whether the server accepts the key."""
         return partial(self._send, "/models", None)
 
     def _send(self, path: str, body: bytes | None) -> Any:  # noqa: ANN401  JSON, checked by the caller
@@ -90,7 +90,7 @@ class OpenAIModel(ProviderModel):
                 words = refusal.read(_ERROR_BYTES).decode(errors="replace")
                 headers = {key.lower(): value for key, value in refusal.headers.items()}
                 raise Refused(refusal.code, headers, words) from None
-        if answer.length:  # a read with a limit does not complain where the connection ended early
+        if answer.length:  # a read with a limit does not notice a connection that ended early
             raise ConnectionResetError
         if len(said) > _ANSWER_BYTES:
             raise ValueError(len(said))
@@ -107,7 +107,7 @@ class OpenAIModel(ProviderModel):
         body: dict[str, Any] = {
             "model": self.settings.model,
             "messages": [{"role": "system", "content": system}, {"role": "user", "content": content}],
-            # OpenAI's own models know the one name, most other servers only the other.
+            # OpenAI's own models need the second name, most other servers the first.
             "max_tokens" if self.settings.base_url else "max_completion_tokens": self.settings.max_tokens,
         }
         if form:
@@ -134,7 +134,7 @@ class OpenAIModel(ProviderModel):
 
 
 def bare(schema: Any) -> Any:  # noqa: ANN401  JSON
-    """Return a schema without the keywords that strict servers refuse; a property of such a name stays."""
+    """Return a schema without the keywords that strict servers refuse; properties with such names stay."""
     if isinstance(schema, list):
         return [bare(part) for part in schema]
     if not isinstance(schema, dict):

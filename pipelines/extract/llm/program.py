@@ -1,7 +1,7 @@
-"""`exec:COMMAND`: a program of the user's as a model. It gets each request as JSON and prints the reply.
+"""`exec:COMMAND`: a user's program as a model. It gets each request as JSON and prints the reply.
 
-Any model, and a person, can stand in this way. The command comes from the command line or from the user's own settings,
-never from a memory. No shell reads it.
+This works for any model, or a person. The command comes from the command line or the user's settings, never from a
+memory, and no shell runs it.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _running: set[int] = set()
 
 @atexit.register
 def end_programs() -> None:
-    """End every program that runs still: an interrupted run leaves the threads behind that wait for them."""
+    """Kill every running program: an interrupted run leaves the threads that wait for them."""
     for process in tuple(_running):
         _kill(process)
 
 
 def _kill(process: int) -> None:
-    """Kill a program with all that it started."""
+    """Kill a program and everything it started."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process, signal.SIGKILL)
 
@@ -64,12 +64,12 @@ def _noted_till_the_end(process: int) -> Iterator[None]:
 class ProgramModel:
     """Runs a program for each call.
 
-    Its name is the program's file name: folder and arguments are in no item and no report, for they may tell secrets.
-    It tells no tokens, and what it does twice is the user's matter.
+    Its name is the program's file name: folder and arguments may be secrets, so no item or report holds them. It
+    reports no tokens, and its retries are up to the user.
 
     Args:
         command: the program and its arguments.
-        timeout_seconds: how long one run of it may take.
+        timeout_seconds: the timeout of one run.
         input_tokens: the most log text in one call.
     """
 
@@ -79,22 +79,22 @@ class ProgramModel:
         self._command, self._timeout_seconds = command, timeout_seconds
 
     def ask(self, call: Call) -> Answer:
-        """Run the program with the request on its standard input and return what it prints.
+        """Run the program with the request on its standard input and return its output.
 
         Raises:
-            ModelFailed: it could not be started, ended badly, took too long, or printed nothing or far too much.
+            ModelFailed: it could not be started, failed, timed out, or printed nothing or too much.
         """
         if call.image:
-            raise ModelFailed(PROVIDER, "cannot be shown an image", FailureKind.BAD_REQUEST)
-        # Out of a file, so that a program that never reads its input holds nobody up.
+            raise ModelFailed(PROVIDER, "cannot read images", FailureKind.BAD_REQUEST)
+        # From a file, so that a program that never reads its input blocks nobody.
         with tempfile.TemporaryFile() as request:
             asked = ("task", "prompt_id", "prompt_version", "system", "user", "schema", "input")
             request.write(json.dumps({name: getattr(call, name) for name in asked}).encode())
             request.seek(0)
-            said, status = run_program(PROVIDER, self._command, request, self._timeout_seconds)
+            output, status = run_program(PROVIDER, self._command, request, self._timeout_seconds)
         if status:
             raise ModelFailed(PROVIDER, ending(status), FailureKind.FAILED)
-        return Answer(said, self.name)
+        return Answer(output, self.name)
 
 
 def run_program(
@@ -102,30 +102,30 @@ def run_program(
     command: Sequence[str],
     request: IO[bytes],
     seconds: float,
-    **how: Any,  # noqa: ANN401  as `Popen` has it
+    **how: Any,  # noqa: ANN401  as in `Popen`
 ) -> tuple[str, int]:
-    """Run a program, and return what it prints and its status; it is ended with all that it started.
+    """Run a program; return its output and status. On failure, kill it and everything it started.
 
     Args:
-        provider: whose failure it is.
-        command: the program and its arguments; no shell reads them.
+        provider: the provider that a failure names.
+        command: the program and its arguments; no shell is used.
         request: its standard input.
-        seconds: how long it may take.
-        how: what `Popen` is told besides (`cwd`, `env`, `stderr`).
+        seconds: the timeout.
+        how: more arguments of `Popen` (`cwd`, `env`, `stderr`).
 
     Raises:
-        ModelFailed: it could not be started, took too long, or printed far too much.
+        ModelFailed: it could not be started, timed out, or printed too much.
     """
     end = time.monotonic() + seconds
     try:
         process = _started(command, request, how)
-    except (OSError, ValueError, RuntimeError) as fault:  # the last where there is no thread to be had
+    except (OSError, ValueError, RuntimeError) as fault:  # the last if no thread is available
         why = f"could not start its program ({type(fault).__name__})"
         raise ModelFailed(provider, why, FailureKind.DOWN) from None
     with process, _noted_till_the_end(process.pid):
         try:
-            said = _read(provider, process, end)
-            return said.decode(errors="replace"), process.wait(max(0.0, end - time.monotonic()))
+            output = _read(provider, process, end)
+            return output.decode(errors="replace"), process.wait(max(0.0, end - time.monotonic()))
         except BaseException as fault:
             _kill(process.pid)
             if isinstance(fault, subprocess.TimeoutExpired):
@@ -134,14 +134,14 @@ def run_program(
 
 
 def ending(status: int) -> str:
-    """Return how a program ended that did not end well, the end of a sentence."""
+    """Return how a failed program ended, as the end of a sentence."""
     return f"ended with status {status}" if status > 0 else f"ended by signal {-status}"
 
 
 def _started(command: Sequence[str], request: IO[bytes], how: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-    """Start a program, by another thread: where a signal raises in the midst of starting one, nobody knows of it.
+    """Start a program in another thread, so that a signal cannot interrupt the start and lose the process.
 
-    That thread notes it down, too, so that wherever a signal comes, it is ended at the latest when we are.
+    That thread also records the process, so that it is killed at our exit at the latest.
     """
     starting: Future[subprocess.Popen[bytes]] = Future()
 
@@ -167,22 +167,22 @@ def _started(command: Sequence[str], request: IO[bytes], how: Mapping[str, Any])
 
 
 def _read(provider: str, process: subprocess.Popen[bytes], end: float) -> bytes:
-    """Return what the program prints until it closes its output or is gone, whichever comes first."""
+    """Return the program's output until it closes it or exits."""
     pipe = process.stdout
     if pipe is None:
         raise AssertionError  # it was asked for
-    said = bytearray()
+    output = bytearray()
     with selectors.DefaultSelector() as ready:
         ready.register(pipe, selectors.EVENT_READ)
         while time.monotonic() < end:
-            gone = process.poll() is not None  # asked before the look: what it printed is in the pipe by then
+            gone = process.poll() is not None  # polled first: its output is in the pipe by then
             if ready.select(0 if gone else min(_LOOK_SECONDS, max(0.0, end - time.monotonic()))):
                 part = os.read(pipe.fileno(), 65_536)
                 if not part:
-                    return bytes(said)
-                said += part
-                if len(said) > _ANSWER_BYTES:
-                    raise ModelFailed(provider, "printed far too much", FailureKind.GARBLED)
+                    return bytes(output)
+                output += part
+                if len(output) > _ANSWER_BYTES:
+                    raise ModelFailed(provider, "printed too much", FailureKind.GARBLED)
             elif gone:
-                return bytes(said)  # something that it started holds the pipe open
+                return bytes(output)  # a child of it keeps the pipe open
     raise subprocess.TimeoutExpired(process.args, 0)

@@ -1,7 +1,7 @@
-"""What the models of the SDKs and of HTTP have in common: what they tell of themselves, and what their failures mean.
+"""Common code of the models behind SDKs and HTTP: their names, and the meaning of their failures.
 
-The kind of a failure follows from an exception's status, class and error code. The words of an error serve to tell the
-kinds apart and are never repeated: they may quote the request.
+The kind of a failure follows from an exception's status, class and error code. An error's text serves only to tell the
+kinds apart and is never repeated: it may quote the request.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 Result = TypeVar("Result")
-GARBLED: Final = "answered with something that is not its wire format"
-TRUNCATED: Final = "was cut off at its longest answer; raise {}.max_tokens in the user's settings"
-_SLACK: Final = 1.1  # the library's own limit, which says more of what was wrong, comes first where it works
+GARBLED: Final = "sent a reply that is not in its wire format"
+TRUNCATED: Final = "was cut off at the longest answer allowed; raise {}.max_tokens in your settings"
+_SLACK: Final = 1.1  # the library's own timeout, with a better message, should come first
 _GRACE: Final = 0.2
 
 
 class ProviderModel:
-    """A model that is asked as the user's settings say; who inherits says of which provider it is, and asks."""
+    """A model with the user's settings; subclasses name the provider and make the request."""
 
     provider: ClassVar[str]
 
@@ -50,31 +50,31 @@ class ProviderModel:
         """
         try:
             reply = within(self.settings.timeout_seconds, lambda: self._reply(call))
-        except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night must go on without this answer
+        except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night goes on without this answer
             raise as_failure(self.provider, fault, call.subject) from None
         return self._answer(reply, call.subject)
 
     def _reply(self, call: Call) -> object:
-        """Return what the provider's library gives."""
+        """Return the reply of the provider's library."""
         raise NotImplementedError
 
     def _answer(self, reply: Any, subject: str) -> Answer:  # noqa: ANN401  of the library's type
-        """Return the answer in it, or raise why there is none."""
+        """Return the answer in a reply, or raise the reason why there is none."""
         raise NotImplementedError
 
     def model_list(self) -> Callable[[], object]:
-        """Return what asks for the list of models, which costs nothing; whatever it raises, `as_failure` explains."""
+        """Return a function that lists the models, at no cost; `as_failure` explains its errors."""
         raise NotImplementedError
 
 
 def within(seconds: float, work: Callable[[], Result]) -> Result:
     """Return what `work` returns, or raise what it raises.
 
-    It runs in a thread of its own, which is left behind when its time is over: it holds up neither the run nor its end.
-    The libraries' own time limits begin anew with every byte, so a server that drips never reaches them.
+    It runs in a thread of its own, which is abandoned at the timeout and holds up neither the run nor its end. The
+    libraries' own timeouts restart with every byte, so a server that drips never reaches them.
 
     Raises:
-        TimeoutError: it took longer than `seconds`, and a little.
+        TimeoutError: it took longer than `seconds`, plus some slack.
     """
     result: Future[Result] = Future()
 
@@ -89,7 +89,7 @@ def within(seconds: float, work: Callable[[], Result]) -> Result:
 
 
 def as_count(found: object) -> int:
-    """Return a number of tokens that a wire tells; 0 for whatever is none."""
+    """Return a token count of a reply; 0 for anything else."""
     return found if isinstance(found, int) and found > 0 else 0
 
 
@@ -132,13 +132,13 @@ _BY_CLASS: Final = (
 )
 _WHY: Final = {
     FailureKind.OVER_QUOTA: "is over its quota, or its credit is used up",
-    FailureKind.TOO_LONG: "found the {} too long for its context",
-    FailureKind.UNAUTHORISED: "refused the key; see that it is right and still valid",
+    FailureKind.TOO_LONG: "says the {} is too long for its context",
+    FailureKind.UNAUTHORISED: "refused the key; check that it is correct and still valid",
 }
 _WHY_WITHOUT_STATUS: Final = {
     FailureKind.DOWN: "could not be reached",
     FailureKind.TIMED_OUT: "gave no answer in time",
-    FailureKind.CUT_OFF: "began to answer, and the connection broke",
+    FailureKind.CUT_OFF: "lost the connection while answering",
     FailureKind.GARBLED: GARBLED,
 }
 _LONGEST_WORDS: Final = 20_000
@@ -146,12 +146,12 @@ _REDIRECTS_BEGIN, _ERRORS_BEGIN, _OWN_FAULTS_BEGIN = 300, 400, 500
 
 
 def as_failure(provider: str, fault: BaseException, subject: str = "day") -> ModelFailed:
-    """Return what `fault`, raised by a provider's library, means.
+    """Return the failure for an exception of a provider's library.
 
     Args:
-        provider: who was asked.
-        fault: an exception with a status, or of a transport.
-        subject: what it was asked about, as a failure names it.
+        provider: the provider.
+        fault: an exception with a status, or from a transport.
+        subject: what the call was about, for the message.
 
     Returns:
         The failure, to be raised `from None`: an SDK's exception holds the request, and a traceback would show it.
@@ -165,7 +165,7 @@ def as_failure(provider: str, fault: BaseException, subject: str = "day") -> Mod
         return ModelFailed(provider, _WHY_WITHOUT_STATUS.get(kind) or reason(fault), kind)
     kind = _kind_by_status(status, _words_of(fault))
     if status < _ERRORS_BEGIN:
-        why = f"sent a redirect, which is not followed (status {status}); name the address that it leads to"
+        why = f"sent a redirect, which is not followed (status {status}); set base_url to its target"
     elif kind in _WHY and status not in {403, 413}:
         why = f"{_WHY[kind].format(subject)} (status {status})"
     else:
@@ -174,13 +174,13 @@ def as_failure(provider: str, fault: BaseException, subject: str = "day") -> Mod
 
 
 def status_of(fault: BaseException) -> int | None:
-    """Return the HTTP status that an exception tells, or None."""
+    """Return the HTTP status of an exception, or None."""
     status = getattr(fault, "status_code", None) or getattr(fault, "code", None)
     return status if isinstance(status, int) and status >= _REDIRECTS_BEGIN else None
 
 
 def _words_of(fault: BaseException) -> str:
-    """Return what an error's body says, for telling kinds apart and for nothing else."""
+    """Return the text of an error's body, only for telling kinds apart."""
     parts = (getattr(fault, name, None) for name in ("body", "details", "message"))
     return " ".join(str(part)[:_LONGEST_WORDS] for part in parts if part)
 
@@ -196,7 +196,7 @@ def _kind_by_status(status: int, words: str) -> FailureKind:
 
 
 def _retry_after(fault: BaseException) -> float | None:
-    """Return the seconds that an error asks to be left alone, from its headers or from Gemini's details."""
+    """Return the seconds to wait before a retry, from an error's headers or Gemini's details."""
     headers: Any = getattr(getattr(fault, "response", None), "headers", None) or getattr(fault, "headers", None) or {}
     if (milliseconds := _seconds(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000

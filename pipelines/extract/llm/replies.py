@@ -1,6 +1,6 @@
-"""Replies kept: what a model said once to the same words is not paid for again.
+"""Kept replies: a model is not paid twice for the same call.
 
-A file a reply, named by who was asked and what. They are derived, and safe to delete: the next run asks anew.
+One file per reply, named by the model and the call. They are derived and safe to delete: the next run calls again.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _FORM: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One kept reply, as its file tells it; `usage` is what it cost when it was made.
+    """One kept reply; its `usage` is that of the original call.
 
     Args:
-        key: its file's name without the end.
-        digest: what was asked (`Call.digest`), whoever was asked.
-        answer: what was said.
+        key: its file name without the suffix.
+        digest: the digest of the call (`Call.digest`), whatever the model.
+        answer: the answer.
         prompt: the prompt's id and version, `extract/2`.
-        at: the night's moment, ISO 8601.
+        at: the time of the night, ISO 8601.
     """
 
     key: str
@@ -54,21 +54,21 @@ class Replies:
     """A folder of replies.
 
     Args:
-        folder: where they are, one for a memory; it is made when there is something to keep.
-        now: the night's moment, by which they age.
-        anew: whether replies of earlier runs are passed over, for a day that is to be read again.
+        folder: its path, one per memory; created for the first reply.
+        now: the time of the night, from which ages are counted.
+        anew: whether to ignore replies of earlier runs, for a day that is read again.
     """
 
     def __init__(self, folder: Path, now: datetime, *, anew: bool = False) -> None:
         self._folder, self._now, self._anew = folder, now, anew
-        # The memory, and the way from there: a link in `.curate/` is followed as little as one in the folder itself.
+        # The memory, and the path from there: links in `.curate/` are not followed, either.
         self._root, self._below = folder.parents[1], f"{folder.parent.name}/{folder.name}"
         self._own: dict[str, str] = {}
         self._cleared = False
         self._lock = threading.Lock()
 
     def find(self, model: Model, call: Call) -> Kept | None:
-        """Return what a model said to this call before, or None. What is no reply of this form is passed over."""
+        """Return a model's kept reply to this call, or None. Files of another form are ignored."""
         key = _key(model, call)
         if self._anew and key not in self._own:
             return None
@@ -76,7 +76,7 @@ class Replies:
         return kept if kept and (kept.digest, kept.answer.model) == (call.digest, model.name) else None
 
     def read(self, key: str) -> Kept | None:
-        """Return the reply of that key, or None."""
+        """Return the reply with this key, or None."""
         try:
             data = read_bytes(self._root, f"{self._below}/{key}.json")
             return _kept(key, json.loads(data)) if data else None
@@ -84,7 +84,7 @@ class Replies:
             return None
 
     def keep(self, model: Model, call: Call, answer: Answer) -> str:
-        """Keep a reply, whole or not at all, and return its name. Where the disk refuses, the run goes on without."""
+        """Keep a reply atomically, and return its name. If the disk refuses, the run goes on without."""
         key = _key(model, call)
         newest, further = self._names(key)
         name = self._own.get(key) or (further if self._anew else newest)
@@ -108,10 +108,9 @@ class Replies:
         return name
 
     def _names(self, key: str) -> tuple[str, str]:
-        """Return the names of the newest reply to a call, and of the one after it.
+        """Return the names of the newest reply to a call, and of the next one.
 
-        What a day said when it was read anew stands beside what it said before: an earlier run rests on that, and can
-        be replayed.
+        Reading a day again adds a reply beside the old one, so that the earlier run can still be replayed.
         """
         newest, number = key, 0
         while (self._folder / f"{key}-{number + 1}.json").is_file():
@@ -121,7 +120,7 @@ class Replies:
         return newest, key if is_first else f"{key}-{number + 1}"
 
     def _clear_once(self) -> None:
-        """Remove what is older than `KEPT_DAYS`, or half written, when this run keeps its first reply."""
+        """Delete replies older than `KEPT_DAYS`, and unfinished files, when this run keeps its first reply."""
         with self._lock:
             is_due, self._cleared = not self._cleared, True
         if not is_due:
@@ -135,7 +134,7 @@ class Replies:
 
 
 def _key(model: Model, call: Call) -> str:
-    """Return the name under which a model's first reply to a call is kept."""
+    """Return the file name of a model's first reply to a call."""
     return hashlib.sha256(f"{model.source}\x1f{call.digest}".encode(errors="surrogatepass")).hexdigest()[:32]
 
 

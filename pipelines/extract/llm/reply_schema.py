@@ -1,7 +1,7 @@
-"""What a language model may answer about a day: the schema it is given, and the check of what came back.
+"""The schema of a language model's reply about a day, and the check of what came back.
 
-A model's reply is data from outside. It is held against the schema again, whatever the provider promised, and item by
-item: a wrong item is dropped and counted, and costs the right ones nothing.
+A reply is untrusted data. It is validated again, whatever the provider promised, and item by item: an invalid item is
+dropped and counted, and does not affect the valid ones.
 """
 
 from __future__ import annotations
@@ -111,13 +111,13 @@ class ExtractionReply(Reply):
 
 
 class Faulty(ValueError):
-    """Raised for a part of a reply that cannot be used.
+    """A part of a reply that cannot be used.
 
     Args:
-        item: what the model gave.
-        why: what is wrong, for the report: no word of the log or of the model is in it.
-        detail: what is wrong, for the model that is asked again; the same where nothing else is said.
-        ungrounded: whether the log does not say what it says, rather than that its form is wrong.
+        item: the part.
+        why: the fault, for the report, without text of the log or the model.
+        detail: the fault, for the model that is asked again; by default the same.
+        ungrounded: whether the log does not support it, rather than its form being invalid.
     """
 
     def __init__(self, item: object, why: str, detail: str = "", *, ungrounded: bool = False) -> None:
@@ -126,12 +126,12 @@ class Faulty(ValueError):
 
 
 def reply_schema(reply: type[BaseModel] = ExtractionReply) -> dict[str, Any]:
-    """Return the JSON schema that is sent to a provider; a fresh one, for the caller to change.
+    """Return a new copy of the JSON schema to send to a provider.
 
-    Every key is asked for, and no other: some providers take no schema with keys that may be left out.
+    Every key is required, and no other is allowed: some providers reject schemas with optional keys.
     """
 
-    def closed(node: Any) -> Any:  # noqa: ANN401  a JSON schema is any JSON
+    def closed(node: Any) -> Any:  # noqa: ANN401  any JSON
         if isinstance(node, list):
             return [closed(one) for one in node]
         if not isinstance(node, dict):
@@ -146,12 +146,12 @@ def reply_schema(reply: type[BaseModel] = ExtractionReply) -> dict[str, Any]:
 
 
 def read_reply(text: str) -> dict[str, list[object]] | None:
-    """Return the unchecked items and operations of a reply's text, or None for `{}`: the rules are to read the day.
+    """Return the unchecked items and operations of a reply, or None for `{}`: the rules should read the day.
 
-    Thinking, fences and prose are passed over.
+    Thinking, fences and prose are ignored.
 
     Raises:
-        BadReply: no object of the kind is in it, or one of its lists is none, or far too long.
+        BadReply: the reply has no such object, or one of its lists is invalid or too long.
     """
     reply = last_object(text, "items", "operations")
     if not reply:
@@ -168,15 +168,15 @@ def read_reply(text: str) -> dict[str, list[object]] | None:
 def candidates_of(
     items: Sequence[object], request: ExtractionRequest, by: str, shown: Mapping[str, Item]
 ) -> tuple[tuple[Candidate, ...], tuple[Faulty, ...]]:
-    """Return the candidates among a reply's items, each grounded in the log, and the items that are none.
+    """Return the grounded candidates among a reply's items, and the faulty items.
 
-    A document outside the list is taken for none, and so is a new project when a reply names too many. A link that
-    cannot be kept is left out and counted; it costs the item nothing.
+    A document outside the list is dropped, and so is a new project if a reply names too many. A link that cannot be
+    kept is dropped and counted; the item stays.
 
     Args:
-        items: what `read_reply` returned.
-        request: the day, the entries that the model saw, and the documents that it may name.
-        by: who gave it, as an item's `by` records it.
+        items: the items from `read_reply`.
+        request: the day, the entries shown, and the documents that may be named.
+        by: the extractor, as recorded in an item's `by`.
         shown: the items that it may link to, by id.
     """
     candidates: list[Candidate] = []
@@ -198,12 +198,12 @@ def candidates_of(
 def operations_of(
     operations: Sequence[object], request: ExtractionRequest, by: str, shown: Mapping[str, Item]
 ) -> tuple[tuple[Operation, ...], tuple[Faulty, ...]]:
-    """Return the operations of a reply that can be used, each with a quote that stands, and those that cannot.
+    """Return the usable operations of a reply, each with a quote found in the log, and the faulty ones.
 
     Args:
-        operations: what `read_reply` returned.
-        request: the day and the entries that the model saw.
-        by: who gave it.
+        operations: the operations from `read_reply`.
+        request: the day and the entries shown.
+        by: the extractor.
         shown: the items that an operation may name, by id.
     """
     found: list[Operation] = []
@@ -217,10 +217,10 @@ def operations_of(
 
 
 def _candidate(raw: object, request: ExtractionRequest, by: str, shown: Mapping[str, Item]) -> Candidate:
-    """Return a candidate whose quotes stand in their lines and whose text says nothing that those do not say.
+    """Return a candidate with quotes that are in their lines and a text that says nothing else.
 
     Raises:
-        Faulty: the item is none.
+        Faulty: the item is invalid.
     """
     links = raw.get("links") if isinstance(raw, dict) else None
     item = checked(ReplyItem, {**raw, "links": []} if isinstance(raw, dict) else raw)
@@ -247,15 +247,15 @@ def _candidate(raw: object, request: ExtractionRequest, by: str, shown: Mapping[
         closed=Status(item.closed) if item.closed and Status(item.closed) in OUTCOMES[kind] else None,
         page_section=item.section,
         name=_person(item, places) if item.section == "contacts" else "",
-        since=_told_day(item.since, places),
-        due=_told_day(item.due, places) if kind is ItemType.TODO else "",
+        since=_proven_day(item.since, places),
+        due=_proven_day(item.due, places) if kind is ItemType.TODO else "",
         links=kept,
         unlinked=lost,
     )
 
 
 def _person(item: ReplyItem, places: Sequence[Place]) -> str:
-    """Return the name of the person whom a contact is about, where its evidence holds that name."""
+    """Return the name of a contact's person, if the evidence has it."""
     name = single_line(item.name)
     return "" if ungrounded(name, places) else name
 
@@ -264,7 +264,7 @@ def _operation(raw: object, request: ExtractionRequest, by: str, shown: Mapping[
     """Return an operation on items that were shown.
 
     Raises:
-        Faulty: it cannot be used.
+        Faulty: the operation is invalid.
     """
     one = checked(ReplyOperation, raw)
     ids = tuple(dict.fromkeys(one.ids))
@@ -281,14 +281,14 @@ def _operation(raw: object, request: ExtractionRequest, by: str, shown: Mapping[
 def _operation_fault(
     kind: OperationKind, text: str, how: Status | None, items: Sequence[Item], places: Sequence[Place]
 ) -> str:
-    """Return what is wrong with an operation by itself, or an empty string.
+    """Return the fault of an operation by itself, or an empty string.
 
     Args:
-        kind: what is done.
+        kind: the kind of operation.
         text: the new sentence of an update.
-        how: how the items close.
-        items: those to which it is done.
-        places: what the log says.
+        how: the outcome of a close.
+        items: the items that it applies to.
+        places: the evidence.
     """
     if kind is OperationKind.UPDATE:
         if len(items) != 1 or not text:
@@ -304,7 +304,7 @@ def _places(raw: object, evidence: Sequence[ReplyPlace], request: ExtractionRequ
     """Return the places that a reply cites.
 
     Raises:
-        Faulty: one of them is within no entry, or its quote does not stand there.
+        Faulty: a place is outside all entries, or its quote is not there.
     """
     places = []
     for one in evidence:
@@ -312,22 +312,22 @@ def _places(raw: object, evidence: Sequence[ReplyPlace], request: ExtractionRequ
         holding = [entry for entry in request.entries if entry.start_line <= first <= last <= entry.end_line]
         if not holding:
             raise Faulty(raw, "its lines are within no entry", ungrounded=True)
-        # Where logs share line numbers, it is the entry that holds the quote.
+        # If logs share line numbers, the entry with the quote counts.
         entry = next((entry for entry in holding if quote_stands(one.quote, entry.text.split("\n"))), holding[0])
         place = Place(entry, first, last, one.quote)
         if not place.stands:
-            raise Faulty(raw, "its quote does not stand in its lines", ungrounded=True)
+            raise Faulty(raw, "its quote is not in its lines", ungrounded=True)
         places.append(place)
     return tuple(places)
 
 
 def document_named(name: str, request: ExtractionRequest) -> str:
-    """Return the id of the document that a reply names by an id of the list, or an empty string."""
+    """Return the document that a reply names by its id in the list, or an empty string."""
     return next((one.document for one in request.documents if name in {one.id, one.document}), "")
 
 
-def _told_day(day: str, places: Sequence[Place]) -> str:
-    """Return a day that the log tells, or an empty string: one that it does not tell costs the item nothing else."""
+def _proven_day(day: str, places: Sequence[Place]) -> str:
+    """Return a day if the log has it, else an empty string; the item stays either way."""
     if not _DAY.fullmatch(day):
         return ""
     try:
@@ -341,7 +341,7 @@ _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def checked(model: type[_Part], raw: object) -> _Part:
-    """Return a part of a reply as its model has it.
+    """Return a validated part of a reply.
 
     Raises:
         Faulty: it breaks the schema.
@@ -355,9 +355,9 @@ def checked(model: type[_Part], raw: object) -> _Part:
 
 
 def last_object(text: str, *keys: str) -> dict[str, Any]:
-    """Return the last JSON object of a reply with one of some keys: a model that thinks aloud may show drafts before.
+    """Return the last JSON object of a reply with one of some keys, since a model may show drafts before it.
 
-    An empty object has all of them, empty.
+    An empty object counts, too.
 
     Raises:
         BadReply: there is none.
@@ -371,7 +371,7 @@ def last_object(text: str, *keys: str) -> dict[str, Any]:
         value for value in objects if not value
     ]
     if not found:
-        raise BadReply("answered with something that is not the JSON it was asked for")
+        raise BadReply("answered without the requested JSON")
     return found[-1]
 
 
@@ -387,17 +387,17 @@ def _objects_in(text: str) -> Iterator[dict[str, Any]]:
             value, end = decoder.raw_decode(text, at)
             yield value
         except (ValueError, RecursionError):
-            pass  # this brace opens no object; a later one may
+            pass  # this brace starts no object; a later one may
         at = text.find("{", end)
 
 
 def field_of(fault: ValidationError, model: type[BaseModel]) -> str:
-    """Return the name of the first wrong field; a name that the model made up is not repeated."""
+    """Return the name of the first invalid field, but never a name that the model made up."""
     name = str((fault.errors(include_url=False)[0]["loc"] or ("",))[0])
     names = {one.alias or name for name, one in model.model_fields.items()}
     return name if name in names else "its shape"
 
 
 def single_line(text: str) -> str:
-    """Return what a model wrote as one line, without marks that no reader sees."""
+    """Return a model's text on one line, without invisible characters."""
     return fold(HIDDEN.sub("", text))

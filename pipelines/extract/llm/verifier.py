@@ -1,6 +1,6 @@
-"""How language models verify claims, whoever they are: what they are asked, and what may come back.
+"""How language models verify claims: the request, and the replies they may give.
 
-It is a fresh call: it shows the claims and their quotes, and nothing of what the first reader thought.
+It is a fresh call: it shows the claims and their quotes, and nothing of the first reader's thoughts.
 """
 
 from __future__ import annotations
@@ -38,24 +38,24 @@ if TYPE_CHECKING:
 
 
 MOST_CLAIMS: Final = 60
-"""So many claims are asked about in one call."""
+"""The most claims in one call."""
 _LENGTH: Final = 5000
-"""More than a text or a quote may hold: what is cut off could be what says it."""
+"""More than any text or quote: cutting one could remove what supports the claim."""
 _CONTEXT_LENGTH: Final = 500
 _FIRST: Final = "verify"
 _AGAIN: Final = "verify again"
-"""Where its calls stand in the order of the night: behind the days and the review."""
+"""The position of its calls in the night: after the days and the review."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelVerifier:
-    """Language models as those who verify.
+    """Language models as verifiers.
 
     Args:
-        chain: who is asked; where it is that of the reading, so are its circuits, caps and kept replies.
+        chain: the models; if they are those of the reading, circuits, caps and kept replies are shared.
         prompt: the verification prompt.
-        prices: the user's own prices, before those of the table.
-        at_once: how many parts of the claims are asked about at the same time.
+        prices: the user's own prices, which override the table.
+        at_once: how many parts of the claims to verify in parallel.
     """
 
     chain: Chain
@@ -64,15 +64,15 @@ class ModelVerifier:
     at_once: int = 1
 
     def verify(self, claims: Sequence[Claim], *, again: bool = False) -> Verified:
-        """Return one verdict for each claim, from one call where they fit in one.
+        """Return one verdict per claim, in one call if they fit.
 
-        A claim about which the reply says nothing of use is unsure. A call that fails leaves its own claims without a
-        verdict, and where others would fail alike, theirs, too; nothing is raised.
+        A claim without a usable verdict in the reply is unsure. If a call fails, its claims have no verdict, nor have
+        those of later calls that would fail alike; it never raises.
 
         Args:
-            claims: what is asked.
-            again: whether they were asked about before. Then the question is worded otherwise, so that no kept reply
-                answers it, and the claims stand in the reverse order, so that their places count for nothing.
+            claims: the claims.
+            again: whether this is the second time. The request is then worded differently, so that no kept reply
+                answers it, and the claims are in reverse order, so that their positions do not matter.
         """
         shown = [_shown(claim) for claim in (reversed(claims) if again else claims)]
         parts = enumerate(_parts(shown, self.chain.input_tokens))
@@ -91,11 +91,11 @@ class ModelVerifier:
         return Verified(tuple(verdicts), tuple(reasons), tally, " ".join(dict.fromkeys(failures)))
 
     def _judge(self, part: Part, number: int, *, again: bool) -> Outcome:
-        """Return the verdicts on a part and their reasons, what they cost, and what failed."""
+        """Return the verdicts on a part with their reasons, their cost, and the failure, if any."""
         tally, lines = new_tally(self.prices), list(map(_line, part))
         values = {
             "claims": lines,
-            # A hash of all that stands between the marker lines, so none can hold it.
+            # A hash of all text between the marker lines, which therefore cannot contain it.
             "nonce": hashlib.sha256(json.dumps(lines).encode()).hexdigest()[:20],
             "again": again,
         }
@@ -109,13 +109,13 @@ class ModelVerifier:
 
 
 def _is_last(outcome: Outcome) -> bool:
-    """Whether the rest would fail alike."""
+    """Whether later calls would fail, too."""
     fault = outcome[-1]
     return fault is not None and (fault.kind.concerns_provider or fault.kind is FailureKind.OVER_BUDGET)
 
 
 def _shown(claim: Claim) -> dict[str, Any]:
-    """Return a claim as data, without secrets and without marks that no reader sees."""
+    """Return a claim as data, without secrets and invisible characters."""
     return {
         "kind": claim.kind,
         "text": shown_text(claim.text, _LENGTH),
@@ -130,7 +130,7 @@ def _line(claim: dict[str, Any]) -> str:
 
 
 def _parts(shown: Iterable[dict[str, Any]], tokens: int) -> Iterator[Part]:
-    """Yield the claims in parts that fit a call, each with its number in its part."""
+    """Yield the claims in parts, one per call, each with its number in its part."""
     part: list[dict[str, Any]] = []
     size = 0
     for one in shown:
@@ -167,12 +167,12 @@ class VerificationReply(BaseModel):
 
 
 def read_verdicts(text: str) -> list[object]:
-    """Return the unchecked verdicts of a reply's text; thinking, fences and prose around the JSON are passed over.
+    """Return the unchecked verdicts of a reply; thinking, fences and prose around the JSON are ignored.
 
-    A reply that is an empty object has none: everything is unsure.
+    An empty object has no verdicts: all claims are unsure.
 
     Raises:
-        BadReply: no object with a list of verdicts is in it.
+        BadReply: the reply has no object with a list of verdicts.
     """
     with contextlib.suppress(ValueError, RecursionError):
         if json.loads(text) == {}:
@@ -184,7 +184,7 @@ def read_verdicts(text: str) -> list[object]:
 
 
 def _judged(raw: Sequence[object], number: int) -> Judged:
-    """Return the verdict of a reply on one claim; unsure where there is none, a broken one, or several that differ."""
+    """Return a reply's verdict on one claim; unsure if it is missing or invalid, or if several differ."""
     read = [_read(one) for one in raw if isinstance(one, dict) and one.get("claim") == number]
     first = read[0] if read else None
     if first is None or any(one is None or one[0] is not first[0] for one in read):
@@ -193,7 +193,7 @@ def _judged(raw: Sequence[object], number: int) -> Judged:
 
 
 def _read(raw: dict[str, Any]) -> Judged | None:
-    """Return a verdict and its reason, or None where it breaks the schema; keys that are not asked for are ignored."""
+    """Return a verdict and its reason, or None if it breaks the schema; unknown keys are ignored."""
     given = {name: raw[name] for name in ReplyVerdict.model_fields if name in raw}
     try:
         read = ReplyVerdict.model_validate({"reason": "", **given})

@@ -1,7 +1,7 @@
-"""The forms by which a journal says that something is over or was wrong, as AGENTS.md teaches them.
+"""The forms by which a log says that something is over or was wrong, as AGENTS.md teaches them.
 
 `Done: call Anders`, `Todo done: k3f2a1`, `Call Anders - DONE`, `- [x] Call Anders`, `Resolved: …`, `Occurred: …`,
-`Dropped: …`, `Answered: …`, `No longer: …`, `Correction: …`. What stands in such a form is never an item.
+`Dropped: …`, `Answered: …`, `No longer: …`, `Correction: …`. The text of a form never becomes an item.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What one form says.
+    """One form.
 
     Args:
         kind: close, end or correct.
         how: done, dropped, resolved, occurred or answered; ended; empty for a correction.
-        target: the words behind it, or an item's id or the beginning of one.
-        place: where it stands.
+        target: the words after it, or an item's id or the start of one.
+        place: its place in the log.
     """
 
     kind: str
@@ -43,12 +43,12 @@ _KINDS: Final = {"no longer": ("end", "ended"), "correction": ("correct", "")}
 
 
 def read_form(spoken: Spoken) -> tuple[str, str, int, str] | None:
-    """Return the form at the beginning of a line's words, or None where none stands there.
+    """Return the form at the start of a line, or None.
 
-    They are a journal's: what somebody says in a chat is none. RESOLVED in capitals is the label of a resolution.
+    Chat lines are never forms. RESOLVED in capitals is the label of a resolution.
 
     Returns:
-        Its kind, how it closes, where the words behind it begin, and the emphasis that is open there.
+        Its kind, its outcome, the position of its text, and the emphasis still open there.
     """
     found = _FORM.match(spoken.said)
     if found is None or is_chat(spoken) or (found["word"].lower() == "resolved" and found["word"].isupper()):
@@ -59,11 +59,11 @@ def read_form(spoken: Spoken) -> tuple[str, str, int, str] | None:
 
 
 def is_chat(spoken: Spoken) -> bool:
-    """Return whether a line is what somebody said in a chat, or goes on with it."""
+    """Return whether a line is a chat message, or continues one."""
     return spoken.dots or (spoken.chat and bool(spoken.speaker))
 
 
 def without_done(text: str) -> str:
-    """Return a text without `- DONE` at its end; empty where it has none, or nothing before it."""
+    """Return a text without the `- DONE` at its end; empty if it has none, or nothing before it."""
     found = _DONE.search(text)
     return text[: found.start()].rstrip() if found else ""

@@ -1,4 +1,4 @@
-"""What a log says outright: labelled lines, tick boxes, and the items of a section or list that a label opens."""
+"""Explicit statements of a log: labelled lines, tick boxes, and the items of a section or list under a label."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
-)  # `Reason: ...` is the next matter
+)  # `Reason: ...` starts something new
 _PLAIN: Final = re.compile(r"(?:Decision|Fact|Rule|Todo|Risk|Done|Correction):[ ]")
 _DUE: Final = re.compile(r"(?:\(due:? (?P<inside>\d{4}-\d\d-\d\d)\)|\b(?:due|by) (?P<day>\d{4}-\d\d-\d\d))[.!]?$")
-_FAR: Final = 2  # lines between a label that stands alone and what it takes: one blank line at most
+_FAR: Final = 2  # lines between a label on its own line and its text: at most one blank line
 _MOST_LINES: Final = 8
 _LONGEST_QUOTE: Final = 3 * LONGEST_TEXT
 _DONE_MARKS: Final = ("✅", "✔", "☑", "✓")
@@ -55,7 +55,7 @@ _TICK_BOX: Final = Label(ItemType.TODO, 0, sure=True)
 
 @dataclass(slots=True)
 class _Opened:
-    """A label that stood alone, and now takes the list, or the one paragraph, that follows."""
+    """A label on its own line, which applies to the list or the single paragraph that follows."""
 
     label: Label
     end_line: int
@@ -66,8 +66,8 @@ class _Opened:
 class LabelReader:
     """Reads a day's entries in order.
 
-    `found` holds what they say, `repeated` what a summary repeats of it, `forms` what they close or correct, and
-    `taken` the lines that were understood, or refused, by their number.
+    `found` holds the candidates, `repeated` those that a summary repeats, `forms` the closing and correcting forms, and
+    `taken` the numbers of the lines that were understood or rejected.
     """
 
     forms: list[Form] = field(default_factory=list)
@@ -81,7 +81,7 @@ class LabelReader:
     _lines: Sequence[Line] = field(init=False)
 
     def read(self, entry: Entry) -> list[Line]:
-        """Find what the entry says outright; return its lines."""
+        """Find the explicit statements of an entry; return its lines."""
         lines = [part for line in read_lines(entry) for part in _at_labels(line)]
         first_of_section = entry.headings != self._headings
         self._entry, self._lines, self._headings = entry, lines, entry.headings
@@ -89,7 +89,7 @@ class LabelReader:
             self._opened = None
             self._take(0, len(lines) - 1)
             for index, line in enumerate(lines if act_in(entry.text) is None else ()):
-                # In a session an agent thinks aloud, in lists and in bold: a label is what a line begins with.
+                # An agent in a session thinks aloud, in lists and in bold: a label counts only at the start of a line.
                 if line.spoken and _PLAIN.match(line.spoken.said) and not (index and line.spoken.bullet):
                     self._lines = lines[: index + 1]
                     self._read_line(index, line.spoken)
@@ -99,7 +99,7 @@ class LabelReader:
         if shows_examples(entry.headings) or (self._before and introduces_example(self._before)):
             self._take(0, len(lines) - 1)
         else:
-            index, any_label = 0, False  # where there is one, no section takes the entry as a whole
+            index, any_label = 0, False  # if there is one, no section applies to the whole entry
             while index < len(lines):
                 spoken = lines[index].spoken
                 end = self._read_line(index, spoken) if spoken else None
@@ -111,7 +111,7 @@ class LabelReader:
         return lines
 
     def _read_line(self, index: int, spoken: Spoken) -> int | None:
-        """Read a line that a label or a tick box begins; return where what it says ends, or None where it has none."""
+        """Read a line that starts with a label or tick box; return its last line, or None if it has neither."""
         lines = self._lines
         asked = self.found[-1] if self.found and is_answer(spoken) else None
         if asked and asked.page_section == "questions" and lines[index].number - asked.places[0].end_line <= _FAR:
@@ -122,7 +122,7 @@ class LabelReader:
             return index
         label = read_label(spoken)
         ticked = spoken.box in {"x", "X"}
-        for begin in (0, label.text_at if label else 0):  # `Todo: Done: call Anders` is a form, too
+        for begin in (0, label.text_at if label else 0):  # `Todo: Done: call Anders` is also a form
             if form := read_form(replace(spoken, said=spoken.said[begin:])):
                 kind, how, at, marks = form
                 end = end_of(lines, index)
@@ -149,7 +149,7 @@ class LabelReader:
         return end
 
     def _read_done(self, index: int) -> int | None:
-        """Read a line without a label that ends with `- DONE`."""
+        """Read an unlabelled line that ends with `- DONE`."""
         end = end_of(self._lines, index)
         text = without_done(self._text(index, end))
         if text:
@@ -159,12 +159,12 @@ class LabelReader:
     def _close(self, index: int, end: int, kind: str, how: str, target: str) -> None:
         self._take(index, end)
         if self._opened:
-            self._opened.end_line = self._entry.end_line  # the list goes on behind it
+            self._opened.end_line = self._entry.end_line  # the list continues after it
         quote, start, last = self._quoted(index, end)
         self.forms.append(Form(kind, how, target, Place(self._entry, start, last, quote)))
 
     def _read_list(self, index: int, label: Label) -> int:
-        """Give the lines below a label that stands alone to it: list items, or else the rest of the paragraph."""
+        """Apply a label on its own line to the lines below it: list items, or else the rest of the paragraph."""
         lines = self._lines
         self._take(index, index)
         below, end = index + 1, index
@@ -182,7 +182,7 @@ class LabelReader:
         return end
 
     def _read_section(self, *, first_of_section: bool) -> None:
-        """Read an entry without labels that stands under a heading, or after a label, which says what it is."""
+        """Read an unlabelled entry whose type follows from the heading above or an earlier label."""
         lines, opened, headings = self._lines, self._opened, self._entry.headings
         spoken = lines[0].spoken
         if spoken is None or CONTENTS.match(spoken.marked.lstrip("*_ ")):
@@ -204,7 +204,7 @@ class LabelReader:
             self._opened = _Opened(label, self._entry.end_line, is_list=True) if spoken.bullet else None
 
     def _text(self, index: int, end: int, at: int | None = None, marks: str = "") -> str:
-        """Return the words of some lines, of the first from a place on, or else from where its marks end."""
+        """Return the text of some lines, the first one from a given position, or else without its marks."""
         first, *rest = (line.spoken for line in self._lines[index : end + 1])
         words = "" if first is None else first.marked if at is None else first.said[at:]
         return clean(" ".join([words, *(spoken.said for spoken in rest if spoken)]), marks)
@@ -235,7 +235,7 @@ class LabelReader:
         (self.repeated if is_summary else self.found).append(found)
 
     def _quoted(self, index: int, end: int) -> tuple[str, int, int]:
-        """Return the words of some lines, with the numbers of the first and the last line."""
+        """Return the text of some lines, and the numbers of the first and the last."""
         lines = self._lines[index : end + 1]
         quote = "\n".join(line.raw for line in lines).strip()[:_LONGEST_QUOTE].rstrip()
         start = lines[0].number
@@ -243,7 +243,7 @@ class LabelReader:
 
 
 def due_of(text: str) -> tuple[str, str]:
-    """Return the words of a Todo, and the ISO date at its end by which it is due, or nothing."""
+    """Return a todo's text, and the ISO due date at its end, or an empty string."""
     found = _DUE.search(text)
     day = (found["inside"] or found["day"]) if found else ""
     if not found or not log_day(f"{day}.md"):
@@ -252,7 +252,7 @@ def due_of(text: str) -> tuple[str, str]:
 
 
 def read_forms(entries: Iterable[Entry]) -> tuple[Form, ...]:
-    """Return what entries close, end or correct, in their order; those of one log follow each other."""
+    """Return the closing and correcting forms of entries, in order; entries of one log are consecutive."""
     forms: list[Form] = []
     for _, day in groupby(entries, key=lambda entry: entry.path):
         reader = LabelReader()
@@ -263,7 +263,7 @@ def read_forms(entries: Iterable[Entry]) -> tuple[Form, ...]:
 
 
 def _at_labels(line: Line) -> list[Line]:
-    """Return a line in parts: one more for each sentence after the first that begins with a label or a form."""
+    """Return a line split before each later sentence that starts with a label or form."""
     spoken = line.spoken
     if spoken is None or ":" not in spoken.said or not line.raw.endswith(spoken.said):
         return [line]
@@ -279,7 +279,7 @@ def _at_labels(line: Line) -> list[Line]:
 
 
 def _begins_label(spoken: Spoken, at: int) -> bool:
-    """Whether a label with its colon, or a form, is at a place of what is said, outside of quotes."""
+    """Whether a label with a colon, or a form, is at a position of a line, outside quotes."""
     if any(spoken.said.count(mark, 0, at) % 2 for mark in '"`'):
         return False
     here = replace(spoken, said=spoken.said[at:])
@@ -288,7 +288,7 @@ def _begins_label(spoken: Spoken, at: int) -> bool:
 
 
 def end_of(lines: Sequence[Line], index: int) -> int:
-    """Return the index of the last line of the sentence that begins at `index`: lines that only wrap belong to it."""
+    """Return the index of the last line of the sentence that starts at `index`, wrapped lines included."""
     first = lines[index].spoken
     if first is None or first.chat or lines[index].raw.lstrip().startswith("#"):
         return index
@@ -299,7 +299,7 @@ def end_of(lines: Sequence[Line], index: int) -> int:
 
 
 def _goes_on(above: str, line: Line, first: Spoken) -> bool:
-    """Whether a line goes on with the sentence above it, which began with `first`."""
+    """Whether a line continues the sentence above it, which started with `first`."""
     spoken = line.spoken
     if spoken is None or spoken.bullet or spoken.timed or spoken.speaker or spoken.quoted != first.quoted:
         return False

@@ -1,9 +1,9 @@
-"""The labels by which people say outright what a line is: `Decision:`, RESOLVED, `Action #3:`, `TODO(bob):`, ...
+"""Labels that say explicitly what a line is: `Decision:`, RESOLVED, `Action #3:`, `TODO(bob):`, ...
 
-And what is no item although it looks like one: formalities, empty labels, bots, tables of contents, examples.
+Also lines that only look like items: formalities, empty labels, bots, tables of contents, examples.
 
-A label has confidence high when it can mean nothing else. `Resolved:` in small letters is also what a mended bug is
-called, so it is sure only where it is shouted, numbered or marked up; `Agreed:` is also how people answer in a chat.
+A label has high confidence if it can mean nothing else. `Resolved:` in lower case may also be a fixed bug, so it is
+sure only in capitals, numbered or marked up; `Agreed:` is also an answer in a chat.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label found before the words of a line.
+    """A label at the start of a line.
 
     Args:
-        type: what it says the line is.
-        text_at: where the words after it begin, in what is said.
+        type: the type that it gives the line.
+        text_at: the position of the text after it.
         sure: whether it can mean nothing else here.
-        marks: emphasis opened before the label and not closed with it, so closed behind the text.
-        owner: a name in brackets behind the label, as in `TODO(bob):`, or empty.
-        closed: whether the label says that the thing is done.
-        mending: whether the word, written like this, is also what a mended fault or a step already taken is called.
-        page_section: where on its page the line belongs, where the label says so; else empty.
+        marks: emphasis opened before the label and closed only after the text.
+        owner: a name in brackets after the label, as in `TODO(bob):`, or empty.
+        closed: whether the label says that it is done.
+        mending: whether the word, written like this, may also mean a fix or a step already taken.
+        page_section: the section on the page, if the label names one; else empty.
     """
 
     type: ItemType
@@ -117,7 +117,7 @@ _NEAR_MISS = re.compile(
 
 
 def read_label(spoken: Spoken) -> Label | None:
-    """Return the label before the words of a peeled line, or None where none stands there."""
+    """Return the label at the start of a peeled line, or None."""
     tags = _TAGS.match(spoken.said)
     found = _LABEL.match(spoken.said, tags.end() if tags else 0)
     if not found:
@@ -156,9 +156,9 @@ def read_label(spoken: Spoken) -> Label | None:
 
 
 def _names_section(found: re.Match[str], spoken: Spoken) -> bool:
-    """Whether a word such as `Goal`, which people write before much else, names a section.
+    """Whether a word such as `Goal`, which has many other uses, names a section.
 
-    It does in the log's own voice, with a colon; its plural stands alone, and `How to deploy:` before the answer.
+    It does in the log's own voice, with a colon; its plural on a line of its own, `How to deploy:` before the answer.
     """
     if spoken.quoted or not found["colon"]:
         return False
@@ -167,7 +167,7 @@ def _names_section(found: re.Match[str], spoken: Spoken) -> bool:
 
 
 def _separated(found: re.Match[str], spoken: Spoken) -> bool:
-    """Whether something sets the label apart: a colon, a dash after a word that is written as a label, or emphasis."""
+    """Whether a colon, emphasis, or a dash after a word written as a label sets the label apart."""
     word = found["word"]
     loud = word.isupper() or bool(found["open"]) or bool(found["number"])
     if found["colon"]:
@@ -189,11 +189,11 @@ def _separated(found: re.Match[str], spoken: Spoken) -> bool:
 
 
 def is_near_miss(spoken: Spoken) -> bool:
-    """Return whether the line is marked as something not decided: a proposal, a straw poll, a failed resolution."""
+    """Return whether a line is marked as undecided: a proposal, a straw poll, a failed resolution."""
     return _NEAR_MISS.match(spoken.said) is not None
 
 
-# ---------------------------------------- headings that say what every list item under them is
+# ---------------------------------------- headings that give the type of the list items under them
 # `### Decisions`, `## Action items`, `## Next steps`.
 
 
@@ -223,9 +223,9 @@ _EXAMPLES = re.compile(
 
 
 def section_type(title: str) -> Label | None:
-    """Return what the list items under a heading are, as a label would say it, or None where it does not say so.
+    """Return a heading's label for the list items under it, or None if it implies none.
 
-    It is sure where the heading names it outright, as `Decisions` does and `Next steps` does not.
+    It is sure if the heading names the type, as `Decisions` does and `Next steps` does not.
     """
     if len(title) > _LONGEST:
         return None
@@ -245,7 +245,7 @@ def _plain(title: str) -> str:
 
 
 def shows_examples(headings: tuple[str, ...]) -> bool:
-    """Return whether a heading says that what stands under it only shows how to write something."""
+    """Return whether a heading introduces examples of how to write something."""
     return any(len(title) <= _LONGEST and _EXAMPLES.fullmatch(_plain(title)) for title in headings)
 
 
@@ -280,8 +280,8 @@ _MEETING_WORDS = re.compile(
 _ADDRESS = re.compile(r"[\[(<]{0,3}https?://[^\s<>]{1,500}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z']{0,40}(?:-[A-Za-z]{1,40})?|\d{1,9}")
 _FURTHER = re.compile(r"[;.]\s|\band\b|\bthen\b", re.IGNORECASE)
-_A_CLAUSE: Final = 3  # words of its own that make what follows an "and" a matter of its own
-_APART: Final = 12  # words that may stand between the minutes and their approval
+_A_CLAUSE: Final = 3  # words that make the text after an "and" a clause of its own
+_APART: Final = 12  # words allowed between the minutes and their approval
 
 
 def is_procedural(text: str) -> bool:
@@ -329,7 +329,7 @@ _TENTATIVE = re.compile(
 
 
 def is_void(kind: ItemType, text: str, page_section: str = "") -> bool:
-    """Return whether the words after a label say nothing of its kind, ask, or take the label back."""
+    """Return whether the text after a label is empty, does not fit it, asks a question, or takes it back."""
     if _VOID.fullmatch(text[:300]) or text.startswith("~~") or not any(char.isalpha() for char in text[:300]):
         return True
     if page_section == "questions":
@@ -354,7 +354,7 @@ def is_answer(spoken: Spoken) -> bool:
 
 
 def person_of(contact: str) -> str:
-    """Return the name with which the line of a contact begins, or an empty string where no name stands there."""
+    """Return the name at the start of a contact's line, or an empty string."""
     name = _NOT_THE_NAME.split(contact, maxsplit=1)[0].strip()
     parts = name.split()
     looks_like_one = all(part[0].isupper() or part in {"van", "von", "de", "da", "del", "der", "den"} for part in parts)
@@ -369,7 +369,7 @@ _HEDGE = re.compile(
 
 
 def is_hedged(text: str) -> bool:
-    """Return whether a text leaves open whether it is meant: `maybe`, `some day`."""
+    """Return whether a text is tentative: `maybe`, `some day`."""
     return _HEDGE.search(text[:400]) is not None
 
 
@@ -384,10 +384,10 @@ _INLINE_CODE = re.compile(r"`[^`\n]{0,400}`")
 
 
 def is_mended(text: str, around: str) -> bool:
-    """Return whether what follows `Resolution:` or `Action:` tells how a fault was mended, or what was done, already.
+    """Return whether the text after `Resolution:` or `Action:` reports a fix or a step already taken.
 
     Args:
-        text: the words after the label.
+        text: the text after the label.
         around: the entry and its headings, which name the fault.
     """
     if _DONE_ALREADY.match(text) or not any(char.isalpha() for char in _INLINE_CODE.sub("", text[:400])):
@@ -397,7 +397,7 @@ def is_mended(text: str, around: str) -> bool:
 
 _AROUND: Final = 4000
 
-# ---------------------------------------------------------------- who is no person, and what is no speech
+# ---------------------------------------------------------------- programs that speak, and lines that are not speech
 
 _BOT = re.compile(
     r"rrsagent|zakim|ghurlbot|gb|github|gitlab|jenkins|travis(?:-ci)?|voip[\w-]*|services?|chanserv|nickserv|logger|"
@@ -405,7 +405,7 @@ _BOT = re.compile(
     re.IGNORECASE,
 )
 CONTENTS: Final = re.compile(r"\[[^\]\n]{1,400}\]\(#[^()\s]{0,200}\)")
-"""How an entry of a table of contents begins: with a link within the page."""
+"""The start of an entry of a table of contents: a link within the page."""
 _EXAMPLE = re.compile(
     r"\b(?:e\.g\.|examples?|for instance|like (?:this|so)|such as|format|template|syntax|looks? like|written as|"
     r"as follows when|"
@@ -415,10 +415,10 @@ _EXAMPLE = re.compile(
 
 
 def is_bot(name: str) -> bool:
-    """Return whether a speaker is a program: what it echoes is evidence of nothing."""
+    """Return whether a speaker is a program; its echoes are no evidence."""
     return _BOT.fullmatch(name.strip("@+ ")) is not None
 
 
 def introduces_example(line: str) -> bool:
-    """Return whether a line says that the next one only shows how something is written."""
+    """Return whether a line introduces an example of how something is written."""
     return line.rstrip(" *_").endswith(":") and _EXAMPLE.search(line[-160:]) is not None

@@ -1,7 +1,7 @@
-"""What the owner did in a session, as items: a question answered, a plan approved, a tool refused, a rule typed.
+"""The owner's acts in a session, as items: a question answered, a plan approved, a tool refused, a rule typed.
 
-Capture labels the act and seals the entry. What the label says is structure; what the words say is read only where they
-lay down a rule in so many words.
+Capture labels the act and seals the entry. The label is structure; the words are read only if they explicitly lay down
+a rule.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 300
 _FEWEST: Final = 3
-# An answer that says how the session goes on decides nothing that lasts.
+# An answer about how the session goes on decides nothing permanent.
 _GOES_ON: Final = re.compile(
     r"(?:yes|ok(?:ay)?|yep|yeah|sure)\b(?=\s*(?:$|[,.;:!(—–-]))|(?:no|nope|none|neither|both|all|later)\b\W*$|"
     r"(?:not now|go on|go ahead|keep going|try again|continue|proceed|resume|stop|skip|retry|cancel|abort|wait|"
@@ -54,7 +54,7 @@ NAME: Final = "rules@1"
 
 
 def is_typed(entry: Entry) -> bool:
-    """Return whether capture labelled an entry as words that the owner typed."""
+    """Return whether capture labelled an entry as typed by the owner."""
     act = act_in(entry.text)
     return act is not None and act[0] is Act.TYPED
 
@@ -62,13 +62,13 @@ def is_typed(entry: Entry) -> bool:
 def read_acts(
     entry: Entry, lines: Sequence[Line], seals: Seals, lays_down: Callable[[str], ItemType | None]
 ) -> Iterator[Candidate]:
-    """Yield what an entry says that capture sealed as the owner's act; of any other entry, nothing.
+    """Yield the candidates of an entry that capture sealed as the owner's act; none for other entries.
 
     Args:
         entry: the entry.
         lines: its lines.
-        seals: how to know that it is the owner's.
-        lays_down: tells what a sentence lays down in so many words, or None.
+        seals: prove that the entry is the owner's.
+        lays_down: returns the type that a sentence explicitly lays down, or None.
     """
     found = act_in(entry.text)
     if found is None or seals.trust_of(entry.path, entry.text.split("\n")) is not Trust.OWNER:
@@ -84,7 +84,7 @@ def read_acts(
             yield from _typed(entry, line, lays_down, refused=False)
     elif act is Act.PLANNED:
         title, quote, end = _PLAN.sub("", clean(words), count=1).removesuffix(":"), "", 0
-        if len(title.split()) < _FEWEST:  # the title alone says nothing
+        if len(title.split()) < _FEWEST:  # the title alone says too little
             quote, end = _aim(lines[1:])
             title = ": ".join(filter(None, (title, clean(quote)))) if quote else ""
         if len(title.split()) >= _FEWEST and len(title) <= _MOST:
@@ -96,7 +96,7 @@ def read_acts(
 
 
 def _aim(lines: Sequence[Line]) -> tuple[str, int]:
-    """Return the first sentence of a plan's goal, or of the plan where it names none, and the number of its line."""
+    """Return the first sentence of a plan's goal, or else of the plan, and its line number."""
     first, is_goal = ("", 0), False
     for line in lines:
         spoken = line.spoken
@@ -106,18 +106,18 @@ def _aim(lines: Sequence[Line]) -> tuple[str, int]:
         if spoken.heading:
             is_goal = label is not None
             continue
-        said = spoken.said[label.end() if label else 0 :]
-        start, end = next(sentences(said), (0, 0))
+        text = spoken.said[label.end() if label else 0 :]
+        start, end = next(sentences(text), (0, 0))
         if end and (is_goal or label):
-            return said[start:end], line.number
-        first = first if first[0] else (said[start:end], line.number)
+            return text[start:end], line.number
+        first = first if first[0] else (text[start:end], line.number)
     return first
 
 
 def _typed(
     entry: Entry, line: Line, lays_down: Callable[[str], ItemType | None], *, refused: bool
 ) -> Iterator[Candidate]:
-    """Yield the rules among the sentences of a line that the owner typed; code and quotes are none."""
+    """Yield the rules in a line that the owner typed, ignoring code and quotes."""
     spoken = line.spoken
     if spoken is None or spoken.quoted or spoken.said.startswith(_NO_WORDS):
         return
@@ -133,7 +133,7 @@ def _typed(
             yield _item(kind, text, entry, quote, "laid down", line.number)
 
 
-def _item(  # noqa: PLR0913, PLR0917  what an item is made of
+def _item(  # noqa: PLR0913, PLR0917  the parts of an item
     kind: ItemType, text: str, entry: Entry, quote: str, reason: str, line: int = 0, end: int = 0
 ) -> Candidate:
     place = Place(entry, line or entry.start_line, end or line or entry.start_line, quote.strip())

@@ -1,6 +1,6 @@
 """The extractor that needs no key: labels first, then the few sentences that only sound like items.
 
-The latter are proposals that are said again after the votes, and phrases such as `we decided to` or `from now on`.
+Those are proposals repeated after the votes, and phrases such as `we decided to` or `from now on`.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from pipelines.store.spoken_lines import Line
 
 
-_MOST: Final = 5  # suggestions of a day that are kept
+_MOST: Final = 5  # suggestions kept per day
 _SAME: Final = 0.6
-_MOST_KNOWN, _MOST_LOOKED_AT = 2000, 200  # bounds the comparisons of a day, however long its log
-_FEW: Final = 5  # entries of speech that make a day a meeting, where they are a share of all its entries, too
+_MOST_KNOWN, _MOST_LOOKED_AT = 2000, 200  # limit the comparisons, however long the day's log
+_FEW: Final = 5  # entries of speech that make a day a meeting, if they are also a share of its entries
 _SHARE: Final = 3
 
 
 class RulesExtractor:
-    """Reads typed lines, the labels of meetings and code, and cue phrases. It asks nobody and never fails."""
+    """Reads typed lines, labels of meetings and code, and cue phrases. It calls nothing and never fails."""
 
     name: str = NAME
 
     def extract(self, request: ExtractionRequest) -> Extraction:
-        """Return the day's candidates in log order: what a label says with confidence high, the rest with medium."""
+        """Return the day's candidates in log order: labelled ones with high confidence, others with medium."""
         reader = LabelReader()
         read = [(entry, reader.read(entry)) for entry in request.entries]
         laid_down = [
@@ -50,30 +50,30 @@ class RulesExtractor:
             if one.start_line not in reader.taken or not is_typed(entry)
         ]
         suggested = list(_adopted(read, reader.taken))
-        # Where people speak, in the minutes of a meeting or in a chat, they think aloud.
+        # In minutes and chats people think aloud.
         speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in read)
         if speaking < _FEW or speaking * _SHARE < len(read):
             own = ((entry, lines) for entry, lines in read if voice_in(entry.text.partition("\n")[0]) is None)
             suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
-        labelled: dict[tuple[str, ...], Candidate] = {}  # what is said more than once in a day, where it is surest
+        labelled: dict[tuple[str, ...], Candidate] = {}  # repeated statements of a day, once, where they are surest
         for found in (reader.found, laid_down, reader.repeated):
             for one in sorted(found, key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line)):
                 labelled.setdefault((one.type, one.page_section, *words(one.text)), one)
-        said = sorted(labelled.values(), key=lambda one: one.start_line)
-        sure = [one for one in said if one.confidence is Confidence.HIGH]
-        unsure = [one for one in said if one.confidence is not Confidence.HIGH]
+        ordered = sorted(labelled.values(), key=lambda one: one.start_line)
+        sure = [one for one in ordered if one.confidence is Confidence.HIGH]
+        unsure = [one for one in ordered if one.confidence is not Confidence.HIGH]
         kept = [*sure, *_best([*unsure, *suggested], sure)]
         return Extraction(tuple(sorted(kept, key=lambda one: one.start_line)))
 
 
 def _lays_down(sentence: str) -> ItemType | None:
-    """Return what a sentence lays down in so many words: a rule, or a todo to be remembered."""
+    """Return the type that a sentence explicitly lays down: a rule, or a todo to remember."""
     cued = cue_of(sentence)
     return cued[0].type if cued and cued[0].family in {"rule", "reminder"} else None
 
 
 def _best(suggested: Iterable[Candidate], labelled: Iterable[Candidate]) -> list[Candidate]:
-    """Return the first suggestions, none of which says what another, or a label, already says."""
+    """Return the first suggestions that do not repeat each other or a labelled item."""
     known = [Counter(words(one.text)) for one in islice(labelled, _MOST_KNOWN)]
     kept: list[Candidate] = []
     for one in islice(suggested, _MOST_LOOKED_AT):
@@ -86,14 +86,14 @@ def _best(suggested: Iterable[Candidate], labelled: Iterable[Candidate]) -> list
     return kept
 
 
-# ---------------------------------------- a proposal that is said again, word for word, after the votes was adopted
+# ---------------------------------------- a proposal repeated word for word after the votes was adopted
 
 
 _VOTED = re.compile(r"\+1(?!\d)")
 _PROPOSER = re.compile(r"\s\*{1,2}\([^()\n]{1,60}\)\*{1,2}\s*$")
 _SAME_PROPOSAL: Final = 0.9
 _FEWEST_VOTES, _FEWEST_PROPOSED = 2, 3
-_MOST_LINES: Final = 120  # a proposal that was not adopted within so many lines was left
+_MOST_LINES: Final = 120  # a proposal not adopted within this many lines was dropped
 _MOST_OPEN: Final = 4
 
 
@@ -135,8 +135,8 @@ def _suggestion(kind: ItemType, text: str, entry: Entry, lines: tuple[int, int],
 
 
 # ---------------------------------------- phrases that suggest an item without a label
-# Four families, each right on text that nobody here wrote; `benchmarks/cues.py` counts them. A phrase counts only where
-# it opens a main clause that is stated, not asked, denied, reported or supposed.
+# Four families, each measured on outside text by `benchmarks/cues.py`. A phrase counts only if it opens a main clause
+# that is stated, not asked, denied, reported or supposed.
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,8 @@ class Cue:
 
     Args:
         family: its name.
-        type: what it suggests.
-        stems: small-letter pieces, one of which stands in every text that the pattern matches: a quick look first.
+        type: the type that it suggests.
+        stems: lower-case substrings, one of which is in every text that the pattern matches, for a quick first check.
         pattern: the phrase, with the words before it that may belong to it.
     """
 
@@ -161,7 +161,7 @@ _HOUR: Final = r"\d{1,2}(?:[:.]\d\d)?(?:[ ]?[ap]\.?m\b\.?)?"
 _DAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun"
 _NO_NAME: Final = r"(?:s?he|it|they|wh(?:at|o)\w*|that|this|if|when\w*|while|because|since|although|\w+one|\w+body)\b"
 _NAME: Final = rf"(?:the[ ]user|(?!{_NO_NAME})(?-i:[A-Z])[\w'-]{{1,20}}(?:[ ](?-i:[A-Z][a-z])[\w'-]{{1,20}})?)"
-# The verbs that rules are made of: `never confident` and `always visible` lay nothing down.
+# Verbs of rules: `never confident` and `always visible` lay nothing down.
 _VERBS: Final = "|".join(
     """accept access add allow alert answer approve archive ask assume attach avoid back backup base block book branch
     bring build bump buy cache call cancel catch change charge check checkpoint choose clean clear close comment commit
@@ -218,11 +218,11 @@ _FARTHEST: Final = 40  # characters before a phrase that opens a main clause
 
 
 def cue_of(sentence: str) -> tuple[Cue, str] | None:
-    """Return the cue of one cleaned sentence and its phrase, or None where it has none or does not state it."""
+    """Return the cue of a cleaned sentence and its phrase, or None if it has none or does not state it."""
     if sentence.endswith(("?", "…", "...", ":", ",", "-")) or sentence[:1] in "\"“'":
         return None
     if sentence.count("(") != sentence.count(")"):
-        return None  # a piece of a sentence
+        return None  # a fragment of a sentence
     low = sentence.lower()
     for cue in CUES:
         found = cue.pattern.search(sentence) if any(stem in low for stem in cue.stems) else None
@@ -242,7 +242,7 @@ def _is_stated(sentence: str, found: re.Match[str]) -> bool:
 
 
 def _suggested(entry: Entry, lines: Sequence[Line], taken: set[int]) -> Iterator[Candidate]:
-    """Yield what the cues of an entry suggest in the log's own voice, without the lines whose numbers are `taken`."""
+    """Yield the suggestions of an entry in the log's own voice, without the lines in `taken`."""
     low = entry.text.lower()
     if not any(stem in low for stem in STEMS):
         return
@@ -259,7 +259,7 @@ def _suggested(entry: Entry, lines: Sequence[Line], taken: set[int]) -> Iterator
 
 
 def _suggested_by(text: str, entry: Entry, lines: Sequence[Line]) -> Iterator[Candidate]:
-    """Yield what the sentences of a paragraph suggest."""
+    """Yield the suggestions of a paragraph's sentences."""
     for start, end in sentences(text):
         if end - start > _LONGEST:
             continue
@@ -267,7 +267,7 @@ def _suggested_by(text: str, entry: Entry, lines: Sequence[Line]) -> Iterator[Ca
         if (cued := cue_of(sentence)) and not is_procedural(sentence):
             first = text.count("\n", 0, start)
             last = first + quote.count("\n")
-            # A comment inside the sentence keeps it from standing there: its whole lines do.
+            # If a comment is inside the sentence, quote its whole lines instead.
             own = "\n".join(line.raw for line in lines[first : last + 1])
             places, why = (lines[0].number + first, lines[0].number + last), f"cue: {cued[1]}"
             yield _suggestion(cued[0].type, sentence, entry, places, quote if quote in own else own.strip(), why)

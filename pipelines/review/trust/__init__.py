@@ -1,1 +1,1 @@
-"""Whose word a candidate rests on, what in it instructs, what reads like an attack: the gate before the documents."""
+"""Whose word a candidate rests on, and what in it looks like an attack: the gate before the documents."""

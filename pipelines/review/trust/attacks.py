@@ -1,6 +1,6 @@
-"""What in outside words a person should see at a glance, and text made inert.
+"""Signs of an attack in outside text, and text made inert.
 
-The phrases decide nothing: where words came from does. They are a note beside what waits in Review.md.
+The phrases decide nothing: the source of the text does. They are hints beside an entry of Review.md.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pipelines.text import spelled_in_tags, turns_direction, without_unseen
 _KEPT: Final = r"(?:secrets?|passwords?|credentials?|tokens?|api ?keys?|private keys?|\.env|memory\.md|system prompt)"
 _PHRASES: Final = (
     (
-        "tells whoever reads it to set its instructions aside",
+        "asks its reader to ignore instructions",
         r"\b(?:ignore|disregard|forget|override|bypass)\b[^.;!?]{0,60}\b(?:instructions?|rules?|prompts?|told)\b",
     ),
     (
@@ -21,34 +21,34 @@ _PHRASES: Final = (
         r"[\[<][/|]{0,2} ?(?:system|inst|admin|owner|assistant|im_start)\b|\byou are (?:now|no longer) ",
     ),
     (
-        "would send out what is secret",
+        "would send out secrets",
         rf"\b(?:send|post|upload|forward|e-?mail|include|share|submit|append)\b[^.;!?]{{0,90}}\b{_KEPT}\b",
     ),
     (
-        "asks that something be kept from the owner",
+        "asks to hide something from the owner",
         r"\b(?:do not|don't|never|without) (?:tell|mention|inform|show|notify)",
     ),
-    ("would run what comes from elsewhere", r"\b(?:curl|wget|base64)\b[^|\n]{0,200}\| ?(?:sudo )?\w{0,6}sh\b"),
+    ("would run code from elsewhere", r"\b(?:curl|wget|base64)\b[^|\n]{0,200}\| ?(?:sudo )?\w{0,6}sh\b"),
 )
 _NOTES: Final = tuple((why, re.compile(pattern)) for why, pattern in _PHRASES)
 MOST: Final = 20_000
-"""Characters of a text that are looked at."""
+"""How many characters of a text to check."""
 
 
 def suspicion_of(text: str) -> str:
-    """Return what a person should mind about a text, as the end of a sentence that begins with *it*; or nothing.
+    """Return a warning about a text, as the end of a sentence that begins with *it*, or an empty string.
 
     Args:
-        text: words of a log, as they stand there.
+        text: text of a log, unchanged.
     """
     if spelled_in_tags(text) or turns_direction(text):
-        return "hides words in characters that no reader sees"
+        return "hides words in invisible characters"
     plain = " ".join(without_unseen(text[:MOST]).casefold().replace("*", "").split())
     return next((why for why, pattern in _NOTES if pattern.search(plain)), "")
 
 
 # ---------------------------------------- text made inert
-# what a document shows loads nothing, runs nothing and leads nowhere until a person wants it to.
+# A document loads nothing, runs nothing and links nowhere outside until a person wants it to.
 
 
 _LINK: Final = re.compile(
@@ -67,16 +67,16 @@ _LOADS: Final = (
     r"/?(?:img|a|script|iframe|object|embed|link|meta|svg|math|form|input|button|base|style|video|audio|source|track|"
     r"picture|frame|frameset|applet|body|html|head|template|portal)\b"
 )
-# Within a code span a tag is shown as it is written.
+# In a code span a tag is shown literally.
 _TAG: Final = re.compile(rf"(?<!`)<(?={_LOADS})|<(?={_LOADS}(?![^<>`\n]{{0,200}}>`))", re.IGNORECASE)
 _ROUNDS: Final = 4
 
 
 def made_inert(text: str) -> str:
-    """Return a text whose links and images lead nowhere; their words stay, and an address stays as code.
+    """Return a text with its outside links and images disabled; labels stay, and addresses become code.
 
-    A link within the memory stays one. What would run (`javascript:`, `data:`) is dropped; HTML that loads something
-    is shown as its text.
+    Links within the memory stay. What would run (`javascript:`, `data:`) is removed; HTML that loads something is
+    escaped.
     """
     if not any(mark in text for mark in ("](", "<", ":")):
         return text

@@ -1,6 +1,6 @@
-"""The gate: where each candidate's words come from, and whether a person is asked before it is believed.
+"""The gate: it decides each candidate's trust by its source, and whether a person must approve it.
 
-A prompt is no boundary, and neither is a model: whoever proposed a candidate, code decides here, and by no phrase.
+Neither a prompt nor a model is a security boundary: code decides here, whoever proposed a candidate, and by no phrase.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 # ---------------------------------------- the pipeline's own output
-# come back in a log or a transcript: it is no evidence, or a memory would prove itself.
+# In a log or a transcript it is no evidence; otherwise a memory would prove itself.
 
 
 _COMMENT: Final = re.compile(r"(?:<|&lt;)!-- (k[0-9a-f]{6,64})(?= )")
-# A hit of `curate search`, a citation of its tools, evidence as comments and `curate why` have it.
+# The forms of hits of `curate search`, of citations by its tools, and of evidence in comments and `curate why`.
 _DOCUMENT: Final = (
     r"(?:Logs|Projects|Areas|Resources|Archives|Sessions|State)/[^\s:#]{1,200}\.(?:md|jsonl)|"
     r"(?:MEMORY|USER|SOUL|Review)\.md"
@@ -53,11 +53,11 @@ _JSON: Final = re.compile(r'"(?:start_line|chunk_id|end_line)":\s?\d')
 
 
 def is_echo(lines: Iterable[str], ids: Container[str]) -> bool:
-    """Return whether lines of a log are what this program printed: items as rendered, hits, the startup context.
+    """Return whether log lines are this program's own output: rendered items, search hits, the startup context.
 
     Args:
         lines: the lines that a candidate rests on.
-        ids: the ids of all items. A comment with another id was not written by a run, and is for the attack reader.
+        ids: the ids of all items. A comment with an unknown id was not written by a run, and does not count.
     """
     return any(
         any(found[1] in ids for found in _COMMENT.finditer(line))
@@ -67,12 +67,12 @@ def is_echo(lines: Iterable[str], ids: Container[str]) -> bool:
 
 
 class Gate:
-    """Looks at the candidates of one night.
+    """Assigns trust to the candidates of one night.
 
     Args:
-        days: what was read, with all entries of each log.
-        seals: how to know whose words a captured line holds.
-        rules_from: `self` where rules of the agent's own journal are filed, `owner` where they wait, too.
+        days: the days read, with all entries of each log.
+        seals: prove whose words a captured line holds.
+        rules_from: `self` to file the agent's own rules, `owner` to hold them, too.
         ids: the ids of all items.
     """
 
@@ -81,19 +81,19 @@ class Gate:
         self._rules_from, self._ids = rules_from, ids
 
     def look(self, candidate: Candidate) -> Filed:
-        """Return a candidate as it may be kept: without unseen characters, inert where it is not the owner's.
+        """Return a candidate with its trust and source, without invisible characters, and inert if not the owner's.
 
-        One that rests on several places is trusted as little as the least of them. What is external names its source,
-        and makes no project; where it is a rule, a person is asked.
+        Its trust is the lowest of its places. An external candidate names its source and makes no project; if it is a
+        rule, a person must approve it.
         """
         looked = [self._word(candidate, place) for place in candidate.places]
         trust, source = max(looked, key=lambda one: list(Trust).index(one[0]))
         text, doubt = without_unseen(candidate.text), ""
         is_rule = candidate.type is ItemType.RULE
         if is_rule and trust is Trust.EXTERNAL:
-            doubt = f"is a rule that you did not lay down; its source is {source}"
+            doubt = f"it is a rule that you did not give; its source is {source}"
         elif is_rule and trust is Trust.SELF and self._rules_from == "owner":
-            doubt = "is a rule of the agent's own, and your settings take rules from you alone"
+            doubt = "it is the agent's own rule, and your settings accept rules only from you"
         first = candidate.entry.text.partition("\n")[0]
         return Filed(
             replace(
@@ -109,11 +109,11 @@ class Gate:
         )
 
     def word_of(self, entry: Entry, line: str) -> Trust:
-        """Return whose word a line of a log is, for what it does to items that stand: by it Todos are done.
+        """Return whose word a log line is when it speaks of existing items, for example to close todos.
 
         Args:
             entry: the entry.
-            line: the line of it. The memory's own words are nobody's word.
+            line: its line. The memory's own words are nobody's word.
         """
         if is_echo([line], self._ids):
             return Trust.UNTRUSTED
@@ -126,7 +126,7 @@ class Gate:
         return Trust.OWNER if trust is Trust.OWNER else Trust.SELF
 
     def _word(self, candidate: Candidate, place: Place) -> tuple[Trust, str]:
-        """Return whose word a candidate is as far as it rests on one place, and the source of what is external."""
+        """Return a candidate's trust by one of its places, and the source if it is external."""
         entry = place.entry
         return self._provenance.word(
             entry,

@@ -61,7 +61,7 @@ def test_a_secret_in_a_persons_note_stays_there_and_goes_nowhere_else(place: Pla
     for night in ("2026-03-01T02:00", "2026-03-02T02:00"):
         told = memory.curate("run", "--now", night, exits=1)
         assert "Daily/2026-02-06.md contains 1 secret" in told
-        assert "Daily/2026-02-06.md has something marked as private" in told
+        assert "Daily/2026-02-06.md holds text marked as private" in told
     assert changed(place.root, before) == []
     assert SECRET not in memory.git("log", "--all", "-p")
     assert SECRET not in memory.curate("items") + memory.curate("search", "Deploy") + memory.curate("search", SECRET)

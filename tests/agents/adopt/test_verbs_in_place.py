@@ -298,7 +298,7 @@ def test_a_project_that_is_over_is_proposed_and_archived(grown: Grown) -> None:
     waits = grown.ident("Do not use port 8080 for the gate.")
     grown.curate("review", waits, "--reject")
     told = grown.curate("run", now="2026-07-01T02:00")
-    assert "Curated/Projects/alpha.md may be over; Curated/Review.md asks whether to archive." in told
+    assert "Curated/Projects/alpha.md may be finished. Decide in Curated/Review.md whether to archive it." in told
     review = grown.memory.read("Curated/Review.md")
     assert "## archive: Curated/Projects/alpha.md <!-- review archive 2026-07-01 -->" in review
     grown.curate("run", now="2026-07-02T02:00")

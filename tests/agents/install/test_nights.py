@@ -158,7 +158,7 @@ def test_the_memorys_zone_is_the_timers(memory: Memory, system: System) -> None:
     assert "at 02:00 Asia/Kathmandu" in memory.curate("install", "--list")
     assert "this memory's days are cut in Asia/Kathmandu" in memory.curate("install", "cron")
     memory.write("curate.toml", 'timezone = "Europe/Atlantis"\n')
-    assert "no such time zone" in memory.curate("install", "systemd", exits=1)
+    assert "not a known time zone" in memory.curate("install", "systemd", exits=1)
 
 
 @pytest.mark.usefixtures("system")

@@ -99,7 +99,7 @@ def test_a_night_in_the_middle_of_a_stage_ends_cleanly_and_is_made_up(
     with run_lock(memory.root, "the test"):
         assert not (memory.root / ".curate/pending").exists()
     assert memory.git("status", "--porcelain").split() == [], "what a person wrote is committed, and nothing is half"
-    assert "failed: It was ended by SIGTERM" in memory.curate("status", exits=1)
+    assert "failed: It was stopped by SIGTERM" in memory.curate("status", exits=1)
     assert memory.curate("items").count(WORDS) == 0
 
     reader.config.write_text('providers = ["rules"]\n')
