@@ -23,6 +23,7 @@ from pipelines import __version__
 from pipelines.cli.options import memory_option
 from pipelines.cli.output import warn
 from pipelines.errors import BUG, EXPECTED, INTERRUPTED, USAGE, CurateError, Ended, NotWritable, NotYours
+from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,7 +178,11 @@ def run_cli(arguments: Sequence[str]) -> int:
 def _say(sentence: str, code: int) -> int:
     from pipelines.store.secrets import veil  # noqa: PLC0415  only what went wrong is looked through
 
-    warn(f"curate: {veil(sentence)}")
+    text = f"curate: {veil(sentence)}"
+    if code == BUG:  # the report is to be pasted as it is
+        print(escape_terminal(text), file=sys.stderr)  # noqa: T201  no line of it is wrapped
+    else:
+        warn(text)
     return code
 
 

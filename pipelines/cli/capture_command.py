@@ -13,7 +13,7 @@ import click
 
 from pipelines.agents.capture import capture_sessions, sessions_folder, transcripts_below
 from pipelines.cli.options import day_option, json_option, memory_option, now_option, open_memory
-from pipelines.cli.output import say, say_json, warn
+from pipelines.cli.output import count, day_shown, say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
 from pipelines.provider_settings import trust_settings
 from pipelines.text import escape_terminal_line
@@ -33,7 +33,7 @@ _HOOK_BYTES: Final = 1 << 20
 @click.option("--from", "agent", type=click.Choice(_AGENTS), help="Every session that this agent has kept.")
 @click.option("--hook", is_flag=True, help="Capture the session that a hook's JSON on standard input names.")
 @click.option("--project", metavar="NAME", default="", help="The sessions' project (else their working directory's).")
-@day_option("--since", "Leave out what was said before this day.")
+@day_option("--since", "Skip what was said before this day.")
 @json_option("Print what became of each transcript as a JSON array.")
 @memory_option
 @now_option
@@ -104,15 +104,15 @@ def _tell(found: Sequence[Captured]) -> None:
         for fault in one.faults:
             warn(f"{name}: {fault}; the rest was read.")
         if one.file and one.redacted:
-            lines = "1 line" if one.redacted == 1 else f"{one.redacted:,} lines"
-            warn(f"{name}: secrets in {lines} are redacted in the copy.")
+            warn(f"{name}: redacted secrets in {count(one.redacted, 'line')} of the copy.")
     new = [one for one in found if one.turns]
     if not new:
-        known = sum(bool(one.known) for one in found)
-        say(f"Nothing new in {known} {'session' if known == 1 else 'sessions'}.")
+        if known := sum(bool(one.known) for one in found):
+            say(f"Nothing new in {count(known, 'session')}.")
         return
     turns, owners = sum(one.turns for one in new), sum(one.owners for one in new)
     days = sorted({day for one in new for day in one.days})
-    span = days[0] if len(days) == 1 else f"{len(days)} days from {days[0]} to {days[-1]}"
-    sessions = f"{len(new):,} {'session' if len(new) == 1 else 'sessions'}"
-    say(f"Captured {turns:,} turns of {sessions}, {span}; {owners:,} of them yours.")
+    span = day_shown(days[0])
+    if len(days) > 1:
+        span = f"{len(days)} days from {span} to {day_shown(days[-1])}"
+    say(f"Captured {count(turns, 'turn')} of {count(len(new), 'session')}, {span}; {owners:,} of them yours.")

@@ -52,7 +52,7 @@ def safe(text: str) -> str:
 def say_quote(text: str, indent: str = "    ") -> None:
     """Print words of another, each line marked as such."""
     for line in safe(text).split("\n"):
-        say(f"{indent}| {without_pointer(line).rstrip()}")
+        say(f"{indent}| {without_pointer(line).rstrip()}", hang=f"{indent}| ")
 
 
 def say_steps(steps: Iterable[Step]) -> None:
@@ -60,7 +60,7 @@ def say_steps(steps: Iterable[Step]) -> None:
     for step in steps:
         shown = item_line(step.holding.item) if step.holding else step.id[:SHORT]
         indent = "  " * min(step.depth, _DEEPEST)
-        say(f"{indent}{step.relation} {shown}{_MARKS[step.mark] if step.mark else ''}")
+        say(f"{indent}{step.relation} {shown}{_MARKS[step.mark] if step.mark else ''}", hang=f"{indent}    ")
         if step.mark is None:
             say_outdated(step.outdated, f"{indent}  ")
 
@@ -68,4 +68,4 @@ def say_steps(steps: Iterable[Step]) -> None:
 def say_outdated(found: Iterable[Outdated], indent: str = "  ") -> None:
     """Print what an item rests on, and is over."""
     for one in found:
-        say(f"{indent}! {safe(str(one))}")
+        say(f"{indent}! {safe(str(one))}", hang=f"{indent}  ")

@@ -15,7 +15,7 @@ import click
 from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import confirm, item_named, open_document
 from pipelines.cli.options import day_option, json_option, with_memory, with_root
-from pipelines.cli.output import on_terminal, say, say_json, say_table, warn
+from pipelines.cli.output import day_shown, on_terminal, say, say_json, say_table, say_verbatim, warn
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
 from pipelines.night.manual import Deed, change_by_hand
@@ -61,8 +61,8 @@ _ID: Final = click.argument("ident", metavar="ID")
     multiple=True,
     help="Only these; may be repeated.",
 )
-@day_option("--as-of", "Only what held on this day, superseded since or not.")
-@day_option("--known-on", "As the memory held them by the end of this day, by git.")
+@day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
+@day_option("--known-on", "What the memory held at the end of this day, from git.", last=True)
 @json_option("Print a JSON array, with the evidence of each item.")
 @with_root
 def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
@@ -95,8 +95,10 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
         quotes = Quotes(root)
         say_json([listed_json(path, item, quotes) for path, item in found])
     else:
-        rows = [(item.id[:8], item.type, item.status, item.since, path, item.text) for path, item in found]
-        say_table(("id", "type", "status", "since", "document", "text"), rows)
+        rows = [(item.id[:8], item.type, item.status, day_shown(item.since), path, item.text) for path, item in found]
+        say_table(("id", "type", "status", "since", "document", "text"), rows, by=4)
+        if not rows:
+            warn("No item fits." if documents else "The memory holds no items yet. `curate run` reads the logs.")
 
 
 @click.command()
@@ -209,7 +211,8 @@ def _tell_rewriting(root: Path, prefix: str) -> None:
         raise UsageFault(f"Git's history holds no words of {ident}.", "There is nothing to rewrite.")
     if git.layout.in_place:
         say("# Files of yours that are committed, daily notes among them, are rewritten on the disk, too.")
-    say(*commands(root, git.repository.top, words, filter_repo=bool(shutil.which("git-filter-repo"))))
+    has_filter = bool(shutil.which("git-filter-repo"))
+    say_verbatim("\n".join(commands(root, git.repository.top, words, filter_repo=has_filter)))
 
 
 def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from datetime import date
@@ -26,11 +27,14 @@ memory_option: Final = click.option(
     "--memory",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The memory to work on (else CURATE_MEMORY, else the nearest folder upward with curate.toml).",
+    is_eager=True,  # the words for days are read in the memory's zone
+    help="The memory to use (default: CURATE_MEMORY, or the nearest folder upward with a curate.toml).",
 )
 """`--memory DIR`, passed on as `memory: Path | None`."""
 
-now_option: Final = click.option("--now", metavar="ISO-TIME", help="Act as of another moment (for replays and tests).")
+now_option: Final = click.option(
+    "--now", metavar="ISO-TIME", is_eager=True, help="Act as of another moment (for replays and tests)."
+)
 """`--now ISO-TIME`, passed on as `now: str | None`."""
 
 # A text may begin with a dash ("- [ ] buy milk"): what is no option of the verb is its text, checked by `words`.
@@ -43,21 +47,42 @@ def json_option(text: str = "Print one JSON object.") -> Callable[[Command], Com
 
 
 class Day(click.ParamType[str]):
-    """A day of the calendar, written `YYYY-MM-DD`."""
+    """A day as people say it: `2026-03-01`, `yesterday`, `Monday`, `"3 days ago"`, `"last week"`.
+
+    Args:
+        last: whether several days, as "last week" is, mean the last of them and not the first.
+    """
 
     name = "day"
 
+    def __init__(self, *, last: bool = False) -> None:
+        self._last = last
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  click
-        """Return the day as it is compared with others."""
-        try:
+        """Return the day as YYYY-MM-DD."""
+        from pipelines.clock import span_of  # noqa: PLC0415  help needs no days
+
+        with contextlib.suppress(ValueError):
             return date.fromisoformat(value).isoformat()
-        except ValueError:
-            self.fail(f"{value!r} is no day; write it like 2026-03-01.", param, ctx)
+        try:
+            return span_of(value or "(empty)", _today(ctx))[self._last]
+        except UsageFault as fault:
+            self.fail(str(fault), param, ctx)
 
 
-def day_option(name: str, text: str) -> Callable[[Command], Command]:
-    """Return an option that takes a day, with its help; passed on as `str | None`."""
-    return click.option(name, type=Day(), metavar="DAY", help=text)
+def _today(context: click.Context | None) -> str:
+    """Return the day that it is for the command: in the memory's zone, and as of `--now`."""
+    from pipelines.clock import day_of  # noqa: PLC0415  as above
+
+    given = context.params if context else {}
+    memory, now = given.get("memory"), given.get("now")  # an option that was not given has a mark of click's own here
+    _, settings, when = open_memory(memory if isinstance(memory, Path) else None, now if isinstance(now, str) else None)
+    return day_of(when, settings)
+
+
+def day_option(name: str, text: str, *, last: bool = False) -> Callable[[Command], Command]:
+    """Return an option that takes a day, as `Day` reads it, with its help; passed on as `str | None`."""
+    return click.option(name, type=Day(last=last), metavar="DAY", help=text)
 
 
 def with_root(command: Command) -> Command:

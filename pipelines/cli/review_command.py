@@ -10,7 +10,7 @@ import click
 from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import own_words
 from pipelines.cli.options import json_option, with_memory
-from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_table
+from pipelines.cli.output import count, day_shown, on_terminal, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
 from pipelines.night.answers import choice_keys, decide, named_question, questions
 from pipelines.store.evidence import Quotes
@@ -102,8 +102,11 @@ def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, 
     quotes, left = Quotes(root), len(waiting)
     for question in waiting:
         say("")
-        say_bold(clean(question.entry.title), f"   ({question.entry.kind}, since {question.entry.day}; {left} left)")
-        say(*_lines(question, quotes))
+        say_bold(
+            clean(question.entry.title),
+            f"   ({question.entry.kind}, since {day_shown(question.entry.day)}; {left} left)",
+        )
+        say(*_lines(question, quotes), hang="      ")
         keys = choice_keys(question.choices)
         while (key := click.getchar().lower()) not in {*keys, "s", "q"}:
             if key in {"\x03", "\x04", ""}:  # an interrupt ends the command
@@ -113,9 +116,7 @@ def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, 
         if key != "s":
             decide(question.id, keys[key])
             left -= 1
-    say(
-        f"{left} {'entry waits' if left == 1 else 'entries wait'} still." if left else "Nothing waits for you any more."
-    )
+    say(f"{count(left, 'entry still waits', 'entries still wait')}." if left else "Nothing is left to review.")
 
 
 def _lines(question: Question, quotes: Quotes) -> Iterator[str]:
@@ -138,8 +139,8 @@ def _lines(question: Question, quotes: Quotes) -> Iterator[str]:
 def _item(margin: str, item: Item, quotes: Quotes) -> Iterator[str]:
     yield f"{margin}{item.id} {item.type}: {item.text}"
     reason = f" ({item.reason})" if item.reason else ""
-    yield f"{margin}  since {item.since or '?'}, trust {item.trust}, confidence {item.confidence}{reason}"
+    yield f"{margin}  since {day_shown(item.since) or '?'}, trust {item.trust}, confidence {item.confidence}{reason}"
     for place in item.evidence:
         found = quotes.found(place)
-        said = clean(found.quote or "the words no longer stand there").replace("\n", f"\n{margin}    ")
+        said = clean(found.quote or "the words are no longer there").replace("\n", f"\n{margin}    ")
         yield f"{margin}  {found.path}:{found.start_line}: {said}"

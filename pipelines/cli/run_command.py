@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from pipelines.cli.manual_changes import diff_of
-from pipelines.cli.options import json_option, with_memory
-from pipelines.cli.output import dollars, on_terminal, say, say_json, warn
+from pipelines.cli.options import day_option, json_option, with_memory
+from pipelines.cli.output import dollars, on_terminal, say, say_json, say_verbatim, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and write nothing.")
-@click.option("--again", metavar="DAY", default="", help="Read that day's log anew, also what was deleted since.")
+@day_option("--again", "Read that day's log again, even what was deleted since.")
 @click.option(
     "--provider",
     metavar="NAME",
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 def curate_run(
     *,
     dry_run: bool,
-    again: str,
+    again: str | None,
     provider: str,
     estimate: bool,
     as_json: bool,
@@ -65,11 +65,11 @@ def curate_run(
     """
     root, settings, when = opened
     if again and again not in map(layout_of(root).day_of_log, list_files(root, LOGS, ".md")):
-        raise UsageFault(f"There is no log of {again}.", "Name a day as YYYY-MM-DD whose log is in Logs.")
+        raise UsageFault(f"There is no log for {again}.", f"Name a day that has a file in {LOGS}.")
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
 
     user = load_user_settings(os.environ, provider)
-    night, replies = night_of(root, settings, when, again, user)
+    night, replies = night_of(root, settings, when, again or "", user)
     if estimate:
         _tell_estimate(night, replies, as_json=as_json)
         return 0
@@ -134,7 +134,7 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
     if as_json:
         say_json({**plan.report.to_json(), "diff": diff})
     else:
-        say(diff.rstrip("\n") or "Nothing would change.")
+        say_verbatim(diff.rstrip("\n") or "Nothing would change.")
         say(f"\n{plan.report.summary()} (dry run: nothing was written)")
     return plan.report.exit_code
 

@@ -9,7 +9,17 @@ import click
 
 from pipelines.cli.manual_changes import diff_of
 from pipelines.cli.options import json_option, with_memory, with_root
-from pipelines.cli.output import dollars, say, say_json, say_table
+from pipelines.cli.output import (
+    count,
+    dollars,
+    moment_shown,
+    on_terminal,
+    say,
+    say_fields,
+    say_json,
+    say_table,
+    say_verbatim,
+)
 from pipelines.errors import EXPECTED, FINE, UsageFault
 from pipelines.night.run_history import Ended, all_runs, items_changed, named
 from pipelines.store.git import Git
@@ -45,9 +55,9 @@ def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
         rows = [
             (
                 one.id,
-                one.when,
+                moment_shown(one.when),
                 _what_changed(one),
-                _cost(one),
+                _cost(one, short=on_terminal()),
                 one.commit.commit[:10] if one.commit else "-",
                 _ending(one),
             )
@@ -78,7 +88,7 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
         git.check()
         plan = plan_undo(wish, git)
         if diff := diff_of(root, plan.changes).rstrip("\n"):
-            say(f"{diff}\n")
+            say_verbatim(f"{diff}\n")
         say(f"{plan.summary()} (dry run: nothing was written)")
     else:
         plan, commit = take_back(wish, git)
@@ -121,13 +131,15 @@ def curate_replay(*, run: str, as_json: bool, root: Path) -> int:
             }
         )
     elif replayed.same:
-        say(f"Same: run {replayed.run} comes to commit {replayed.commit[:10]} again.")
+        say(f"Same: replaying run {replayed.run} gives commit {replayed.commit[:10]} again.")
     else:
-        say(diff.rstrip("\n"))
-        say(f"\nDifferent: run {replayed.run} made {replayed.commit[:10]}, its replay {replayed.replayed[:10]}.")
+        say_verbatim(diff.rstrip("\n"))
+        say(f"\nDifferent: run {replayed.run} made {replayed.commit[:10]}; the replay made {replayed.replayed[:10]}.")
         if replayed.without_reply:
-            count = f"{replayed.without_reply} call{'' if replayed.without_reply == 1 else 's'}"
-            say(f"No reply is kept to {count}: replies age out, and another version of a prompt asks in other words.")
+            say(
+                f"{count(replayed.without_reply, 'call')} had no kept reply: replies expire, and a new version of a"
+                " prompt does not match old ones."
+            )
     return FINE if replayed.same else EXPECTED
 
 
@@ -146,15 +158,16 @@ def _what_changed(run: Run) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def _cost(run: Run) -> str:
-    """Return what a run cost: requests, tokens and money, or a dash where no report tells."""
-    if run.reported("model", "calls") is None:
+def _cost(run: Run, *, short: bool = False) -> str:
+    """Return what a run cost: requests, tokens and money, or in short the money alone; a dash if no model was asked."""
+    calls, usd = run.number("model", "calls"), run.reported("model", "usd")
+    if not calls:
         return "-"
-    calls = run.number("model", "calls")
+    if short:
+        return dollars(usd) if isinstance(usd, float) and usd else count(calls, "call")
     tokens = run.number("model", "input_tokens") + run.number("model", "output_tokens")
-    usd = run.reported("model", "usd")
     paid = f", {dollars(usd)}" if isinstance(usd, float) and usd else ""
-    return f"{calls:,} {'call' if calls == 1 else 'calls'}, {tokens:,} tokens{paid}"
+    return f"{count(calls, 'call')}, {tokens:,} tokens{paid}"
 
 
 def _ending(run: Run) -> str:
@@ -200,19 +213,21 @@ def _place_json(ident: str, one: ItemPlace | None) -> dict[str, object]:
 
 def _tell(run: Run, changes: Sequence[ItemChange]) -> None:
     commit = run.commit.commit if run.commit else "-"
-    say(f"Run       {run.id}\nDate      {run.when}\nEnded     {_ending(run)}\nCommit    {commit}")
+    read = ""
     if run.report and "entries" in run.report:
-        say(f"Read      {run.number('entries', 'read')} entries of {run.number('logs', 'read')} logs")
-    say(f"Changed   {_what_changed(run)}")
-    say(f"Cost      {_cost(run)}")
+        entries, logs = run.number("entries", "read"), run.number("logs", "read")
+        read = f"{count(entries, 'entry', 'entries')} of {count(logs, 'log')}"
+    fields = {"Run": run.id, "Date": moment_shown(run.when), "Ended": _ending(run), "Commit": commit, "Read": read}
+    fields |= {"Changed": _what_changed(run), "Cost": _cost(run)}
+    say_fields((label, text) for label, text in fields.items() if text)
     for change in changes:
         before, after = change.before, change.after
         if after:
             sign, how = ("~", f" ({', '.join(_aspects(before, after))})") if before else ("+", "")
-            say(f"  {sign} {change.id} {after.path}: {after.item.type}: {after.item.text}{how}")
+            say(f"  {sign} {change.id} {after.path}: {after.item.type}: {after.item.text}{how}", hang="      ")
         elif before:
-            say(f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}")
-    say(*(f"Note      {warning}" for warning in run.warnings))
+            say(f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}", hang="      ")
+    say_fields(("Note", warning) for warning in run.warnings)
 
 
 def _aspects(before: ItemPlace, after: ItemPlace) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines.cli.options import day_option, json_option, with_root
-from pipelines.cli.output import say_json_line, say_marked, warn
+from pipelines.cli.output import day_shown, say_json_line, say_marked, warn
 from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json, said
 from pipelines.search.filters import SOURCES, Filters, meta_of
 from pipelines.search.hits import CLOSE, OPEN
@@ -41,13 +41,13 @@ _TYPES, _TRUSTS, _SOURCES = (
 )
 @click.option("--type", "types", type=_TYPES, multiple=True, help="Only items of this type; may be repeated.")
 @click.option("--project", default="", metavar="NAME", help="Only what belongs to this project.")
-@day_option("--since", "Only what is of this day or later.")
-@day_option("--before", "Only what is of an earlier day.")
-@day_option("--as-of", "Only what held on this day, superseded since or not.")
+@day_option("--since", "Only what is from this day or later.")
+@day_option("--before", "Only what is from before this day.")
+@day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
 @click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Whose word.")
 @click.option("--source", "sources", type=_SOURCES, multiple=True, help="Where it stands.")
 @click.option("--meta", multiple=True, metavar="KEY=VALUE", help="Only documents whose front matter says so.")
-@day_option("--known-on", "In the memory as it was by the end of this day, by git.")
+@day_option("--known-on", "Search the memory as it was at the end of this day, from git.", last=True)
 @click.option("--flat", is_flag=True, help="Show lines of a log beside the items that rest on them.")
 @click.option("--overruled", is_flag=True, help="Also find lines that were rejected or wait for you.")
 @click.option("--explain", is_flag=True, help="Show every factor of each hit's score.")
@@ -96,7 +96,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
         hits, notes, found = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
         if as_json:
             say_json_line(hits_json(asked, hits, notes, found))
-        for line in () if as_json else hit_lines(asked, hits, found):
+        for line in () if as_json else hit_lines(asked, hits, found, day_shown):
             say_marked(line, OPEN, CLOSE)
         if filters.as_of and not hits:
             from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer

@@ -14,8 +14,8 @@ import click
 
 from pipelines.cli.item_lines import SHORT, item_line, safe, say_outdated, say_quote, say_steps
 from pipelines.cli.options import day_option, json_option, with_memory, with_root, words
-from pipelines.cli.output import answer, say, say_bold, say_json, warn
-from pipelines.clock import day_of
+from pipelines.cli.output import answer, day_shown, moment_shown, on_terminal, say, say_bold, say_json, warn
+from pipelines.clock import day_of, span_of
 from pipelines.errors import UsageFault
 from pipelines.queries.history import history_of
 from pipelines.queries.item_graph import Beliefs
@@ -51,9 +51,8 @@ def curate_why(*, item: str, as_json: bool, root: Path) -> None:
 def _tell_why(result: Why) -> None:
     item = result.item
     say_bold(item_line(item))
-    days = [f"since {item.since}"] if item.since else []
-    days += [f"until {item.until}"] if item.until else []
-    days += [f"confirmed {item.confirmed}"] if item.confirmed else []
+    dated = {"since": item.since, "until": item.until, "confirmed": item.confirmed}
+    days = [f"{word} {day_shown(day)}" for word, day in dated.items() if day]
     say(f"  {', '.join([result.holding.place, item.status, *days])}")
     say(f"  {whose(item)}, confidence {item.confidence}{', pinned' if item.pinned else ''}")
     if item.reason:
@@ -71,7 +70,7 @@ def _tell_why(result: Why) -> None:
     say(f"  extracted by {result.model}{prompt}" if result.model else "  written by a person")
     if brought := result.brought:
         commit = brought.commit
-        change = f"{', '.join(brought.changed)} by {_who(commit)} on {brought.day}"
+        change = f"{', '.join(brought.changed)} by {_who(commit)}, {day_shown(brought.day)}"
         say(f"  {change}, commit {commit.id[:10]}: {commit.subject}")
     else:
         say("  not committed yet")
@@ -100,7 +99,7 @@ def _tell_witness(witness: Witness) -> None:
         if witness.why_not:
             say(f"    behind it {place}, which {witness.why_not}")
             return
-        when = f", {witness.time}" if witness.time else ""
+        when = f", {moment_shown(witness.time)}" if witness.time else ""
         say(f"    said by the {witness.role}{when}, in {place}")
         say_quote(witness.text, "      ")
 
@@ -122,7 +121,7 @@ def _tell_history(result: History) -> None:
     words = ""
     for version in result.versions:
         commit = version.commit
-        say(f"{commit.when or 'not committed yet'}  {', '.join(version.changed)}")
+        say(f"{moment_shown(commit.when) or 'not committed yet'}  {', '.join(version.changed)}", hang="  ")
         source = f"{_who(commit)}, commit {commit.id[:10]}: {safe(commit.subject)}"
         say(f"  {source if commit.id else 'an edit by hand; the next run commits it'}")
         if version.item and not result.forgotten and version.item.text != words:
@@ -135,7 +134,7 @@ def _tell_history(result: History) -> None:
     if result.forgotten:
         say("  Its words were forgotten at a person's wish, and are not shown.")
     if result.buried and not result.holding:
-        say(f"It stands nowhere: it was {result.buried.reason} on {result.buried.day}.")
+        say(f"It is gone: it was {result.buried.reason} on {day_shown(result.buried.day)}.")
 
 
 def _who(commit: Commit) -> str:
@@ -165,8 +164,8 @@ def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
 
 @click.command()
 @click.argument("topic", nargs=-1, required=True)
-@day_option("--as-of", "What held on this day, superseded since or not.")
-@day_option("--known-on", "As the memory held it by the end of this day, by git.")
+@day_option("--as-of", "What held on this day, even if it was superseded since.", last=True)
+@day_option("--known-on", "What the memory held at the end of this day, from git.", last=True)
 @json_option()
 @with_root
 def curate_audit(*, topic: tuple[str, ...], as_of: str | None, known_on: str | None, as_json: bool, root: Path) -> None:
@@ -207,12 +206,12 @@ def _tell_audit(result: Audit) -> None:
     ):
         if entries := list(lines):
             say_bold(f"{title} ({len(entries)})")
-            say(*(f"  {entry}" for entry in entries))
+            say(*(f"  {entry}" for entry in entries), hang="      ")
 
 
 def _lines(one: Holding) -> str:
     """Return an item with its place, its days and whose word it is on a second line."""
-    days = f"{one.item.since}{f' until {one.item.until}' if one.item.until else ''}"
+    days = " until ".join(day_shown(day) for day in (one.item.since, one.item.until) if day)
     details = ", ".join(filter(None, (one.place, days, f"trust {one.item.trust}")))
     return f"{item_line(one.item)}\n    {details}"
 
@@ -244,9 +243,9 @@ def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
     above = ""
     for edge in sorted(edges, key=lambda edge: (edge.source, edge.kind, edge.target)):
         if edge.source != above:
-            say(_named(edge.source, beliefs))
+            say(_named(edge.source, beliefs), hang="    ")
         above = edge.source
-        say(f"  {edge.kind} {_named(edge.target, beliefs)}")
+        say(f"  {edge.kind} {_named(edge.target, beliefs)}", hang="      ")
     if not edges:
         say("There are no links.")
 
@@ -266,7 +265,7 @@ def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: 
     WHEN is a day (2026-04-09), a month (2026-04), today, yesterday, "this week", "last week", "this month" or "last
     month". Without it, the last seven days are told.
     """
-    from pipelines.queries.recap import recap, span_of  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.recap import recap  # noqa: PLC0415  the verb's work, not its help
     from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
 
     root, settings, moment = opened
@@ -275,7 +274,8 @@ def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: 
     if as_json:
         say_json([one.to_json() for one in found])
     for one in () if as_json else found:
-        say_bold(f"{one.day}, {date.fromisoformat(one.day):%A}")
+        day = date.fromisoformat(one.day)
+        say_bold(f"{day:%A}, {day.day} {day:%b %Y}" if on_terminal() else f"{one.day}, {day:%A}")
         say(*(f"  {safe(sentence.text)}" for sentence in one.sentences))
     if not (found or as_json):
         days = since if since == until else f"{since} to {until}"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
@@ -17,10 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.store.document import Document
-
-
-_ADVICE: Final = 'Give a day (2026-04-09), a month (2026-04), today, yesterday, "last week" or "last month".'
-_WEEK: Final = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,39 +41,6 @@ class Episode:
         """Return it as what `json` can write."""
         told = [{"text": one.text, "items": [*one.ids]} for one in self.sentences]
         return {"day": self.day, "path": episode_path(self.day), "sentences": told, "sessions": [*self.sessions]}
-
-
-def span_of(when: str, today: str) -> tuple[str, str]:
-    """Return the first and the last day that words mean: by no words the seven days up to today.
-
-    Args:
-        when: a day, a month, `today`, `yesterday`, `this` or `last` `week` or `month`. A week begins on Monday.
-        today: the memory's day.
-
-    Raises:
-        UsageFault: they mean no days.
-    """
-    words, now = " ".join(when.casefold().split()), date.fromisoformat(today)
-    monday, first = now - timedelta(days=now.weekday()), now.replace(day=1)
-    before = first - timedelta(days=1)
-    spans = {
-        "": (now - _WEEK + timedelta(days=1), now),
-        "today": (now, now),
-        "yesterday": (now - timedelta(days=1), now - timedelta(days=1)),
-        "this week": (monday, now),
-        "last week": (monday - _WEEK, monday - timedelta(days=1)),
-        "this month": (first, now),
-        "last month": (before.replace(day=1), before),
-    }
-    try:
-        if words not in spans:
-            begin = date.fromisoformat(words if words.count("-") > 1 else f"{words}-01")
-            after = (begin.replace(day=28) + timedelta(days=4)).replace(day=1)
-            spans[words] = (begin, begin if words.count("-") > 1 else after - timedelta(days=1))
-    except ValueError:
-        raise UsageFault(f"{when!r} means no days.", _ADVICE) from None
-    since, until = spans[words]
-    return since.isoformat(), until.isoformat()
 
 
 def recap(documents: Mapping[str, Document], since: str, until: str, project: str = "") -> list[Episode]:

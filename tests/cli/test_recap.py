@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines import Memory as Opened
+from pipelines.clock import span_of
 from pipelines.errors import UsageFault
 from pipelines.mcp import Tools
-from pipelines.queries.recap import span_of
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -34,7 +34,7 @@ def test_words_mean_days(when: str, span: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("when", ["soon", "2026-13", "2026-02-30", "12", "2026", "week", "--"])
 def test_what_means_no_days_is_named(when: str) -> None:
-    with pytest.raises(UsageFault, match="means no days"):
+    with pytest.raises(UsageFault, match="is not a day"):
         span_of(when, TODAY)
 
 
