@@ -16,7 +16,7 @@ from pipelines.text import escape_terminal_line
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pydantic import ValidationError
@@ -44,6 +44,15 @@ class CurateError(Exception):
 
     def __str__(self) -> str:
         return f"{self.sentence} {self.advice}".strip()
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return “Did you mean X?” with the known names that are nearest to a word, or nothing if none is near."""
+    import difflib  # noqa: PLC0415  only a mistake asks
+
+    names = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(word.casefold(), names, n=2, cutoff=0.7)
+    return f"Did you mean {' or '.join(names[one] for one in near)}?" if near else ""
 
 
 class Ended(KeyboardInterrupt):
@@ -237,9 +246,10 @@ class ModelFailed(CurateError):
 class UnknownItem(CurateError):
     """Raised when no item, or more than one, has the id that was named."""
 
-    def __init__(self, prefix: str, matches: Sequence[str]) -> None:
+    def __init__(self, prefix: str, matches: Sequence[str], near: str = "") -> None:
         several = f"The id {prefix} is not unique: {', '.join(matches[:5])}.", "Give more of its digits."
-        super().__init__(*(several if matches else (f"No item has the id {prefix}.", "`curate items` lists them.")))
+        none = f"No item has the id {prefix}.", near or "`curate items` lists them."
+        super().__init__(*(several if matches else none))
 
 
 class IndexUnusable(CurateError):
@@ -252,9 +262,9 @@ class IndexUnusable(CurateError):
 class UnknownRun(CurateError):
     """Raised when no run, or more than one, has the id or the commit that was named."""
 
-    def __init__(self, prefix: str, matches: Sequence[str]) -> None:
+    def __init__(self, prefix: str, matches: Sequence[str], near: str = "") -> None:
         several = f"The run {prefix} is not unique: {', '.join(matches[:5])}.", "Give more of its id."
-        none = f"No run has the id or the commit {prefix}.", "`curate runs` lists them."
+        none = f"No run has the id or commit {prefix}.", near or "`curate runs` lists them."
         super().__init__(*(several if matches else none))
 
 

@@ -22,12 +22,24 @@ import click
 from pipelines import __version__
 from pipelines.cli.options import memory_option
 from pipelines.cli.output import warn
-from pipelines.errors import BUG, EXPECTED, INTERRUPTED, USAGE, CurateError, Ended, NotWritable, NotYours
-from pipelines.text import escape_terminal
+from pipelines.errors import (
+    BUG,
+    EXPECTED,
+    INTERRUPTED,
+    USAGE,
+    CurateError,
+    Ended,
+    NotWritable,
+    NotYours,
+    UsageFault,
+    did_you_mean,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
+
+    from click.shell_completion import CompletionItem
 
 
 VERBS: Final = {
@@ -75,6 +87,7 @@ VERBS: Final = {
     "secrets": "List the values known to be secret; take one back.",
     "index": "Bring the search index up to date.",
     "models": "Say which embedder is used, or fetch the local one.",
+    "completion": "Print the script that completes with Tab in your shell.",
     "eval": "Measure search on questions of your own.",
 }
 _GROUPS: Final = {
@@ -88,7 +101,7 @@ _GROUPS: Final = {
     "install_commands": ("install", "uninstall"),
     "index_commands": ("index",),
     "models_commands": ("models",),
-    "serve_commands": ("mcp", "schedule", "context"),
+    "serve_commands": ("mcp", "schedule", "context", "completion"),
     "health_commands": ("status", "doctor"),
     "check_commands": ("check", "secrets"),
     "eval_commands": ("eval",),
@@ -105,6 +118,21 @@ class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         """Return the verbs in the order in which a newcomer needs them."""
         return list(VERBS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is meant; for an unknown verb, fail with the nearest known ones."""
+        if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            advice = did_you_mean(args[0], VERBS)
+            raise UsageFault(f"There is no verb “{args[0]}”.", f"{advice} `curate --help` lists all verbs.".strip())
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002  click's signature
+        """Return the verbs that begin so, without importing any."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks
+
+        return [CompletionItem(verb, help=text) for verb, text in VERBS.items() if verb.startswith(incomplete)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  as above
         """Return a verb's command, imported now, or None for an unknown one."""
@@ -123,7 +151,8 @@ class Verbs(click.Group):
 @click.group(
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Each verb has its own --help.",
+    epilog="Each verb has its own --help. To complete verbs, options and ids with the Tab key, put this into your"
+    ' ~/.bashrc: eval "$(curate completion bash)"',
 )
 @click.version_option(__version__, prog_name="curate")
 @memory_option
@@ -178,11 +207,7 @@ def run_cli(arguments: Sequence[str]) -> int:
 def _say(sentence: str, code: int) -> int:
     from pipelines.store.secrets import veil  # noqa: PLC0415  only what went wrong is looked through
 
-    text = f"curate: {veil(sentence)}"
-    if code == BUG:  # the report is to be pasted as it is
-        print(escape_terminal(text), file=sys.stderr)  # noqa: T201  no line of it is wrapped
-    else:
-        warn(text)
+    warn(f"curate: {veil(sentence)}", wrap=code != BUG)  # a report is pasted as it is
     return code
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines.agents.capture import capture_sessions, sessions_folder, transcripts_below
-from pipelines.cli.options import day_option, json_option, memory_option, now_option, open_memory
+from pipelines.cli.options import day_option, json_option, memory_option, now_option, open_memory, project_option
 from pipelines.cli.output import count, day_shown, say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
 from pipelines.provider_settings import trust_settings
@@ -32,7 +32,7 @@ _HOOK_BYTES: Final = 1 << 20
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--from", "agent", type=click.Choice(_AGENTS), help="Every session that this agent has kept.")
 @click.option("--hook", is_flag=True, help="Capture the session that a hook's JSON on standard input names.")
-@click.option("--project", metavar="NAME", default="", help="The sessions' project (else their working directory's).")
+@project_option("The project of the sessions (default: that of their working directory).")
 @day_option("--since", "Skip what was said before this day.")
 @json_option("Print what became of each transcript as a JSON array.")
 @memory_option

@@ -48,9 +48,11 @@ def curate_index(*, full: bool, describing: bool, as_json: bool, root: Path) -> 
     from pipelines.search.indexed_files import unread  # noqa: PLC0415  as above
 
     images = _describe(root) if describing else None
-    report = rebuild_index(root) if full else update_index(root)
-    with watch_for_people() as watch, watch.stage("embed"):
-        vectors, notes = embed(root, math.inf, watch.advance)
+    with watch_for_people() as watch:
+        with watch.stage("index"):
+            report = rebuild_index(root) if full else update_index(root)
+        with watch.stage("embed"):
+            vectors, notes = embed(root, math.inf, watch.advance)
     report = replace(report, partial=unread(root)[1])
     if as_json:
         done = asdict(report) | ({"vectors": vectors} if vectors else {})

@@ -14,7 +14,15 @@ import click
 
 from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import confirm, item_named, open_document
-from pipelines.cli.options import day_option, json_option, with_memory, with_root
+from pipelines.cli.options import (
+    complete_documents,
+    complete_ids,
+    day_option,
+    document_option,
+    json_option,
+    with_memory,
+    with_root,
+)
 from pipelines.cli.output import day_shown, on_terminal, say, say_json, say_table, say_verbatim, warn
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
@@ -42,7 +50,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 5
 _END: Final = "END-OF-WORDS"
 _PERL: Final = 'open F, "<", $ENV{WORDS}; chomp(@w = <F>)'
-_ID: Final = click.argument("ident", metavar="ID")
+_ID: Final = click.argument("ident", metavar="ID", shell_complete=complete_ids)
 
 
 @click.command()
@@ -53,7 +61,7 @@ _ID: Final = click.argument("ident", metavar="ID")
     multiple=True,
     help="Only these; may be repeated.",
 )
-@click.option("--document", metavar="NAME", help="Only those of one document: its path, id, title or file name.")
+@document_option("Only those in one document: its path, id, title or file name.")
 @click.option(
     "--status",
     "statuses",
@@ -138,7 +146,7 @@ def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
 
 @click.command()
 @_ID
-@click.argument("document")
+@click.argument("document", shell_complete=complete_documents)
 @with_memory
 def curate_move(ident: str, document: str, opened: OpenMemory) -> None:
     """Move an item to another document: its path, id, title or file name. It keeps its id, and links lead to it."""
@@ -248,7 +256,7 @@ def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) 
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_documents)
 @with_memory
 def curate_edit(*, name: str, opened: OpenMemory) -> None:
     """Edit the document NAME in your editor; it is checked before it is saved, and committed.

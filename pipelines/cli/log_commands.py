@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import TEXT_SETTINGS, with_memory, words
+from pipelines.cli.options import TEXT_SETTINGS, document_option, project_option, with_memory, words
 from pipelines.cli.output import say, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
@@ -16,6 +16,7 @@ from pipelines.store.item import ItemType
 from pipelines.store.layout import Kind
 from pipelines.store.secrets import format_found, load_redactor
 from pipelines.store.secrets.redact import without_private
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory
@@ -26,7 +27,7 @@ MAX_BYTES: Final = 1024 * 1024
 
 @click.command(context_settings=TEXT_SETTINGS)
 @click.argument("text", nargs=-1, required=True)
-@click.option("--project", default="", metavar="NAME", help="The project that the line belongs to.")
+@project_option("The project that the line belongs to.")
 @with_memory
 def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     """Append `- HH:MM TEXT` to today's log; a TEXT of `-` is read from standard input.
@@ -39,7 +40,8 @@ def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     if not given.strip():
         raise UsageFault("There is nothing to log.", "Give a TEXT, or pipe one in with `curate log -`.")
     line = load_redactor(root).redact(log_line(f"{when:%H:%M}", without_private(given), project))
-    append_line(root, day_of(when, settings), line.text)
+    path = append_line(root, day_of(when, settings), line.text)
+    say(f"{layout_of(root).real(path)}: {line.text}")
     if line.found:
         warn(f"curate log: {format_found(line.found)} redacted before it was written.")
 
@@ -60,7 +62,7 @@ def _standard_input() -> str:
 @click.command(context_settings=TEXT_SETTINGS)
 @click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
 @click.argument("text", nargs=-1, required=True)
-@click.option("--document", metavar="NAME", help="Where it goes: a document's path, id, title or file name.")
+@document_option("Where it goes: a document's path, id, title or file name.")
 @click.option("--anyway", is_flag=True, help="File it beside what says nearly the same, or otherwise.")
 @with_memory
 def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway: bool, opened: OpenMemory) -> None:

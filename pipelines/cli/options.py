@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.errors import UsageFault
+from pipelines.errors import CurateError, UsageFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
+    from click.shell_completion import CompletionItem
+
     from pipelines.settings import Settings
+    from pipelines.store.document import Document
 
     Command = Callable[..., Any]
     OpenMemory = tuple[Path, Settings, datetime]
@@ -83,6 +86,51 @@ def _today(context: click.Context | None) -> str:
 def day_option(name: str, text: str, *, last: bool = False) -> Callable[[Command], Command]:
     """Return an option that takes a day, as `Day` reads it, with its help; passed on as `str | None`."""
     return click.option(name, type=Day(last=last), metavar="DAY", help=text)
+
+
+def document_option(text: str) -> Callable[[Command], Command]:
+    """Return the option `--document NAME` with its help, which the shell completes; passed on as `str | None`."""
+    return click.option("--document", metavar="NAME", help=text, shell_complete=complete_documents)
+
+
+def project_option(text: str) -> Callable[[Command], Command]:
+    """Return the option `--project NAME` with its help, which the shell completes; passed on as `project: str`."""
+    return click.option("--project", metavar="NAME", default="", help=text, shell_complete=complete_projects)
+
+
+def complete_documents(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the file names of documents that begin so, for the shell."""
+    names = {path.rpartition("/")[2].removesuffix(".md"): one.title for path, one in _documents(context).items()}
+    return _beginning(begun, names)
+
+
+def complete_projects(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the file names of projects that begin so, for the shell."""
+    found = (one for path, one in _documents(context).items() if path.startswith("Projects/"))
+    return _beginning(begun, {one.id.rpartition("/")[2]: one.title for one in found})
+
+
+def complete_ids(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the ids of items that begin so, for the shell."""
+    items = (placed.item for one in _documents(context).values() for placed in one.items)
+    return _beginning(begun, {item.id: f"{item.type}: {item.text}" for item in items})
+
+
+def _beginning(begun: str, names: Mapping[str, str]) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks
+
+    return [CompletionItem(name, help=text) for name, text in names.items() if name and name.startswith(begun)]
+
+
+def _documents(context: click.Context) -> Mapping[str, Document]:
+    """Return the documents of the memory that is meant, or none if there is no memory to read."""
+    from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
+    from pipelines.store.user_layout import find_memory  # noqa: PLC0415  as above
+
+    given = (context.params.get("memory"), context.find_root().params.get("memory"))
+    with contextlib.suppress(CurateError, OSError):
+        return read_documents(find_memory(next((one for one in given if isinstance(one, Path)), None)))
+    return {}
 
 
 def with_root(command: Command) -> Command:

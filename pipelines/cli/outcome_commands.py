@@ -12,7 +12,7 @@ import click
 
 from pipelines.cli.item_lines import safe
 from pipelines.cli.manual_changes import own_words
-from pipelines.cli.options import json_option, with_memory
+from pipelines.cli.options import complete_ids, json_option, with_memory
 from pipelines.cli.output import say, say_json
 from pipelines.errors import UsageFault
 from pipelines.night.manual import Deed, change_by_hand
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pipelines.store.item import Item
 
 
-_IDS: Final = click.argument("items", metavar="ID...", nargs=-1, required=True)
+_IDS: Final = click.argument("items", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)
 _JSON: Final = json_option("Print a JSON array, an object for each item.")
 _MOST_NAMED: Final = 3
 _SAID: Final = {
@@ -138,7 +138,7 @@ def curate_retract(**given: Unpack[_Given]) -> None:
 
 
 @click.command()
-@click.argument("item", metavar="ID")
+@click.argument("item", metavar="ID", shell_complete=complete_ids)
 @click.argument("sentence")
 @click.option("--never-held", is_flag=True, help="The old sentence was wrong from the beginning.")
 @json_option("Print a JSON array: the item as it was corrected, with the new one's id in superseded_by.")

@@ -52,11 +52,11 @@ def say_fields(fields: Iterable[tuple[str, str]]) -> None:
         say(f"{label:<9} {text}", hang=" " * 10)
 
 
-def warn(*lines: str) -> None:
+def warn(*lines: str, wrap: bool = True) -> None:
     """Print lines for a person on standard error, apart from what a program reads as the answer."""
     for line in lines:
         text = escape_terminal(line)
-        print(_fitted(text) if sys.stderr.isatty() else text, file=sys.stderr)  # noqa: T201  as above
+        print(_fitted(text) if wrap and sys.stderr.isatty() else text, file=sys.stderr)  # noqa: T201  as above
 
 
 def say_bold(heading: str, more: str = "") -> None:

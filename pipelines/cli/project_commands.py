@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import confirm, project_named
-from pipelines.cli.options import TEXT_SETTINGS, with_memory, words
+from pipelines.cli.options import TEXT_SETTINGS, complete_projects, with_memory, words
 from pipelines.cli.output import say
 from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
@@ -46,7 +46,7 @@ def new(name: tuple[str, ...], opened: OpenMemory) -> None:
 
 
 @curate_project.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_projects)
 @click.argument("new_name")
 @with_memory
 def rename(name: str, new_name: str, opened: OpenMemory) -> None:
@@ -67,7 +67,7 @@ def rename(name: str, new_name: str, opened: OpenMemory) -> None:
 
 
 @curate_project.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_projects)
 @click.option("--yes", is_flag=True, help="Do not ask, though todos are open.")
 @with_memory
 def close(*, name: str, yes: bool, opened: OpenMemory) -> None:

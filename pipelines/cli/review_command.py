@@ -9,7 +9,7 @@ import click
 
 from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import own_words
-from pipelines.cli.options import json_option, with_memory
+from pipelines.cli.options import complete_ids, json_option, with_memory
 from pipelines.cli.output import count, day_shown, on_terminal, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
 from pipelines.night.answers import choice_keys, decide, named_question, questions
@@ -31,7 +31,7 @@ _SHOWN: Final = 12
 
 
 @click.command()
-@click.argument("ident", metavar="[ID]", required=False, default="")
+@click.argument("ident", metavar="[ID]", required=False, default="", shell_complete=complete_ids)
 @click.option("--accept", "word", flag_value="accept", help="Yes: restore, keep new, keep, archive, or close.")
 @click.option("--reject", "word", flag_value="reject", help="No: retract, drop, drop, keep, or keep.")
 @click.option("--choose", metavar="CHOICE", default="", help="One of the choices by its word, as “keep both”.")

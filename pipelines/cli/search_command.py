@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.options import day_option, json_option, with_root
+from pipelines.cli.options import day_option, json_option, project_option, with_root
 from pipelines.cli.output import day_shown, say_json_line, say_marked, warn
 from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json, said
 from pipelines.search.filters import SOURCES, Filters, meta_of
@@ -40,7 +40,7 @@ _TYPES, _TRUSTS, _SOURCES = (
     help=f"How many hits at most, up to {MOST} [default: {SHOWN}; {GIVEN} with --json or `-`].",
 )
 @click.option("--type", "types", type=_TYPES, multiple=True, help="Only items of this type; may be repeated.")
-@click.option("--project", default="", metavar="NAME", help="Only what belongs to this project.")
+@project_option("Only what belongs to this project.")
 @day_option("--since", "Only what is from this day or later.")
 @day_option("--before", "Only what is from before this day.")
 @day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)

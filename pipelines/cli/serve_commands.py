@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import memory_option, named_memory, now_option, with_root
+from pipelines.cli.options import memory_option, named_memory, now_option, project_option, with_root
+from pipelines.cli.output import say_verbatim
 from pipelines.clock import day_of, moment
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET
 from pipelines.queries.startup.fast import FORMATS, print_context
@@ -30,6 +31,24 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS: Final = 60.0
 """A machine's sleep does not count as waiting, so a scheduler that is not looked at would be hours late."""
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+@click.pass_context
+def curate_completion(context: click.Context, shell: str) -> None:
+    r"""Print the script that completes verbs, options, projects and ids with Tab in SHELL.
+
+    \b
+    bash: put this into ~/.bashrc:   eval "$(curate completion bash)"
+    zsh:  put this into ~/.zshrc:    eval "$(curate completion zsh)"
+    fish: run this once:
+      curate completion fish > ~/.config/fish/completions/curate.fish
+    """
+    from click.shell_completion import get_completion_class  # noqa: PLC0415  the verb's work, not its help
+
+    if made := get_completion_class(shell):
+        say_verbatim(made(context.find_root().command, {}, "curate", "_CURATE_COMPLETE").source())
 
 
 @click.command()
@@ -99,7 +118,7 @@ def _listening(daemon: Daemon) -> Callable[[], None]:
 @click.option(
     "--budget", type=click.IntRange(min=LEAST_BUDGET), default=BUDGET, show_default=True, help="The most tokens."
 )
-@click.option("--project", metavar="NAME", default="", help="Whose state to show (else the working directory's).")
+@project_option("The project whose state to show (default: that of the working directory).")
 @click.option("--query", metavar="TEXT", default="", help="Also show what a search for TEXT finds.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @with_root

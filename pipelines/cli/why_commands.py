@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.item_lines import SHORT, item_line, safe, say_outdated, say_quote, say_steps
-from pipelines.cli.options import day_option, json_option, with_memory, with_root, words
+from pipelines.cli.options import (
+    complete_ids,
+    day_option,
+    document_option,
+    json_option,
+    project_option,
+    with_memory,
+    with_root,
+    words,
+)
 from pipelines.cli.output import answer, day_shown, moment_shown, on_terminal, say, say_bold, say_json, warn
 from pipelines.clock import day_of, span_of
 from pipelines.errors import UsageFault
@@ -36,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("item", metavar="ID")
+@click.argument("item", metavar="ID", shell_complete=complete_ids)
 @json_option()
 @with_root
 def curate_why(*, item: str, as_json: bool, root: Path) -> None:
@@ -105,7 +114,7 @@ def _tell_witness(witness: Witness) -> None:
 
 
 @click.command()
-@click.argument("item", metavar="ID")
+@click.argument("item", metavar="ID", shell_complete=complete_ids)
 @json_option()
 @with_root
 def curate_history(*, item: str, as_json: bool, root: Path) -> None:
@@ -142,7 +151,7 @@ def _who(commit: Commit) -> str:
 
 
 @click.command()
-@click.argument("item", metavar="ID")
+@click.argument("item", metavar="ID", shell_complete=complete_ids)
 @json_option()
 @with_root
 def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
@@ -221,9 +230,7 @@ def _weak_line(found: tuple[Holding, str]) -> str:
 
 
 @click.command()
-@click.option(
-    "--document", metavar="NAME", help="Only links of one document's items: its path, id, title or file name."
-)
+@document_option("Only links of the items in one document: its path, id, title or file name.")
 @json_option("Print one JSON object: the items as nodes, and the links.")
 @with_root
 def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
@@ -256,7 +263,7 @@ def _named(ident: str, beliefs: Beliefs) -> str:
 
 @click.command()
 @click.argument("when", metavar="[WHEN]", nargs=-1)
-@click.option("--project", metavar="NAME", default="", help="Only what is about this project or area.")
+@project_option("Only what is about this project or area.")
 @json_option("Print one JSON list, an object a day.")
 @with_memory
 def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: OpenMemory) -> int:

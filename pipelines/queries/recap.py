@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipelines.errors import UsageFault
+from pipelines.errors import UsageFault, did_you_mean
 from pipelines.night.choose_document import Catalog
 from pipelines.night.episodes import episodes_in
 from pipelines.store.change_set import items_by_id
@@ -57,7 +57,10 @@ def recap(documents: Mapping[str, Document], since: str, until: str, project: st
     """
     page = Catalog(documents).names.get(slug(project), "") if project else ""
     if project and not page:
-        raise UsageFault(f"There is no page called {project}.", "`curate items` shows the pages that hold something.")
+        near = did_you_mean(slug(project), Catalog(documents).names)
+        raise UsageFault(
+            f"There is no page called {project}.", near or "`curate items` lists the pages that hold items."
+        )
     places = items_by_id(documents) if page else {}
     found = []
     for day, lines in episodes_in(documents):

@@ -114,7 +114,7 @@ def test_peoples_deletions_before_a_verb_are_understood_and_stay_when_it_is_undo
 def test_a_verb_that_cannot_be_put_back_whole_is_turned_back_item_by_item(memory: Memory) -> None:
     ident = str(first_night(memory)[FACT]["id"])
     memory.curate("pin", ident)
-    pin = memory.curate("runs", "--limit", "1").split("\t")[0]
+    pin = memory.curate("runs", "--limit", "1").split()[0]
     memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Fact: The host of the gateway is db1\n")
     night(memory, 13)
     memory.curate("undo", pin)

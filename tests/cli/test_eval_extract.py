@@ -135,8 +135,8 @@ def test_two_are_compared_side_by_side(
     monkeypatch.setattr(choose, "choose_extractor", lambda user: readers[user.providers[0]])
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a key")
     told = measure(capsys, folder, "--compare", "rules,anthropic").splitlines()
-    assert told[0].split("\t") == ["Decision", "2", "1", "1.000", "0.500", "0.667", "0", "-", "0.000", "0.000"]
-    assert told[2].split("\t")[:2] == ["all", "3"]
+    assert told[0].split() == ["Decision", "2", "1", "1.000", "0.500", "0.667", "0", "-", "0.000", "0.000"]
+    assert told[2].split()[:2] == ["all", "3"]
     assert [line.partition(":")[0] for line in told if "days" in line] == ["rules", "anthropic"]
     assert "0.4500 USD" in told[-1]
 

@@ -170,7 +170,7 @@ def test_eval_scores_words_meaning_and_both(filled: Memory, tmp_path: Path) -> N
         "hybrid": (1.0, 1.0),
     }
     assert modes["hybrid"]["mrr"] == 1.0
-    assert filled.curate("eval", "search", file).startswith("keyword\t0.750")
+    assert filled.curate("eval", "search", file).startswith("keyword  0.750")
 
 
 def test_eval_compares_all_three_ways_whatever_the_settings_search_by(filled: Memory, tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_as_of_a_day(filled: Memory) -> None:
     said = filled.curate("search", "boat", "--as-of", "2020-01-01")
     assert said == "Nothing was found.\nThe first day that the memory tells of is 2026-01-02.\n"
     for wrong in ("soon", "2026-02-30", ""):
-        assert "is no day; write it like 2026-03-01." in filled.curate("search", "boat", "--as-of", wrong, exits=2)
+        assert 'is not a day. Write 2026-04-09, "9 Apr"' in filled.curate("search", "boat", "--as-of", wrong, exits=2)
 
 
 def test_as_of_in_an_empty_memory(memory: Memory) -> None:

@@ -17,6 +17,7 @@ from pipelines.queries.startup.fast import find_root
 from pipelines.queries.startup.read import open_folder, suspicious
 from pipelines.store.whole_lines import append_whole
 
+_NARROW = 80
 _HOW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
@@ -45,10 +46,25 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
         line = f"- {hour:02}:{minute:02} {marker}{text.strip()}\n"
         if _may_be_known(root, line) or (suspicious(line) and _holds_secret(line)):
             return None
-        _append(root, day_text(settings.day_number(now)), line)
+        day = day_text(settings.day_number(now))
+        _append(root, day, line)
     except Exception:  # noqa: BLE001  the verb proper tries again, and says what is wrong
         return None
+    _tell(f"Logs/{day}.md: {line}")
     return 0
+
+
+def _tell(written: str) -> None:
+    """Print what was written and where; the line is in the log even if nobody can be told."""
+    if len(written) > _NARROW and os.isatty(1):
+        import textwrap
+
+        width = os.get_terminal_size(1).columns or _NARROW
+        written = textwrap.fill(written, width, break_long_words=False, break_on_hyphens=False) + "\n"
+    try:
+        os.write(1, written.encode())
+    except OSError:
+        return
 
 
 def _append(root: str, day: str, line: str) -> None:

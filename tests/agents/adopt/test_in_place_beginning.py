@@ -110,7 +110,7 @@ def test_it_is_shown_first_and_nothing_is_written_without_consent(place: Place) 
     before = fingerprint(vault(place.root))
     told = place.adopt()
     assert "Nothing was written" in told
-    assert "Daily/{YYYY}-{MM}-{DD}.md\t2\t" in told
+    assert ["Daily/{YYYY}-{MM}-{DD}.md", "2"] in [line.split()[:2] for line in told.splitlines()]
     assert "MEMORY.md is never written: what runs learn goes to Curated/MEMORY.md" in told
     assert "Nothing was written" in place.adopt("--print")
     told_json: dict[str, Any] = json.loads(place.adopt("--json", "--opt-in", "Projects/*.md"))

@@ -47,7 +47,7 @@ def test_several_notes_of_a_day_are_all_read_and_shown(place: Place) -> None:
     assert "It was mild." in memory.curate("items")
     memory.curate("run", "--again", "2026-02-02", "--now", "2026-03-03T02:00")
     assert memory.curate("items").count("It was mild.") == 1
-    assert "no log of 2026-02-20" in memory.curate("run", "--again", "2026-02-20", exits=2)
+    assert "no log for 2026-02-20" in memory.curate("run", "--again", "2026-02-20", exits=2)
 
 
 def test_a_secret_in_a_persons_note_stays_there_and_goes_nowhere_else(place: Place) -> None:
