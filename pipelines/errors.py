@@ -47,12 +47,12 @@ class CurateError(Exception):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return “Did you mean X?” with the known names that are nearest to a word, or nothing if none is near."""
+    """Return “Did you mean X?” with the known name that is nearest to a word, or nothing if none is near."""
     import difflib  # noqa: PLC0415  only a mistake asks
 
     names = {one.casefold(): one for one in known}
-    near = difflib.get_close_matches(word.casefold(), names, n=2, cutoff=0.7)
-    return f"Did you mean {' or '.join(names[one] for one in near)}?" if near else ""
+    near = difflib.get_close_matches(word.casefold(), names, n=1, cutoff=0.7)
+    return f"Did you mean {names[near[0]]}?" if near else ""
 
 
 class Ended(KeyboardInterrupt):

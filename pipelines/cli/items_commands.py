@@ -66,8 +66,9 @@ _ID: Final = click.argument("ident", metavar="ID", shell_complete=complete_ids)
     "--status",
     "statuses",
     type=click.Choice([s.value for s in Status], case_sensitive=False),
+    metavar="STATUS",
     multiple=True,
-    help="Only these; may be repeated.",
+    help=f"Only these: {', '.join(Status)}; may be repeated.",
 )
 @day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
 @day_option("--known-on", "What the memory held at the end of this day, from git.", last=True)

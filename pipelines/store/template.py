@@ -85,7 +85,7 @@ def named_documents(documents: Mapping[str, Document], name: str, shown: Callabl
     found = found or [path for path, one in documents.items() if wanted in map(str.casefold, aliases_of(one))]
     if not found:
         paths = sorted(shown(path).removesuffix(".md") for path in documents)
-        near = did_you_mean(name, [*paths, *(path.rpartition("/")[2] for path in paths)])
+        near = did_you_mean(name, paths if "/" in name else (path.rpartition("/")[2] for path in paths))
         known = f"There are: {', '.join(paths[:20])}." if paths else "There is none yet."
         raise UsageFault(f"There is no document {name}.", near or known)
     return found
