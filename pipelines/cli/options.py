@@ -1,4 +1,4 @@
-"""What verbs share before they begin: their common options, and the memory, settings and moment that these name."""
+"""The options that verbs share, and the memory, settings and moment that they name."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ now_option: Final = click.option(
 )
 """`--now ISO-TIME`, passed on as `now: str | None`."""
 
-# A text may begin with a dash ("- [ ] buy milk"): what is no option of the verb is its text, checked by `words`.
+# A text may begin with a dash ("- [ ] buy milk"), so unknown options are taken as text; `words` checks them.
 TEXT_SETTINGS: Final = {"ignore_unknown_options": True}
 
 
 def json_option(text: str = "Print one JSON object.") -> Callable[[Command], Command]:
-    """Return the option `--json` with its help, passed on as `as_json: bool`."""
+    """Return the option `--json` with its help; passed on as `as_json: bool`."""
     return click.option("--json", "as_json", is_flag=True, help=text)
 
 
@@ -53,7 +53,7 @@ class Day(click.ParamType[str]):
     """A day as people say it: `2026-03-01`, `yesterday`, `Monday`, `"3 days ago"`, `"last week"`.
 
     Args:
-        last: whether several days, as "last week" is, mean the last of them and not the first.
+        last: for words that mean several days ("last week"), take the last of them instead of the first.
     """
 
     name = "day"
@@ -134,7 +134,7 @@ def _documents(context: click.Context) -> Mapping[str, Document]:
 
 
 def with_root(command: Command) -> Command:
-    """Give a verb `--memory DIR`, passed on as `root: Path`, the memory that is meant."""
+    """Give a verb `--memory DIR`; passed on as `root: Path`, the memory to use."""
 
     @functools.wraps(command)
     def rooted(*, memory: Path | None, **given: Any) -> Any:  # noqa: ANN401  what options give, and the verb returns
@@ -146,7 +146,7 @@ def with_root(command: Command) -> Command:
 
 
 def with_memory(command: Command) -> Command:
-    """Give a verb `--memory DIR --now ISO-TIME`, passed on as `opened: OpenMemory`, what `open_memory` returns."""
+    """Give a verb `--memory DIR --now ISO-TIME`; passed on as `opened: OpenMemory`, which `open_memory` returns."""
 
     @functools.wraps(command)
     def opening(*, memory: Path | None, now: str | None, **given: Any) -> Any:  # noqa: ANN401  as above
@@ -159,34 +159,34 @@ def words(text: Sequence[str]) -> str:
     """Return the words of a text argument as one text.
 
     Raises:
-        UsageFault: one of them looks like an option that the verb does not have.
+        UsageFault: a word looks like an option that the verb does not have.
     """
     odd = next((word for word in text if re.fullmatch(r"--[a-z][a-z-]*(=.*)?", word)), None)
     if odd:
-        raise UsageFault(f"There is no option {odd}.", "Put -- before a text that begins with dashes.")
+        raise UsageFault(f"There is no option {odd}.", "Put -- before text that begins with dashes.")
     return " ".join(text)
 
 
 def named_memory(memory: Path | None) -> Path | None:
-    """Return the memory that the command line names, after the verb or before it, or None for the usual places.
+    """Return the memory that the command line names, after the verb or before it, or None.
 
-    These are CURATE_MEMORY and the nearest folder upward from the working directory, as `find_memory` has it.
+    Without a name, `find_memory` tries CURATE_MEMORY and then the working directory and the folders above it.
     """
     before: Path | None = click.get_current_context().find_root().params.get("memory")
     return memory or before
 
 
 def open_memory(memory: Path | None, now: str | None) -> OpenMemory:
-    """Return the memory that a command works on, its settings, and the moment at which the command acts.
+    """Return the memory that a command uses, its settings, and the moment at which the command acts.
 
     Args:
         memory: the value of `--memory` after the verb, or None.
         now: the value of `--now`, or None for the real clock.
 
     Raises:
-        NoMemory: the named folder holds no curate.toml, or nothing was named and none is found upward.
+        NoMemory: the named folder has no curate.toml, or none was named and none was found.
         BadSettings: curate.toml has faults.
-        UsageFault: `now` is no ISO time.
+        UsageFault: `now` is not an ISO time.
     """
     from pipelines.clock import moment  # noqa: PLC0415  with the settings, 100 ms that help need not pay
     from pipelines.settings import load_settings  # noqa: PLC0415  as above

@@ -1,4 +1,4 @@
-"""The verbs for runs: `curate runs` lists them, `undo` takes one back, `replay` repeats one from its kept replies."""
+"""The verbs for runs: `curate runs` lists them, `undo` undoes one, `replay` repeats one from its saved replies."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", required=False, default="")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many at most.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Show at most this many.")
 @json_option("Print JSON: an array, or an object for one RUN.")
 @with_root
 def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
-    """List the runs, newest first; with RUN (an id or a commit, or the start of one) show that one whole."""
+    """List the runs, newest first. With RUN (an id or commit, or the start of one), show that run in full."""
     git = Git(root)
     runs = all_runs(root, git)
     if run:
@@ -78,16 +78,16 @@ def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and write nothing.")
 @with_memory
 def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> None:
-    """Take RUN back as a commit of its own: a run's id or commit, or the start of one.
+    """Undo RUN (its id or commit, or the start of one) with a new commit.
 
-    Without RUN: the newest run that changed something and still stands. What it added goes and is not proposed again,
-    what it changed or moved is as before, and what was changed since stays. An undo is a run: undoing it brings back
-    what it took away.
+    Without RUN, undo the newest run that changed something. Items that the run added are removed and not proposed
+    again, items that it changed or moved are restored, and later changes are kept. An undo is itself a run that you can
+    undo.
     """
     from pipelines.night.undo import Wish, plan_undo, take_back  # noqa: PLC0415  only who takes back needs it
 
     if run and item:
-        raise UsageFault("A RUN and --item cannot both be meant.", "Name one of them.")
+        raise UsageFault("RUN and --item exclude each other.", "Give one of them.")
     root, *_ = opened
     git, wish = Git(root), Wish(*opened, run, item)
     if dry_run:
@@ -99,7 +99,7 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
     else:
         plan, commit = take_back(wish, git)
         say(f"{plan.summary()}{f' (commit {commit[:10]})' if commit else ''}.")
-    if not run and not item:  # whoever has edited since may have meant that, and an edit is no run
+    if not run and not item:  # the user may have meant a later edit, which is not a run
         say(f"That run was: {plan.run.subject} (commit {plan.run.commit[:10]}).")
     say(*(f"Note: {ident} {why}." for ident, why in sorted(plan.undone.kept.items())))
 
@@ -109,11 +109,11 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
 @json_option("Print JSON.")
 @with_root
 def curate_replay(*, run: str, as_json: bool, root: Path) -> int:
-    """Repeat RUN (an id or a commit, or the start of one) aside, without a network, and compare.
+    """Repeat RUN (an id or commit, or the start of one) offline, and compare the result.
 
-    It begins with the commit that the run began with and takes the replies that the run rests on; where one is not kept
-    any more, its day stays unread. Exit code 0: the same commit; 1: another, and the difference is shown. The memory is
-    left as it is.
+    The replay starts from the same commit and uses the saved replies of the models; if a reply has expired, its day
+    stays unread. Exit code 0 means the same commit, 1 a different one, with the difference shown. The memory is not
+    changed.
     """
     from pipelines.night.replay import replay  # noqa: PLC0415  help needs none of it
 
@@ -210,7 +210,7 @@ def _detail_json(run: Run, changes: Sequence[ItemChange]) -> dict[str, object]:
 
 
 def _place_json(ident: str, one: ItemPlace | None) -> dict[str, object]:
-    """Return an item where it stood, empty where it did not."""
+    """Return an item with its place, or an empty object if it did not exist."""
     if one is None:
         return {}
     item = one.item
@@ -237,7 +237,7 @@ def _tell(run: Run, changes: Sequence[ItemChange]) -> None:
 
 
 def _aspects(before: ItemPlace, after: ItemPlace) -> Iterator[str]:
-    """Yield what is different of an item, in a few words each."""
+    """Yield what changed about an item, in a few words each."""
     if before.path != after.path:
         yield f"moved from {before.path}"
     elif before.section != after.section:
@@ -249,4 +249,4 @@ def _aspects(before: ItemPlace, after: ItemPlace) -> Iterator[str]:
     if before.item.seen != after.item.seen or before.item.evidence != after.item.evidence:
         yield "confirmed" if after.item.seen >= before.item.seen else "evidence"
     if before.place == after.place and before.item == after.item:
-        yield "written otherwise"
+        yield "rewritten"
