@@ -1,4 +1,4 @@
-"""`curate review`: what waits for a person, decided on a terminal, item by item, or by a script."""
+"""`curate review`: decide what waits for a person, on a terminal item by item, or from a script."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ _SHOWN: Final = 12
 @click.argument("ident", metavar="[ID]", required=False, default="", shell_complete=complete_ids)
 @click.option("--accept", "word", flag_value="accept", help="Yes: restore, keep new, keep, archive, or close.")
 @click.option("--reject", "word", flag_value="reject", help="No: retract, drop, drop, keep, or keep.")
-@click.option("--choose", metavar="CHOICE", default="", help="One of the choices by its word, as “keep both”.")
-@click.option("--text", default="", metavar="SENTENCE", help="Let the item in with these words, as yours.")
+@click.option("--choose", metavar="CHOICE", default="", help="Decide by the name of a choice, such as “keep both”.")
+@click.option("--text", default="", metavar="SENTENCE", help="Accept the item in these words of yours.")
 @json_option("Print what waits as a JSON array.")
 @with_memory
 def curate_review(*, ident: str, word: str | None, choose: str, text: str, as_json: bool, opened: OpenMemory) -> None:
-    """Decide what waits in Review.md: on a terminal one after the other, or the one that ID names.
+    """Decide what waits in Review.md: on a terminal one by one, or only what ID names.
 
-    ID is the id of an item that waits, or of a whole entry, or its beginning. Without a terminal, and without ID, what
-    waits is listed. Every decision is committed at once, and `curate undo` takes it back.
+    ID is the id of a waiting item or entry, or the start of one. Without a terminal and ID, this lists what waits. Each
+    decision is committed at once, and `curate undo` reverts it.
     """
     root, settings, when = opened
     if (choose or word) and not ident:
-        raise UsageFault("It takes an ID to decide by a flag.", "`curate review` lists what waits.")
+        raise UsageFault("A decision needs an ID.", "`curate review` lists what waits.")
     if text and not (choose or word):
-        raise UsageFault("A text decides nothing.", "Give --choose or --accept with it.")
+        raise UsageFault("--text needs a decision.", "Add --accept or --choose.")
     if choose and word:
-        raise UsageFault("Two decisions cannot both be meant.", "Give --choose alone.")
+        raise UsageFault("--choose excludes --accept and --reject.", "Give only one of them.")
 
     def decide_and_tell(ident: str, word: str, text: str = "") -> None:
         decided, notes = decide(root, settings, when, ident, word, text)
@@ -120,7 +120,7 @@ def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, 
 
 
 def _lines(question: Question, quotes: Quotes) -> Iterator[str]:
-    """Yield what a person needs to decide: what and why, the items with the words they rest on, the choices."""
+    """Yield what a person needs to decide: the reason, the items with their quotes, and the choices."""
     entry = question.entry
     yield from (f"  {clean(line)}" for line in entry.why)
     for item in question.items[:_SHOWN]:

@@ -1,7 +1,7 @@
-"""The verbs that serve agents and machines.
+"""The verbs that serve agents and other programs.
 
-`curate mcp` serves the memory as tools of the Model Context Protocol, `schedule` stays and runs the nights, `context`
-prints what a new session should start with.
+`curate mcp` serves the memory as tools (MCP), `schedule` runs the nights in the foreground, `context` prints what
+a new session starts with, and `completion` prints what a shell needs to complete commands.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _LOOK_SECONDS: Final = 60.0
-"""A machine's sleep does not count as waiting, so a scheduler that is not looked at would be hours late."""
+"""Time asleep does not count as waiting, so a scheduler that is not woken regularly would run hours late."""
 
 
 @click.command()
@@ -56,7 +56,7 @@ def curate_completion(context: click.Context, shell: str) -> None:
 def curate_mcp(memory: Path | None) -> None:
     """Serve the memory to an agent over standard input and output (MCP): search, read, context, log.
 
-    An agent's client starts it; `curate install` tells the client so.
+    The agent's client starts it; `curate install` sets that up.
     """
     from pipelines.mcp import serve  # noqa: PLC0415  the verb's work, not its help
 
@@ -66,10 +66,10 @@ def curate_mcp(memory: Path | None) -> None:
 @click.command("schedule")
 @with_root
 def curate_schedule(*, root: Path) -> None:
-    """Stay in the foreground and run each night at its time, capture sessions, and keep the index fresh.
+    """Run every night in the foreground, capture sessions, and keep the index up to date.
 
-    For containers and servers; elsewhere a timer does (`curate install`). The times are in curate.toml, [schedule].
-    SIGTERM and SIGINT end it, SIGHUP lets it read the settings again. What it does goes to standard error, a line each.
+    This is for containers and servers; elsewhere use a timer (`curate install`). Set the times in [schedule] in
+    curate.toml. SIGTERM and SIGINT end it, and SIGHUP reloads the settings. It logs to standard error.
     """
     from pipelines.night.schedule import Daemon, World  # noqa: PLC0415  as above
     from pipelines.night.schedule_jobs import Children, log  # noqa: PLC0415  as above
@@ -88,11 +88,10 @@ def curate_schedule(*, root: Path) -> None:
 
 
 def _listening(daemon: Daemon) -> Callable[[], None]:
-    """Take in signals from now on, and return how to begin to act on them, in a thread of its own.
+    """Collect signals from now on, and return a function that starts the thread which acts on them.
 
-    A signal's handler may come while the scheduler holds a lock, so it does nothing: the signal's number waits in a
-    pipe, which stays open until the process ends. Without the thread no signal would end the daemon, so the daemon
-    ends with it, whatever happens.
+    A handler may run while the scheduler holds a lock, so it does nothing itself: the signal's number waits in a pipe,
+    which stays open until the process ends. If the thread dies, it stops the daemon, which no signal could end.
     """
     heard, written = os.pipe()
     os.set_blocking(written, False)
@@ -116,19 +115,23 @@ def _listening(daemon: Daemon) -> Callable[[], None]:
 
 @click.command()
 @click.option(
-    "--budget", type=click.IntRange(min=LEAST_BUDGET), default=BUDGET, show_default=True, help="The most tokens."
+    "--budget",
+    type=click.IntRange(min=LEAST_BUDGET),
+    default=BUDGET,
+    show_default=True,
+    help="How many tokens at most.",
 )
 @project_option("The project whose state to show (default: that of the working directory).")
-@click.option("--query", metavar="TEXT", default="", help="Also show what a search for TEXT finds.")
+@click.option("--query", metavar="TEXT", default="", help="Also show the results of a search for TEXT.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @with_root
 @now_option
 def curate_context(budget: int, project: str, query: str, form: str, root: Path, now: str | None) -> None:
-    """Print what a new session should start with.
+    """Print what a new session starts with.
 
-    SOUL.md, USER.md, MEMORY.md, the project's document, the logs of yesterday and today, and a line on the memory's
-    health, all together under the budget; a line says what was cut. With --format claude-code it answers as a
-    SessionStart hook, and never fails: what is wrong is a line of the answer.
+    That is SOUL.md, USER.md, MEMORY.md, the project's document, the logs of yesterday and today, and a line on the
+    memory's health, cut to the budget. With --format claude-code it answers as a SessionStart hook, and reports errors
+    in the answer instead of failing.
     """
     day = None
     if now:

@@ -1,7 +1,7 @@
-"""The verbs that answer for what is believed.
+"""The verbs that explain what is believed.
 
-`curate why` tells what an item rests on, `history` what it was, `impact` what rests on it; `audit` shows all about a
-topic by how well it stands, and `graph` the links of items. `recap` tells what happened on some days.
+`curate why` shows what an item rests on, `history` its past, `impact` what depends on it, `audit` everything about a
+topic, and `graph` the links between items. `recap` shows what happened on some days.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ if TYPE_CHECKING:
 @json_option()
 @with_root
 def curate_why(*, item: str, as_json: bool, root: Path) -> None:
-    """Say why the item ID is believed; the beginning of an id is enough.
+    """Show why the item ID is believed; the start of an id is enough.
 
-    Shown are the words of the log that it rests on, what was said in the session behind them, the run, the model and
-    the version of its prompt that extracted it, the commit that brought it, and all that it rests on by its links.
+    This shows the words of the log that it rests on, what was said in the session behind them, the run, model and
+    prompt version that extracted it, the commit that added it, and the items it rests on.
     """
     answer(why(root, Git(root), item), _tell_why, as_json=as_json)
 
@@ -71,7 +71,7 @@ def _tell_why(result: Why) -> None:
     for witness in result.witnesses:
         _tell_witness(witness)
     if not result.witnesses:
-        say("  none: a person wrote it" if not item.by else "  none is named")
+        say("  none: a person wrote it" if not item.by else "  none given")
     elif item.seen > len(result.witnesses):
         say(f"  seen {item.seen} times; the first and the last place are kept")
     say_bold("Origin")
@@ -84,11 +84,11 @@ def _tell_why(result: Why) -> None:
     else:
         say("  not committed yet")
     if result.part_of:
-        say(f"  told of in {', '.join(result.part_of)}")
+        say(f"  mentioned in {', '.join(result.part_of)}")
     for title, steps in (
         ("Rests on", result.grounds),
-        ("Took the place of", result.superseded),
-        ("Gave way to", result.successors),
+        ("Replaced", result.superseded),
+        ("Replaced by", result.successors),
     ):
         if steps:
             say_bold(title)
@@ -99,7 +99,7 @@ def _tell_witness(witness: Witness) -> None:
     found = witness.found
     lines = f"{found.start_line}" if found.start_line == found.end_line else f"{found.start_line}-{found.end_line}"
     if found.quote is None:
-        say(f"  {found.path}:{lines}: the words stand there no longer")
+        say(f"  {found.path}:{lines}: the words are no longer there")
         return
     say(f"  {found.path}:{lines}")
     say_quote(found.quote)
@@ -118,9 +118,9 @@ def _tell_witness(witness: Witness) -> None:
 @json_option()
 @with_root
 def curate_history(*, item: str, as_json: bool, root: Path) -> None:
-    """Show every wording and state that the item ID had, oldest first: when, by which commit, and who changed it.
+    """Show every wording and status of the item ID, oldest first: when, in which commit, and who changed it.
 
-    The beginning of an id is enough. An item is followed wherever it stood, and also when it was deleted since.
+    The start of an id is enough. This follows items that were moved, and finds items that were deleted.
     """
     answer(history_of(root, Git(root), item), _tell_history, as_json=as_json)
 
@@ -141,7 +141,7 @@ def _tell_history(result: History) -> None:
         if version.path:
             say(f"  in {version.path}, {version.item.status if version.item else ''}")
     if result.forgotten:
-        say("  Its words were forgotten at a person's wish, and are not shown.")
+        say("  Its words were forgotten on request and are not shown.")
     if result.buried and not result.holding:
         say(f"It is gone: it was {result.buried.reason} on {day_shown(result.buried.day)}.")
 
@@ -155,10 +155,10 @@ def _who(commit: Commit) -> str:
 @json_option()
 @with_root
 def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
-    """Show what would come into question with the item ID; the beginning of an id is enough.
+    """Show what would be in doubt without the item ID; the start of an id is enough.
 
-    That is what rests on it, is supported by it, is made of it or follows on it, whatever rests on those in turn, and
-    what it took the place of. What is believed and rests on something that is over is marked with `!`.
+    That is everything that rests on it, directly or through other items, and what it replaced. `!` marks an item that
+    is believed but rests on one that no longer holds.
     """
     holding, steps = impact(root, item)
     if as_json:
@@ -167,7 +167,7 @@ def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
         return
     say_bold(item_line(holding.item))
     if not steps:
-        say("  Nothing rests on it.")
+        say("  Nothing depends on it.")
     say_steps(steps)
 
 
@@ -178,10 +178,9 @@ def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
 @json_option()
 @with_root
 def curate_audit(*, topic: tuple[str, ...], as_of: str | None, known_on: str | None, as_json: bool, root: Path) -> None:
-    """Show all that the agent believes about TOPIC: what holds, what held once, and what stands on weak ground.
+    """Show everything the agent believes about TOPIC: what holds, what once held, and what is poorly supported.
 
-    TOPIC is a document's name, for all of its items, or words: then the items that say them all, and those that a
-    search finds.
+    TOPIC is a document's name, for all its items, or words, for items that contain them all or that a search finds.
     """
     from pipelines.queries.audit import audit  # noqa: PLC0415  an audit rests on the night's rules, too
 
@@ -210,8 +209,8 @@ def _tell_audit(result: Audit) -> None:
         (f"Waiting in {result.review}", map(_lines, result.waiting)),
         ("Low confidence", map(_weak_line, result.unsure)),
         ("Without evidence", map(_weak_line, result.unproven)),
-        ("Not confirmed for long", map(_weak_line, result.faded)),
-        ("Resting on what is over", map(_weak_line, result.outdated)),
+        ("Not confirmed lately", map(_weak_line, result.faded)),
+        ("Resting on what no longer holds", map(_weak_line, result.outdated)),
     ):
         if entries := list(lines):
             say_bold(f"{title} ({len(entries)})")
@@ -219,7 +218,7 @@ def _tell_audit(result: Audit) -> None:
 
 
 def _lines(one: Holding) -> str:
-    """Return an item with its place, its days and whose word it is on a second line."""
+    """Return an item, with its place, days and trust on a second line."""
     days = " until ".join(day_shown(day) for day in (one.item.since, one.item.until) if day)
     details = ", ".join(filter(None, (one.place, days, f"trust {one.item.trust}")))
     return f"{item_line(one.item)}\n    {details}"
@@ -231,7 +230,7 @@ def _weak_line(found: tuple[Holding, str]) -> str:
 
 @click.command()
 @document_option("Only links of the items in one document: its path, id, title or file name.")
-@json_option("Print one JSON object: the items as nodes, and the links.")
+@json_option("Print one JSON object with the items as nodes, and the links.")
 @with_root
 def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
     """Show the links between items: because, supports, contradicts, supersedes, related, part-of, next, merged-into."""
@@ -258,19 +257,19 @@ def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
 
 
 def _named(ident: str, beliefs: Beliefs) -> str:
-    return item_line(beliefs.by_id[ident].item) if ident in beliefs.by_id else f"{ident[:SHORT]} (stands nowhere)"
+    return item_line(beliefs.by_id[ident].item) if ident in beliefs.by_id else f"{ident[:SHORT]} (no longer exists)"
 
 
 @click.command()
 @click.argument("when", metavar="[WHEN]", nargs=-1)
 @project_option("Only what is about this project or area.")
-@json_option("Print one JSON list, an object a day.")
+@json_option("Print a JSON array with an object for each day.")
 @with_memory
 def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: OpenMemory) -> int:
-    """Say what happened: the episodes of WHEN, in order.
+    """Show what happened: the episodes of WHEN, in order.
 
-    WHEN is a day (2026-04-09), a month (2026-04), today, yesterday, "this week", "last week", "this month" or "last
-    month". Without it, the last seven days are told.
+    WHEN is a day (2026-04-09, "9 Apr", yesterday, Monday, "3 days ago"), a month (2026-04), or "this week", "last
+    week", "this month" or "last month". The default is the last seven days.
     """
     from pipelines.queries.recap import recap  # noqa: PLC0415  the verb's work, not its help
     from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
@@ -286,5 +285,5 @@ def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: 
         say(*(f"  {safe(sentence.text)}" for sentence in one.sentences))
     if not (found or as_json):
         days = since if since == until else f"{since} to {until}"
-        say(f"Nothing is told of {days}{f' about {project}' if project else ''}. `curate run` writes episodes.")
+        say(f"There is no episode for {days}{f' about {project}' if project else ''}. `curate run` writes them.")
     return 0
