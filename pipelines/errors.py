@@ -181,8 +181,8 @@ class TooMuchFromGit(GitFault):
     def __init__(self, command: str, most: int) -> None:
         super().__init__(
             f"git {command} returned more than {most:,} bytes, the most that is read at once.",
-            "The memory or its history has a file far larger than notes are. Run `git count-objects -vH` in the memory to"
-            " see its size, and move large files out of the memory.",
+            "The memory or its history has a file far larger than notes are. Run `git count-objects -vH` in the memory"
+            " to see its size, and move large files out of the memory.",
         )
 
 

@@ -67,7 +67,7 @@ def test_nights_of_the_rules_with_peoples_edits_between(memory: Memory) -> None:
     for run in runs:
         same(memory, run)
     said = memory.curate("replay", runs[0])
-    assert said.startswith(f"Same: run {runs[0]} comes to commit ")
+    assert said.startswith(f"Same: replaying run {runs[0]} gives commit ")
 
 
 @pytest.mark.parametrize(

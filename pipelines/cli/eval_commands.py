@@ -87,7 +87,7 @@ def curate_eval_extract(folder: Path, *, provider: str, compare: str, days: int 
     """Score an extractor on DIR, which holds Logs/YYYY-MM-DD.md and gold.jsonl with the items in them.
 
     A line of gold.jsonl is {"date": "2026-01-02", "type": "Decision", "text": "..."}. The result shows precision,
-    recall and F1 by type, how many candidates were dropped because the log does not support them, and calls, tokens and cost.
+    recall and F1 by type, how many candidates the log does not support, and calls, tokens and cost.
     No memory is read or written. NAME is a provider, as in your settings. A model is called, and paid, for every day;
     limit that with --days.
     """

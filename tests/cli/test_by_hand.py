@@ -133,8 +133,8 @@ def test_a_project_is_made_from_its_template_once(memory: Memory) -> None:
     assert "kind: project\n" in memory.read("Projects/kestrel-two.md")
     assert "# Kestrel Two\n" in memory.read("Projects/kestrel-two.md")
     assert "[Kestrel Two](Projects/kestrel-two.md)" in memory.read("MEMORY.md")
-    assert "goes by the name" in memory.curate("project", "new", "kestrel two", exits=2)
-    assert "is no name" in memory.curate("project", "new", "!!", exits=2)
+    assert "already has the name" in memory.curate("project", "new", "kestrel two", exits=2)
+    assert "cannot be a project" in memory.curate("project", "new", "!!", exits=2)
     assert "taken back" in memory.curate("undo")
     assert not (memory.root / "Projects/kestrel-two.md").exists()
 
@@ -168,7 +168,7 @@ def test_a_renamed_project_keeps_its_items_and_answers_to_its_old_name(memory: M
 def test_a_name_that_is_taken_or_the_same_renames_nothing(memory: Memory) -> None:
     first_night(memory)
     memory.curate("project", "new", "Beta")
-    assert "goes by the name" in memory.curate("project", "rename", "Beta", "ALPHA", exits=2)
+    assert "already has the name" in memory.curate("project", "rename", "Beta", "ALPHA", exits=2)
     assert "is called Beta already" in memory.curate("project", "rename", "Beta", "Beta")
     assert "There is no document Gamma" in memory.curate("project", "rename", "Gamma", "x", exits=2)
 

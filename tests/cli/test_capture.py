@@ -219,7 +219,7 @@ def test_an_agents_own_folder_is_found(memory: Memory, tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("arguments", "code", "why"),
     [
-        ([], 2, "Nothing says what to capture"),
+        ([], 2, "It is not clear what to capture"),
         (["/nowhere/a.jsonl"], 2, "does not exist"),
         (["--from", "codex"], 2, "does not exist"),
         (["--since", "soon", "x"], 2, "is not a day"),

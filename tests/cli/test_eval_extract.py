@@ -148,7 +148,7 @@ def test_the_cost_of_a_model_without_a_price_is_not_made_up(
     extractor.spent = (Spent("openai:some-model-of-mine", 1, Usage(10, 10)),)
     chosen(monkeypatch, extractor)
     assert score(capsys, folder)["usd"] is None
-    assert "cost not known" in measure(capsys, folder)
+    assert "unknown cost" in measure(capsys, folder)
 
 
 def test_a_day_that_fails_counts_as_not_found(

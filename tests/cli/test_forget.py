@@ -165,7 +165,7 @@ def test_the_commands_for_history_are_printed_not_run_and_do_what_they_say(memor
         assert "[forgotten]" in memory.git("log", "-p", "--all")
         assert memory.git("fsck", "--unreachable") == ""
         assert "nothing is broken" in memory.curate("check")
-        assert "holds no words" in memory.curate("forget", ident, "--from-history", exits=2)
+        assert "has no words" in memory.curate("forget", ident, "--from-history", exits=2)
         assert night(memory, 13)["commit"] is None
 
 

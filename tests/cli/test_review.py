@@ -126,8 +126,8 @@ def test_what_cannot_be_meant_is_said_and_changes_nothing(asked: Memory) -> None
     files, head = asked.files(), asked.git("rev-parse", "HEAD")
     assert "No item has the id" in asked.curate("review", "kfff", "--accept", exits=1)
     assert "is no choice here. There are: keep, drop" in asked.curate("review", RULE, "--choose", "burn", exits=2)
-    assert "takes an ID" in asked.curate("review", "--accept", exits=2)
-    assert "cannot both be meant" in asked.curate("review", RULE, "--accept", "--choose", "drop", exits=2)
+    assert "needs an ID" in asked.curate("review", "--accept", exits=2)
+    assert "excludes --accept" in asked.curate("review", RULE, "--accept", "--choose", "drop", exits=2)
     with run_lock(asked.root, "a test"):
         asked.curate("review", RULE, "--accept", exits=75)
     assert (asked.files(), asked.git("rev-parse", "HEAD")) == (files, head)

@@ -61,7 +61,7 @@ def test_a_way_that_fails_gives_way_to_the_next(late: Memory, system: System, mo
 
 @pytest.mark.usefixtures("system")
 def test_where_nobody_can_be_told_that_is_said(late: Memory) -> None:
-    assert "neither a desktop nor a mail program" in late.curate("status", "--notify", *NOW, exits=1)
+    assert "No desktop and no mail program" in late.curate("status", "--notify", *NOW, exits=1)
 
 
 @pytest.mark.usefixtures("system")

@@ -44,7 +44,7 @@ def test_a_whole_set_up_has_nothing_wrong(memory: Memory, system: System) -> Non
     assert found["schedule"] == ("ok", "The next run is 2026-03-21 02:00+00:00, by cron. ")
     said = memory.curate("doctor", "--now", NOW)
     assert said.split()[:3] == ["git", "ok", "Version"]
-    assert said.splitlines()[-1].startswith(("Next, for ", "There is nothing to do."))
+    assert said.splitlines()[-1].startswith(("Next ( ", "There is nothing to do."))
 
 
 def test_the_most_basic_fault_is_the_next_thing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

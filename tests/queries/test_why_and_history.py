@@ -68,7 +68,7 @@ def test_why_shows_what_it_rests_on_and_what_it_took_the_place_of(memory: Memory
     assert "superseded k9999999999 Decision: Orders are kept in Postgres. [superseded]" in said
     assert "not committed yet" in said
     assert "the words stand there no longer" in said
-    assert "Gave way to" in memory.curate("why", "k999")
+    assert "Replaced by" in memory.curate("why", "k999")
     assert "none: a person wrote it" in memory.curate("why", "k444")
     assert [step["mark"] for step in asked(memory, "why", "k111")["grounds"]] == [None, None, "cycle", None]
 

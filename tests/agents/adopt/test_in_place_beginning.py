@@ -124,7 +124,7 @@ def test_it_is_shown_first_and_nothing_is_written_without_consent(place: Place) 
 def test_somebody_on_a_terminal_is_asked(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     vault(place.root)
     monkeypatch.setattr(adopting_in_place, "_is_agreed", lambda *_: True)
-    assert "is a memory now" in place.adopt()
+    assert "is now a memory" in place.adopt()
 
 
 @pytest.mark.parametrize(
@@ -168,4 +168,4 @@ def test_options_that_make_no_sense_together_are_refused(
 def test_twice_is_refused(place: Place) -> None:
     vault(place.root)
     place.adopt("--yes")
-    assert "is a memory already" in place.adopt("--yes", exits=2)
+    assert "is already a memory" in place.adopt("--yes", exits=2)

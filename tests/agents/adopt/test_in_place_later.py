@@ -159,7 +159,7 @@ def test_a_document_is_meant_by_its_name_on_the_disk(place: Place) -> None:
     assert told.endswith(f" in {page}.\n")
     assert "of oak" in memory.curate("items", "--document", page)
     assert "There are: Curated/MEMORY, " in memory.curate("items", "--document", "nothing", exits=2)
-    assert "There was nothing to mend" in memory.curate("check", "--fix")
+    assert "There was nothing to repair" in memory.curate("check", "--fix")
 
 
 def test_a_page_is_linked_so_that_the_link_leads_there(place: Place) -> None:

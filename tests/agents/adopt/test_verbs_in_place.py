@@ -232,14 +232,14 @@ def test_forgetting_names_a_persons_files_and_leaves_them(grown: Grown) -> None:
     told = grown.curate("forget", oak, "--yes")
     assert f"{oak} of Curated/Projects/alpha.md is forgotten.\n" in told
     for held in (f"{grown.daily}/2026-03-01.md:3", "Ideas.md:3"):
-        assert f"Note: {held} still holds its words, and is not a run's to change.\n" in told
+        assert f"Note: {held} still has its words; memcurate does not change that file.\n" in told
     assert grown.touched() == []
     grown.curate("run", "--again", "2026-03-01", now="2026-03-04T02:00")
     assert "oak" not in grown.memory.curate("items")
     assert grown.touched() == []
     assert grown.sound()
     told = grown.memory.curate("forget", oak, "--from-history")
-    assert "Files of yours that are committed, daily notes among them, are rewritten on the disk, too." in told
+    assert "This also rewrites your own committed files on disk, including daily notes." in told
     assert "\nThe gate is made of oak.\n" in told
 
 
@@ -291,7 +291,7 @@ def test_a_rename_leaves_the_links_in_a_persons_page_alone(opened: Grown) -> Non
     assert links in opened.memory.read("MEMORY.md")
     assert "(Curated/Projects/omega.md)" in opened.memory.read("MEMORY.md")
     said = opened.curate("project", "close", "Spring concert", "--yes", exits=2)
-    assert f"{page} is a file of your own, which no run moves." in said
+    assert f"{page} is your own file, which memcurate does not move." in said
 
 
 def test_a_project_that_is_over_is_proposed_and_archived(grown: Grown) -> None:
