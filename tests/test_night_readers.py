@@ -99,7 +99,7 @@ def test_one_that_fails_is_named_though_the_next_one_reads(memory: Memory, progr
 
 
 def test_the_doctor_knows_a_program_that_is_not_there(memory: Memory, programs: Path) -> None:
-    assert "`curate models` says what can." in memory.curate("doctor", "--json", "--now", "2026-03-20T03:00")
+    assert "`curate models` shows what can." in memory.curate("doctor", "--json", "--now", "2026-03-20T03:00")
     settle('providers = ["codex"]')
     said = memory.curate("doctor", "--json", "--now", "2026-03-20T03:00", exits=1)
     assert "codex is to read the logs, and there is no program `codex` here." in said

@@ -24,8 +24,8 @@ class Episode:
 
     Args:
         day: the day.
-        sentences: what is told of it, each with the items that it rests on.
-        sessions: the transcripts that the day's log tells of.
+        sentences: the sentences about it, each with the items that it rests on.
+        sessions: the transcripts that the day's log mentions.
     """
 
     day: str
@@ -34,13 +34,13 @@ class Episode:
 
     @property
     def text(self) -> str:
-        """All that is told."""
+        """All its sentences."""
         return " ".join(one.text for one in self.sentences)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
-        told = [{"text": one.text, "items": [*one.ids]} for one in self.sentences]
-        return {"day": self.day, "path": episode_path(self.day), "sentences": told, "sessions": [*self.sessions]}
+        sentences = [{"text": one.text, "items": [*one.ids]} for one in self.sentences]
+        return {"day": self.day, "path": episode_path(self.day), "sentences": sentences, "sessions": [*self.sessions]}
 
 
 def recap(documents: Mapping[str, Document], since: str, until: str, project: str = "") -> list[Episode]:
@@ -50,7 +50,7 @@ def recap(documents: Mapping[str, Document], since: str, until: str, project: st
         documents: every document by path.
         since: the first day.
         until: the last one.
-        project: a page's title or file name; only what rests on one of its items.
+        project: a page's title or file name, for only what rests on its items.
 
     Raises:
         UsageFault: there is no page of that name.
@@ -65,8 +65,8 @@ def recap(documents: Mapping[str, Document], since: str, until: str, project: st
     found = []
     for day, lines in episodes_in(documents):
         if since <= day <= until:
-            told = [read[0] if (read := read_sentence(line)) else Sentence(line) for line in lines]
-            sessions = tuple(one for sentence in told for one in sentence.sessions)
-            mine = [one for one in told if not page or any(places.get(i, ("",))[0] == page for i in one.ids)]
+            sentences = [read[0] if (read := read_sentence(line)) else Sentence(line) for line in lines]
+            sessions = tuple(one for sentence in sentences for one in sentence.sessions)
+            mine = [one for one in sentences if not page or any(places.get(i, ("",))[0] == page for i in one.ids)]
             found += [Episode(day, tuple(mine), sessions)] if mine else []
     return found

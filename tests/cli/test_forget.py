@@ -112,7 +112,7 @@ def test_links_to_it_and_questions_about_it_go(memory: Memory) -> None:
     memory.write("Review.md", memory.read("Review.md").replace("Why it is asked.", f"Against {old}: {FACT}."))
     night(memory, 13)
     memory.curate("review", NEW, "--accept", "--now", "2026-03-13T10:00")
-    assert f"links of {NEW} to it taken out" in memory.curate("forget", old, "--yes")
+    assert f"removed links from {NEW}" in memory.curate("forget", old, "--yes")
     assert items(memory)[NEW_TEXT]["links"] == {}
     assert "nothing is broken" in memory.curate("check")
     memory.curate("forget", NEW, "--yes")

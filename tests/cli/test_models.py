@@ -92,7 +92,7 @@ def test_with_two_keys_the_first_alone_reads_until_somebody_says_who(
     capsys: pytest.CaptureFixture[str], config: Path
 ) -> None:
     said = curate(capsys, "models")
-    assert "Reader    anthropic: its key is in the environment; gemini has one, too, and gets nothing." in said
+    assert "Reader    anthropic: its key is in the environment; gemini has a key too, but is not used." in said
     assert "`curate models use gemini anthropic` lets Gemini read, and Claude if it fails." in said
     assert not config.exists(), "nobody was asked"
 

@@ -60,7 +60,7 @@ def test_without_vectors_a_search_says_so_until_they_are_made_anew(filled: Memor
     shutil.rmtree(filled.root / ".curate")
     for asked in (["search", "ship"], ["search", "ship", "--json"]):
         said = filled.curate(*asked)
-        assert "goes by words alone: `curate index`, or the next night" in said
+        assert "uses words only. `curate index`, or the next run" in said
         assert "Logs/2026-02-01.md:1" not in said
     answer, told = said.splitlines()
     (note,) = json.loads(answer)["notes"]

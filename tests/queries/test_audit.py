@@ -40,11 +40,11 @@ def test_all_of_a_document_is_sorted_by_how_well_it_stands(linked: Memory) -> No
     assert said(told["waiting"]) == ["k7"]
     assert said(told["low_confidence"]) == ["k3"]
     assert {one["id"][:2]: one["why"] for one in told["without_evidence"]} == {
-        "k1": "its words stand no longer in Logs/2026-02-20.md",
-        "k3": "it names no evidence",
-        "k2": "it names no evidence",
-        "k4": "a person wrote it, and it names no evidence",
-        "k5": "it names no evidence",
+        "k1": "its quote is no longer in Logs/2026-02-20.md",
+        "k3": "no evidence",
+        "k2": "no evidence",
+        "k4": "no evidence; a person wrote it",
+        "k5": "no evidence",
     }
     assert [(one["id"][:2], one["why"]) for one in told["not_confirmed"]] == [("k2", "last said on 2024-01-05")]
     assert {"source": "k1111111111", "kind": "because", "target": "k2222222222"} in told["links"]

@@ -154,7 +154,7 @@ def test_a_line_that_a_person_wrote_is_theirs_from_the_start(memory: Memory) -> 
     memory.git("-c", "user.name=Ada", "-c", "user.email=ada@localhost", "commit", "-qm", "mine")
     memory.curate("run", "--now", "2026-03-12T02:00")
     versions = asked(memory, "history", ids(memory)["It is mine."])["versions"]
-    assert versions[0]["changed"] == ["numbered: a person had written it by hand"]
+    assert versions[0]["changed"] == ["numbered: a person had written it"]
 
 
 def test_undo_and_add_count_as_a_persons_doing(memory: Memory) -> None:

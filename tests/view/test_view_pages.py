@@ -206,7 +206,7 @@ def test_a_verb_that_no_form_offers_is_not_run(told: Memory) -> None:
     browser = Browser(told).enter()
     todo = ids(told)["Oil the hinge"]
     for verb in ("run", "init", "forget --yes", "../done", ""):
-        assert "this page only reads" in browser.post("/do", verb=verb, id=todo, back=f"/item/{todo}")
+        assert "this page is read-only" in browser.post("/do", verb=verb, id=todo, back=f"/item/{todo}")
     assert "Usage: curate done [OPTIONS]" not in browser.post("/do", verb="done", id="--help", back=f"/item/{todo}")
     assert json.loads(told.curate("items", "--json", "--status", "done")) == []
 

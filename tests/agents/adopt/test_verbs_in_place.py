@@ -202,11 +202,11 @@ def test_pins_moves_and_projects(grown: Grown) -> None:
     assert grown.curate("unpin", oak) == f"{oak} in Curated/Projects/alpha.md is no longer pinned.\n"
     assert grown.curate("project", "new", "Beta") == "Made Curated/Projects/beta.md.\n"
     assert "Curated/Projects/beta.md goes by the name Beta" in grown.curate("project", "new", "Beta", exits=2)
-    assert grown.curate("move", oak, "Curated/Projects/beta.md") == f"{oak} stands in Curated/Projects/beta.md.\n"
+    assert grown.curate("move", oak, "Curated/Projects/beta.md") == f"{oak} is now in Curated/Projects/beta.md.\n"
     told = grown.curate("project", "rename", "Beta", "Gamma")
     assert told == "Curated/Projects/beta.md is Curated/Projects/gamma.md now, titled Gamma.\n"
     told = grown.curate("project", "close", "Gamma", "--yes")
-    assert told == "Curated/Projects/gamma.md is closed: it stands in Curated/Archives/gamma.md.\n"
+    assert told == "Closed Curated/Projects/gamma.md: it is now Curated/Archives/gamma.md.\n"
     subjects = grown.memory.git("log", "-3", "--format=%s").splitlines()
     assert subjects[0] == "Close Curated/Projects/gamma.md: it is Curated/Archives/gamma.md now"
     assert subjects[2] == f"Move {oak} from Curated/Projects/alpha.md to Curated/Projects/beta.md"
@@ -230,7 +230,7 @@ def test_forgetting_names_a_persons_files_and_leaves_them(grown: Grown) -> None:
     grown.before = theirs(grown.root)
     oak = grown.ident("The gate is made of oak.")
     told = grown.curate("forget", oak, "--yes")
-    assert f"{oak} of Curated/Projects/alpha.md is forgotten.\n" in told
+    assert f"Forgot {oak} of Curated/Projects/alpha.md.\n" in told
     for held in (f"{grown.daily}/2026-03-01.md:3", "Ideas.md:3"):
         assert f"Note: {held} still has its words; memcurate does not change that file.\n" in told
     assert grown.touched() == []
