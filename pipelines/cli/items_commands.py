@@ -106,7 +106,7 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
     else:
         rows = [(item.id[:8], item.type, item.status, day_shown(item.since), path, item.text) for path, item in found]
         say_table(("id", "type", "status", "since", "document", "text"), rows, by=4)
-        if not rows:
+        if not rows and on_terminal():
             warn("No item fits." if documents else "The memory holds no items yet. `curate run` reads the logs.")
 
 

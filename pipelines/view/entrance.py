@@ -1,8 +1,8 @@
 """Access to the page: only the browser that the owner started, and no request from another page or program.
 
 The server listens only on 127.0.0.1. The browser opens a file that only the owner can read; its form exchanges a
-one-time code for a cookie, so no argument, address or log holds a token. A request needs the exact Host, the cookie, and
-no foreign origin; a change also needs a form's token. A browser sends a cookie to every port of 127.0.0.1, where another
+one-time code for a cookie, so no argument, address or log holds a token. A request needs the exact Host, the cookie and
+no foreign origin; a change also needs a token. A browser sends a cookie to every port of 127.0.0.1, where another
 user's server could catch it, so on Linux the connection must also belong to the owner.
 """
 

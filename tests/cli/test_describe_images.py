@@ -94,7 +94,7 @@ def test_a_provider_that_always_fails_is_not_asked_a_thousand_times(memory: Memo
         image(memory, f"{number}.png")
     claude.answers = [anthropic_error(401, "authentication_error")] * 9
     told = memory.curate("index", "--describe-images", exits=1)
-    assert "0 described, 0 skipped, 5 failed, 4 not asked about after so many failures alike" in told
+    assert "0 described, 0 skipped, 5 failed, 4 skipped after repeated failures" in told
     assert len(claude.requests) == 5
 
 

@@ -202,7 +202,7 @@ def test_add_confirms_what_is_said_already_and_refuses_what_speaks_against_it(
     assert f"The memory already holds it: {ids[PORT]} in {ALPHA}" in told
     assert (now(memory, PORT)["trust"], now(memory, PORT)["confirmed"]) == ("owner", "2026-03-12")
     head = memory.git("rev-parse", "HEAD")
-    assert "nothing was changed" in memory.curate("add", "Fact", PORT, *NOON)
+    assert "Nothing was changed" in memory.curate("add", "Fact", PORT, *NOON)
     assert memory.git("rev-parse", "HEAD") == head
     before = memory.files()
     told = memory.curate("add", "Fact", "The port of the gateway is 9090", "--document", "Alpha", *NOON, exits=2)
@@ -231,7 +231,7 @@ def test_what_rests_on_something_that_is_over_is_said(memory: Memory) -> None:
     assert line in memory.curate("impact", "k1c02")
     assert "k7f3a9c2b10" in memory.curate("impact", new)
     told = memory.curate("audit", "Beta")
-    assert "Resting on what is over (1)" in told
+    assert "Resting on what no longer holds (1)" in told
     assert line in told
     [ground] = json.loads(memory.curate("why", "k7f3", "--json"))["outdated_grounds"]
     assert (ground["id"], ground["status"], ground["superseded_by"]) == ("k1c02d9e441", "superseded", new)

@@ -167,12 +167,12 @@ def test_a_failure_leaves_a_record_without_the_memorys_text(memory: Memory) -> N
     assert [(one["ended"], one["why"]) for one in runs(memory)] == [
         ("failed", "It was interrupted."),
         ("failed", "It ended with a bug."),
-        ("failed", "Logs/2026-03-18.md cannot be read. Mend or move the file, then run again."),
+        ("failed", "Logs/2026-03-18.md cannot be read. Fix or move the file, then run again."),
     ]
     kept = read_reports(memory.root)
     assert [report["exit_code"] for report in kept.values()] == [1, BUG, INTERRUPTED]
     assert "secret" not in json.dumps(kept)
-    assert "failed: Logs/2026-03-18.md cannot be read. Mend or move the file, then run again\n" in memory.curate("runs")
+    assert "failed: Logs/2026-03-18.md cannot be read. Fix or move the file, then run again\n" in memory.curate("runs")
     assert "Ended     failed: It ended with a bug\n" in memory.curate("runs", "20260321")
     assert "Last run  2026-03-22 02:00" in memory.curate("status", "--now", "2026-03-22T03:00", exits=1)
 

@@ -191,9 +191,7 @@ def test_eval_says_which_evidence_no_search_can_find(filled: Memory, tmp_path: P
     places = '["Logs/2026-02-05.md", 1], ["Logs/2026-02-05.md", 9], ["./Logs/2026-02-05.md", 1], ["Areas/a.md", 1]'
     file = questions(tmp_path, f'{{"query": "boat", "evidence": [{places}]}}')
     said = filled.curate("eval", "search", file)
-    assert (
-        "Nothing that a search shows stands at 3 of the 4 places given as evidence (the first: ./Logs/2026-02" in said
-    )
+    assert "The index has nothing at 3 of the 4 places given as evidence (the first is ./Logs/2026-02" in said
 
 
 @pytest.mark.parametrize(

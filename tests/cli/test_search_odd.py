@@ -140,7 +140,7 @@ def test_as_of_a_day(filled: Memory) -> None:
     assert "2026-01-02 until 2026-01-20  Fact, superseded" in filled.curate("search", "boat", "--as-of", "2026-01-10")
     assert lines(filled.curate("search", "boat", "--as-of", "2026-02-01", "--json"))[0] == "Logs/2026-02-01.md:1"
     said = filled.curate("search", "boat", "--as-of", "2020-01-01")
-    assert said == "Nothing was found.\nThe first day that the memory tells of is 2026-01-02.\n"
+    assert said == "Nothing was found.\nThe memory begins on 2026-01-02.\n"
     for wrong in ("soon", "2026-02-30", ""):
         assert 'is not a day. Write 2026-04-09, "9 Apr"' in filled.curate("search", "boat", "--as-of", wrong, exits=2)
 

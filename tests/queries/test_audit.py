@@ -46,7 +46,7 @@ def test_all_of_a_document_is_sorted_by_how_well_it_stands(linked: Memory) -> No
         "k4": "no evidence; a person wrote it",
         "k5": "no evidence",
     }
-    assert [(one["id"][:2], one["why"]) for one in told["not_confirmed"]] == [("k2", "last said on 2024-01-05")]
+    assert [(one["id"][:2], one["why"]) for one in told["not_confirmed"]] == [("k2", "last confirmed on 2024-01-05")]
     assert {"source": "k1111111111", "kind": "because", "target": "k2222222222"} in told["links"]
     text = linked.curate("audit", "Alpha")
     for line in (

@@ -127,7 +127,7 @@ def test_a_timer_that_is_not_in_force_is_wrong_and_two_schedulers_are_worth_a_lo
     found, _ = doctor(memory, exits=1)
     assert found["schedule"] == (
         "wrong",
-        "memcurate.timer is installed and not in force. `systemctl --user enable --now memcurate.timer`.",
+        "memcurate.timer is installed but not active. Run `systemctl --user enable --now memcurate.timer`.",
     )
     wants = Path.home() / "config/systemd/user/timers.target.wants"
     wants.mkdir()
@@ -138,12 +138,12 @@ def test_a_timer_that_is_not_in_force_is_wrong_and_two_schedulers_are_worth_a_lo
     found, _ = doctor(memory)
     assert found["schedule"] == (
         "look",
-        "More than one starts nights: cron, systemd. Keep one: `curate uninstall cron`.",
+        "Several schedulers start runs: cron, systemd. Keep one, for example with `curate uninstall cron`.",
     )
     assert run_cli(["uninstall", "systemd"]) == 0
     with schedule_lock(memory.root):
         found, _ = doctor(memory)
-    assert found["schedule"][1].startswith("More than one starts nights: cron, curate schedule. ")
+    assert found["schedule"][1].startswith("Several schedulers start runs: cron, curate schedule. ")
 
 
 def test_remotes_and_models_are_asked_only_when_told(
@@ -164,7 +164,7 @@ def test_remotes_and_models_are_asked_only_when_told(
 def test_a_check_that_breaks_hides_no_other(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipelines.queries.doctor.items", lambda _: 1 / 0)
     found, _ = doctor(memory, exits=1)
-    assert found["items"][1].startswith("This could not be looked at: ZeroDivisionError.")
+    assert found["items"][1].startswith("This check failed: ZeroDivisionError.")
     assert found["index"][0] == "ok"
 
 
@@ -215,5 +215,5 @@ def test_a_damaged_repository_is_told(memory: Memory) -> None:
     found, _ = doctor(memory, exits=1)
     assert found["items"] == (
         "wrong",
-        "One fault in what the memory holds. `curate check` names each; `--fix` mends some.",
+        "The memory has one fault. `curate check` lists them; `curate check --fix` repairs some.",
     )

@@ -161,7 +161,7 @@ def test_no_script_is_needed(chromium: Chromium, told: Memory) -> None:
         page.get_by_role("link", name="Inbox").click()
         page.get_by_role("radio", name="keep new").first.check()
         page.get_by_label("In these words").first.fill("Gate number 0 weighs 55 kg.")
-        page.get_by_role("button", name="Decide").click()
+        page.get_by_role("button", name="Apply choices").click()
         wait_for(page, "keep new")
     assert items(told)["Gate number 0 weighs 55 kg."]["trust"] == "owner"
 

@@ -250,7 +250,7 @@ def test_folders_that_cannot_be_adopted(
 def test_places_that_cannot_be(adoption: Adoption, tmp_path: Path) -> None:
     assert "does not exist" in adoption.adopt("--yes", exits=1)
     adoption.old.write_text("a file")
-    assert "is no folder" in adoption.adopt("--yes", exits=1)
+    assert "is not a folder" in adoption.adopt("--yes", exits=1)
     adoption.old.unlink()
     openclaw(adoption.old)
     before = fingerprint(tmp_path)
@@ -266,7 +266,7 @@ def test_places_that_cannot_be(adoption: Adoption, tmp_path: Path) -> None:
     adoption.new = tmp_path / "full"
     lay(adoption.new, {"mine.txt": "mine"})
     assert "is not empty" in adoption.adopt("--yes", exits=2)
-    assert "is no folder" in Adoption.adopt(_at(adoption, adoption.new / "mine.txt"), "--yes", exits=1)
+    assert "is not a folder" in Adoption.adopt(_at(adoption, adoption.new / "mine.txt"), "--yes", exits=1)
 
 
 def _at(adoption: Adoption, new: Path) -> Adoption:
@@ -341,7 +341,7 @@ def test_a_note_that_vanishes_meanwhile_is_left_out(adoption: Adoption, monkeypa
 
     monkeypatch.setattr(adopting, "plan_adoption", slow)
     told = adoption.adopt("--yes")
-    assert "memory/suppliers.md vanished while it was read, so it was left out." in told
+    assert "Left out memory/suppliers.md, because it vanished while it was read." in told
     assert "avatar.png vanished" in told
     assert not (adoption.new / "Resources" / "suppliers.md").exists()
 

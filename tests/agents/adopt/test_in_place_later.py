@@ -56,7 +56,7 @@ def test_a_secret_in_a_persons_note_stays_there_and_goes_nowhere_else(place: Pla
         place.root, {"Daily/2026-02-06.md": f"- Decision: Deploy with {SECRET}.\n- Fact: <private>x</private>\n"}
     )
     before = theirs(note)
-    assert "Daily/2026-02-06.md holds a secret" in place.adopt("--yes")
+    assert "Did not commit Daily/2026-02-06.md" in place.adopt("--yes")
     memory = place.memory
     for night in ("2026-03-01T02:00", "2026-03-02T02:00"):
         told = memory.curate("run", "--now", night, exits=1)

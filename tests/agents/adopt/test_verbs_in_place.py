@@ -151,8 +151,8 @@ def test_why_leads_to_the_session_behind_a_daily_note(grown: Grown, tmp_path: Pa
     assert place.startswith("Curated/Sessions/2026-03-04/")
     assert (grown.memory.root / place).is_file()
     told = grown.curate("forget", ident, "--yes", now="2026-03-05T09:00")
-    assert f"Note: {place}:1 still holds its words" in told
-    assert re.search(rf"Note: {grown.daily}/2026-03-04\.md:\d+ still holds its words", told)
+    assert f"Note: {place}:1 still has its words" in told
+    assert re.search(rf"Note: {grown.daily}/2026-03-04\.md:\d+ still has its words", told)
 
 
 def test_what_was_known_on_a_day_is_told(grown: Grown) -> None:
@@ -201,7 +201,7 @@ def test_pins_moves_and_projects(grown: Grown) -> None:
     assert grown.curate("pin", oak) == f"{oak} in Curated/Projects/alpha.md is pinned.\n"
     assert grown.curate("unpin", oak) == f"{oak} in Curated/Projects/alpha.md is no longer pinned.\n"
     assert grown.curate("project", "new", "Beta") == "Made Curated/Projects/beta.md.\n"
-    assert "Curated/Projects/beta.md goes by the name Beta" in grown.curate("project", "new", "Beta", exits=2)
+    assert "Curated/Projects/beta.md already has the name Beta" in grown.curate("project", "new", "Beta", exits=2)
     assert grown.curate("move", oak, "Curated/Projects/beta.md") == f"{oak} is now in Curated/Projects/beta.md.\n"
     told = grown.curate("project", "rename", "Beta", "Gamma")
     assert told == "Curated/Projects/beta.md is Curated/Projects/gamma.md now, titled Gamma.\n"
