@@ -102,7 +102,7 @@ def first_day_note(documents: Mapping[str, Document], day: str) -> str:
     """Return a sentence for a day before the first on which anything held, and nothing for a later day."""
     days = [placed.item.since for one in documents.values() for placed in one.items if placed.item.since]
     first = min(days, default="")
-    return f"The first day that an item tells of is {first}." if day < first else ""
+    return f"The memory begins on {first}." if day < first else ""
 
 
 @contextlib.contextmanager

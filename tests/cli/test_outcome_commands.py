@@ -57,7 +57,7 @@ def now(memory: Memory, text: str) -> dict[str, Any]:
         (["resolve"], DISK, "resolved", "is resolved"),
         (["resolve", "--occurred"], DISK, "occurred", "came true"),
         (["drop"], DISK, "resolved", "is resolved"),
-        (["end"], POSTGRES, "ended", "holds no longer"),
+        (["end"], POSTGRES, "ended", "no longer holds"),
         (["end", "--answered"], PORT, "answered", "is answered"),
         (["retract"], PORT, "never-held", "never held"),
         (["retract"], ANDERS, "never-held", "never held"),

@@ -93,9 +93,7 @@ def test_what_nobody_spoke_of_is_not_answered_with_what_is_nearest(
 
 
 def test_a_day_before_the_first_is_answered_with_the_first(linked: Memory) -> None:
-    assert asked(linked, "audit", "Alpha", "--as-of", "1999-01-01")["notes"] == [
-        "The first day that an item tells of is 2024-01-05."
-    ]
+    assert asked(linked, "audit", "Alpha", "--as-of", "1999-01-01")["notes"] == ["The memory begins on 2024-01-05."]
 
 
 def test_evidence_that_stands_is_no_weak_spot(memory: Memory) -> None:

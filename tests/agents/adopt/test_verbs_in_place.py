@@ -204,11 +204,11 @@ def test_pins_moves_and_projects(grown: Grown) -> None:
     assert "Curated/Projects/beta.md already has the name Beta" in grown.curate("project", "new", "Beta", exits=2)
     assert grown.curate("move", oak, "Curated/Projects/beta.md") == f"{oak} is now in Curated/Projects/beta.md.\n"
     told = grown.curate("project", "rename", "Beta", "Gamma")
-    assert told == "Curated/Projects/beta.md is Curated/Projects/gamma.md now, titled Gamma.\n"
+    assert told == "Renamed Curated/Projects/beta.md to Curated/Projects/gamma.md, titled Gamma.\n"
     told = grown.curate("project", "close", "Gamma", "--yes")
     assert told == "Closed Curated/Projects/gamma.md: it is now Curated/Archives/gamma.md.\n"
     subjects = grown.memory.git("log", "-3", "--format=%s").splitlines()
-    assert subjects[0] == "Close Curated/Projects/gamma.md: it is Curated/Archives/gamma.md now"
+    assert subjects[0] == "Close Curated/Projects/gamma.md: it is now Curated/Archives/gamma.md"
     assert subjects[2] == f"Move {oak} from Curated/Projects/alpha.md to Curated/Projects/beta.md"
     assert "taken back" in grown.curate("undo", now="2026-03-03T09:10")
     assert "oak" in grown.memory.read("Curated/Projects/gamma.md")
