@@ -217,7 +217,8 @@ class Memory:
         Raises:
             UsageFault: the words mean no days, or there is no such project.
         """
-        from pipelines.queries.recap import recap, span_of  # noqa: PLC0415  as above
+        from pipelines.clock import span_of  # noqa: PLC0415  as above
+        from pipelines.queries.recap import recap  # noqa: PLC0415  as above
         from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
 
         return recap(read_documents(self.root), *span_of(when, self.today()), project)

@@ -1,8 +1,8 @@
-"""The one tree of errors: each class owns its sentence, what to do next, and its exit code.
+"""The tree of errors: each class owns its sentence, the next step and its exit code.
 
 Exit codes: 0 fine, 1 an expected failure, 2 wrong usage, 3 a bug, 75 another run holds the lock, 130 interrupted,
-129 and 143 ended by SIGHUP and by SIGTERM.
-A command never shows a traceback for what a user can cause; `pipelines.cli.run_cli` prints these instead.
+129 and 143 ended by SIGHUP and SIGTERM.
+A command never shows a traceback for what a user can cause; `pipelines.cli.run_cli` prints these errors instead.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pipelines.text import escape_terminal_line
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pydantic import ValidationError
@@ -31,7 +31,7 @@ class CurateError(Exception):
     """Raised when a command cannot do what was asked, for a reason that a person can act on.
 
     Args:
-        sentence: what is wrong, one sentence with its facts.
+        sentence: what is wrong, in one sentence with the facts.
         advice: what to do next, one sentence; may be empty.
     """
 
@@ -46,48 +46,57 @@ class CurateError(Exception):
         return f"{self.sentence} {self.advice}".strip()
 
 
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return “Did you mean X?” with the known name that is nearest to a word, or nothing if none is near."""
+    import difflib  # noqa: PLC0415  only a mistake asks
+
+    names = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(word.casefold(), names, n=1, cutoff=0.7)
+    return f"Did you mean {names[near[0]]}?" if near else ""
+
+
 class Ended(KeyboardInterrupt):
-    """Raised where a signal asks the process to end. Like an interrupt, no `except Exception` holds it up."""
+    """Raised when a signal asks the process to end. Like an interrupt, it passes `except Exception`."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
         self.exit_code = 128 + number
         self.name = signal.Signals(number).name
-        self.sentence = f"Ended by {self.name}; the next run takes up where this one was."
+        self.sentence = f"Ended by {self.name}. The next run continues where this one stopped."
 
 
 def ending_code(error: BaseException) -> int:
-    """Return the exit code of a command that this ended."""
+    """Return the exit code of a command that this error ended."""
     if isinstance(error, CurateError | Ended):
         return error.exit_code
     return INTERRUPTED if isinstance(error, KeyboardInterrupt) else BUG
 
 
 class UsageFault(CurateError):
-    """Raised when what was typed on the command line cannot be meant."""
+    """Raised when the command line makes no sense."""
 
     exit_code = USAGE
 
 
 class NoMemory(CurateError):
-    """Raised when no memory is where the command looked for one."""
+    """Raised when there is no memory where the command looked for one."""
 
     exit_code = USAGE
 
     def __init__(self, where: Path) -> None:
-        advice = "Make one with `curate init DIR`, or name one with --memory DIR or CURATE_MEMORY."
+        advice = "Create one with `curate init DIR`, or name one with --memory DIR or CURATE_MEMORY."
         if (where / ".curate").is_dir():
-            advice = f"There was one: `git -C '{where}' checkout HEAD -- curate.toml` brings it back."
+            advice = f"There was one. To restore it: `git -C '{where}' checkout HEAD -- curate.toml`."
         super().__init__(f"There is no memory at {where} (no curate.toml there or in a folder above).", advice)
 
 
 class BadSettings(CurateError):
-    """Raised when a settings file has faults; all of them are named at once, with key and value."""
+    """Raised when a settings file has faults; the sentence names all of them, with key and value."""
 
     def __init__(self, path: Path, faults: Sequence[str]) -> None:
         self.path, self.faults = path, tuple(faults)
         count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
-        super().__init__(f"{path} has {count}:{_listed(faults)}", "\nNothing was changed; mend the file and run again.")
+        super().__init__(f"{path} has {count}:{_listed(faults)}", "\nNothing was changed. Fix the file and run again.")
 
 
 def _listed(faults: Sequence[str]) -> str:
@@ -95,9 +104,9 @@ def _listed(faults: Sequence[str]) -> str:
 
 
 class BadFile(CurateError):
-    """Raised when a file of the memory cannot be read or understood, and the command cannot go on without it."""
+    """Raised when a command cannot continue without a file that it cannot read or understand."""
 
-    def __init__(self, path: str | Path, why: str, advice: str = "Mend or move the file, then run again.") -> None:
+    def __init__(self, path: str | Path, why: str, advice: str = "Fix or move the file, then run again.") -> None:
         self.path, self.why = path, why
         super().__init__(f"{escape_terminal_line(str(path))} {why}.", advice)
 
@@ -108,97 +117,97 @@ class NotWritable(CurateError):
     def __init__(self, path: str | Path, why: str) -> None:
         super().__init__(
             f"{escape_terminal_line(str(path))} cannot be written: {why}.",
-            "Nothing was left half written; free it and run again.",
+            "Nothing was left half written. Fix that and run again.",
         )
 
 
 class NotYours(CurateError):
-    """Raised when a file or folder of the memory is closed to who runs the command; mostly another user owns it."""
+    """Raised when the user has no access to a file or folder of the memory, usually because another user owns it."""
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(
-            f"{escape_terminal_line(str(path))} is closed to you: its owner or its rights keep you out.",
-            "`ls -ld` shows whose it is; run as that user, or have it made yours with `chown -R`.",
+            f"You have no access to {escape_terminal_line(str(path))}.",
+            "`ls -ld` shows its owner. Run as that user, or take it over with `chown -R`.",
         )
 
 
 class GitFault(CurateError):
-    """Raised when git refuses or is in a state in which a commit would be wrong."""
+    """Raised when git refuses, or a commit would be wrong in its current state."""
 
 
 class DamagedGit(GitFault):
-    """Raised when the repository may be damaged: git cannot read what was there."""
+    """Raised when the repository may be damaged, because git cannot read it."""
 
     def __init__(self, sentence: str) -> None:
-        advice = "`curate check` says what is broken, and `curate check --fix` mends what it can."
+        advice = "`curate check` shows what is broken, and `curate check --fix` repairs what it can."
         super().__init__(f"{sentence.rstrip('.')}.", advice)
 
 
 class GitFailed(DamagedGit):
-    """Raised when a command of git's ends with another exit code than 0; the sentence holds git's own last line."""
+    """Raised when a git command fails; the sentence ends with the last line that git printed."""
 
     def __init__(self, command: str, code: int, error: bytes) -> None:
-        told = error.decode(errors="replace").strip().splitlines()
-        super().__init__(f"git {command} failed: {told[-1] if told else f'exit code {code}'}")
+        lines = error.decode(errors="replace").strip().splitlines()
+        super().__init__(f"git {command} failed: {lines[-1] if lines else f'exit code {code}'}")
 
 
 class NotARepository(GitFault):
-    """Raised when the memory is not under git, so that no run could be undone."""
+    """Raised when the memory is not under git, so no run could be undone."""
 
     def __init__(self, root: Path) -> None:
-        super().__init__(f"{root} is not a git repository.", f"Run `curate init {root}`: it adds what is missing.")
+        super().__init__(f"{root} is not a git repository.", f"`curate init {root}` adds what is missing.")
 
 
 class DetachedHead(GitFault):
-    """Raised when HEAD names no branch: a commit made there would be lost at the next checkout."""
+    """Raised when HEAD is detached: a commit made there would be lost at the next checkout."""
 
     def __init__(self, root: Path, commit: str) -> None:
         super().__init__(
             f"The git repository at {root} is on no branch (HEAD is detached at {commit[:10]}).",
-            "Check out a branch first, for example `git switch main`.",
+            "Check out a branch first, for example with `git switch main`.",
         )
 
 
 class GitMissing(GitFault):
-    """Raised when there is no git program."""
+    """Raised when git is not installed."""
 
     def __init__(self) -> None:
         super().__init__("The program `git` was not found.", "Install git 2.30 or newer.")
 
 
 class TooMuchFromGit(GitFault):
-    """Raised when git's answer is more than can be held; nothing was begun with the part that came."""
+    """Raised when git's output is too large; the part that arrived is not used."""
 
     def __init__(self, command: str, most: int) -> None:
         super().__init__(
-            f"git {command} answers more than the {most:,} bytes that are read at once.",
-            "Something in the memory or in its history is far larger than notes are; `git count-objects -vH` in the"
-            " memory tells how much it comes to. Take it out of the memory's folders.",
+            f"git {command} returned more than {most:,} bytes, the most that is read at once.",
+            "The memory or its history has a file far larger than notes are. Run `git count-objects -vH` in the memory"
+            " to see its size, and move large files out of the memory.",
         )
 
 
 class LockHeld(CurateError):
-    """Raised when another run works on the memory."""
+    """Raised when another run is working on the memory."""
 
     exit_code = LOCKED
 
     def __init__(self, holder: str) -> None:
         self.holder = holder
-        super().__init__(f"Another run holds the lock of this memory: {holder}.", "Wait for it, or try again later.")
+        super().__init__(f"Another run holds the lock of this memory: {holder}.", "Wait for it to end, then try again.")
 
 
 class ChangedUnderRun(CurateError):
-    """Raised when people or agents kept changing the same files while a run was about to write them."""
+    """Raised when people or agents kept changing the files that a run was about to write."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         super().__init__(
             f"These files kept changing while the run was about to write them: {', '.join(paths)}.",
-            "Their text stands as it is, and the run wrote nothing; run again when they rest.",
+            "Nothing was written. Run again once those files have stopped changing.",
         )
 
 
 class BrokenChangeSet(CurateError):
-    """Raised when the changes of a run would break a promise; nothing of them is written."""
+    """Raised when the changes of a run would break a promise; nothing is written."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         super().__init__(
@@ -207,17 +216,17 @@ class BrokenChangeSet(CurateError):
 
 
 class ModelFailed(CurateError):
-    """Raised when a language model gave no usable answer; the entries it was asked about stay pending.
+    """Raised when a language model gave no usable answer; the entries in question stay pending.
 
     Args:
-        provider: who failed.
-        why: how, in words that end a sentence which begins with the provider; no key, no address, no word of a log.
-        kind: which failure it is.
-        usage: what the call cost all the same, where the provider said so.
-        retry_after: how many seconds the provider wants to be left alone, or None where it did not say.
+        provider: the provider that failed.
+        why: the end of a sentence that begins with the provider; it holds no key, no address and no text of a log.
+        kind: the kind of failure.
+        usage: what the call cost anyway, if the provider said so.
+        retry_after: how many seconds the provider asks to wait, or None.
     """
 
-    then = "The log entries stay pending; the next run takes them up."
+    then = "The log entries stay pending for the next run."
 
     def __init__(
         self,
@@ -230,128 +239,128 @@ class ModelFailed(CurateError):
     ) -> None:
         self.provider, self.why, self.kind = provider, why, kind
         self.usage, self.retry_after = usage, retry_after
-        self.tally: Tally | None = None  # what the whole day came to, calls that succeeded before this one included
+        self.tally: Tally | None = None  # the whole day's cost, including the calls before this one
         super().__init__(f"{provider} {why}.", self.then)
 
 
 class UnknownItem(CurateError):
-    """Raised when no item, or more than one, has the id that was named."""
+    """Raised when no item, or more than one, matches an id."""
 
-    def __init__(self, prefix: str, matches: Sequence[str]) -> None:
+    def __init__(self, prefix: str, matches: Sequence[str], near: str = "") -> None:
         several = f"The id {prefix} is not unique: {', '.join(matches[:5])}.", "Give more of its digits."
-        super().__init__(*(several if matches else (f"No item has the id {prefix}.", "`curate items` lists them.")))
+        none = f"No item has the id {prefix}.", near or "`curate items` lists them."
+        super().__init__(*(several if matches else none))
 
 
 class IndexUnusable(CurateError):
-    """Raised when the index cannot answer and could not be mended by itself."""
+    """Raised when the index cannot answer and could not be repaired."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"The index cannot be used: {why}.", "`curate index --full` builds it anew from the files.")
+        super().__init__(f"The index cannot be used: {why}.", "`curate index --full` rebuilds it from the files.")
 
 
 class UnknownRun(CurateError):
-    """Raised when no run, or more than one, has the id or the commit that was named."""
+    """Raised when no run, or more than one, matches an id or commit."""
 
-    def __init__(self, prefix: str, matches: Sequence[str]) -> None:
+    def __init__(self, prefix: str, matches: Sequence[str], near: str = "") -> None:
         several = f"The run {prefix} is not unique: {', '.join(matches[:5])}.", "Give more of its id."
-        none = f"No run has the id or the commit {prefix}.", "`curate runs` lists them."
+        none = f"No run has the id or commit {prefix}.", near or "`curate runs` lists them."
         super().__init__(*(several if matches else none))
 
 
 class NotUndoable(CurateError):
-    """Raised when there is nothing that could be taken back, or it was taken back before."""
+    """Raised when there is nothing to undo, or it has been undone already."""
 
 
 class EmbeddingFailed(ModelFailed):
-    """Raised when an embedder gave no usable vectors; what it was asked about stays findable by its words."""
+    """Raised when an embedder gave no usable vectors; search by words still finds the text."""
 
-    then = "Search by words goes on; the next `curate index` asks again."
+    then = "Search by words still works; the next `curate index` tries again."
 
 
 class UnusableModel(CurateError):
-    """Raised when the files of a local model are missing, damaged, or of a kind that is not understood."""
+    """Raised when the files of a local model are missing, damaged or of an unknown kind."""
 
     def __init__(self, path: str | Path, why: str, advice: str = "") -> None:
         super().__init__(f"The model in {path} cannot be used: {why}.", advice)
 
 
 class FetchFailed(CurateError):
-    """Raised when no source gave the pinned files of a model; nothing of what came was kept."""
+    """Raised when no source delivered the pinned files of a model; nothing was kept."""
 
     def __init__(self, model: str, faults: Sequence[str]) -> None:
         self.faults = tuple(faults)
         super().__init__(
-            f"{model} could not be fetched, and nothing was kept:{_listed(faults)}", "\nSearch by words goes on."
+            f"{model} could not be fetched, and nothing was kept:{_listed(faults)}", "\nSearch by words still works."
         )
 
 
 class DescribingFailed(ModelFailed):
-    """Raised when a model gave no usable description of an image; the image stays without one."""
+    """Raised when a model gave no usable description of an image."""
 
-    then = "The image has no description yet; `curate index --describe-images` asks again."
+    then = "The image has no description yet; `curate index --describe-images` tries again."
 
 
 class NoVision(CurateError):
-    """Raised when images are to be described, and none of the user's providers can see."""
+    """Raised when images are to be described and the user has no vision model."""
 
     def __init__(self) -> None:
         super().__init__(
-            "No model that can see is set up, so no image was described.",
-            "Put a key into ANTHROPIC_API_KEY or GEMINI_API_KEY; where config.toml names providers, name anthropic or"
-            " gemini among them.",
+            "No vision model is set up, so no image was described.",
+            "Set ANTHROPIC_API_KEY or GEMINI_API_KEY. If config.toml names providers, add anthropic or gemini to them.",
         )
 
 
 class BadGold(CurateError):
-    """Raised when a file of known items has faults; all of them are named at once, with their lines."""
+    """Raised when a file of known items has faults; the sentence names all of them, with their lines."""
 
     def __init__(self, path: Path, faults: Sequence[str]) -> None:
         count = "a fault" if len(faults) == 1 else f"{len(faults):,} faults"
         rest = len(faults) - _MOST_FAULTS
         shown = [*faults[:_MOST_FAULTS], *([f"and {rest:,} more"] if rest > 0 else [])]
-        super().__init__(f"{path} has {count}:{_listed(shown)}", "\nMend the file and run again.")
+        super().__init__(f"{path} has {count}:{_listed(shown)}", "\nFix the file and run again.")
 
 
 _MOST_FAULTS = 50
 
 
 class NotReplayable(CurateError):
-    """Raised when a run cannot be repeated, since what it was given is not known any more."""
+    """Raised when a run cannot be replayed because its input is no longer known."""
 
     def __init__(self, run: str, why: str) -> None:
         super().__init__(f"The run {run} cannot be replayed: {why}.", "`curate runs` lists the runs.")
 
 
 class HoldsSecret(CurateError):
-    """Raised when what is about to be written and committed holds a secret; nothing of it is written."""
+    """Raised when a change holds a secret; nothing is written."""
 
     def __init__(self, faults: Sequence[str]) -> None:
         super().__init__(
             f"A secret would be committed, so nothing was written:{_listed(faults)}",
-            "\nTake it out, or mark its line with <!-- allow-secret -->, and run again.",
+            "\nRemove it, or add <!-- allow-secret --> to its line, and run again.",
         )
 
 
 class ItemGone(UnknownItem):
-    """Raised when the item that was named stands nowhere any more, and what was asked concerns one that stands."""
+    """Raised when an item no longer exists but the command needs it."""
 
     def __init__(self, ident: str, reason: str, day: str) -> None:
         CurateError.__init__(
-            self, f"{ident} stands nowhere: it was {reason} on {day}.", f"`curate history {ident}` shows what it was."
+            self, f"{ident} no longer exists: it was {reason} on {day}.", f"`curate history {ident}` shows what it was."
         )
 
 
 class SchedulerRuns(CurateError):
-    """Raised when another `curate schedule` runs the nights of the memory."""
+    """Raised when another `curate schedule` is running for the memory."""
 
     exit_code = LOCKED
 
     def __init__(self, holder: str) -> None:
-        super().__init__(f"The nights of this memory are run already: {holder}.", "Stop that one first.")
+        super().__init__(f"Another scheduler already runs the nights of this memory: {holder}.", "Stop that one first.")
 
 
-# Every settings file is read through here, so that all faults of a file are named at once, one line a fault with its
-# key and value, and no secret is ever shown.
+# Every settings file is read here, so that all its faults are reported at once, one a line with key and value, and no
+# secret is ever shown.
 
 SHOWN_LENGTH: Final = 80
 MAX_BYTES: Final = 1024 * 1024
@@ -371,18 +380,18 @@ _TABLES: Final = frozenset({"model_type", "model_attributes_type", "dict_type"})
 
 
 def read_toml(path: Path) -> dict[str, object]:
-    """Return the tables of a TOML file; of one that does not exist, none.
+    """Return the tables of a TOML file; none if the file does not exist.
 
     Raises:
         BadSettings: the file cannot be read, is too large, is not UTF-8, or is not TOML; the sentence says where.
     """
-    import tomllib  # noqa: PLC0415  what fails is told by commands that read no settings
+    import tomllib  # noqa: PLC0415  also commands that read no settings import this file
 
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         if len(data) > MAX_BYTES:
-            raise BadSettings(path, [f"it has more than the {MAX_BYTES:,} bytes that settings may have"])
+            raise BadSettings(path, [f"it is larger than {MAX_BYTES:,} bytes"])
         return tomllib.loads(data.decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
@@ -394,8 +403,8 @@ def read_toml(path: Path) -> dict[str, object]:
         raise BadSettings(path, [f"it is not TOML: {fault}"]) from None
     except RecursionError:
         raise BadSettings(path, ["its brackets are nested too deep"]) from None
-    except ValueError:  # what Python refuses as a number or a date although its form is TOML's
-        raise BadSettings(path, ["it holds a number or a date that cannot be read"]) from None
+    except ValueError:  # valid TOML that Python cannot represent
+        raise BadSettings(path, ["it has a number or date that cannot be read"]) from None
 
 
 def faults_of(error: ValidationError, raw: Mapping[str, object]) -> list[str]:
@@ -403,10 +412,10 @@ def faults_of(error: ValidationError, raw: Mapping[str, object]) -> list[str]:
 
     Args:
         error: what the validation of `raw` raised.
-        raw: what was read from the file, to show values as the person wrote them.
+        raw: the file's contents, to show values as the person wrote them.
 
     Returns:
-        One line a fault. The value of a key that looks like a secret, and a value that does, is never in it.
+        One line a fault, without values that look secret or belong to a key that does.
     """
     lines = []
     for found in error.errors(include_url=False):
@@ -420,18 +429,18 @@ def faults_of(error: ValidationError, raw: Mapping[str, object]) -> list[str]:
 
 
 def fault_line(key: str, value: object, what: str) -> str:
-    """Return `key = value: what`, with the value as TOML shows it, shortened, and hidden where it may be a secret."""
+    """Return `key = value: what`; the value is shortened, and hidden if it may be a secret."""
     return f"{_one_line(key)} = {shown(key, value)}: {_one_line(what)}" if key else _one_line(what)
 
 
 def shown(key: str, value: object) -> str:
-    """Return a value as TOML shows it, shortened; `(not shown)` where the key or the value looks like a secret."""
+    """Return a value as in TOML, shortened; `(not shown)` if the key or value looks like a secret."""
     if key == "ping.url":
-        return HIDDEN  # who knows it can ping in the user's name
+        return HIDDEN  # whoever knows it can ping in the user's name
     if any(_SECRET_KEY.search(part) for part in re.split(r"[.\[\]]", key) if part not in _NOT_SECRET):
         return HIDDEN
     if key.endswith("_env") and not _VARIABLE_NAME.fullmatch(str(value)):
-        return HIDDEN  # where the name of a variable belongs, people paste the key itself
+        return HIDDEN  # people paste the key itself instead of a variable's name
     if isinstance(value, dict):
         return "{…}"
     text = json.dumps(value, ensure_ascii=False, default=str)
@@ -445,7 +454,7 @@ def _value_at(raw: Mapping[str, object], location: Sequence[int | str], otherwis
     value: object = raw
     for part in location:
         try:
-            value = value[part]  # type: ignore[index]  # what is no table or list refuses, and that is the answer
+            value = value[part]  # type: ignore[index]  # anything but a table or list raises
         except (TypeError, LookupError):
             return otherwise
     return value

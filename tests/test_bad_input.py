@@ -143,7 +143,7 @@ def test_not_a_git_repository(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", GOOD)
     before = memory.files()
     told = memory.curate("run", *NOW, exits=1)
-    assert "is not a git repository. Run `curate init" in told
+    assert "is not a git repository. `curate init" in told
     assert memory.files() == before
 
 
@@ -231,7 +231,7 @@ def test_no_memory_where_one_was_named(tmp_path: Path, capsys: pytest.CaptureFix
 def test_init_where_a_file_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("x")
     assert run_cli(["init", str(tmp_path / "file")]) == 1
-    assert "is no folder" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err
 
 
 def test_two_runs_at_once(memory: Memory) -> None:

@@ -76,7 +76,7 @@ def test_what_does_not_fit_a_cap_stays_pending_and_is_no_failure(claude: Claude)
     again = claude.run()
     assert (again["model"]["calls"], again["entries"]["pending"]) == (0, 1), "it is the same night still"
     said = claude.memory.curate("run", "--now", "2026-03-20T03:00")
-    assert f"{why} 1 entries stay pending; the next run takes the oldest first." in said
+    assert f"{why} 1 entry stays pending; the next run reads the oldest first." in said
     assert claude.run(day=21)["entries"] == {"read": 1, "pending": 0, "left": 1}
     assert len(claude.wire.requests) == 3
 

@@ -38,7 +38,9 @@ def settle(text: str) -> None:
 @pytest.mark.usefixtures("log")
 def test_a_night_without_a_model_says_so_once(memory: Memory) -> None:
     said = memory.curate(*NIGHT)
-    line = "No model reads the logs: the rules found nothing in 1 of 2 entries. `curate models` changes it."
+    line = (
+        "No model reads the logs; the rules found nothing in 1 of 2 entries. `curate models` shows how to set one up."
+    )
     assert said.count(line) == said.count("odel") - said.count("`curate models`") == 1
     assert "odel" not in memory.curate("run", "--now", "2026-03-20T03:00"), "there was nothing to read"
     assert "No model" not in memory.curate("runs") + memory.curate("status", "--now", "2026-03-20T03:00")
@@ -99,9 +101,9 @@ def test_one_that_fails_is_named_though_the_next_one_reads(memory: Memory, progr
 
 
 def test_the_doctor_knows_a_program_that_is_not_there(memory: Memory, programs: Path) -> None:
-    assert "`curate models` says what can." in memory.curate("doctor", "--json", "--now", "2026-03-20T03:00")
+    assert "`curate models` shows what can." in memory.curate("doctor", "--json", "--now", "2026-03-20T03:00")
     settle('providers = ["codex"]')
     said = memory.curate("doctor", "--json", "--now", "2026-03-20T03:00", exits=1)
-    assert "codex is to read the logs, and there is no program `codex` here." in said
+    assert "codex should read the logs, but `codex` is not installed." in said
     lay(programs, "codex", "")
-    assert "Logs are read by codex." in memory.curate("doctor", "--json", "--now", "2026-03-20T03:00")
+    assert "codex reads the logs." in memory.curate("doctor", "--json", "--now", "2026-03-20T03:00")

@@ -370,4 +370,4 @@ def test_a_program_reviews_from_the_command_line(memory: Memory, tmp_path: Any) 
     told = json.loads(memory.curate("run", "--json", "--provider", f"exec:{sys.executable} {program}", "--now", NOW))
     assert (told["items"]["superseded"], told["review"]["by_model"]) == (1, 1)
     assert told["given"]["verifier"] == "the same"
-    assert "Same: run" in memory.curate("replay", told["run"])
+    assert "Same: replaying run" in memory.curate("replay", told["run"])

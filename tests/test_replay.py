@@ -67,7 +67,7 @@ def test_nights_of_the_rules_with_peoples_edits_between(memory: Memory) -> None:
     for run in runs:
         same(memory, run)
     said = memory.curate("replay", runs[0])
-    assert said.startswith(f"Same: run {runs[0]} comes to commit ")
+    assert said.startswith(f"Same: replaying run {runs[0]} gives commit ")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_reply_that_is_gone_leaves_its_day_unread(night: tuple[Memory, str]) -
         file.unlink()
     told = replayed(memory, run, exits=1)
     assert (told["same"], told["without_reply"]) == (False, 3)
-    assert "No reply is kept to 3 calls" in memory.curate("replay", run, exits=1)
+    assert "3 calls had no kept reply" in memory.curate("replay", run, exits=1)
     assert len(texts(memory)) == 3
 
 

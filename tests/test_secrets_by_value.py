@@ -95,7 +95,7 @@ def test_a_value_is_listed_by_its_tag_and_taken_back(memory: Memory) -> None:
     assert VALUE not in listed
     tag = listed.split()[0]
     memory.curate("secrets", "allow", tag)
-    assert "No value" in memory.curate("secrets")
+    assert "No secret" in memory.curate("secrets")
     memory.curate("log", f"it is {VALUE} again, and API_TOKEN={VALUE}", *NOW)
     assert memory.read(f"Logs/{DAY}.md").count(VALUE) == 2
     memory.curate("secrets", "allow", "abcd", exits=2)

@@ -1,8 +1,8 @@
 """The `curate` command: one module for each verb or group of verbs, imported only when one of its verbs is called.
 
-Verbs share `options` (and the opening of a memory), `output` (all that is printed), `item_lines` and `manual_changes`.
-Here are the table of verbs, and what becomes of faults and signals: a sentence and an exit code, never a traceback.
-Others import `main`, `run_cli` and `VERBS`, and no module of a verb.
+Verbs share `options` (and the opening of a memory), `output` (all printing), `item_lines` and `manual_changes`. This
+file holds the table of verbs and turns errors and signals into a sentence and an exit code, never a traceback.
+Others import `main`, `run_cli` and `VERBS`, but no module of a verb.
 Stands on all other rooms; no room stands on it.
 """
 
@@ -22,60 +22,74 @@ import click
 from pipelines import __version__
 from pipelines.cli.options import memory_option
 from pipelines.cli.output import warn
-from pipelines.errors import BUG, EXPECTED, INTERRUPTED, USAGE, CurateError, Ended, NotWritable, NotYours
+from pipelines.errors import (
+    BUG,
+    EXPECTED,
+    INTERRUPTED,
+    USAGE,
+    CurateError,
+    Ended,
+    NotWritable,
+    NotYours,
+    UsageFault,
+    did_you_mean,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
 
+    from click.shell_completion import CompletionItem
+
 
 VERBS: Final = {
-    "init": "Make a memory, or add what one lacks.",
+    "init": "Create a memory, or add what one lacks.",
     "log": "Append a line to today's log.",
-    "capture": "Take an agent's sessions into the logs.",
-    "add": "File an item of your own at once.",
-    "done": "Say that todos are done.",
-    "resolve": "Say that risks are over, or came true.",
-    "drop": "Drop todos and risks that need nothing any more.",
-    "end": "Say that something holds no longer.",
-    "correct": "Put the right sentence in an item's place.",
-    "retract": "Say that something was a mistake and never held.",
-    "reopen": "Take the end of an item back.",
+    "capture": "Copy an agent's sessions into the logs.",
+    "add": "Add an item yourself.",
+    "done": "Mark todos as done.",
+    "resolve": "Close risks: they are over, or came true.",
+    "drop": "Drop todos and risks.",
+    "end": "End decisions, facts or rules that no longer hold.",
+    "correct": "Replace an item with the right sentence.",
+    "retract": "Mark items as mistakes that never held.",
+    "reopen": "Open or restore items that were closed.",
     "review": "Decide what waits for you, item by item.",
     "edit": "Edit a document; it is checked before it is saved.",
-    "pin": "Let an item neither fade nor be evicted.",
-    "unpin": "Let it fade again.",
+    "pin": "Pin an item: it does not fade and stays in MEMORY.md.",
+    "unpin": "Remove an item's pin.",
     "move": "Move an item to another document.",
-    "forget": "Forget an item everywhere but in git's history.",
-    "project": "Make, rename or close a project.",
-    "import": "Read items from what `curate export` wrote.",
-    "run": "Curate: read the logs, keep what matters, reindex, commit.",
-    "schedule": "Stay, and run each night at its time.",
-    "view": "Open the memory as a page in your browser.",
-    "search": "Find things in the memory.",
-    "recap": "Say what happened on some days.",
-    "items": "List every item, whatever its status.",
-    "why": "Say what an item rests on and who brought it.",
-    "history": "Show every wording and state that an item had.",
-    "audit": "Show all that is believed about a topic.",
-    "impact": "Show what rests on an item.",
+    "forget": "Erase an item everywhere but in git's history.",
+    "project": "Create, rename or close a project.",
+    "import": "Import items that `curate export` wrote.",
+    "run": "Curate: read the logs, keep what matters, commit.",
+    "schedule": "Run every night in the foreground (daemon).",
+    "view": "Open the memory in your browser.",
+    "search": "Search the memory.",
+    "recap": "Show what happened on some days.",
+    "items": "List items of any status.",
+    "why": "Show what an item rests on and where it came from.",
+    "history": "Show every wording and status that an item had.",
+    "audit": "Show everything the agent believes about a topic.",
+    "impact": "Show what depends on an item.",
     "graph": "Show the links between items.",
-    "export": "Write all items for other programs, or the whole memory.",
-    "runs": "List the runs, or show one whole.",
-    "replay": "Repeat a run from its kept replies, without a network.",
-    "undo": "Take a run back, or its change of one item.",
-    "install": "Tell an agent of the memory, or run every night.",
-    "uninstall": "Take that back.",
+    "export": "Export the items, or the whole memory.",
+    "runs": "List the runs, or show one.",
+    "replay": "Repeat a run offline from its saved replies.",
+    "undo": "Undo a run, or its change to one item.",
+    "install": "Connect an agent, or schedule nightly runs.",
+    "uninstall": "Undo what `curate install` did.",
     "mcp": "Serve the memory to an agent as tools (MCP).",
-    "context": "Print what a new session should start with.",
+    "context": "Print what a new session starts with.",
     "recall": "Print the few beliefs that bear on a prompt.",
-    "status": "Say how the memory fares.",
-    "doctor": "Check the set-up, and say the one next thing to do.",
-    "check": "Check that everything is accounted for.",
-    "secrets": "List the values known to be secret; take one back.",
-    "index": "Bring the search index up to date.",
-    "models": "Say which embedder is used, or fetch the local one.",
-    "eval": "Measure search on questions of your own.",
+    "status": "Show the state of the memory.",
+    "doctor": "Check the set-up and show what to do next.",
+    "check": "Check the memory for lost items, damage or secrets.",
+    "secrets": "List known secrets by tag, or allow one.",
+    "index": "Update the search index.",
+    "models": "Show or choose the models that read and embed.",
+    "completion": "Print the script for Tab completion in your shell.",
+    "eval": "Measure search and extraction on your own data.",
 }
 _GROUPS: Final = {
     "log_commands": ("log", "add"),
@@ -88,26 +102,41 @@ _GROUPS: Final = {
     "install_commands": ("install", "uninstall"),
     "index_commands": ("index",),
     "models_commands": ("models",),
-    "serve_commands": ("mcp", "schedule", "context", "recall"),
+    "serve_commands": ("mcp", "schedule", "context", "recall", "completion"),
     "health_commands": ("status", "doctor"),
     "check_commands": ("check", "secrets"),
     "eval_commands": ("eval",),
 }
-"""The modules that hold a group of verbs; any other verb has a module of its own, `VERB_command`."""
+"""Modules with several verbs; any other verb has its own module, `VERB_command`."""
 _MODULES: Final = {verb: module for module, verbs in _GROUPS.items() for verb in verbs}
 
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
 class Verbs(click.Group):
-    """The group of verbs. It knows their names and one-line helps by heart, so that help imports none of them."""
+    """The group of verbs. It has their names and one-line help itself, so that help imports none of them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
-        """Return the verbs in the order in which a newcomer needs them."""
+        """Return the verbs in the order a newcomer needs them."""
         return list(VERBS)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is meant; for an unknown verb, fail with the nearest known ones."""
+        if args and args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            advice = did_you_mean(args[0], VERBS)
+            raise UsageFault(f"There is no verb “{args[0]}”.", f"{advice} `curate --help` lists all verbs.".strip())
+        return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002  click's signature
+        """Return the verbs that begin so, without importing any."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks
+
+        return [CompletionItem(verb, help=text) for verb, text in VERBS.items() if verb.startswith(incomplete)]
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  as above
-        """Return a verb's command, imported now, or None for an unknown one."""
+        """Import and return a verb's command; None for an unknown verb."""
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"pipelines.cli.{_MODULES.get(cmd_name, f'{cmd_name}_command')}")
@@ -115,7 +144,7 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the verbs and their one-line helps."""
+        """Write the verbs with their one-line help."""
         with formatter.section("Verbs"):
             formatter.write_dl(list(VERBS.items()))
 
@@ -123,18 +152,19 @@ class Verbs(click.Group):
 @click.group(
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Each verb has its own --help.",
+    epilog="Each verb has its own --help. To complete verbs, options and ids with the Tab key, put this into your"
+    ' ~/.bashrc: eval "$(curate completion bash)"',
 )
 @click.version_option(__version__, prog_name="curate")
 @memory_option
 def curate(memory: Path | None) -> None:
-    """Curate the memory of an AI agent: plain Markdown, kept by a nightly run, with git as its history."""
+    """Curate the memory of an AI agent: plain Markdown, curated every night, with git as its history."""
 
 
 def main() -> None:
-    """Run the command line and end the process with its exit code; SIGTERM and SIGHUP end it as Ctrl-C does.
+    """Run the command line and exit with its code; SIGTERM and SIGHUP end it as Ctrl-C does.
 
-    Neither signal is heeded where whoever started the process had it ignored (`nohup`).
+    A signal that the parent process ignores (`nohup`) stays ignored.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
@@ -143,14 +173,14 @@ def main() -> None:
 
 
 def _end(number: int, _frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_IGN)  # one is enough: a second would cut short what the first one lets unwind
+    signal.signal(number, signal.SIG_IGN)  # a second signal must not cut short the clean-up after the first
     raise Ended(number)
 
 
 def run_cli(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code; whatever goes wrong is said on standard error, without a traceback.
+    """Run one command and return its exit code. Errors go to standard error, without a traceback.
 
-    A verb says its own exit code by returning a number.
+    A verb may return its own exit code.
     """
     try:
         result: Any = curate.main(list(arguments), prog_name="curate", standalone_mode=False)
@@ -162,13 +192,13 @@ def run_cli(arguments: Sequence[str]) -> int:
         usage = f"{context.get_usage()}\n" if context else ""
         return _say(f"{usage}{fault.format_message()}", USAGE)
     except (KeyboardInterrupt, click.Abort) as fault:
-        cause = fault.__cause__ or fault  # click makes an abort of every interrupt
-        sentence, code = "Interrupted; the next run takes up where this one was.", INTERRUPTED
+        cause = fault.__cause__ or fault  # click turns every interrupt into an abort
+        sentence, code = "Interrupted. The next run continues where this one stopped.", INTERRUPTED
         if isinstance(cause, Ended):
             sentence, code = cause.sentence, cause.exit_code
         return _say(sentence, code)
     except BrokenPipeError:
-        _discard_output()  # nobody reads on: a closed pipe is no failure
+        _discard_output()  # the reader closed the pipe, which is not an error
         return 0
     except Exception as fault:  # noqa: BLE001  the last line of defence: a person gets a sentence, not a traceback
         return _say_unforeseen(fault, arguments)
@@ -178,12 +208,12 @@ def run_cli(arguments: Sequence[str]) -> int:
 def _say(sentence: str, code: int) -> int:
     from pipelines.store.secrets import veil  # noqa: PLC0415  only what went wrong is looked through
 
-    warn(f"curate: {veil(sentence)}")
+    warn(f"curate: {veil(sentence)}", wrap=code != BUG)  # a report is pasted as it is
     return code
 
 
 def _discard_output() -> None:
-    """Let what is still buffered for standard output go nowhere, as it cannot be written."""
+    """Discard what is still buffered for standard output; it cannot be written."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -196,15 +226,17 @@ def _say_unforeseen(fault: Exception, arguments: Sequence[str]) -> int:
     if isinstance(fault, FileNotFoundError):
         try:
             Path.cwd()
-        except FileNotFoundError:  # whatever is relative to a folder that was deleted cannot even be asked for
-            return _say("The working directory is gone. Change into a folder that is there and run it again.", USAGE)
+        except FileNotFoundError:  # relative paths cannot be resolved in a deleted folder
+            return _say(
+                "The working directory no longer exists. Change to another folder and run the command again.", USAGE
+            )
     return _say(_bug_report(fault, arguments), BUG)
 
 
 def _bug_report(bug: BaseException, arguments: Sequence[str]) -> str:
-    """Return a Markdown report: versions, the verb without its texts, and where the code broke.
+    """Return a Markdown report: versions, the verb without its texts, and the stack.
 
-    The exception's own message is left out beyond its first 200 characters: it may quote a log.
+    The exception's message is cut to 200 characters, because it may quote a log.
     """
     import platform  # noqa: PLC0415  bugs are few
     import traceback  # noqa: PLC0415  as above
@@ -213,7 +245,7 @@ def _bug_report(bug: BaseException, arguments: Sequence[str]) -> str:
     options = " ".join(word.partition("=")[0] for word in arguments if word.startswith("--"))
     steps = "".join(traceback.format_tb(bug.__traceback__))
     return (
-        "This is a bug in memcurate. Nothing is lost; please paste what follows into a new issue.\n\n"
+        "This is a bug in memcurate. Nothing was lost. Please paste this report into a new issue:\n\n"
         f"### `curate {verb}` failed: {type(bug).__name__}\n\n"
         f"- memcurate {__version__}, Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, "
         f"{platform.platform()}\n- options: {options or 'none'}\n\n"

@@ -1,4 +1,4 @@
-"""What `curate init --adopt` shows and asks before anything is written, for a copy and for notes where they lie."""
+"""What `curate init --adopt` shows and asks before it writes, for a copy and for notes in place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 from pipelines.agents.adopt_copy import carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import move_in, plan_in_place, repository_of
 from pipelines.agents.adopt_source import Kind, base_of, detect, read_source, shown
-from pipelines.cli.output import on_terminal, say, say_json, say_table, warn
+from pipelines.cli.output import count, on_terminal, say, say_json, say_table, warn
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault
 from pipelines.settings import Settings
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 _MOST_ROWS: Final = 40
 _ALONE: Final = 3
 _NEXT: Final = (
-    "`curate run` reads the days; with a model that costs money, `curate run --provider rules` reads them for none."
+    "Run `curate run` to read the days. A model costs money; `curate run --provider rules` reads them for free."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the command line says of an adoption of either way.
+    """The options of an adoption, by copy or in place.
 
     Args:
-        notes: the folder that is to be adopted.
-        kind: what the notes are, or None to see for itself.
-        now: what `--now` says.
-        sure: whether nobody is to be asked.
-        only_print: whether nothing is to be written in any case.
-        as_json: whether a program reads the answer.
+        notes: the folder to adopt.
+        kind: what the notes are, or None to detect it.
+        now: the value of `--now`.
+        sure: whether to adopt without asking.
+        only_print: whether to write nothing in any case.
+        as_json: whether to print JSON.
     """
 
     notes: Path
@@ -60,18 +60,20 @@ class Wanted:
 
 
 def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
-    """Show what would go where in a new memory, ask where somebody can be asked, and copy.
+    """Show what would go where in a new memory, ask on a terminal, and copy.
 
     Args:
-        wanted: what the command line says.
-        directory: the new memory, or None where none was named: then nothing is written.
+        wanted: the options.
+        directory: the new memory, or None if none was named; then nothing is written.
     """
     source = _notes_folder(wanted.notes)
     target = directory.expanduser().absolute() if directory else None
     if target:
         check_places(source, target)
     elif wanted.sure:
-        raise UsageFault("Nothing says where the new memory shall be.", f"curate init DIR --adopt {wanted.notes} --yes")
+        raise UsageFault(
+            "The new memory has no folder yet.", f"Name one: `curate init DIR --adopt {wanted.notes} --yes`."
+        )
     settings = Settings(timezone=system_zone())
     found = _with_files(read_source(source))
     plan = plan_adoption(found, Kind(wanted.kind) if wanted.kind else detect(found), settings.caps.briefing)
@@ -80,7 +82,7 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
         rows = list(_copy_rows(plan.pieces))
         say_table(("from", "to", "files", ""), rows[:_MOST_ROWS])
         if len(rows) > _MOST_ROWS:
-            say(f"and {len(rows) - _MOST_ROWS:,} more; --json lists every file.")
+            say(f"and {len(rows) - _MOST_ROWS:,} more rows; --json lists every file.")
         _show_left_out(plan.left_out)
         say(*plan.notes)
     going = target if target and _is_agreed(wanted, f"Copy this to {target}?") else None
@@ -89,7 +91,7 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
         plan = carry_out(plan, source, going, settings, moment(wanted.now, settings))
         for path, why in plan.left_out:
             if (path, why) not in before:
-                warn(f"{shown(path)} {why}, so it was left out.")
+                warn(f"Left out {shown(path)}, because it {why}.")
     if wanted.as_json:
         folders = Counter(piece.target.partition("/")[0] for piece in plan.pieces)
         say_json(
@@ -108,20 +110,21 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
     elif going:
         files = sum(len(piece.sources) for piece in plan.pieces)
         say(
-            f"Made a memory in {going} of {files:,} files: {plan.days:,} days, {len(plan.pieces) - plan.days:,} others."
+            f"Created a memory in {going} from {count(files, 'file')}: {count(plan.days, 'day')} and"
+            f" {count(len(plan.pieces) - plan.days, 'other')}."
         )
         say(_NEXT)
     else:
-        where = "" if target else " Name the new memory: curate init DIR --adopt NOTES."
-        say(f"Nothing was written; --yes does it.{where}")
+        where = "" if target else " Name the new memory too: `curate init DIR --adopt NOTES --yes`."
+        say(f"Nothing was written. Add --yes to do it.{where}")
 
 
 def adopt_in_place(wanted: Wanted, home: str, opted_in: tuple[str, ...]) -> None:
-    """Show which files would play which part, ask where somebody can be asked, and make the folder a memory.
+    """Show the role of each file, ask on a terminal, and turn the folder into a memory.
 
     Args:
-        wanted: what the command line says.
-        home: the folder for what runs make.
+        wanted: the options.
+        home: the folder for what runs create.
         opted_in: globs of the files into which ids and items may be written.
     """
     source = _notes_folder(wanted.notes)
@@ -133,12 +136,12 @@ def adopt_in_place(wanted: Wanted, home: str, opted_in: tuple[str, ...]) -> None
     plan = plan_in_place(_with_files(found), kind, home, opted_in)
     repository = repository_of(source, plan)
     if not wanted.as_json:
-        say(f"{source} is {plan.kind.called}. It would be adopted where it lies.")
+        say(f"{source} is {plan.kind.called}. It would be adopted in place.")
         say_table(("what", "files", "part"), _part_rows(plan, repository))
         _show_left_out(plan.left_out)
         say(*plan.sentences)
     held: tuple[str, ...] = ()
-    if going := _is_agreed(wanted, f"Make {source} a memory, where it lies?"):
+    if going := _is_agreed(wanted, f"Turn {source} into a memory, in place?"):
         settings = Settings(timezone=system_zone())
         held = move_in(plan, source, settings, moment(wanted.now, settings))
     if wanted.as_json:
@@ -159,19 +162,19 @@ def adopt_in_place(wanted: Wanted, home: str, opted_in: tuple[str, ...]) -> None
         )
     elif going:
         for path in held:
-            warn(f"{shown(path)} holds a secret or something private, so it was not committed.")
-        say(f"{source} is a memory now.")
+            warn(f"Did not commit {shown(path)}, because it holds a secret or something private.")
+        say(f"{source} is now a memory.")
         say(_NEXT)
     else:
-        say("Nothing was written; --yes does it.")
+        say("Nothing was written. Add --yes to do it.")
 
 
 def _notes_folder(notes: Path) -> Path:
-    """Return the folder to be adopted, absolute.
+    """Return the absolute path of the folder to adopt.
 
     Raises:
-        BadFile: there is none.
-        UsageFault: it is a memory already.
+        BadFile: there is no such folder.
+        UsageFault: it is already a memory.
     """
     source = notes.expanduser().absolute()
     advice = "Name the folder that holds the notes."
@@ -182,31 +185,31 @@ def _notes_folder(notes: Path) -> Path:
     except OSError as error:
         raise BadFile(source, f"cannot be read: {(error.strerror or str(error)).lower()}", advice) from None
     if not stat.S_ISDIR(mode):
-        raise BadFile(source, "is no folder", advice)
+        raise BadFile(source, "is not a folder", advice)
     if is_memory:
-        raise UsageFault(f"{source} is a memory already.", f"`curate init {source}` adds what it lacks.")
+        raise UsageFault(f"{source} is already a memory.", f"`curate init {source}` adds what it lacks.")
     return source.resolve()
 
 
 def _with_files(found: Source) -> Source:
-    """Return what was found, if that is anything.
+    """Return what was found.
 
     Raises:
-        UsageFault: it is nothing.
+        UsageFault: nothing was found.
     """
     if not found.files:
-        raise UsageFault(f"There is nothing to adopt in {found.root}.", "It holds no note, no PDF file and no image.")
+        raise UsageFault(f"There is nothing to adopt in {found.root}.", "It has no notes, PDF files or images.")
     return found
 
 
 def _is_agreed(wanted: Wanted, question: str) -> bool:
-    """Whether something is to be written: on the command line, or by a person who is asked now."""
+    """Whether the user agrees to write, on the command line or when asked."""
     can_ask = not (wanted.only_print or wanted.as_json) and sys.stdin.isatty() and on_terminal()
     return wanted.sure or (can_ask and click.confirm(escape_terminal_line(question), default=False))
 
 
 def _copy_rows(pieces: Sequence[Piece]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield a row for each folder with many files, and one for each file that is odd or has few beside it."""
+    """Yield a row for each folder with many files, and one for each unusual or lone file."""
     groups: dict[tuple[str, str], list[Piece]] = {}
     for piece in pieces:
         old, new = (path.rpartition("/")[0] for path in (piece.sources[0], piece.target))
@@ -245,7 +248,7 @@ def _part_rows(plan: InPlace, repository: Path | None) -> Iterator[tuple[str, st
 
 
 def _show_left_out(left: Iterable[LeftOut]) -> None:
-    """Print a row for each reason: what is left out for it, the first few by name."""
+    """Print a row for each reason to leave files out, with the first few names."""
     groups: dict[str, list[str]] = {}
     for path, why in left:
         groups.setdefault(why, []).append(shown(path))

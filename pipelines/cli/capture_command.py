@@ -1,4 +1,4 @@
-"""`curate capture`: what was said in an agent's sessions goes to the logs of its days."""
+"""`curate capture`: copy what was said in an agent's sessions into the logs of those days."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines.agents.capture import capture_sessions, sessions_folder, transcripts_below
-from pipelines.cli.options import day_option, json_option, memory_option, now_option, open_memory
-from pipelines.cli.output import say, say_json, warn
+from pipelines.cli.options import day_option, json_option, memory_option, now_option, open_memory, project_option
+from pipelines.cli.output import count, day_shown, say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
 from pipelines.provider_settings import trust_settings
 from pipelines.text import escape_terminal_line
@@ -30,11 +30,11 @@ _HOOK_BYTES: Final = 1 << 20
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--from", "agent", type=click.Choice(_AGENTS), help="Every session that this agent has kept.")
+@click.option("--from", "agent", type=click.Choice(_AGENTS), help="Capture every session that this agent has kept.")
 @click.option("--hook", is_flag=True, help="Capture the session that a hook's JSON on standard input names.")
-@click.option("--project", metavar="NAME", default="", help="The sessions' project (else their working directory's).")
-@day_option("--since", "Leave out what was said before this day.")
-@json_option("Print what became of each transcript as a JSON array.")
+@project_option("The project of the sessions (default: that of their working directory).")
+@day_option("--since", "Skip what was said before this day.")
+@json_option("Print the result for each transcript as a JSON array.")
 @memory_option
 @now_option
 def curate_capture(  # noqa: PLR0913  click hands over each option by name
@@ -48,13 +48,13 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
     memory: Path | None,
     now: str | None,
 ) -> int:
-    """Capture session transcripts: each PATH is a JSONL file, or a folder with some anywhere below.
+    """Capture session transcripts. Each PATH is a JSONL file, or a folder that holds some.
 
-    The transcript is kept under Sessions, and what the user and the agent said goes to the logs of its days, each line
-    with where its record stands. Captured again, or grown, a session adds only what is new.
+    This keeps the transcript in Sessions and appends what the user and the agent said to the logs of those days; each
+    line names its place in the transcript. Capturing a session again adds only what is new.
 
-    Yours is what you typed, queued, answered, refused with a reason or approved. What a program sent is not, unless
-    your settings say `[trust] headless = "owner"`.
+    What you typed, queued, answered, approved or refused with a reason counts as your word. What a program sent does
+    not, unless your settings say `[trust] headless = "owner"`.
     """
     if hook:
         _capture_from_hook(memory, project, now)
@@ -69,7 +69,7 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
 
 
 def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> None:
-    """Capture the session that a hook tells of. A session must end whatever is wrong: that is said, and no more."""
+    """Capture the session that a hook names. Errors are only printed, because a session must end in any case."""
     try:
         event: Any = json.loads(sys.stdin.buffer.read(_HOOK_BYTES))
         path = Path(event["transcript_path"]).expanduser()
@@ -84,12 +84,15 @@ def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> No
 
 
 def _transcripts(paths: Sequence[Path], agent: str | None) -> list[Path]:
-    """Return the transcripts that are meant, in order of their names, the oldest first where an agent has kept them."""
+    """Return the transcripts to capture, in order of their names; those that an agent kept, oldest first."""
     if bool(paths) == bool(agent):
-        raise UsageFault("Nothing says what to capture.", f"Give a PATH, or --from {'|'.join(_AGENTS)}, and not both.")
+        raise UsageFault("It is not clear what to capture.", f"Give either a PATH or --from {'|'.join(_AGENTS)}.")
     folders = [sessions_folder(agent, os.environ)] if agent else list(paths)
     if missing := [str(path) for path in folders if not path.exists()]:
-        raise UsageFault(f"{missing[0]} does not exist.", f"{agent} has kept no session there." if agent else "")
+        raise UsageFault(
+            f"{missing[0]} does not exist.",
+            f"{agent} keeps its sessions there, and has none." if agent else "Check the path.",
+        )
     found = [path for folder in folders for path in (transcripts_below(folder) if folder.is_dir() else [folder])]
     if not found:
         raise UsageFault(f"There is no transcript in {folders[0]}.", "A transcript's name ends in .jsonl.")
@@ -104,15 +107,15 @@ def _tell(found: Sequence[Captured]) -> None:
         for fault in one.faults:
             warn(f"{name}: {fault}; the rest was read.")
         if one.file and one.redacted:
-            lines = "1 line" if one.redacted == 1 else f"{one.redacted:,} lines"
-            warn(f"{name}: secrets in {lines} are redacted in the copy.")
+            warn(f"{name}: redacted secrets in {count(one.redacted, 'line')} of the copy.")
     new = [one for one in found if one.turns]
     if not new:
-        known = sum(bool(one.known) for one in found)
-        say(f"Nothing new in {known} {'session' if known == 1 else 'sessions'}.")
+        if known := sum(bool(one.known) for one in found):
+            say(f"Nothing new in {count(known, 'session')}.")
         return
     turns, owners = sum(one.turns for one in new), sum(one.owners for one in new)
     days = sorted({day for one in new for day in one.days})
-    span = days[0] if len(days) == 1 else f"{len(days)} days from {days[0]} to {days[-1]}"
-    sessions = f"{len(new):,} {'session' if len(new) == 1 else 'sessions'}"
-    say(f"Captured {turns:,} turns of {sessions}, {span}; {owners:,} of them yours.")
+    span = day_shown(days[0])
+    if len(days) > 1:
+        span = f"{len(days)} days from {span} to {day_shown(days[-1])}"
+    say(f"Captured {count(turns, 'turn')} of {count(len(new), 'session')}, {span}; {owners:,} of them yours.")

@@ -1,7 +1,4 @@
-"""`curate check`: is everything accounted for, and is nothing broken? With --secrets: where do secrets stand?
-
-`curate secrets` lists which values are known to be secret, and takes one back.
-"""
+"""`curate check` looks for lost items, damage and secrets; `curate secrets` lists known secrets or allows one."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import json_option, now_option, with_root
-from pipelines.cli.output import say, say_json, say_table, warn
+from pipelines.cli.output import count, say, say_json, say_table, say_verbatim, warn
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, FINE, BadSettings, DamagedGit, GitFault, UsageFault
 from pipelines.settings import load_settings
@@ -40,17 +37,17 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--fix", is_flag=True, help="Mend what has one right answer, and commit that.")
-@click.option("--secrets", is_flag=True, help="Look for secrets instead: in the files as they are.")
-@click.option("--history", is_flag=True, help="With --secrets: in every version that git holds, too.")
+@click.option("--fix", is_flag=True, help="Repair what can be repaired safely, and commit the result.")
+@click.option("--secrets", is_flag=True, help="Look for secrets in the current files instead.")
+@click.option("--history", is_flag=True, help="With --secrets: also look in every version in git.")
 @json_option("Print the faults as JSON.")
 @with_root
 @now_option
 def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root: Path, now: str | None) -> int:
-    """Check that every item that ever was live is accounted for, and that no hand edit broke anything.
+    """Check that no item was lost, and that no edit broke anything.
 
-    Each fault is named with file, line and item. The exit code is 1 while there are any. With --secrets, files are
-    looked through for secrets instead, and it is said how to get them out of git's history; nothing is changed.
+    This names each fault with its file, line and item; the exit code is 1 if there are any. With --secrets it looks for
+    secrets instead and prints the commands that remove them from git's history. Without --fix, nothing is changed.
     """
     settings = load_settings(root)
     git = Git(root)
@@ -58,7 +55,7 @@ def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root
         git.check()
         return _check_secrets(root, git if history else None, as_json=as_json)
     if history:
-        raise UsageFault("--history goes with --secrets.", "Write `curate check --secrets --history`.")
+        raise UsageFault("--history needs --secrets.", "Run `curate check --secrets --history`.")
     if fix:
         _mend(root, settings, moment(now, settings), quiet=as_json)
     faults = [*_settings_faults(), *repository_faults(root)]
@@ -75,28 +72,28 @@ def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root
         if not faults:
             say("Everything is accounted for, and nothing is broken.")
         elif any(fault.mendable for fault in faults):
-            say("`curate check --fix` mends what has one right answer.")
+            say("`curate check --fix` repairs what can be repaired safely.")
     return EXPECTED if faults else FINE
 
 
 def _mend(root: Path, settings: Settings, when: datetime, *, quiet: bool) -> None:
-    """Mend the repository, then what it holds, and say what was done."""
+    """Repair the repository, then its contents, and say what was done."""
     from pipelines.night.repair import mend  # noqa: PLC0415  only --fix writes
 
     with run_lock(root, "curate check --fix"):
         done = mend_repository(root)
     if done and not quiet:
-        say("Mended; what gave way is kept in .git/broken:", *(f"  {one}" for one in done))
+        say("Repaired; what was replaced is in .git/broken:", *(f"  {one}" for one in done))
     try:
         mended = mend(root, settings, when)
     except DamagedGit:
         mended = ""  # what is left is told next
     if not quiet and (mended or not done):
-        say(f"Mended: {mended}." if mended else "There was nothing to mend.")
+        say(f"Repaired: {mended}." if mended else "There was nothing to repair.")
 
 
 def _settings_faults() -> list[Fault]:
-    """Return the faults of the user's own settings, and of the key with which capture seals whose words are whose."""
+    """Return the faults of the user's own settings."""
     faults = []
     try:
         load_user_settings(os.environ)
@@ -106,12 +103,12 @@ def _settings_faults() -> list[Fault]:
 
 
 def _check_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
-    """Say which secrets the memory's files hold, and return 1 where there are any.
+    """Print the secrets in the memory's files, and return 1 if there are any.
 
     Args:
         root: the memory.
-        git: its repository, where every version that it holds shall be looked through, too.
-        as_json: whether a script reads it.
+        git: its repository, to look through every version as well, or None.
+        as_json: whether to print JSON.
     """
     redactor = load_redactor(root)
     files = list(scan_files(root, redactor))
@@ -130,30 +127,30 @@ def _check_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
 
 
 def _tell_secrets(root: Path, files: Sequence[Found], past: Sequence[Found], git: Git | None) -> None:
-    """Say what was found and how to purge a history. That is never done here: it rewrites what others may have."""
+    """Print what was found and how to purge the history, which only the user may rewrite."""
     say(*map(str, (*files, *past)))
     if not (files or past):
         say(f"No secret was found in the files{' or in any version that git holds' if git else ''}.")
         return
     say(
-        "\nRevoke each of them where it was issued: whoever saw it has it for good. What is none, mark on its line with"
-        "\n<!-- allow-secret -->. Take the others out of your documents; the next run redacts the logs by itself."
+        "\nRevoke each secret where it was issued, because whoever saw it keeps it. To allow a false positive, add"
+        " <!-- allow-secret --> to its line. Remove the others from your documents; the next run redacts the logs."
     )
     if not git:
-        say("`curate check --secrets --history` looks through git's history, too, and says how to purge it.")
+        say("`curate check --secrets --history` also searches git's history, and prints how to purge it.")
     if not (past and git):
         return
     top = shlex.quote(str(git.repository.top))
     listed = shlex.quote(f"{root}/.curate/purge.txt")
     blobs = " ".join(dict.fromkeys(leak.blob for leak in past))
     say(
-        "\nTo purge the history, when no file holds any of them and that is committed (git-filter-repo is needed; every"
-        "\ncommit after the first of these gets another id, and the versions named above are gone from it):\n"
+        "\nOnce no file holds any of them and that is committed, purge the history with git-filter-repo. This removes"
+        " the versions above, and every later commit gets a new id:\n"
     )
-    say(f"  cp -a {top} {shlex.quote(f'{git.repository.top}.before-purge')}")
-    say(f"  printf '%s\\n' {blobs} > {listed}")
-    say(f"  git -C {top} filter-repo --force --strip-blobs-with-ids {listed}")
-    say("\nThen, if it was ever pushed: add the remote again, `git push --force --all`, and clone anew elsewhere.")
+    say_verbatim(f"  cp -a {top} {shlex.quote(f'{git.repository.top}.before-purge')}")
+    say_verbatim(f"  printf '%s\\n' {blobs} > {listed}")
+    say_verbatim(f"  git -C {top} filter-repo --force --strip-blobs-with-ids {listed}")
+    say("\nIf it was ever pushed, add the remote again, run `git push --force --all`, and clone it again elsewhere.")
 
 
 @click.command()
@@ -161,21 +158,21 @@ def _tell_secrets(root: Path, files: Sequence[Found], past: Sequence[Found], git
 @click.argument("tag", default="")
 @with_root
 def curate_secrets(action: str, tag: str, root: Path) -> None:
-    """List the tags of the values that are known to be secret, and the rules that found them; never a value.
+    """List the tags of known secrets and the rules that found them, but never a value.
 
-    What was found once is redacted wherever it occurs from then on. `curate secrets allow TAG` says that it is no
-    secret; without a TAG the value is asked for and not shown, or read from standard input.
+    A value that was found once is redacted wherever it occurs. `curate secrets allow TAG` stops that for one value;
+    without a TAG, it asks for the value without showing it, or reads it from standard input.
     """
     known = known_values(root)
     if action == "allow":
         given = tag or (getpass("Value: ") if sys.stdin.isatty() else sys.stdin.readline()).strip()
         if not known.allow(given):
-            why = "No known value has that tag." if tag else "That is too short to be a value."
+            why = "No known secret has that tag." if tag else "That is too short to be a secret."
             raise UsageFault(why, "`curate secrets` lists the tags.")
-        say("That is no secret from now on. What was redacted already stays redacted.")
+        say("Allowed: this value is no longer treated as a secret. What was redacted stays redacted.")
     elif known.rules:
         rows = Counter((digest[:4], rule) for digest, rule in known.rules.items())
-        say_table(("tag", "rule", "values"), [(tag, rule, str(count)) for (tag, rule), count in sorted(rows.items())])
-        say(f"{len(known.rules):,} known. `curate secrets allow TAG` takes one back.")
+        say_table(("tag", "rule", "values"), [(tag, rule, str(values)) for (tag, rule), values in sorted(rows.items())])
+        say(f"{count(len(known.rules), 'known secret')}. `curate secrets allow TAG` allows one.")
     else:
-        say("No value is known to be secret.")
+        say("No secrets are known.")

@@ -1,4 +1,4 @@
-"""`curate eval`: measure what search finds, what an extractor does, and what nights come to, on data of one's own."""
+"""`curate eval`: measure search, extraction, the review and whole months on your own data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import json_option, with_root
-from pipelines.cli.output import say, say_json, say_table, warn
+from pipelines.cli.output import count, say, say_json, say_table, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.text import escape_terminal_line
@@ -39,11 +39,11 @@ def curate_eval() -> None:
 @_json
 @with_root
 def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
-    """Score the index against FILE, one question a line: {"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}.
+    """Score search on FILE, one question a line: {"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}.
 
-    Words, meaning and both are scored side by side: how much of the evidence stands inside the first 500, 1000 and 2000
-    words of what was found, and how many of its files among the first 5 and 10; the reciprocal rank of the first hit
-    that is evidence; and how long an answer takes, the embedder's part left out.
+    This compares search by words, by meaning and by both: how much of the evidence is in the first 500, 1000 and 2000
+    words of the results, and how many of its files are among the first 5 and 10; the reciprocal rank of the first
+    correct hit; and the time an answer takes, without the embedder.
     """
     from pipelines.queries.search_settings import asker  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
@@ -58,9 +58,9 @@ def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
     if lost := out_of_reach(root, questions):  # a path may be misspelt, or lines have moved
         path, line = lost[0]
         warn(
-            f"Nothing that a search shows stands at {len(lost):,} of the"
+            f"The index has nothing at {len(lost):,} of the"
             f" {len({place for question in questions for place in question.evidence}):,} places given as evidence"
-            f" (the first: {escape_terminal_line(path)}:{line}); they count as not found."
+            f" (the first is {escape_terminal_line(path)}:{line}); they count as not found."
         )
     found = measure(root, questions, asked, fresh.stale)
     if as_json:
@@ -74,29 +74,29 @@ def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
             for mode, (*shares, median, p95) in ((mode, one.values()) for mode, one in found.items())
         ],
     )
-    say(f"{len(questions):,} questions")
+    say(count(len(questions), "question"))
 
 
 @curate_eval.command("extract")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--provider", metavar="NAME", default="", help="Who reads, instead of the user's providers.")
-@click.option("--compare", metavar="A,B", default="", help="Several providers, side by side.")
-@click.option("--days", type=click.IntRange(min=1), help="Read only so many days, spread evenly over all.")
+@click.option("--compare", metavar="A,B", default="", help="Compare several providers.")
+@click.option("--days", type=click.IntRange(min=1), help="Read only this many days, spread evenly.")
 @_json
 def curate_eval_extract(folder: Path, *, provider: str, compare: str, days: int | None, as_json: bool) -> int:
-    """Score an extractor on DIR, which holds Logs/YYYY-MM-DD.md and gold.jsonl, the items that are in them.
+    """Score an extractor on DIR, which holds Logs/YYYY-MM-DD.md and gold.jsonl with the items in them.
 
-    A line of gold.jsonl: {"date": "2026-01-02", "type": "Decision", "text": "..."}. What is found is told by type, with
-    precision, recall and F1; how many candidates were dropped because the log does not say what they say; calls,
-    tokens, and the cost by the price table. No memory is read or written. NAME is a provider as the settings name
-    them. A model is asked, and paid, for every day: --days keeps it small.
+    A line of gold.jsonl is {"date": "2026-01-02", "type": "Decision", "text": "..."}. The result shows precision,
+    recall and F1 by type, how many candidates the log does not support, and calls, tokens and cost.
+    No memory is read or written. NAME is a provider, as in your settings. A model is called, and paid, for every day;
+    limit that with --days.
     """
     from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  the verb's work, not its help
     from pipelines.queries.evaluate import evaluate, read_gold_days, sample  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     if provider and compare:
-        raise UsageFault("--provider and --compare exclude each other.", "Name all of them with --compare a,b.")
+        raise UsageFault("--provider and --compare exclude each other.", "Name all providers with --compare A,B.")
     names = [name.strip() for name in compare.split(",") if name.strip()] if compare else [provider]
     readers = [choose_extractor(load_user_settings(os.environ, name)) for name in names]
     read = read_gold_days(folder)
@@ -134,18 +134,18 @@ def _paid(paid: Tally) -> str:
     from pipelines.queries.evaluate import paid_json  # noqa: PLC0415  as above
 
     calls, sent, received, usd = paid_json(paid).values()
-    cost = "cost not known (the price table lacks the model)" if usd is None else f"{usd:.4f} USD"
-    return f"{calls:,} calls, {sent:,} tokens sent, {received:,} received, {cost}"
+    cost = "unknown cost (the price table lacks the model)" if usd is None else f"{usd:.4f} USD"
+    return f"{count(calls, 'call')}, {sent:,} tokens sent, {received:,} received, {cost}"
 
 
 def _summary(score: Score) -> str:
     levels = [f"{level} {one.right:,} of {one.kept:,} right" for level, one in score.confidence.items() if one.kept]
     parts = (
-        f"{score.days:,} days{f', {score.failed:,} of them failed' if score.failed else ''}",
-        f"{score.fallback:,} days read by the rules, because no model could" if score.fallback else "",
+        f"{count(score.days, 'day')}{f', {score.failed:,} of them failed' if score.failed else ''}",
+        f"{count(score.fallback, 'day')} read by the rules because no model could" if score.fallback else "",
         f"by confidence: {', '.join(levels)}" if levels else "",
-        f"{score.ungrounded:,} without grounds dropped",
-        f"{score.unjudged:,} of types that the gold does not hold" if score.unjudged else "",
+        f"{score.ungrounded:,} dropped as unsupported",
+        f"{score.unjudged:,} of types that gold.jsonl does not have" if score.unjudged else "",
         _paid(score.paid),
         f"{score.seconds:.1f} s",
     )
@@ -154,14 +154,14 @@ def _summary(score: Score) -> str:
 
 @curate_eval.command("review")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--wrong", is_flag=True, help="Show the pairs that were judged wrongly, those held back left out.")
+@click.option("--wrong", is_flag=True, help="Show the pairs that were judged wrongly, except held-back ones.")
 @_json
 def curate_eval_review(file: Path, *, wrong: bool, as_json: bool) -> None:
     """Score the review on FILE, one pair a line: {"old": "...", "new": "...", "label": "supersede"}.
 
-    The labels are duplicate, supersede, contradict and distinct. The pairs are scored in two parts, by a hash of each:
-    two thirds to tune rules on, and one third that is held back. What was merged wrongly is counted by itself;
-    "guarded" are pairs whose "why" says that they differ in a number, a date, a name or a negation.
+    The labels are duplicate, supersede, contradict and distinct. The pairs are split by a hash: two thirds for tuning
+    rules, one third held back. Wrong merges are counted separately; "guarded" counts those among them whose "why" names
+    a different number, date, name or negation.
     """
     from pipelines.queries.pairs import Relation, read_pairs, score_pairs  # noqa: PLC0415  the verb's work, not its help
 
@@ -196,15 +196,15 @@ def curate_eval_review(file: Path, *, wrong: bool, as_json: bool) -> None:
 @curate_eval.command("month")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.option("--provider", metavar="NAME", default="", help="Who reads, instead of the user's providers.")
-@click.option("--nights", type=click.Choice(_NIGHTS), help="Read the month in this way alone.")
-@click.option("--verbose", is_flag=True, help="Say what went wrong, line by line.")
+@click.option("--nights", type=click.Choice(_NIGHTS), help="Read the month only in this way.")
+@click.option("--verbose", is_flag=True, help="Show what went wrong, line by line.")
 @_json
 def curate_eval_month(folder: Path, *, provider: str, nights: str | None, verbose: bool, as_json: bool) -> None:
-    """Live through DIR, a month of logs with known outcomes, and score what the memory believes at its end.
+    """Curate DIR, a month of logs with known outcomes, and score what the memory believes at the end.
 
-    DIR holds Logs/ and gold.json, as examples/month does; its README tells the shape. The month is read night by night,
-    in five runs, and in one, each time into a temporary memory: what came true should be the same. Your own memory is
-    neither read nor written. A model is asked, and paid, for every day, three times over: --nights keeps it to one.
+    DIR holds Logs/ and gold.json, as in examples/month, whose README describes them. The month is read night by night,
+    in five runs, and in one run, each time into a temporary memory; the results should agree. Your own memory is not
+    used. A model is called, and paid, three times for every day; limit that with --nights.
     """
     from pipelines.cli.run_command import night_of  # noqa: PLC0415  the verb's work, not its help
     from pipelines.queries.eval_month import WAYS, live  # noqa: PLC0415  as above

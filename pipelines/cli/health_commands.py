@@ -1,7 +1,7 @@
-"""`curate status`, how the memory fares at a glance, and `curate doctor`, whether the set-up can work.
+"""`curate status` shows the state of the memory; `curate doctor` checks the set-up.
 
-The status has three parts: what the memory holds, its nights, and its search. Each part gives what `--json` prints
-and the lines that a person reads, from the same facts.
+The status has three parts: what the memory holds, its runs, and its search. Each part returns what `--json` prints and
+the fields that a person reads, from the same facts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,19 @@ import click
 
 from pipelines import __version__
 from pipelines.cli.options import json_option, now_option, with_memory, with_root
-from pipelines.cli.output import dollars, say, say_json, say_table, skipped_lines, warn
+from pipelines.cli.output import (
+    count,
+    day_shown,
+    dollars,
+    moment_shown,
+    on_terminal,
+    say,
+    say_fields,
+    say_json,
+    say_table,
+    skipped_lines,
+    warn,
+)
 from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
 from pipelines.extract.choose_models import probe
@@ -43,21 +55,22 @@ if TYPE_CHECKING:
     from pipelines.search.damage import VectorFacts
     from pipelines.settings import Settings
 
-    Part = tuple[dict[str, object], list[str]]
+    Fields = list[tuple[str, str]]
+    Part = tuple[dict[str, object], Fields]
 
 
 @click.command()
 @json_option("Print it as JSON.")
 @click.option(
-    "--probe", "probing", is_flag=True, help="Ask the models' providers, within seconds, whether they answer."
+    "--probe", "probing", is_flag=True, help="Ask the models' providers whether they answer; takes a few seconds."
 )
-@click.option("--notify", is_flag=True, help="Tell you on your desktop, or by mail, that a night did not end well.")
+@click.option("--notify", is_flag=True, help="Notify you on the desktop or by mail if something is wrong.")
 @with_memory
 def curate_status(*, as_json: bool, probing: bool, notify: bool, opened: OpenMemory) -> int:
-    """Say when the last run was and how it ended, what waits, how full the briefing is, and how search fares.
+    """Show the state of the memory: its last run, what waits, how full the briefing is, and its search.
 
-    The exit code is 1 when no night ended well for more than a day and a half, or when the last run failed and days
-    wait for it, or what it wrote is not committed yet: any monitor can watch that.
+    The first sentence says how things are and what to do. The exit code is 1 when no run has ended well for a day and a
+    half, or when the last run failed and has not been made up for, so a monitor can watch it.
     """
     root, settings, when = opened
     held, held_lines, notes = _held(root, settings, when)
@@ -68,14 +81,33 @@ def curate_status(*, as_json: bool, probing: bool, notify: bool, opened: OpenMem
     if as_json:
         say_json(held | nights | search)
     else:
-        say(*held_lines, *night_lines, *search_lines, *notes, f"Version   memcurate {__version__}")
+        say(f"{_how_it_is(state, held, nights)}\n")
+        say_fields([*held_lines, *night_lines, *search_lines, *notes, ("Version", f"memcurate {__version__}")])
     if notify:
         how = tell(sentence(root, overdue=bool(state.overdue)))
-        warn(f"You were told by {how}." if how else "There is neither a desktop nor a mail program to tell you by.")
+        warn(f"Notified you by {how}." if how else "No desktop and no mail program is here to notify you.")
     return EXPECTED if state.is_bad else FINE
 
 
-def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any], list[str], list[str]]:
+def _how_it_is(state: Health, held: Mapping[str, Any], nights: Mapping[str, Any]) -> str:
+    """Return one sentence on how things are, the most pressing first, and what to do."""
+    briefing, past = held["briefing"], sum(day < held["day"] for day in held["days_waiting"])
+    over, review = briefing["bytes"] - briefing["cap"], nights["review"]
+    sentences = {
+        "The last run failed. `curate doctor` shows what to do.": state.failed,
+        "The last runs left work undone. `curate doctor` shows what to do.": state.overdue and state.happens,
+        "No run has ended well for more than a day. Run `curate run`.": state.overdue,
+        "Nothing has been curated yet. Run `curate run`.": not held["last_run"] and not state.last_well,
+        f"{briefing['path']} is {over:,} bytes too long. Shorten what you wrote in it.": over > 0,
+        f"All is well, and {count(review, 'entry waits', 'entries wait')} for you. Run `curate review`.": review,
+        "All is well. There is nothing to do.": nights["next_run"],
+        f"{count(past, 'day')} of logs {'waits' if past == 1 else 'wait'} to be read. Run `curate run`.": past,
+    }
+    unscheduled = "All is well, but no run is scheduled: see `curate install --help`."
+    return next((sentence for sentence, holds in sentences.items() if holds), unscheduled)
+
+
+def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any], Fields, Fields]:
     """Return what the memory holds: what `--json` prints, the first lines, and the notes that come last."""
     today = day_of(when, settings)
     snapshot = read_snapshot(root)
@@ -102,34 +134,38 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
         "skipped": skipped,
         "partial": partial,
     }
-    days = f"{len(waiting)} {'day' if len(waiting) == 1 else 'days'}, from {waiting[0]}" if waiting else "nothing"
+    days = f"{count(len(waiting), 'day')}, from {day_shown(waiting[0])}" if waiting else "nothing"
     lines = [
-        f"Memory    {root}",
-        f"Last run  {_last_run(last) if last else 'no run yet'}",
-        f"Waiting   {days}",
-        f"{path} {size:,} of {cap:,} bytes",
-        f"Holds     {items:,} items in {documents:,} documents",
+        ("Memory", str(root)),
+        ("Last run", _last_run(last) if last else "none yet"),
+        ("Waiting", days),
+        ("Briefing", f"{path} has {size:,} of {cap:,} bytes"),
+        ("Holds", f"{count(items, 'item')} in {count(documents, 'document')}"),
     ]
-    over = f"{path} is over its cap by what was written in it by hand; shorten it."
-    notes = [f"Note      {note}" for note in ([over] if size > cap else []) + warnings]
-    notes += [f"Skipped   {line}" for line in skipped_lines(skipped)]
-    notes += [f"Note      {line}" for line in skipped_lines(partial)]
+    over = f"{path} is over its cap because of what was written in it by hand. Shorten it."
+    notes = [("Note", note) for note in ([over] if size > cap else []) + warnings]
+    notes += [("Skipped", line) for line in skipped_lines(skipped)]
+    notes += [("Note", line) for line in skipped_lines(partial)]
     return facts, lines, notes
 
 
 def _last_run(last: Mapping[str, object]) -> str:
-    """Return when a run was, as the other lines show a moment where it can be read, and how it ended."""
+    """Return when a run was and how it ended."""
     when, error = moment_of(last), last.get("error")
     how = "ended well" if last.get("exit_code") == 0 else "left something pending"
     if isinstance(error, dict):
         how = f"failed: {error.get('sentence')}"
-    return f"{minutes(when) if when else last.get('now')}, {how}"
+    return f"{_time(when) if when else last.get('now')}, {how}"
+
+
+def _time(when: datetime) -> str:
+    return moment_shown(when.isoformat()) if on_terminal() else minutes(when)
 
 
 def _nights(
     root: Path, state: Health, reports: Iterable[Mapping[str, object]], when: datetime, *, probing: bool
 ) -> Part:
-    """Return how the nights fare: whether they happen, what is to come, what they cost, who was reached."""
+    """Return the state of the runs: whether they happen, when the next one is, what they cost, which models answer."""
     probes = probe(load_user_settings(os.environ)) if probing else None
     installed = installed_nights(root)
     upcoming = next_run(root, installed, when)
@@ -138,9 +174,9 @@ def _nights(
     failed = (models[-1].get("failing") if models else None) or {}
     queue = layout_of(root).real(REVIEW)
     try:
-        count = (root / queue).read_text(encoding="utf-8").count("<!-- review ")
+        entries = (root / queue).read_text(encoding="utf-8").count("<!-- review ")
     except (OSError, ValueError):
-        count = 0
+        entries = 0
     facts: dict[str, object] = {
         "overdue": state.overdue or None,
         "failed": state.failed or None,
@@ -148,7 +184,7 @@ def _nights(
         "elsewhere": state.elsewhere.isoformat() if state.elsewhere else None,
         "next_run": {"at": upcoming[0].isoformat(), "by": upcoming[1]} if upcoming else None,
         "schedule": [asdict(one) for one in installed],
-        "review": count,
+        "review": entries,
         "cost_30_days": costs,
         "push": dict(push) if push else None,
         "models": None if probes is None else [asdict(one) for one in probes],
@@ -156,46 +192,44 @@ def _nights(
     }
     begins = "not scheduled; `curate install systemd`, `cron` or `launchd` does it"
     if upcoming:
-        begins = f"{minutes(upcoming[0])}, by {upcoming[1]}"
+        begins = f"{_time(upcoming[0])}, by {upcoming[1]}"
     elif installed:
-        begins = "not in force; `curate install --list` says what is installed"
+        begins = "installed but not active; `curate install --list` shows what is installed"
     pushed = "nothing is pushed"
     if push:
         reason = f": {push['reason']}" if push.get("reason") else ""
         pushed = f"{push['state']} ({push['remote']}, {push['at']}){reason}{not_reached(push)}"
-    waits = f"{count} {'entry waits' if count == 1 else 'entries wait'} in {queue}; `curate review`"
+    waits = f"{count(entries, 'entry waits', 'entries wait')} in {queue}; `curate review`"
     lines = [
-        f"Overdue   {state.overdue}{'' if state.happens else ' Run `curate run`.'}" if state.overdue else "",
-        f"Failed    {state.failed}" if state.failed else "",
-        f"Note      {state.ahead}" if state.ahead else "",
-        f"Elsewhere {minutes(state.elsewhere)}, the last night of another machine that is here"
-        if state.elsewhere
-        else "",
-        f"Next run  {begins}",
-        f"Review    {waits if count else 'nothing waits'}",
-        f"Cost      {_cost(costs)}",
-        f"Push      {pushed}",
+        ("Overdue", f"{state.overdue}{'' if state.happens or not state.overdue else ' Run `curate run`.'}"),
+        ("Failed", state.failed),
+        ("Note", state.ahead),
+        ("Elsewhere", f"{_time(state.elsewhere)}, the last run of another machine" if state.elsewhere else ""),
+        ("Next run", begins),
+        ("Review", waits if entries else "nothing waits"),
+        ("Cost", _cost(costs)),
+        ("Push", pushed),
     ]
     if not state.failed:  # which says why
-        lines += [f"Provider  {name} gave no usable answer in the last run ({kind})." for name, kind in failed.items()]
-    if probes is not None:
-        answers = [
-            f"{one.provider} {f'answers, in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes
+        lines += [
+            ("Provider", f"{name} gave no usable answer in the last run ({why}).") for name, why in failed.items()
         ]
-        lines += [f"Model     {line}" for line in answers or ["none is asked: the rules read, here."]]
-    return facts, list(filter(None, lines))
+    if probes is not None:
+        answers = [f"{one.provider} {f'answers in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes]
+        lines += [("Model", line) for line in answers or ["none is asked: rules read the logs."]]
+    return facts, [(label, text) for label, text in lines if text]
 
 
 def _cost(costs: Mapping[str, object]) -> str:
     if not costs["tokens"]:
         return f"nothing in the last {NIGHTS} days"
-    usd, runs = costs["usd"], costs["runs"]
+    usd, runs = costs["usd"], int(str(costs["runs"]))
     paid = dollars(usd) if isinstance(usd, float) else "an unknown sum"
-    return f"{paid} in the last {NIGHTS} days: {runs} {'run' if runs == 1 else 'runs'}, {costs['tokens']:,} tokens"
+    return f"{paid} in the last {NIGHTS} days: {count(runs, 'run')}, {costs['tokens']:,} tokens"
 
 
 def _search(root: Path) -> Part:
-    """Return how search fares: whether the index follows the files, and who embeds."""
+    """Return the state of search: whether the index is up to date, and which embedder is used."""
     from pipelines.search.embed import chosen_embedder  # noqa: PLC0415  the verb's work, not its help
 
     facts = index_facts(root)
@@ -206,10 +240,10 @@ def _search(root: Path) -> Part:
         name, why = None, f"Keyword search only: {fault.sentence}"
     index = facts.sentence
     if facts.state in {"current", "behind"}:
-        index = f"{facts.units:,} units of {facts.files:,} files; {facts.sentence or 'no file changed since.'}"
-    lines = [f"Index     {index}", f"Embedder  {why}"]
+        index = f"{count(facts.units, 'unit')} of {count(facts.files, 'file')}; {facts.sentence or 'up to date.'}"
+    lines = [("Index", index), ("Embedder", why)]
     if facts.vectors or name:
-        lines.append(f"Vectors   {_vectors(facts.vectors, name)}")
+        lines.append(("Vectors", _vectors(facts.vectors, name)))
     return {"index": asdict(facts), "embedder": {"name": name, "why": why}}, lines
 
 
@@ -218,30 +252,33 @@ def _vectors(vectors: VectorFacts | None, embedder: str | None) -> str:
         return "none yet; `curate index` makes them."
     present = f"{vectors.present:,} present, {vectors.missing:,} missing"
     if embedder is None:
-        return f"{present}, by {vectors.model}; unused until there is an embedder."
+        return f"{present}, by {vectors.model}; unused while there is no embedder."
     if embedder != vectors.model:
-        return f"{present}, by {vectors.model}; search goes by words alone until `curate index` has embedded anew."
+        return f"{present}, by {vectors.model}; until `curate index` embeds again, search uses words alone."
     return f"{present}{'; `curate index` embeds them.' if vectors.missing else '.'}"
 
 
 @click.command()
 @click.option(
-    "--probe", "probing", is_flag=True, help="Ask git's remotes and the models' providers, too, within seconds."
+    "--probe",
+    "probing",
+    is_flag=True,
+    help="Also contact git's remotes and the models' providers; takes a few seconds.",
 )
 @json_option("Print it as JSON.")
 @with_root
 @now_option
 def curate_doctor(*, probing: bool, as_json: bool, root: Path, now: str | None) -> int:
-    """Check git, the disk, settings and keys, the memory, its index, what starts nights and how the last ones ended.
+    """Check git, the disk, settings and keys, the memory, its index, the schedule and the last runs.
 
-    Nothing is changed. Each check is ok, worth a look, or wrong; the exit code is 1 when one is wrong. What is said
-    last is the one next thing to do.
+    It changes nothing. Each check is ok, worth a look, or wrong; the exit code is 1 if one is wrong. The last line is
+    the next thing to do.
     """
     from pipelines.queries.doctor import State, examine, next_thing  # noqa: PLC0415  the verb's work, not its help
 
     try:
         when = moment(now, load_settings(root))
-    except BadSettings:  # which is a finding
+    except BadSettings:  # `examine` reports it
         when = datetime.now(UTC)
     findings = examine(root, when, probing=probing)
     first = next_thing(findings)
@@ -249,7 +286,7 @@ def curate_doctor(*, probing: bool, as_json: bool, root: Path, now: str | None) 
         say_json({"findings": [asdict(one) for one in findings], "next": asdict(first) if first else None})
     else:
         say_table(("check", "state", "what was found"), [(one.check, one.state, _line(one.says)) for one in findings])
-        say(f"\nNext, for {first.check}: {_line(first.to_do)}" if first else "\nThere is nothing to do.")
+        say(f"\nNext ({first.check}): {_line(first.to_do)}" if first else "\nThere is nothing to do.")
     return EXPECTED if any(one.state is State.WRONG for one in findings) else FINE
 
 

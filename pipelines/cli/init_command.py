@@ -1,4 +1,4 @@
-"""`curate init`: lay down a memory and put it under git; run again, it adds what is missing and overwrites nothing."""
+"""`curate init`: create a memory under git; on an existing one, add what is missing and overwrite nothing."""
 
 from __future__ import annotations
 
@@ -24,13 +24,17 @@ _KINDS: Final = ("openclaw", "claude-code", "obsidian", "basic-memory")
 
 @click.command()
 @click.argument("directory", type=click.Path(path_type=Path), required=False, metavar="[DIR]")
-@click.option("--adopt", type=click.Path(path_type=Path), metavar="NOTES", help="Begin with these notes.")
-@click.option("--in-place", is_flag=True, help="Work on NOTES where they lie; rewrite nothing that is there.")
-@click.option("--opt-in", "opted_in", metavar="GLOB", multiple=True, help="Let runs write items and ids into these.")
-@click.option("--home", default="Curated", show_default=True, help="In place: the new folder for what runs make.")
-@click.option("--as", "kind", type=click.Choice(_KINDS), help="What NOTES is, where that is not seen by itself.")
+@click.option("--adopt", type=click.Path(path_type=Path), metavar="NOTES", help="Start with these notes.")
+@click.option("--in-place", is_flag=True, help="Use NOTES where they are, and rewrite none of them.")
+@click.option(
+    "--opt-in", "opted_in", metavar="GLOB", multiple=True, help="Let runs write items and ids into these files."
+)
+@click.option(
+    "--home", default="Curated", show_default=True, help="With --in-place: the new folder for what runs create."
+)
+@click.option("--as", "kind", type=click.Choice(_KINDS), help="What kind of notes they are, if it is not detected.")
 @click.option("--yes", is_flag=True, help="Adopt without asking.")
-@click.option("--print", "only_print", is_flag=True, help="Show what adopting would do, and do nothing.")
+@click.option("--print", "only_print", is_flag=True, help="Only show what adopting would do.")
 @click.option(
     "--from",
     "bundle",
@@ -54,32 +58,32 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
     as_json: bool,
     now: str | None,
 ) -> None:
-    """Make a memory in DIR (default: here), or add what an existing one lacks.
+    """Create a memory in DIR (default: here), or add what an existing one lacks.
 
-    What is there is never overwritten. The memory is a git repository of its own.
+    Existing files are never overwritten. The memory is a git repository of its own.
 
-    With --adopt, the new memory begins with what NOTES holds: an OpenClaw workspace, a project memory of Claude Code,
-    an Obsidian vault, or a folder of basic-memory. It is copied, never changed, and what goes where is shown first;
-    without --yes, or where nobody can be asked, nothing is written. With --in-place NOTES become a memory where they
-    lie: daily notes are read and appended to, the others searched, and only what --opt-in names is ever written.
+    With --adopt, the new memory starts with a copy of NOTES: an OpenClaw workspace, a Claude Code project memory, an
+    Obsidian vault, or a basic-memory folder. It shows first what goes where, and writes nothing until you agree or give
+    --yes. With --in-place, NOTES become a memory where they are: daily notes are read and appended to, other notes are
+    searched, and only files that --opt-in names are rewritten.
 
-    With --from, DIR becomes the memory that a bundle holds, history and all; it must be new or empty.
+    With --from, DIR becomes the memory in a bundle, with its history. DIR must be new or empty.
     """
     if bundle and adopt:
-        raise UsageFault("--from and --adopt contradict each other.", "Give one of them.")
+        raise UsageFault("--from and --adopt exclude each other.", "Give one of them.")
     if adopt is None:
         if kind or yes or only_print or as_json or in_place or opted_in:
-            sentence = "--as, --yes, --print, --json, --in-place and --opt-in belong to --adopt."
+            sentence = "--as, --yes, --print, --json, --in-place and --opt-in need --adopt."
             raise UsageFault(sentence, "Name the notes: --adopt NOTES.")
         root = (directory or Path()).expanduser().absolute()
         _restore(bundle.expanduser(), root) if bundle else _make(root, now)
         return
     if yes and only_print:
-        raise UsageFault("--yes and --print contradict each other.", "Give one of them.")
+        raise UsageFault("--yes and --print exclude each other.", "Give one of them.")
     if in_place and directory:
-        raise UsageFault(f"With --in-place the memory is NOTES, not {directory}.", "Leave DIR out.")
+        raise UsageFault(f"With --in-place the memory is NOTES, not {directory}.", "Leave out DIR.")
     if opted_in and not in_place:
-        raise UsageFault("--opt-in belongs to --in-place.", "What is copied is the memory's own, and needs none.")
+        raise UsageFault("--opt-in needs --in-place.", "Leave it out: runs may write into all copied notes.")
     from pipelines.cli.adopt_notes import Wanted, adopt_by_copy, adopt_in_place  # noqa: PLC0415  most begin empty
 
     wanted = Wanted(adopt, kind, now, sure=yes, only_print=only_print, as_json=as_json)
@@ -93,13 +97,13 @@ def _restore(bundle: Path, root: Path) -> None:
     from pipelines.store.bundle import restore_bundle  # noqa: PLC0415  seldom asked for
 
     files = restore_bundle(bundle, root)
-    then = f"`curate index --memory {shlex.quote(str(root))}` makes search by meaning; set up remotes and nights anew."
+    then = f"Run `curate index --memory {shlex.quote(str(root))}`, and set up remotes and nightly runs again."
     say(f"Restored {files:,} files and their history to {root}. {then}")
 
 
 def _make(root: Path, now: str | None) -> None:
     if root.exists() and not root.is_dir():
-        raise BadFile(root, "is no folder", "Name a folder, or one to be made.")
+        raise BadFile(root, "is not a folder", "Name a folder, or a new one.")
     added = lay_down(root, resource("memory_template"), system_zone())
     settings = load_settings(root)
     git = Git(root)
@@ -112,7 +116,7 @@ def _make(root: Path, now: str | None) -> None:
         if added or fresh:
             commit_edits(root, git, "Lay down the memory\n", Author(*settings.author, when))
     if fresh:
-        say(f"Made a memory in {root}.")
-        say('Write to it with `curate log "TEXT"`, curate it with `curate run`.')
+        say(f"Created a memory in {root}.")
+        say('Log something with `curate log "TEXT"`, then curate it with `curate run`.')
     else:
         say(f"Added to {root}: {', '.join(added)}." if added else f"Nothing is missing in {root}.")

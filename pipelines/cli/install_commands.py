@@ -17,7 +17,7 @@ from pipelines.agents.targets import PLANS, installed_agents, program_found
 from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
 from pipelines.cli.models_commands import can_ask, choose, login_means
 from pipelines.cli.options import memory_option, named_memory
-from pipelines.cli.output import on_terminal, say, say_table, warn
+from pipelines.cli.output import on_terminal, say, say_table, say_verbatim, warn
 from pipelines.errors import NoMemory, UsageFault
 from pipelines.provider_settings import LOGINS, user_file
 from pipelines.store.user_layout import find_memory
@@ -185,7 +185,7 @@ def _show(plan: Plan) -> bool:
     """Print what a plan would change and run; return whether it would do anything."""
     found, table = changes(plan), crontab_change(plan)
     diffs = [change.diff() for change in found] + ([bare_diff(*table, "crontab")] if table else [])
-    say(*(diff.removesuffix("\n") for diff in diffs))
+    say_verbatim("\n".join(diff.removesuffix("\n") for diff in diffs))
     if found:
         say(*(f"Would run: {shlex.join(words)}" for words in (*plan.before, *plan.after)))
     return bool(diffs)
@@ -207,7 +207,7 @@ def _carry_out(plan: Plan) -> bool:
     failed += run_in_order(plan.after) if found else []
     if failed:
         say("These commands failed here. Run them in your own session:")
-        say(*(f"  {line}" for line in failed))
+        say_verbatim("\n".join(f"  {line}" for line in failed))
     return bool(done or table)
 
 

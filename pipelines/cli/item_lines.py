@@ -1,4 +1,4 @@
-"""How verbs show items: as lines for a person and as JSON, with the words they rest on and the links they lead to."""
+"""How verbs show items, their quotes and their links: as lines for a person, and as JSON."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 
 SHORT: Final = 11
-"""Characters of an id that are shown: the length that nearly all of them have."""
+"""How many characters of an id are shown, which is the length of nearly all ids."""
 _DEEPEST: Final = 20
 _MARKS: Final = {
-    Mark.CYCLE: " (a cycle: it stands above)",
+    Mark.CYCLE: " (a cycle: see above)",
     Mark.AGAIN: " (shown above)",
-    Mark.NOWHERE: " (stands nowhere)",
+    Mark.NOWHERE: " (no longer exists)",
 }
 
 
 def item_line(item: Item) -> str:
-    """Return an item as one line: its id, label and sentence, and its status where that is not the usual one."""
+    """Return an item as one line: its id, type and sentence, and its status unless that is live or open."""
     status = "" if item.active else f" [{item.status}]"
     return f"{item.id[:SHORT] or '(no id)'} {item.type}: {safe(item.text)}{status}"
 
 
 def listed_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
-    """Return an item as lists of items print it with `--json`; a quote that no longer stands anywhere is null."""
+    """Return an item as lists print it with `--json`; a quote that is no longer in its file is null."""
     return item_json(item, path) | {
         "seen": max(item.seen, len(item.evidence)),
         "links": {name: list(ids) for name, ids in item.links},
@@ -45,27 +45,27 @@ def listed_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
 
 
 def safe(text: str) -> str:
-    """Return a text of the memory as it may be printed: without secrets, and without what would steer a terminal."""
+    """Return a text that is safe to print: without secrets, and without control codes for the terminal."""
     return escape_terminal(veil(text))
 
 
 def say_quote(text: str, indent: str = "    ") -> None:
-    """Print words of another, each line marked as such."""
+    """Print a quotation, each line marked with a bar."""
     for line in safe(text).split("\n"):
-        say(f"{indent}| {without_pointer(line).rstrip()}")
+        say(f"{indent}| {without_pointer(line).rstrip()}", hang=f"{indent}| ")
 
 
 def say_steps(steps: Iterable[Step]) -> None:
-    """Print a walk along links as an indented tree; what was shown above is named and not shown again."""
+    """Print a walk along links as an indented tree; an item that was shown above is only named."""
     for step in steps:
         shown = item_line(step.holding.item) if step.holding else step.id[:SHORT]
         indent = "  " * min(step.depth, _DEEPEST)
-        say(f"{indent}{step.relation} {shown}{_MARKS[step.mark] if step.mark else ''}")
+        say(f"{indent}{step.relation} {shown}{_MARKS[step.mark] if step.mark else ''}", hang=f"{indent}    ")
         if step.mark is None:
             say_outdated(step.outdated, f"{indent}  ")
 
 
 def say_outdated(found: Iterable[Outdated], indent: str = "  ") -> None:
-    """Print what an item rests on, and is over."""
+    """Print warnings about items that it rests on and that no longer hold."""
     for one in found:
-        say(f"{indent}! {safe(str(one))}")
+        say(f"{indent}! {safe(str(one))}", hang=f"{indent}  ")

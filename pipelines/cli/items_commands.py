@@ -1,4 +1,4 @@
-"""The verbs for items: `curate items` lists them, `pin`, `unpin` and `move` change one, `forget` takes one out.
+"""The verbs for items: `curate items` lists them, `pin`, `unpin` and `move` change one, `forget` erases one.
 
 `curate edit` opens a whole document.
 """
@@ -14,8 +14,16 @@ import click
 
 from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import confirm, item_named, open_document
-from pipelines.cli.options import day_option, json_option, with_memory, with_root
-from pipelines.cli.output import on_terminal, say, say_json, say_table, warn
+from pipelines.cli.options import (
+    complete_documents,
+    complete_ids,
+    day_option,
+    document_option,
+    json_option,
+    with_memory,
+    with_root,
+)
+from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, say_table, say_verbatim, warn
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
 from pipelines.night.manual import Deed, change_by_hand
@@ -42,7 +50,7 @@ if TYPE_CHECKING:
 _SHOWN: Final = 5
 _END: Final = "END-OF-WORDS"
 _PERL: Final = 'open F, "<", $ENV{WORDS}; chomp(@w = <F>)'
-_ID: Final = click.argument("ident", metavar="ID")
+_ID: Final = click.argument("ident", metavar="ID", shell_complete=complete_ids)
 
 
 @click.command()
@@ -51,18 +59,19 @@ _ID: Final = click.argument("ident", metavar="ID")
     "kinds",
     type=click.Choice([t.value for t in ItemType], case_sensitive=False),
     multiple=True,
-    help="Only these; may be repeated.",
+    help="Only items of this type; may be repeated.",
 )
-@click.option("--document", metavar="NAME", help="Only those of one document: its path, id, title or file name.")
+@document_option("Only those in one document: its path, id, title or file name.")
 @click.option(
     "--status",
     "statuses",
     type=click.Choice([s.value for s in Status], case_sensitive=False),
+    metavar="STATUS",
     multiple=True,
-    help="Only these; may be repeated.",
+    help=f"Only these: {', '.join(Status)}; may be repeated.",
 )
-@day_option("--as-of", "Only what held on this day, superseded since or not.")
-@day_option("--known-on", "As the memory held them by the end of this day, by git.")
+@day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
+@day_option("--known-on", "What the memory held at the end of this day, from git.", last=True)
 @json_option("Print a JSON array, with the evidence of each item.")
 @with_root
 def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
@@ -75,7 +84,7 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
     as_json: bool,
     root: Path,
 ) -> None:
-    """List the items of the memory, whatever their status."""
+    """List the items of the memory, of any status."""
     git = Git(root)
     documents, note = documents_on(root, git, known_on or "")
     if document is not None and not note:
@@ -95,17 +104,19 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
         quotes = Quotes(root)
         say_json([listed_json(path, item, quotes) for path, item in found])
     else:
-        rows = [(item.id[:8], item.type, item.status, item.since, path, item.text) for path, item in found]
-        say_table(("id", "type", "status", "since", "document", "text"), rows)
+        rows = [(item.id[:8], item.type, item.status, day_shown(item.since), path, item.text) for path, item in found]
+        say_table(("id", "type", "status", "since", "document", "text"), rows, by=4)
+        if not rows and on_terminal():
+            warn("No item fits." if documents else "The memory holds no items yet. `curate run` reads the logs.")
 
 
 @click.command()
 @_ID
 @with_memory
 def curate_pin(ident: str, opened: OpenMemory) -> None:
-    """Pin an item: it does not fade, comes first, and leaves MEMORY.md only when all that is not pinned is gone.
+    """Pin an item: it does not fade, comes first, and leaves MEMORY.md only after every unpinned item has left.
 
-    ID is an item's id or its beginning.
+    ID is an item's id, or the start of one.
     """
     _set_pin(ident, opened, pinned=True)
 
@@ -114,12 +125,12 @@ def curate_pin(ident: str, opened: OpenMemory) -> None:
 @_ID
 @with_memory
 def curate_unpin(ident: str, opened: OpenMemory) -> None:
-    """Take the pin of an item away: it fades like any other. ID is an item's id or its beginning."""
+    """Remove an item's pin, so that it fades like any other. ID is an item's id, or the start of one."""
     _set_pin(ident, opened, pinned=False)
 
 
 def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
-    """Pin an item or take its pin away, and say so."""
+    """Pin or unpin an item, and say so."""
     verb, done, already = (
         ("pin", "is pinned", "is pinned already") if pinned else ("unpin", "is no longer pinned", "is not pinned")
     )
@@ -127,7 +138,7 @@ def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
         ident = item_named(held.documents, prefix)
         path, placed = placed_item(held.documents, ident)
         if pinned and not placed.item.active:
-            raise UsageFault(f"{ident} is {placed.item.status}.", "Only what holds now, or is open, can be pinned.")
+            raise UsageFault(f"{ident} is {placed.item.status}.", "Only live and open items can be pinned.")
         if placed.item.pinned != pinned:
             already = done
             held.write(Deed(with_pin(held.documents, ident, pinned=pinned), f"{verb.capitalize()} {ident}", changed=1))
@@ -136,14 +147,14 @@ def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
 
 @click.command()
 @_ID
-@click.argument("document")
+@click.argument("document", shell_complete=complete_documents)
 @with_memory
 def curate_move(ident: str, document: str, opened: OpenMemory) -> None:
-    """Move an item to another document: its path, id, title or file name. It keeps its id, and links lead to it."""
+    """Move an item to DOCUMENT, given by path, id, title or file name. The item keeps its id and its links."""
     with change_by_hand(*opened, "curate move") as held:
         shown, documents = held.snapshot.shown, held.documents
         name, queue = item_named(documents, ident), shown(REVIEW)
-        advice = f"Name one by its path; archives and {queue} take no items."
+        advice = f"Name one by its path; archives and {queue} accept no items."
         target = open_document(held, document, {Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE}, advice)
         path, _ = placed_item(documents, name)
         if path == REVIEW:
@@ -152,24 +163,20 @@ def curate_move(ident: str, document: str, opened: OpenMemory) -> None:
             summary = f"Move {name} from {shown(path)} to {shown(target)}"
             documents, _ = held.write(Deed(moved(documents, name, target), summary, changed=1))
     if (there := placed_item(documents, name)[0]) == target:
-        say(f"{name} stands in {shown(target)}{' already' if path == target else ''}.")
+        say(f"{name} is {'already' if path == target else 'now'} in {shown(target)}.")
         return
-    say(
-        f"{shown(target)} has no room for {name}: it stands in {shown(there)}. `curate pin {name}` gives it precedence."
-    )
+    say(f"{shown(target)} has no room for {name}, so it is in {shown(there)}. `curate pin {name}` gives it precedence.")
 
 
 @click.command()
 @_ID
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option(
-    "--from-history", is_flag=True, help="Print the commands that take its words out of git's history; run none."
-)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--from-history", is_flag=True, help="Only print the commands that remove its words from git's history.")
 @with_memory
 def curate_forget(*, ident: str, yes: bool, from_history: bool, opened: OpenMemory) -> None:
-    """Forget an item for good: it goes from documents, logs, Review.md, the index and kept replies.
+    """Erase an item for good from documents, logs, Review.md, the index and saved replies.
 
-    A hash of its wording stays, so that no run proposes it again. Git's history holds it until you rewrite that.
+    A hash of its wording is kept, so that no run proposes it again. Git's history still has it until you rewrite it.
     """
     if from_history:
         _tell_rewriting(opened[0], ident)
@@ -180,20 +187,20 @@ def curate_forget(*, ident: str, yes: bool, from_history: bool, opened: OpenMemo
     path, placed = placed_item(documents, name)
     if not yes:
         say(f"{name} in {layout_of(root).real(path)}: {placed.item.type}: {placed.item.text}")
-    confirm("Forget it? It cannot be taken back with `curate undo`.", yes=yes)
+    confirm("Forget it? `curate undo` cannot bring it back.", yes=yes)
     done = forget(*opened, name)
-    parts = [f"{done.lines} {'line' if done.lines == 1 else 'lines'} of logs blotted out"] if done.lines else []
-    parts += [f"{done.replies} kept {'reply' if done.replies == 1 else 'replies'} deleted"] if done.replies else []
-    parts += [f"links of {', '.join(done.unlinked)} to it taken out"] if done.unlinked else []
-    say(f"{name} of {done.path} is forgotten{': ' + ', '.join(parts) if parts else ''}.")
-    say(*(f"Note: {place} still holds its words, and is not a run's to change." for place in done.left[:_SHOWN]))
+    parts = [f"blanked {count(done.lines, 'log line')}"] if done.lines else []
+    parts += [f"deleted {count(done.replies, 'saved reply', 'saved replies')}"] if done.replies else []
+    parts += [f"removed links from {', '.join(done.unlinked)}"] if done.unlinked else []
+    say(f"Forgot {name} of {done.path}{': ' + ', '.join(parts) if parts else ''}.")
+    say(*(f"Note: {place} still has its words; memcurate does not change that file." for place in done.left[:_SHOWN]))
     if len(done.left) > _SHOWN:
-        say(f"Note: so do {len(done.left) - _SHOWN} more places.")
-    say(f"Note: git's history holds it still; `curate forget {name} --from-history` prints how to rewrite that.")
+        say(f"Note: so have {count(len(done.left) - _SHOWN, 'more file')}.")
+    say(f"Note: git's history still has it; `curate forget {name} --from-history` prints how to rewrite it.")
 
 
 def _tell_rewriting(root: Path, prefix: str) -> None:
-    """Print the commands for the item whose id begins so, whether it stands or was forgotten.
+    """Print the commands for the item whose id begins with `prefix`, present or forgotten.
 
     Raises:
         UnknownItem: history holds no such item, or more than one.
@@ -206,24 +213,25 @@ def _tell_rewriting(root: Path, prefix: str) -> None:
     ident = named_item(prefix, present | past)
     words = wordings(git, ident) if git.head() else ()
     if not words:
-        raise UsageFault(f"Git's history holds no words of {ident}.", "There is nothing to rewrite.")
+        raise UsageFault(f"Git's history has no words of {ident}.", "There is nothing to rewrite.")
     if git.layout.in_place:
-        say("# Files of yours that are committed, daily notes among them, are rewritten on the disk, too.")
-    say(*commands(root, git.repository.top, words, filter_repo=bool(shutil.which("git-filter-repo"))))
+        say("# This also rewrites your own committed files on disk, including daily notes.")
+    has_filter = bool(shutil.which("git-filter-repo"))
+    say_verbatim("\n".join(commands(root, git.repository.top, words, filter_repo=has_filter)))
 
 
 def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) -> Iterator[str]:
-    """Yield what a person can paste into a shell, and what to know before and after.
+    """Yield commands to paste into a shell, with comments on what to know.
 
     Args:
         root: the memory.
         top: the top folder of its repository.
-        words: what is taken out, each a line of a file or a part of one.
-        filter_repo: whether git-filter-repo is there; git's own filter-branch does it, too, and takes longer.
+        words: the words to remove, each a line of a file or a part of one.
+        filter_repo: whether git-filter-repo is installed; git's own filter-branch is slower.
     """
     place, file = shlex.quote(str(top)), shlex.quote(str(root / PRIVATE / "forget.txt"))
-    yield "# Every commit since the first that holds these words gets another id; nothing of this was run."
-    yield f"cp -a {place} {shlex.quote(f'{top}.before-forgetting')}   # delete it when all is well: it holds the words"
+    yield "# Nothing has been run. Every commit since the first one with these words gets a new id."
+    yield f"cp -a {place} {shlex.quote(f'{top}.before-forgetting')}   # delete it in the end: it has the words"
     yield f"cat > {file} <<'{_END}'"
     yield from (f"literal:{text}==>[forgotten]" for text in words) if filter_repo else words
     yield _END
@@ -241,17 +249,17 @@ def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) 
     yield f"git -C {place} reflog expire --expire=now --all"
     yield f"git -C {place} gc --quiet --prune=now"
     yield f"rm {file}"
-    yield "# If it was ever pushed: `git push --force --all`, and clone anew wherever else it lies."
+    yield "# If it was ever pushed, run `git push --force --all`, and clone it again everywhere else."
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_documents)
 @with_memory
 def curate_edit(*, name: str, opened: OpenMemory) -> None:
-    """Edit the document NAME in your editor; it is checked before it is saved, and committed.
+    """Edit the document NAME in your editor ($VISUAL or $EDITOR); it is checked, saved and committed.
 
-    NAME is a document's path, id, title or file name. The editor is $VISUAL, else $EDITOR. What would break something
-    is not saved; where the file changed meanwhile, both are joined, and you look at it once more.
+    NAME is a document's path, id, title or file name. An edit that would break something is not saved. If the file has
+    changed meanwhile, both versions are merged for you to check.
     """
     from pipelines.night.edit_document import save_document  # noqa: PLC0415  only who edits joins two versions
 
@@ -270,5 +278,5 @@ def curate_edit(*, name: str, opened: OpenMemory) -> None:
         base, text = saved.base, saved.text
         warn(*saved.faults)
         if not (on_terminal() and sys.stdin.isatty()):
-            raise UsageFault("Nothing was saved.", f"Mend it, then `curate edit {shlex.quote(name)}` again.")
+            raise UsageFault("Nothing was saved.", f"Fix it and run `curate edit {shlex.quote(name)}` again.")
         click.confirm("Edit it again?", default=True, abort=True)

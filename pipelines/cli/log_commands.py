@@ -1,4 +1,4 @@
-"""The verbs that write down what a person says: `curate log`, a line of today's log, and `curate add`, an item."""
+"""`curate log` appends a line to today's log; `curate add` files an item."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import TEXT_SETTINGS, with_memory, words
+from pipelines.cli.options import TEXT_SETTINGS, document_option, project_option, with_memory, words
 from pipelines.cli.output import say, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
@@ -16,6 +16,7 @@ from pipelines.store.item import ItemType
 from pipelines.store.layout import Kind
 from pipelines.store.secrets import format_found, load_redactor
 from pipelines.store.secrets.redact import without_private
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory
@@ -26,20 +27,21 @@ MAX_BYTES: Final = 1024 * 1024
 
 @click.command(context_settings=TEXT_SETTINGS)
 @click.argument("text", nargs=-1, required=True)
-@click.option("--project", default="", metavar="NAME", help="The project that the line belongs to.")
+@project_option("The project that the line belongs to.")
 @with_memory
 def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
-    """Append `- HH:MM TEXT` to today's log; a TEXT of `-` is read from standard input.
+    """Append `- HH:MM TEXT` to today's log; if TEXT is `-`, read it from standard input.
 
-    The line is whole and on the disk on return, whoever else writes at the same moment. Secrets in it are redacted, and
-    what stands between <private> and </private> is left out.
+    The line is safely on disk on return, even if others write at the same moment. Secrets are redacted, and anything
+    between <private> and </private> is left out.
     """
     root, settings, when = opened
     given = _standard_input() if text == ("-",) else words(text)
     if not given.strip():
         raise UsageFault("There is nothing to log.", "Give a TEXT, or pipe one in with `curate log -`.")
     line = load_redactor(root).redact(log_line(f"{when:%H:%M}", without_private(given), project))
-    append_line(root, day_of(when, settings), line.text)
+    path = append_line(root, day_of(when, settings), line.text)
+    say(f"{layout_of(root).real(path)}: {line.text}")
     if line.found:
         warn(f"curate log: {format_found(line.found)} redacted before it was written.")
 
@@ -48,27 +50,27 @@ def _standard_input() -> str:
     data = sys.stdin.buffer.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise UsageFault(
-            f"Standard input has more than the {MAX_BYTES:,} bytes that one line of a log may have.",
-            "Log what it says in short, or keep it in a file of its own.",
+            f"Standard input is longer than {MAX_BYTES:,} bytes, the most that one log line may have.",
+            "Log a summary, or keep the text in a file of its own.",
         )
     try:
         return data.decode()
     except UnicodeDecodeError as fault:
-        raise UsageFault(f"Standard input is not UTF-8 at byte {fault.start}.", "Convert it first.") from None
+        raise UsageFault(f"Standard input is not UTF-8 at byte {fault.start}.", "Convert it to UTF-8 first.") from None
 
 
 @click.command(context_settings=TEXT_SETTINGS)
 @click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
 @click.argument("text", nargs=-1, required=True)
-@click.option("--document", metavar="NAME", help="Where it goes: a document's path, id, title or file name.")
-@click.option("--anyway", is_flag=True, help="File it beside what says nearly the same, or otherwise.")
+@document_option("Where it goes: a document's path, id, title or file name.")
+@click.option("--anyway", is_flag=True, help="Add it even if an item says nearly the same, or the opposite.")
 @with_memory
 def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway: bool, opened: OpenMemory) -> None:
-    """File an item of your own at once: TYPE is Decision, Fact, Rule, Todo or Risk.
+    """Add an item yourself. TYPE is Decision, Fact, Rule, Todo or Risk.
 
-    Without --document it goes where a run would file it. The change is committed. What an item says already confirms
-    that item as your word. Where one says otherwise, nothing is filed: `curate correct` puts the new sentence in its
-    place, and --anyway files it beside.
+    Without --document it goes where a run would file it. The change is committed at once. If an item already says the
+    same, it is confirmed as your word. If one contradicts it, nothing is added: replace that one with `curate correct`,
+    or keep both with --anyway.
     """
     from pipelines.cli.manual_changes import open_document, own_words  # noqa: PLC0415  logging a line needs nothing of the night
     from pipelines.night.manual import Deed, change_by_hand, file_own_item  # noqa: PLC0415  as above
@@ -76,7 +78,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
     root, settings, when = opened
     sentence = own_words(root, words(text), "add")
     if not sentence:
-        raise UsageFault("There is nothing to file.", "Give a TEXT.")
+        raise UsageFault("There is nothing to add.", "Give a TEXT.")
     with change_by_hand(root, settings, when, "curate add") as direct:
         path = ""
         if document:
@@ -87,8 +89,8 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
         said = f"{ident} in {place}"
         if filed.differs:
             raise UsageFault(
-                f"Nothing was filed: {said} says “{filed.item.text}”, and {filed.differs}.",
-                f"Put yours in its place with `curate correct {ident} SENTENCE`, or keep both with --anyway.",
+                f"Nothing was added: {said} says “{filed.item.text}”, and {filed.differs}.",
+                f"Replace it with `curate correct {ident} SENTENCE`, or keep both with --anyway.",
             )
         if filed.documents:
             summary = (
@@ -102,5 +104,5 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
         say(f"Added {said}.")
         return
     saying = f" (“{filed.item.text}”)" if filed.item.text != sentence else ""
-    done = "it is your word now, confirmed today" if filed.documents else "nothing was changed"
-    say(f"The memory holds it already, as {said}{saying}: {done}.")
+    done = "It is confirmed as your word now." if filed.documents else "Nothing was changed."
+    say(f"The memory already holds it: {said}{saying}. {done}")

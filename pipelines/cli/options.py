@@ -1,7 +1,8 @@
-"""What verbs share before they begin: their common options, and the memory, settings and moment that these name."""
+"""The options that verbs share, and the memory, settings and moment that they name."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 from datetime import date
@@ -10,13 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.errors import UsageFault
+from pipelines.errors import CurateError, UsageFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
+    from click.shell_completion import CompletionItem
+
     from pipelines.settings import Settings
+    from pipelines.store.document import Document
 
     Command = Callable[..., Any]
     OpenMemory = tuple[Path, Settings, datetime]
@@ -26,42 +30,111 @@ memory_option: Final = click.option(
     "--memory",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The memory to work on (else CURATE_MEMORY, else the nearest folder upward with curate.toml).",
+    is_eager=True,  # the words for days are read in the memory's zone
+    help="The memory to use (default: CURATE_MEMORY, or the nearest folder upward with a curate.toml).",
 )
 """`--memory DIR`, passed on as `memory: Path | None`."""
 
-now_option: Final = click.option("--now", metavar="ISO-TIME", help="Act as of another moment (for replays and tests).")
+now_option: Final = click.option(
+    "--now", metavar="ISO-TIME", is_eager=True, help="Act as of another moment (for replays and tests)."
+)
 """`--now ISO-TIME`, passed on as `now: str | None`."""
 
-# A text may begin with a dash ("- [ ] buy milk"): what is no option of the verb is its text, checked by `words`.
+# A text may begin with a dash ("- [ ] buy milk"), so unknown options are taken as text; `words` checks them.
 TEXT_SETTINGS: Final = {"ignore_unknown_options": True}
 
 
 def json_option(text: str = "Print one JSON object.") -> Callable[[Command], Command]:
-    """Return the option `--json` with its help, passed on as `as_json: bool`."""
+    """Return the option `--json` with its help; passed on as `as_json: bool`."""
     return click.option("--json", "as_json", is_flag=True, help=text)
 
 
 class Day(click.ParamType[str]):
-    """A day of the calendar, written `YYYY-MM-DD`."""
+    """A day as people say it: `2026-03-01`, `yesterday`, `Monday`, `"3 days ago"`, `"last week"`.
+
+    Args:
+        last: for words that mean several days ("last week"), take the last of them instead of the first.
+    """
 
     name = "day"
 
+    def __init__(self, *, last: bool = False) -> None:
+        self._last = last
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ANN401  click
-        """Return the day as it is compared with others."""
-        try:
+        """Return the day as YYYY-MM-DD."""
+        from pipelines.clock import span_of  # noqa: PLC0415  help needs no days
+
+        with contextlib.suppress(ValueError):
             return date.fromisoformat(value).isoformat()
-        except ValueError:
-            self.fail(f"{value!r} is no day; write it like 2026-03-01.", param, ctx)
+        try:
+            return span_of(value or "(empty)", _today(ctx))[self._last]
+        except UsageFault as fault:
+            self.fail(str(fault), param, ctx)
 
 
-def day_option(name: str, text: str) -> Callable[[Command], Command]:
-    """Return an option that takes a day, with its help; passed on as `str | None`."""
-    return click.option(name, type=Day(), metavar="DAY", help=text)
+def _today(context: click.Context | None) -> str:
+    """Return the day that it is for the command: in the memory's zone, and as of `--now`."""
+    from pipelines.clock import day_of  # noqa: PLC0415  as above
+
+    given = context.params if context else {}
+    memory, now = given.get("memory"), given.get("now")  # an option that was not given has a mark of click's own here
+    _, settings, when = open_memory(memory if isinstance(memory, Path) else None, now if isinstance(now, str) else None)
+    return day_of(when, settings)
+
+
+def day_option(name: str, text: str, *, last: bool = False) -> Callable[[Command], Command]:
+    """Return an option that takes a day, as `Day` reads it, with its help; passed on as `str | None`."""
+    return click.option(name, type=Day(last=last), metavar="DAY", help=text)
+
+
+def document_option(text: str) -> Callable[[Command], Command]:
+    """Return the option `--document NAME` with its help, which the shell completes; passed on as `str | None`."""
+    return click.option("--document", metavar="NAME", help=text, shell_complete=complete_documents)
+
+
+def project_option(text: str) -> Callable[[Command], Command]:
+    """Return the option `--project NAME` with its help, which the shell completes; passed on as `project: str`."""
+    return click.option("--project", metavar="NAME", default="", help=text, shell_complete=complete_projects)
+
+
+def complete_documents(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the file names of documents that begin so, for the shell."""
+    names = {path.rpartition("/")[2].removesuffix(".md"): one.title for path, one in _documents(context).items()}
+    return _beginning(begun, names)
+
+
+def complete_projects(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the file names of projects that begin so, for the shell."""
+    found = (one for path, one in _documents(context).items() if path.startswith("Projects/"))
+    return _beginning(begun, {one.id.rpartition("/")[2]: one.title for one in found})
+
+
+def complete_ids(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Return the ids of items that begin so, for the shell."""
+    items = (placed.item for one in _documents(context).values() for placed in one.items)
+    return _beginning(begun, {item.id: f"{item.type}: {item.text}" for item in items})
+
+
+def _beginning(begun: str, names: Mapping[str, str]) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks
+
+    return [CompletionItem(name, help=text) for name, text in names.items() if name and name.startswith(begun)]
+
+
+def _documents(context: click.Context) -> Mapping[str, Document]:
+    """Return the documents of the memory that is meant, or none if there is no memory to read."""
+    from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
+    from pipelines.store.user_layout import find_memory  # noqa: PLC0415  as above
+
+    given = (context.params.get("memory"), context.find_root().params.get("memory"))
+    with contextlib.suppress(CurateError, OSError):
+        return read_documents(find_memory(next((one for one in given if isinstance(one, Path)), None)))
+    return {}
 
 
 def with_root(command: Command) -> Command:
-    """Give a verb `--memory DIR`, passed on as `root: Path`, the memory that is meant."""
+    """Give a verb `--memory DIR`; passed on as `root: Path`, the memory to use."""
 
     @functools.wraps(command)
     def rooted(*, memory: Path | None, **given: Any) -> Any:  # noqa: ANN401  what options give, and the verb returns
@@ -73,7 +146,7 @@ def with_root(command: Command) -> Command:
 
 
 def with_memory(command: Command) -> Command:
-    """Give a verb `--memory DIR --now ISO-TIME`, passed on as `opened: OpenMemory`, what `open_memory` returns."""
+    """Give a verb `--memory DIR --now ISO-TIME`; passed on as `opened: OpenMemory`, which `open_memory` returns."""
 
     @functools.wraps(command)
     def opening(*, memory: Path | None, now: str | None, **given: Any) -> Any:  # noqa: ANN401  as above
@@ -86,34 +159,34 @@ def words(text: Sequence[str]) -> str:
     """Return the words of a text argument as one text.
 
     Raises:
-        UsageFault: one of them looks like an option that the verb does not have.
+        UsageFault: a word looks like an option that the verb does not have.
     """
     odd = next((word for word in text if re.fullmatch(r"--[a-z][a-z-]*(=.*)?", word)), None)
     if odd:
-        raise UsageFault(f"There is no option {odd}.", "Put -- before a text that begins with dashes.")
+        raise UsageFault(f"There is no option {odd}.", "Put -- before text that begins with dashes.")
     return " ".join(text)
 
 
 def named_memory(memory: Path | None) -> Path | None:
-    """Return the memory that the command line names, after the verb or before it, or None for the usual places.
+    """Return the memory that the command line names, after the verb or before it, or None.
 
-    These are CURATE_MEMORY and the nearest folder upward from the working directory, as `find_memory` has it.
+    Without a name, `find_memory` tries CURATE_MEMORY and then the working directory and the folders above it.
     """
     before: Path | None = click.get_current_context().find_root().params.get("memory")
     return memory or before
 
 
 def open_memory(memory: Path | None, now: str | None) -> OpenMemory:
-    """Return the memory that a command works on, its settings, and the moment at which the command acts.
+    """Return the memory that a command uses, its settings, and the moment at which the command acts.
 
     Args:
         memory: the value of `--memory` after the verb, or None.
         now: the value of `--now`, or None for the real clock.
 
     Raises:
-        NoMemory: the named folder holds no curate.toml, or nothing was named and none is found upward.
+        NoMemory: the named folder has no curate.toml, or none was named and none was found.
         BadSettings: curate.toml has faults.
-        UsageFault: `now` is no ISO time.
+        UsageFault: `now` is not an ISO time.
     """
     from pipelines.clock import moment  # noqa: PLC0415  with the settings, 100 ms that help need not pay
     from pipelines.settings import load_settings  # noqa: PLC0415  as above

@@ -1,7 +1,7 @@
-"""The verbs by which an owner says what became of items.
+"""The verbs with which an owner records what became of items.
 
-`curate done`, `resolve`, `drop` and `end` close them, `retract` says that they never held, `correct` puts the right
-sentence in one's place, and `reopen` takes any of that back. Each is one commit.
+`curate done`, `resolve`, `drop` and `end` close items, `retract` marks them as mistakes, `correct` replaces one, and
+`reopen` undoes any of that. Each makes one commit.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import click
 
 from pipelines.cli.item_lines import safe
 from pipelines.cli.manual_changes import own_words
-from pipelines.cli.options import json_option, with_memory
-from pipelines.cli.output import say, say_json
+from pipelines.cli.options import complete_ids, json_option, with_memory
+from pipelines.cli.output import day_shown, say, say_json
 from pipelines.errors import UsageFault
 from pipelines.night.manual import Deed, change_by_hand
 from pipelines.night.name_items import named_items
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pipelines.store.item import Item
 
 
-_IDS: Final = click.argument("items", metavar="ID...", nargs=-1, required=True)
+_IDS: Final = click.argument("items", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)
 _JSON: Final = json_option("Print a JSON array, an object for each item.")
 _MOST_NAMED: Final = 3
 _SAID: Final = {
@@ -45,7 +45,7 @@ _SAID: Final = {
     Status.RESOLVED: "is resolved",
     Status.OCCURRED: "came true",
     Status.ANSWERED: "is answered",
-    Status.ENDED: "holds no longer",
+    Status.ENDED: "no longer holds",
     Status.NEVER_HELD: "never held",
     Status.SUPERSEDED: "is superseded",
 }
@@ -71,10 +71,10 @@ class _Given(TypedDict):
 @_JSON
 @with_memory
 def curate_done(**given: Unpack[_Given]) -> None:
-    """Say that todos are done.
+    """Mark todos as done.
 
-    ID is the beginning of an item's id, or a few words of one open todo: `curate done call Anders`. Where the words
-    mean none, or more than one, the nearest todos are shown and nothing is done.
+    ID is the start of an item's id, or a few words of an open todo: `curate done call Anders`. If the words match none
+    or several, nothing changes and the nearest todos are shown.
     """
     _close("done", _TODOS, "open todo", lambda _: Status.DONE, **given)
 
@@ -85,9 +85,9 @@ def curate_done(**given: Unpack[_Given]) -> None:
 @_JSON
 @with_memory
 def curate_resolve(*, occurred: bool, **given: Unpack[_Given]) -> None:
-    """Say that risks are over: they cannot come true any more, or did.
+    """Close risks that can no longer come true, or that did.
 
-    ID is the beginning of an item's id, or a few words of one open risk.
+    ID is the start of an item's id, or a few words of an open risk.
     """
     how = Status.OCCURRED if occurred else Status.RESOLVED
     _close("resolve", _RISKS, "open risk", lambda _: how, **given)
@@ -98,9 +98,9 @@ def curate_resolve(*, occurred: bool, **given: Unpack[_Given]) -> None:
 @_JSON
 @with_memory
 def curate_drop(**given: Unpack[_Given]) -> None:
-    """Drop todos that will not be done, and risks that need no watching any more (they count as resolved).
+    """Drop todos that will not be done, and risks that no longer matter (these become resolved).
 
-    ID is the beginning of an item's id, or a few words of one open todo or risk.
+    ID is the start of an item's id, or a few words of an open todo or risk.
     """
 
     def how(kind: ItemType) -> Status:
@@ -111,14 +111,14 @@ def curate_drop(**given: Unpack[_Given]) -> None:
 
 @click.command()
 @_IDS
-@click.option("--answered", is_flag=True, help="It was a question, and is answered.")
+@click.option("--answered", is_flag=True, help="It was a question and has been answered.")
 @_JSON
 @with_memory
 def curate_end(*, answered: bool, **given: Unpack[_Given]) -> None:
-    """Say that decisions, facts or rules held until today, and nothing takes their place.
+    """End decisions, facts or rules that held until today and are not replaced.
 
-    ID is the beginning of an item's id, or a few words of one that holds. Where something else holds now, use
-    `curate correct`; where it was a mistake from the beginning, `curate retract`.
+    ID is the start of an item's id, or a few words of a live item. If something else holds now, use `curate correct`;
+    if it was a mistake from the start, use `curate retract`.
     """
     how = Status.ANSWERED if answered else Status.ENDED
     _close("end", _BELIEFS, "decision, fact or rule that holds", lambda _: how, **given)
@@ -129,25 +129,25 @@ def curate_end(*, answered: bool, **given: Unpack[_Given]) -> None:
 @_JSON
 @with_memory
 def curate_retract(**given: Unpack[_Given]) -> None:
-    """Say that items were mistakes and never held, on no day.
+    """Mark items as mistakes that never held.
 
-    ID is the beginning of an item's id, or a few words of one that is live or open. `--as-of` shows such an item for no
-    day; `curate history` still tells of it. `curate forget` takes its words out of the memory altogether.
+    ID is the start of an item's id, or a few words of a live or open item. `--as-of` shows such an item for no day,
+    while `curate history` still shows it. To remove its words altogether, use `curate forget`.
     """
     _close("retract", frozenset(ItemType), "live or open item", lambda _: Status.NEVER_HELD, **given)
 
 
 @click.command()
-@click.argument("item", metavar="ID")
+@click.argument("item", metavar="ID", shell_complete=complete_ids)
 @click.argument("sentence")
-@click.option("--never-held", is_flag=True, help="The old sentence was wrong from the beginning.")
-@json_option("Print a JSON array: the item as it was corrected, with the new one's id in superseded_by.")
+@click.option("--never-held", is_flag=True, help="The old sentence was wrong from the start.")
+@json_option("Print a JSON array with the old item; superseded_by is the id of the new one.")
 @with_memory
 def curate_correct(*, item: str, sentence: str, never_held: bool, as_json: bool, opened: OpenMemory) -> None:
-    """Put a new SENTENCE in an item's place, as your word; the old one is kept as history.
+    """Replace an item with a new SENTENCE of yours; the old one is kept as history.
 
-    ID is the beginning of an item's id, or a few words in quotation marks. The old sentence held until today; with
-    --never-held it was a mistake, and the new one counts from the day on which the old one was believed to hold.
+    ID is the start of an item's id, or a few words in quotation marks. The old sentence held until today. With
+    --never-held it was a mistake, and the new one counts from the day on which the old one began.
     """
     text = own_words(opened[0], sentence, "correct")
     if not text:
@@ -165,9 +165,9 @@ def curate_correct(*, item: str, sentence: str, never_held: bool, as_json: bool,
 @_JSON
 @with_memory
 def curate_reopen(**given: Unpack[_Given]) -> None:
-    """Take the end of items back: a todo or a risk is open again, anything else holds again.
+    """Reopen closed items: todos and risks are open again, anything else holds again.
 
-    ID is the beginning of an item's id, or a few words of one that has ended. What took its place stays, too.
+    ID is the start of an item's id, or a few words of a closed item. An item that replaced it stays as well.
     """
     sought = (lambda one: one.status in REOPENABLE, "closed item")
 
@@ -206,7 +206,7 @@ def _carry_out(
     *,
     as_json: bool,
 ) -> None:
-    """Look the items up, change them in one commit, and tell what became of each."""
+    """Look the items up, change them in one commit, and print the outcome of each."""
     with change_by_hand(*opened, f"curate {verb}") as held:
         shown = held.snapshot.shown
         found = named_items(held.documents, items, sought, shown)
@@ -234,7 +234,7 @@ def _outcome_json(one: Outcome, documents: Mapping[str, Document], shown: Callab
 
 
 def _tell(one: Outcome, documents: Mapping[str, Document], shown: Callable[[str], str]) -> None:
-    """Print one line on what became of an item, and on what stands beside it."""
+    """Print the outcome of an item, and the item that replaced it."""
     path, placed = placed_item(documents, one.id)
     item = placed.item
     said = _SAID.get(item.status, f"is {item.status}")
@@ -248,6 +248,6 @@ def _tell(one: Outcome, documents: Mapping[str, Document], shown: Callable[[str]
     there, other = placed_item(documents, one.new)
     words = f"{one.new} in {shown(there)}: {other.item.type}: {safe(other.item.text)}"
     if item.active:
-        say(f"  What took its place on {one.was.until} holds, too, {words}")
+        say(f"  The item that replaced it on {day_shown(one.was.until)} holds as well: {words}")
     else:
-        say(f"  In its place stands {'' if one.is_new else 'what was there already, '}{words}")
+        say(f"  Replaced by {'' if one.is_new else 'an existing item, '}{words}")

@@ -1,6 +1,6 @@
-"""How verbs speak: plain lines, JSON for scripts, tables and colour only on a terminal.
+"""How verbs print: wrapped lines, tables and colour on a terminal; plain lines and JSON elsewhere.
 
-Whatever a verb prints is printed here, so that no name and no text of a memory can speak to the terminal itself.
+Everything that a verb prints goes through here, so that no name or text of a memory can send codes to the terminal.
 """
 
 from __future__ import annotations
@@ -8,43 +8,71 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
+import shutil
 import sys
+from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import click
 
+from pipelines.clock import day_words
 from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 SHOWN: Final = 3
-"""So many files with the same reason are named; of more, their number is told."""
+"""How many files with the same reason are named; the rest are counted."""
+_GAP: Final = "  "
+_NARROWEST: Final = 12
+"""A column that holds no more cells than this is never narrowed."""
+_BELOW: Final = "    "
 
 
-def say(*lines: str) -> None:
-    """Print lines for a person."""
+def say(*lines: str, hang: str = "") -> None:
+    """Print lines for a person; on a terminal they wrap between words, and `hang` indents what is carried over."""
     for line in lines:
-        print(escape_terminal(line))  # noqa: T201  the command's own voice
+        text = escape_terminal(line)
+        print(_fitted(text, hang) if on_terminal() else text)  # noqa: T201  the command's own voice
 
 
-def warn(*lines: str) -> None:
-    """Print lines for a person on standard error: what a program that reads the answer must not take for it."""
+def say_verbatim(text: str) -> None:
+    """Print what must stay as it is, such as a diff or a command to paste: no line is wrapped."""
+    print(escape_terminal(text))  # noqa: T201  as above
+
+
+def say_fields(fields: Iterable[tuple[str, str]]) -> None:
+    """Print labelled facts, one below the other."""
+    for label, text in fields:
+        say(f"{label:<9} {text}", hang=" " * 10)
+
+
+def warn(*lines: str, wrap: bool = True) -> None:
+    """Print lines for a person on standard error, apart from what a program reads as the answer."""
     for line in lines:
-        print(escape_terminal(line), file=sys.stderr)  # noqa: T201  as above
+        text = escape_terminal(line)
+        print(_fitted(text) if wrap and sys.stderr.isatty() else text, file=sys.stderr)  # noqa: T201  as above
 
 
 def say_bold(heading: str, more: str = "") -> None:
-    """Print a line that begins with a heading, bold on a terminal."""
+    """Print a line that begins with a heading, which is bold on a terminal."""
     opening, closing = _bold()
-    print(f"{opening}{escape_terminal(heading)}{closing}{escape_terminal(more)}")  # noqa: T201  as above
+    head = escape_terminal(heading)
+    lines = head + escape_terminal(more)
+    lines = _fitted(lines, _BELOW) if on_terminal() else lines
+    end = len(head) if lines.startswith(head) else len(lines)
+    print(f"{opening}{lines[:end]}{closing}{lines[end:]}")  # noqa: T201  as above
 
 
 def say_marked(line: str, opens: str, closes: str) -> None:
-    """Print a line with what stands between two marks bold on a terminal; the marks are not shown."""
+    """Print a line in which the text between two marks is bold on a terminal; the marks are not shown."""
     opening, closing = _bold()
+    line = _fitted(line, "" if line[:1].isspace() else _BELOW) if on_terminal() else line
     parts = (closing.join(map(escape_terminal, part.split(closes))) for part in line.split(opens))
     print(opening.join(parts))  # noqa: T201  as above
 
@@ -52,6 +80,40 @@ def say_marked(line: str, opens: str, closes: str) -> None:
 def _bold() -> tuple[str, str]:
     coloured = on_terminal() and "NO_COLOR" not in os.environ
     return (click.style("", bold=True, reset=False), click.style("", reset=True)) if coloured else ("", "")
+
+
+def _fitted(text: str, hang: str = "") -> str:
+    """Return a text with its lines wrapped to the terminal."""
+    if len(text) * 2 <= (width := terminal_width()):  # even where each character takes two cells
+        return text
+    return "\n".join(one for line in text.split("\n") for one in wrapped(line, width, hang))
+
+
+def terminal_width() -> int:
+    """Return how many columns the terminal has; 80 where it does not say."""
+    return shutil.get_terminal_size().columns
+
+
+def wrapped(line: str, width: int, hang: str = "") -> list[str]:
+    """Return a line as several of at most `width` cells, each but the first indented like it, or by `hang`.
+
+    A word is never broken unless it is in a script that has no blanks; one that is too long stands alone.
+    """
+    from rich.cells import cell_len, chop_cells  # noqa: PLC0415  a script does not wrap
+
+    blanks = line[: len(line) - len(line.lstrip())]
+    hang, found = hang or blanks, [blanks]
+    for text, gap in re.findall(r"(\S+)(\s*)", line):
+        if found[-1].strip() and cell_len(found[-1]) + cell_len(text) > width:
+            found.append(hang)
+        if cell_len(text) > max(len(text), width - len(found[-1])):
+            first, *rest = chop_cells(text, width - len(hang))
+            found[-1] += first
+            found += [hang + one for one in rest]
+        else:
+            found[-1] += text
+        found[-1] += gap
+    return [one.rstrip() for one in found]
 
 
 def say_json(value: Any) -> None:  # noqa: ANN401  whatever JSON can hold
@@ -72,26 +134,91 @@ def answer(result: Any, tell: Callable[[Any], None], *, as_json: bool) -> None: 
         tell(result)
 
 
-def say_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows under titles: a table on a terminal, tab-separated lines elsewhere."""
-    if not on_terminal():
-        say(*("\t".join(map(escape_terminal_line, row)) for row in rows))
-        return
-    from rich.console import Console  # noqa: PLC0415  50 ms that a script need not pay
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+def say_table(titles: Sequence[str], rows: Iterable[Sequence[str]], *, by: int | None = None) -> None:
+    """Print rows as a table.
 
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for title in titles:
-        table.add_column(title, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(escape_terminal_line(cell)) for cell in row))
-    Console().print(table)
+    On a terminal it has titles, fits the width, and leaves out a column in which nothing stands. Elsewhere each row is
+    one line without titles: nothing is cut, two blanks or more part the cells, and `-` stands for an empty one.
+
+    Args:
+        titles: the titles of the columns.
+        rows: the cells of each row; the last column is the one for long texts.
+        by: the column whose value heads the rows below it on a terminal, in place of being repeated in each.
+    """
+    cells = [[escape_terminal_line(cell) for cell in row] for row in rows]
+    if not on_terminal():
+        say(*_aligned([[cell or "-" for cell in row] for row in cells]))
+        return
+    heads = [row[by] for row in cells] if by is not None else [""] * len(cells)
+    used = [n for n in range(len(titles)) if n != by and any(row[n] not in {"", "-"} for row in cells)]
+    table = [[row[n] for n in used] for row in ([*titles], *cells)]
+    margin = "" if by is None else _GAP
+    blocks = _laid_out(table, terminal_width() - len(margin))
+    opening, closing = _bold()
+    print("\n".join(f"{opening}{margin}{line}{closing}" for line in blocks[0]))  # noqa: T201  as above
+    above = ""
+    for head, block in zip(heads, blocks[1:], strict=True):
+        if head != above:
+            say_bold(head)
+        above = head
+        print("\n".join(f"{margin}{line}" for line in block))  # noqa: T201  as above
+
+
+def _laid_out(table: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """Return the lines of each row, the widest columns narrowed until all fit, or the last one put below the others."""
+    from rich.cells import cell_len  # noqa: PLC0415  a script needs no width
+
+    columns = list(zip(*table, strict=True))
+    widths = [max(map(cell_len, column)) for column in columns]
+    words = [max((cell_len(word) for cell in column for word in cell.split()), default=0) for column in columns]
+    least = [max(word, min(wide, _NARROWEST)) for word, wide in zip(words, widths, strict=True)]
+    room = width - len(_GAP) * (len(widths) - 1)
+    if sum(least) > room and len(widths) > 1:
+        rows = _laid_out([row[:-1] for row in table], width)
+        return [
+            above + wrapped(f"{_BELOW}{row[-1]}", width) * bool(row[-1]) for above, row in zip(rows, table, strict=True)
+        ]
+    while sum(widths) > room and widths > least:
+        spare = [wide - low for wide, low in zip(widths, least, strict=True)]
+        widest = max(range(len(widths)), key=lambda n: (spare[n] > 0, widths[n]))
+        widths[widest] -= 1
+    blocks = []
+    for row in table:
+        parts = [wrapped(cell, wide) for cell, wide in zip(row, widths, strict=True)]
+        blocks.append(_aligned(zip_longest(*parts, fillvalue=""), widths))
+    return blocks
+
+
+def _aligned(rows: Iterable[Sequence[str]], widths: Sequence[int] = ()) -> list[str]:
+    from rich.cells import cell_len  # noqa: PLC0415  few verbs print tables
+
+    rows = list(rows)
+    widths = widths or [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+
+    def padded(cell: str, wide: int) -> str:
+        return cell + " " * (wide - cell_len(cell))
+
+    return [_GAP.join(map(padded, row, widths)).rstrip() for row in rows]
+
+
+def day_shown(day: str, today: dt.date | None = None) -> str:
+    """Return a day as people say it, on a terminal; elsewhere, and where it is none, as it is."""
+    return day_words(day, today or datetime.now().astimezone().date()) if on_terminal() else day
+
+
+def moment_shown(when: str) -> str:
+    """Return a moment (ISO 8601) as people say it, on a terminal; elsewhere, and where it is none, as it is."""
+    return " ".join(filter(None, (day_shown(when[:10]), when[11:16]))) if on_terminal() else when
 
 
 def on_terminal() -> bool:
     """Whether a person looks at standard output."""
     return sys.stdout.isatty()
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Return a number with its noun: `count(2, "day")` is "2 days"."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def dollars(usd: float) -> str:

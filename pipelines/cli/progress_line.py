@@ -1,4 +1,4 @@
-"""A progress bar a stage, on a terminal."""
+"""Progress on a terminal: one line a stage, which moves even while a single step takes long."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def watch_for_people() -> Iterator[Watch]:
-    """Give a watch that draws bars where a person looks at standard error, and is silent elsewhere."""
+    """Give a watch that draws bars if standard error is a terminal, and is silent elsewhere."""
     if not sys.stderr.isatty():
         yield Watch()
         return
@@ -26,17 +26,21 @@ def watch_for_people() -> Iterator[Watch]:
 
 
 class Bars(Watch):
-    """One bar a stage, drawn on standard error and left standing when the stage is over."""
+    """One bar a stage on standard error, which stays when the stage is over.
+
+    Until a stage says how far it is, its bar runs to and fro; a spinner and the time move in any case.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         from rich.console import Console  # noqa: PLC0415  50 ms that cron need not pay
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
         self.progress = Progress(
-            TextColumn("{task.description:>8}"),
+            SpinnerColumn(finished_text=" "),
+            TextColumn("{task.description:<8}"),
             BarColumn(bar_width=30),
-            MofNCompleteColumn(),
+            TextColumn("{task.fields[how_far]}"),
             TimeElapsedColumn(),
             console=Console(stderr=True),
         )
@@ -51,13 +55,17 @@ class Bars(Watch):
                 yield
         finally:
             task = self.progress.tasks[-1]
-            self.progress.update(task.id, completed=task.total or 1)
+            self.progress.update(task.id, total=task.total or 1, completed=task.total or 1)
 
     def begin(self, name: str) -> None:
         """Draw a bar."""
-        self._task = self.progress.add_task(name, total=1)
+        self._task = self.progress.add_task(name, total=None, how_far="")
 
     def advance(self, done: int, total: int) -> None:
         """Move the current bar."""
         if self._task is not None:
-            self.progress.update(self._task, completed=done, total=total)
+            # A single step of one says nothing of how far it is: the bar goes on running.
+            known = total if total > 1 or done else None
+            self.progress.update(
+                self._task, completed=done, total=known, how_far=f"{done:,}/{total:,}" if known else ""
+            )

@@ -1,4 +1,4 @@
-"""`curate review`: what waits for a person, decided on a terminal, item by item, or by a script."""
+"""`curate review`: decide what waits for a person, on a terminal item by item, or from a script."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import click
 
 from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import own_words
-from pipelines.cli.options import json_option, with_memory
-from pipelines.cli.output import on_terminal, say, say_bold, say_json, say_table
+from pipelines.cli.options import complete_ids, json_option, with_memory
+from pipelines.cli.output import count, day_shown, on_terminal, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
 from pipelines.night.answers import choice_keys, decide, named_question, questions
 from pipelines.store.evidence import Quotes
@@ -31,26 +31,26 @@ _SHOWN: Final = 12
 
 
 @click.command()
-@click.argument("ident", metavar="[ID]", required=False, default="")
+@click.argument("ident", metavar="[ID]", required=False, default="", shell_complete=complete_ids)
 @click.option("--accept", "word", flag_value="accept", help="Yes: restore, keep new, keep, archive, or close.")
 @click.option("--reject", "word", flag_value="reject", help="No: retract, drop, drop, keep, or keep.")
-@click.option("--choose", metavar="CHOICE", default="", help="One of the choices by its word, as “keep both”.")
-@click.option("--text", default="", metavar="SENTENCE", help="Let the item in with these words, as yours.")
+@click.option("--choose", metavar="CHOICE", default="", help="Decide by the name of a choice, such as “keep both”.")
+@click.option("--text", default="", metavar="SENTENCE", help="Accept the item in these words of yours.")
 @json_option("Print what waits as a JSON array.")
 @with_memory
 def curate_review(*, ident: str, word: str | None, choose: str, text: str, as_json: bool, opened: OpenMemory) -> None:
-    """Decide what waits in Review.md: on a terminal one after the other, or the one that ID names.
+    """Decide what waits in Review.md: on a terminal one by one, or only what ID names.
 
-    ID is the id of an item that waits, or of a whole entry, or its beginning. Without a terminal, and without ID, what
-    waits is listed. Every decision is committed at once, and `curate undo` takes it back.
+    ID is the id of a waiting item or entry, or the start of one. Without a terminal and ID, this lists what waits. Each
+    decision is committed at once, and `curate undo` reverts it.
     """
     root, settings, when = opened
     if (choose or word) and not ident:
-        raise UsageFault("It takes an ID to decide by a flag.", "`curate review` lists what waits.")
+        raise UsageFault("A decision needs an ID.", "`curate review` lists what waits.")
     if text and not (choose or word):
-        raise UsageFault("A text decides nothing.", "Give --choose or --accept with it.")
+        raise UsageFault("--text needs a decision.", "Add --accept or --choose.")
     if choose and word:
-        raise UsageFault("Two decisions cannot both be meant.", "Give --choose alone.")
+        raise UsageFault("--choose excludes --accept and --reject.", "Give only one of them.")
 
     def decide_and_tell(ident: str, word: str, text: str = "") -> None:
         decided, notes = decide(root, settings, when, ident, word, text)
@@ -102,8 +102,11 @@ def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, 
     quotes, left = Quotes(root), len(waiting)
     for question in waiting:
         say("")
-        say_bold(clean(question.entry.title), f"   ({question.entry.kind}, since {question.entry.day}; {left} left)")
-        say(*_lines(question, quotes))
+        say_bold(
+            clean(question.entry.title),
+            f"   ({question.entry.kind}, since {day_shown(question.entry.day)}; {left} left)",
+        )
+        say(*_lines(question, quotes), hang="      ")
         keys = choice_keys(question.choices)
         while (key := click.getchar().lower()) not in {*keys, "s", "q"}:
             if key in {"\x03", "\x04", ""}:  # an interrupt ends the command
@@ -113,13 +116,11 @@ def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, 
         if key != "s":
             decide(question.id, keys[key])
             left -= 1
-    say(
-        f"{left} {'entry waits' if left == 1 else 'entries wait'} still." if left else "Nothing waits for you any more."
-    )
+    say(f"{count(left, 'entry still waits', 'entries still wait')}." if left else "Nothing is left to review.")
 
 
 def _lines(question: Question, quotes: Quotes) -> Iterator[str]:
-    """Yield what a person needs to decide: what and why, the items with the words they rest on, the choices."""
+    """Yield what a person needs to decide: the reason, the items with their quotes, and the choices."""
     entry = question.entry
     yield from (f"  {clean(line)}" for line in entry.why)
     for item in question.items[:_SHOWN]:
@@ -138,8 +139,8 @@ def _lines(question: Question, quotes: Quotes) -> Iterator[str]:
 def _item(margin: str, item: Item, quotes: Quotes) -> Iterator[str]:
     yield f"{margin}{item.id} {item.type}: {item.text}"
     reason = f" ({item.reason})" if item.reason else ""
-    yield f"{margin}  since {item.since or '?'}, trust {item.trust}, confidence {item.confidence}{reason}"
+    yield f"{margin}  since {day_shown(item.since) or '?'}, trust {item.trust}, confidence {item.confidence}{reason}"
     for place in item.evidence:
         found = quotes.found(place)
-        said = clean(found.quote or "the words no longer stand there").replace("\n", f"\n{margin}    ")
+        said = clean(found.quote or "the words are no longer there").replace("\n", f"\n{margin}    ")
         yield f"{margin}  {found.path}:{found.start_line}: {said}"

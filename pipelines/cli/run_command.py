@@ -1,4 +1,4 @@
-"""`curate run`: one night, now; its rehearsal, and what its models would cost."""
+"""`curate run`: run one night now, rehearse it, or estimate its cost."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from pipelines.cli.manual_changes import diff_of
-from pipelines.cli.options import json_option, with_memory
-from pipelines.cli.output import dollars, on_terminal, say, say_json, warn
+from pipelines.cli.options import day_option, json_option, with_memory
+from pipelines.cli.output import count, dollars, on_terminal, say, say_json, say_verbatim, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
@@ -38,22 +38,22 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and write nothing.")
-@click.option("--again", metavar="DAY", default="", help="Read that day's log anew, also what was deleted since.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change, as a diff.")
+@day_option("--again", "Read that day's log again, even what was deleted since.")
 @click.option(
     "--provider",
     metavar="NAME",
     default="",
-    help="Who reads the logs, in place of the settings' providers: anthropic, gemini, openai, claude-code, codex,"
+    help="Who reads the logs, instead of the providers in your settings: anthropic, gemini, openai, claude-code, codex,"
     " rules, or exec:COMMAND.",
 )
-@click.option("--estimate", is_flag=True, help="Say what the models' calls would cost, and make none.")
+@click.option("--estimate", is_flag=True, help="Only show what the model calls would cost.")
 @json_option("Print the run report as JSON.")
 @with_memory
 def curate_run(
     *,
     dry_run: bool,
-    again: str,
+    again: str | None,
     provider: str,
     estimate: bool,
     as_json: bool,
@@ -65,11 +65,11 @@ def curate_run(
     """
     root, settings, when = opened
     if again and again not in map(layout_of(root).day_of_log, list_files(root, LOGS, ".md")):
-        raise UsageFault(f"There is no log of {again}.", "Name a day as YYYY-MM-DD whose log is in Logs.")
+        raise UsageFault(f"There is no log for {again}.", f"Name a day that has a file in {LOGS}.")
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
 
     user = load_user_settings(os.environ, provider)
-    night, replies = night_of(root, settings, when, again, user)
+    night, replies = night_of(root, settings, when, again or "", user)
     if estimate:
         _tell_estimate(night, replies, as_json=as_json)
         return 0
@@ -88,7 +88,7 @@ def curate_run(
 
 
 def night_of(root: Path, settings: Settings, when: datetime, again: str, user: UserSettings) -> tuple[Night, Replies]:
-    """Return the night at a moment with whoever the user's settings name to read and judge, and the kept replies."""
+    """Return the night at a moment, with the models that the user's settings name, and the saved replies."""
     from pipelines.extract.choose_models import choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
@@ -134,34 +134,35 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
     if as_json:
         say_json({**plan.report.to_json(), "diff": diff})
     else:
-        say(diff.rstrip("\n") or "Nothing would change.")
+        say_verbatim(diff.rstrip("\n") or "Nothing would change.")
         say(f"\n{plan.report.summary()} (dry run: nothing was written)")
     return plan.report.exit_code
 
 
 def _tell(report: RunReport, briefing: str) -> None:
-    """Print the run: one line where nobody looks, with its parts on a terminal."""
+    """Print the run: one line, with details on a terminal."""
     commit = f" (commit {report.commit[:10]})" if report.commit else ""
     say(f"{report.summary()}{commit}.")
     say(*(f"Note: {warning}" for warning in report.warnings))
+    left = count(report.entries["pending"], "entry stays", "entries stay")
     if report.failure:  # on standard error, which cron mails
-        warn(f"{report.failure} {report.entries['pending']} entries stay pending for the next run.")
+        warn(f"{report.failure} {left} pending for the next run.")
     if report.over_budget:
-        left = f"{report.entries['pending']} entries stay pending"
-        say(f"{report.over_budget} {left}; the next run takes the oldest first.")
+        say(f"{report.over_budget} {left} pending; the next run reads the oldest first.")
     if usd := report.tally.usd:
-        say(f"The models' calls cost {dollars(usd)}.")
+        say(f"The model calls cost {dollars(usd)}.")
     if on_terminal() and report.added:
         say(*(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items())))
         say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
 
 
 def _tell_unread(report: RunReport, user: UserSettings) -> None:
-    """Say once what a night without a model leaves, unless somebody wants it so."""
+    """Say what a night without a model leaves unread, unless the user chose to have none."""
     read, left = report.entries["read"], report.entries["left"]
     if left and not user.chosen and not user.keys:
         say(
-            f"No model reads the logs: the rules found nothing in {left} of {read} entries. `curate models` changes it."
+            f"No model reads the logs; the rules found nothing in {left} of {count(read, 'entry', 'entries')}."
+            " `curate models` shows how to set one up."
         )
 
 
@@ -169,9 +170,9 @@ _TASKS: Final = {"extract again": "ask again", "review": "review", "verify": "ve
 
 
 def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
-    """Print what a night would cost: reading its logs, second asks, review and verification.
+    """Print what a night would cost: reading its logs, asking again, review and verification.
 
-    No call is made, and nothing is written. What a kept reply answers is free.
+    Nothing is called or written. What a saved reply answers is free.
     """
     git, reader = Git(night.root), night.extractor
     git.check()
@@ -179,7 +180,7 @@ def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
         if as_json:
             say_json({"days": 0, "calls": 0, "kept": 0, "models": []})
         else:
-            say("The rules read the logs: no model is asked, and nothing is paid.")
+            say("Rules read the logs, so no model is asked and nothing is paid.")
         return
     counting = Counting(reader)
     plan_night(replace(night, extractor=counting), git, Watch())
@@ -190,13 +191,14 @@ def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
         models = [asdict(one) for one in estimates]
         say_json({"days": counting.days, "calls": len(calls), "kept": kept, "models": models})
         return
-    free = f"; {kept} more were answered before and are free" if kept else ""
-    say(f"{counting.days} days, {len(calls)} calls to read them{free}. If one model answered all of them:")
+    free = f"; {count(kept, 'saved reply is', 'saved replies are')} free" if kept else ""
+    days = count(counting.days, "day")
+    say(f"{days} to read with {count(len(calls), 'call')}{free}. If one model answers all of them:")
     for one in estimates:
-        price = f'; its price is not known (name it in a table [prices."{one.model}"] of your settings)'
+        price = f'; unknown price (set it in [prices."{one.model}"] in your settings)'
         if one.usd is not None and one.most_usd is not None:
             price = f": about {dollars(one.usd)}, at most {dollars(one.most_usd)}"
-        say(f"  {one.model}: some {one.input_tokens:,} tokens to send, {one.output_tokens:,} to receive{price}")
+        say(f"  {one.model}: about {one.input_tokens:,} tokens sent, {one.output_tokens:,} received{price}")
     if calls:
-        rest = ", ".join(f"{count} to {_TASKS[task]}" for task, count in estimates[0].calls.items() if task in _TASKS)
-        say(f"That counts {rest}, for {ITEMS_A_DAY} items a day.")
+        rest = ", ".join(f"{number} to {_TASKS[task]}" for task, number in estimates[0].calls.items() if task in _TASKS)
+        say(f"This assumes {rest}, at {ITEMS_A_DAY} items a day.")

@@ -1,4 +1,4 @@
-"""The verbs for runs: `curate runs` lists them, `undo` takes one back, `replay` repeats one from its kept replies."""
+"""The verbs for runs: `curate runs` lists them, `undo` undoes one, `replay` repeats one from its saved replies."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import diff_of
-from pipelines.cli.options import json_option, with_memory, with_root
-from pipelines.cli.output import dollars, say, say_json, say_table
+from pipelines.cli.options import complete_ids, json_option, with_memory, with_root
+from pipelines.cli.output import (
+    count,
+    dollars,
+    moment_shown,
+    on_terminal,
+    say,
+    say_fields,
+    say_json,
+    say_table,
+    say_verbatim,
+)
 from pipelines.errors import EXPECTED, FINE, UsageFault
 from pipelines.night.run_history import Ended, all_runs, items_changed, named
 from pipelines.store.git import Git
@@ -25,11 +35,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("run", required=False, default="")
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="How many at most.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Show at most this many.")
 @json_option("Print JSON: an array, or an object for one RUN.")
 @with_root
 def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
-    """List the runs, newest first; with RUN (an id or a commit, or the start of one) show that one whole."""
+    """List the runs, newest first. With RUN (an id or commit, or the start of one), show that run in full."""
     git = Git(root)
     runs = all_runs(root, git)
     if run:
@@ -45,9 +55,9 @@ def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
         rows = [
             (
                 one.id,
-                one.when,
+                moment_shown(one.when),
                 _what_changed(one),
-                _cost(one),
+                _cost(one, short=on_terminal()),
                 one.commit.commit[:10] if one.commit else "-",
                 _ending(one),
             )
@@ -58,32 +68,38 @@ def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
 
 @click.command()
 @click.argument("run", required=False, default="")
-@click.option("--item", default="", metavar="ID", help="Take back only what the last run did to this item.")
+@click.option(
+    "--item",
+    default="",
+    metavar="ID",
+    help="Take back only what the last run did to this item.",
+    shell_complete=complete_ids,
+)
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and write nothing.")
 @with_memory
 def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> None:
-    """Take RUN back as a commit of its own: a run's id or commit, or the start of one.
+    """Undo RUN (its id or commit, or the start of one) with a new commit.
 
-    Without RUN: the newest run that changed something and still stands. What it added goes and is not proposed again,
-    what it changed or moved is as before, and what was changed since stays. An undo is a run: undoing it brings back
-    what it took away.
+    Without RUN, undo the newest run that changed something. Items that the run added are removed and not proposed
+    again, items that it changed or moved are restored, and later changes are kept. An undo is itself a run that you can
+    undo.
     """
     from pipelines.night.undo import Wish, plan_undo, take_back  # noqa: PLC0415  only who takes back needs it
 
     if run and item:
-        raise UsageFault("A RUN and --item cannot both be meant.", "Name one of them.")
+        raise UsageFault("RUN and --item exclude each other.", "Give one of them.")
     root, *_ = opened
     git, wish = Git(root), Wish(*opened, run, item)
     if dry_run:
         git.check()
         plan = plan_undo(wish, git)
         if diff := diff_of(root, plan.changes).rstrip("\n"):
-            say(f"{diff}\n")
+            say_verbatim(f"{diff}\n")
         say(f"{plan.summary()} (dry run: nothing was written)")
     else:
         plan, commit = take_back(wish, git)
         say(f"{plan.summary()}{f' (commit {commit[:10]})' if commit else ''}.")
-    if not run and not item:  # whoever has edited since may have meant that, and an edit is no run
+    if not run and not item:  # the user may have meant a later edit, which is not a run
         say(f"That run was: {plan.run.subject} (commit {plan.run.commit[:10]}).")
     say(*(f"Note: {ident} {why}." for ident, why in sorted(plan.undone.kept.items())))
 
@@ -93,11 +109,11 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
 @json_option("Print JSON.")
 @with_root
 def curate_replay(*, run: str, as_json: bool, root: Path) -> int:
-    """Repeat RUN (an id or a commit, or the start of one) aside, without a network, and compare.
+    """Repeat RUN (an id or commit, or the start of one) offline, and compare the result.
 
-    It begins with the commit that the run began with and takes the replies that the run rests on; where one is not kept
-    any more, its day stays unread. Exit code 0: the same commit; 1: another, and the difference is shown. The memory is
-    left as it is.
+    The replay starts from the same commit and uses the saved replies of the models; if a reply has expired, its day
+    stays unread. Exit code 0 means the same commit, 1 a different one, with the difference shown. The memory is not
+    changed.
     """
     from pipelines.night.replay import replay  # noqa: PLC0415  help needs none of it
 
@@ -121,13 +137,15 @@ def curate_replay(*, run: str, as_json: bool, root: Path) -> int:
             }
         )
     elif replayed.same:
-        say(f"Same: run {replayed.run} comes to commit {replayed.commit[:10]} again.")
+        say(f"Same: replaying run {replayed.run} gives commit {replayed.commit[:10]} again.")
     else:
-        say(diff.rstrip("\n"))
-        say(f"\nDifferent: run {replayed.run} made {replayed.commit[:10]}, its replay {replayed.replayed[:10]}.")
+        say_verbatim(diff.rstrip("\n"))
+        say(f"\nDifferent: run {replayed.run} made {replayed.commit[:10]}; the replay made {replayed.replayed[:10]}.")
         if replayed.without_reply:
-            count = f"{replayed.without_reply} call{'' if replayed.without_reply == 1 else 's'}"
-            say(f"No reply is kept to {count}: replies age out, and another version of a prompt asks in other words.")
+            say(
+                f"{count(replayed.without_reply, 'call')} had no kept reply: replies expire, and a new version of a"
+                " prompt does not match old ones."
+            )
     return FINE if replayed.same else EXPECTED
 
 
@@ -146,15 +164,16 @@ def _what_changed(run: Run) -> str:
     return ", ".join(parts) or "nothing"
 
 
-def _cost(run: Run) -> str:
-    """Return what a run cost: requests, tokens and money, or a dash where no report tells."""
-    if run.reported("model", "calls") is None:
+def _cost(run: Run, *, short: bool = False) -> str:
+    """Return what a run cost: requests, tokens and money, or in short the money alone; a dash if no model was asked."""
+    calls, usd = run.number("model", "calls"), run.reported("model", "usd")
+    if not calls:
         return "-"
-    calls = run.number("model", "calls")
+    if short:
+        return dollars(usd) if isinstance(usd, float) and usd else count(calls, "call")
     tokens = run.number("model", "input_tokens") + run.number("model", "output_tokens")
-    usd = run.reported("model", "usd")
     paid = f", {dollars(usd)}" if isinstance(usd, float) and usd else ""
-    return f"{calls:,} {'call' if calls == 1 else 'calls'}, {tokens:,} tokens{paid}"
+    return f"{count(calls, 'call')}, {tokens:,} tokens{paid}"
 
 
 def _ending(run: Run) -> str:
@@ -191,7 +210,7 @@ def _detail_json(run: Run, changes: Sequence[ItemChange]) -> dict[str, object]:
 
 
 def _place_json(ident: str, one: ItemPlace | None) -> dict[str, object]:
-    """Return an item where it stood, empty where it did not."""
+    """Return an item with its place, or an empty object if it did not exist."""
     if one is None:
         return {}
     item = one.item
@@ -200,23 +219,25 @@ def _place_json(ident: str, one: ItemPlace | None) -> dict[str, object]:
 
 def _tell(run: Run, changes: Sequence[ItemChange]) -> None:
     commit = run.commit.commit if run.commit else "-"
-    say(f"Run       {run.id}\nDate      {run.when}\nEnded     {_ending(run)}\nCommit    {commit}")
+    read = ""
     if run.report and "entries" in run.report:
-        say(f"Read      {run.number('entries', 'read')} entries of {run.number('logs', 'read')} logs")
-    say(f"Changed   {_what_changed(run)}")
-    say(f"Cost      {_cost(run)}")
+        entries, logs = run.number("entries", "read"), run.number("logs", "read")
+        read = f"{count(entries, 'entry', 'entries')} of {count(logs, 'log')}"
+    fields = {"Run": run.id, "Date": moment_shown(run.when), "Ended": _ending(run), "Commit": commit, "Read": read}
+    fields |= {"Changed": _what_changed(run), "Cost": _cost(run)}
+    say_fields((label, text) for label, text in fields.items() if text)
     for change in changes:
         before, after = change.before, change.after
         if after:
             sign, how = ("~", f" ({', '.join(_aspects(before, after))})") if before else ("+", "")
-            say(f"  {sign} {change.id} {after.path}: {after.item.type}: {after.item.text}{how}")
+            say(f"  {sign} {change.id} {after.path}: {after.item.type}: {after.item.text}{how}", hang="      ")
         elif before:
-            say(f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}")
-    say(*(f"Note      {warning}" for warning in run.warnings))
+            say(f"  - {change.id} {before.path}: {before.item.type}: {before.item.text}", hang="      ")
+    say_fields(("Note", warning) for warning in run.warnings)
 
 
 def _aspects(before: ItemPlace, after: ItemPlace) -> Iterator[str]:
-    """Yield what is different of an item, in a few words each."""
+    """Yield what changed about an item, in a few words each."""
     if before.path != after.path:
         yield f"moved from {before.path}"
     elif before.section != after.section:
@@ -228,4 +249,4 @@ def _aspects(before: ItemPlace, after: ItemPlace) -> Iterator[str]:
     if before.item.seen != after.item.seen or before.item.evidence != after.item.evidence:
         yield "confirmed" if after.item.seen >= before.item.seen else "evidence"
     if before.place == after.place and before.item == after.item:
-        yield "written otherwise"
+        yield "rewritten"

@@ -1,4 +1,4 @@
-"""`curate search`: find what the memory holds on a question."""
+"""`curate search`: search the memory."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.options import day_option, json_option, with_root
-from pipelines.cli.output import say_json_line, say_marked, warn
+from pipelines.cli.options import day_option, json_option, project_option, with_root
+from pipelines.cli.output import day_shown, say_json_line, say_marked, warn
 from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json, said
 from pipelines.search.filters import SOURCES, Filters, meta_of
 from pipelines.search.hits import CLOSE, OPEN
@@ -37,21 +37,21 @@ _TYPES, _TRUSTS, _SOURCES = (
     "--limit",
     type=click.IntRange(1, MOST),
     metavar="N",
-    help=f"How many hits at most, up to {MOST} [default: {SHOWN}; {GIVEN} with --json or `-`].",
+    help=f"Show at most N hits, up to {MOST} [default: {SHOWN}; {GIVEN} with --json or `-`].",
 )
 @click.option("--type", "types", type=_TYPES, multiple=True, help="Only items of this type; may be repeated.")
-@click.option("--project", default="", metavar="NAME", help="Only what belongs to this project.")
-@day_option("--since", "Only what is of this day or later.")
-@day_option("--before", "Only what is of an earlier day.")
-@day_option("--as-of", "Only what held on this day, superseded since or not.")
-@click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Whose word.")
-@click.option("--source", "sources", type=_SOURCES, multiple=True, help="Where it stands.")
-@click.option("--meta", multiple=True, metavar="KEY=VALUE", help="Only documents whose front matter says so.")
-@day_option("--known-on", "In the memory as it was by the end of this day, by git.")
-@click.option("--flat", is_flag=True, help="Show lines of a log beside the items that rest on them.")
-@click.option("--overruled", is_flag=True, help="Also find lines that were rejected or wait for you.")
+@project_option("Only what belongs to this project.")
+@day_option("--since", "Only what is from this day or later.")
+@day_option("--before", "Only what is from before this day.")
+@day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
+@click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Only what has this trust.")
+@click.option("--source", "sources", type=_SOURCES, multiple=True, help="Only what is in this kind of file.")
+@click.option("--meta", multiple=True, metavar="KEY=VALUE", help="Only documents with this in their front matter.")
+@day_option("--known-on", "Search the memory as it was at the end of this day, from git.", last=True)
+@click.option("--flat", is_flag=True, help="Also show the log lines that items rest on.")
+@click.option("--overruled", is_flag=True, help="Also find lines that were rejected or await review.")
 @click.option("--explain", is_flag=True, help="Show every factor of each hit's score.")
-@json_option("Print one JSON object: the query, its results, and notes on what limits them.")
+@json_option("Print one JSON object: the query, its results, and notes on their limits.")
 @with_root
 def curate_search(  # noqa: PLR0913  click hands over each option by name
     query: tuple[str, ...],
@@ -66,15 +66,14 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     root: Path,
     **narrowed: Any,  # noqa: ANN401  the values of `Filters` by their names
 ) -> None:
-    """Find what the memory holds on QUERY: a question in plain words, a name, an id, #tag, project:NAME or type:TYPE.
+    """Search the memory for QUERY: a question in plain words, a name, an id, #tag, project:NAME or type:TYPE.
 
-    `-` reads one query a line from standard input, and prints one JSON object a line, in the same order. `--as-of DAY`
-    answers as things stood on that day: an item counts from the day on which it began to hold until the day on which it
-    ceased to, log lines up to that day, and other text where its document was last updated by then. `--known-on DAY`
-    asks the memory as git has it from that day: its logs and documents, by words alone.
+    If QUERY is `-`, this reads one query a line from standard input and prints one JSON object a line, in the same
+    order. `--as-of DAY` answers as of that day: with items that held then, log lines up to then, and documents last
+    updated by then. `--known-on DAY` searches the logs and documents that git has from that day, by words only.
 
-    An item stands for the lines of the log that it rests on. What was overruled since comes last, struck through, with
-    what overruled it. Where the memory holds nothing on QUERY, the answer is that nothing was found, and no hit.
+    A hit on an item stands for the log lines that it rests on. Overruled lines come last, struck through, with the
+    reason. DAY can be 2026-04-09, "9 Apr", yesterday, Monday, "3 days ago" or "last week".
     """
     from pipelines.queries.search_settings import asker, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
@@ -96,18 +95,18 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
         hits, notes, found = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
         if as_json:
             say_json_line(hits_json(asked, hits, notes, found))
-        for line in () if as_json else hit_lines(asked, hits, found):
+        for line in () if as_json else hit_lines(asked, hits, found, day_shown):
             say_marked(line, OPEN, CLOSE)
         if filters.as_of and not hits:
             from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer
 
             if filters.as_of < (first := first_day(searched)):
-                warn(f"The first day that the memory tells of is {first}.")
+                warn(f"The memory begins on {first}.")
 
 
 @contextlib.contextmanager
 def _memory_of(root: Path, day: str) -> Iterator[Path]:
-    """Give the memory, or for a day a folder that holds it as it was by the end of that day."""
+    """Give the memory, or for a day a folder with the memory as it was at the end of that day."""
     if not day:
         yield root
         return

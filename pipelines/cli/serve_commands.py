@@ -1,7 +1,7 @@
-"""The verbs that serve agents and machines.
+"""The verbs that serve agents and other programs.
 
-`curate mcp` serves the memory as tools of the Model Context Protocol, `schedule` stays and runs the nights, `context`
-prints what a new session should start with, `recall` what bears on one prompt.
+`curate mcp` serves the memory as tools (MCP), `schedule` runs the nights in the foreground, `context` prints what
+a new session starts with, `recall` what bears on one prompt, and `completion` what a shell needs to complete commands.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import memory_option, named_memory, now_option, with_root, words
-from pipelines.cli.output import say
+from pipelines.cli.options import memory_option, named_memory, now_option, project_option, with_root, words
+from pipelines.cli.output import say, say_verbatim
 from pipelines.clock import day_of, moment
 from pipelines.errors import IndexUnusable, UsageFault
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET
@@ -33,7 +33,25 @@ if TYPE_CHECKING:
 
 
 _LOOK_SECONDS: Final = 60.0
-"""A machine's sleep does not count as waiting, so a scheduler that is not looked at would be hours late."""
+"""Time asleep does not count as waiting, so a scheduler that is not woken regularly would run hours late."""
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
+@click.pass_context
+def curate_completion(context: click.Context, shell: str) -> None:
+    r"""Print the script that completes verbs, options, projects and ids with Tab in SHELL.
+
+    \b
+    bash: put this into ~/.bashrc:   eval "$(curate completion bash)"
+    zsh:  put this into ~/.zshrc:    eval "$(curate completion zsh)"
+    fish: run this once:
+      curate completion fish > ~/.config/fish/completions/curate.fish
+    """
+    from click.shell_completion import get_completion_class  # noqa: PLC0415  the verb's work, not its help
+
+    if made := get_completion_class(shell):
+        say_verbatim(made(context.find_root().command, {}, "curate", "_CURATE_COMPLETE").source())
 
 
 @click.command()
@@ -41,7 +59,7 @@ _LOOK_SECONDS: Final = 60.0
 def curate_mcp(memory: Path | None) -> None:
     """Serve the memory to an agent over standard input and output (MCP): search, read, context, log.
 
-    An agent's client starts it; `curate install` tells the client so.
+    The agent's client starts it; `curate install` sets that up.
     """
     from pipelines.mcp import serve  # noqa: PLC0415  the verb's work, not its help
 
@@ -51,10 +69,10 @@ def curate_mcp(memory: Path | None) -> None:
 @click.command("schedule")
 @with_root
 def curate_schedule(*, root: Path) -> None:
-    """Stay in the foreground and run each night at its time, capture sessions, and keep the index fresh.
+    """Run every night in the foreground, capture sessions, and keep the index up to date.
 
-    For containers and servers; elsewhere a timer does (`curate install`). The times are in curate.toml, [schedule].
-    SIGTERM and SIGINT end it, SIGHUP lets it read the settings again. What it does goes to standard error, a line each.
+    This is for containers and servers; elsewhere use a timer (`curate install`). Set the times in [schedule] in
+    curate.toml. SIGTERM and SIGINT end it, and SIGHUP reloads the settings. It logs to standard error.
     """
     from pipelines.night.schedule import Daemon, World  # noqa: PLC0415  as above
     from pipelines.night.schedule_jobs import Children, log  # noqa: PLC0415  as above
@@ -73,11 +91,10 @@ def curate_schedule(*, root: Path) -> None:
 
 
 def _listening(daemon: Daemon) -> Callable[[], None]:
-    """Take in signals from now on, and return how to begin to act on them, in a thread of its own.
+    """Collect signals from now on, and return a function that starts the thread which acts on them.
 
-    A signal's handler may come while the scheduler holds a lock, so it does nothing: the signal's number waits in a
-    pipe, which stays open until the process ends. Without the thread no signal would end the daemon, so the daemon
-    ends with it, whatever happens.
+    A handler may run while the scheduler holds a lock, so it does nothing itself: the signal's number waits in a pipe,
+    which stays open until the process ends. If the thread dies, it stops the daemon, which no signal could end.
     """
     heard, written = os.pipe()
     os.set_blocking(written, False)
@@ -101,19 +118,23 @@ def _listening(daemon: Daemon) -> Callable[[], None]:
 
 @click.command()
 @click.option(
-    "--budget", type=click.IntRange(min=LEAST_BUDGET), default=BUDGET, show_default=True, help="The most tokens."
+    "--budget",
+    type=click.IntRange(min=LEAST_BUDGET),
+    default=BUDGET,
+    show_default=True,
+    help="How many tokens at most.",
 )
-@click.option("--project", metavar="NAME", default="", help="Whose state to show (else the working directory's).")
-@click.option("--query", metavar="TEXT", default="", help="Also show what a search for TEXT finds.")
+@project_option("The project whose state to show (default: that of the working directory).")
+@click.option("--query", metavar="TEXT", default="", help="Also show the results of a search for TEXT.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True)
 @with_root
 @now_option
 def curate_context(budget: int, project: str, query: str, form: str, root: Path, now: str | None) -> None:
-    """Print what a new session should start with.
+    """Print what a new session starts with.
 
-    SOUL.md, USER.md, MEMORY.md, the project's document, the logs of yesterday and today, and a line on the memory's
-    health, all together under the budget; a line says what was cut. With --format claude-code it answers as a
-    SessionStart hook, and never fails: what is wrong is a line of the answer.
+    That is SOUL.md, USER.md, MEMORY.md, the project's document, the logs of yesterday and today, and a line on the
+    memory's health, cut to the budget. With --format claude-code it answers as a SessionStart hook, and reports errors
+    in the answer instead of failing.
     """
     day = None
     if now:

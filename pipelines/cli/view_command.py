@@ -1,4 +1,4 @@
-"""`curate view`: the memory on a page of its own, in the owner's browser."""
+"""`curate view`: open the memory in the owner's browser."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 @click.command()
-@click.option("--read-only", is_flag=True, help="Show the memory, and change nothing.")
-@click.option("--no-browser", is_flag=True, help="Start no browser; print the file to open.")
+@click.option("--read-only", is_flag=True, help="Do not allow changes.")
+@click.option("--no-browser", is_flag=True, help="Only print the file to open.")
 @with_root
 def curate_view(*, read_only: bool, no_browser: bool, root: Path) -> None:
-    """Open the memory as a page in your browser: the morning, what waits for you, documents, items and search.
+    """Open the memory in your browser: last night, what waits for you, documents, items and search.
 
-    Only this machine, and only the browser that it starts, is let in. What you do there is what the verbs do, each in a
-    commit of its own. The page ends after an hour in which nobody looked, or with Ctrl-C.
+    Only the browser that this starts has access. Each change that you make there is committed, just as with the verbs.
+    The server stops after an idle hour, or with Ctrl-C.
     """
     from pipelines.settings import load_settings  # noqa: PLC0415  the verb's work, not its help
     from pipelines.view.serve import open_browser, serve  # noqa: PLC0415  as above
 
-    load_settings(root)  # what is wrong with them is said before a browser opens
+    load_settings(root)  # report faults in them before a browser opens
 
     def opened(entry: Path) -> None:
         where = f" at {entry.as_uri()}" if no_browser else ""
-        say(f"The page is open{where}. Ctrl-C ends it.")
-        sys.stdout.flush()  # whoever reads a pipe waits for the file
+        say(f"The page is open{where}. Press Ctrl-C to stop.")
+        sys.stdout.flush()  # a program that reads a pipe waits for the path
         if not no_browser:
             open_browser(entry)
 
@@ -52,7 +52,7 @@ def curate_view(*, read_only: bool, no_browser: bool, root: Path) -> None:
 def run_verb(root: Path, words: Sequence[str]) -> tuple[int, str]:
     """Run a verb as the command line does, and return its exit code and what it printed.
 
-    Of JSON nothing else is returned but that; notes beside it are for people.
+    With --json only the JSON is returned, without the notes for people.
     """
     from pipelines.cli import run_cli  # noqa: PLC0415  it imports this module
 

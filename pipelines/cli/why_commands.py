@@ -1,7 +1,7 @@
-"""The verbs that answer for what is believed.
+"""The verbs that explain what is believed.
 
-`curate why` tells what an item rests on, `history` what it was, `impact` what rests on it; `audit` shows all about a
-topic by how well it stands, and `graph` the links of items. `recap` tells what happened on some days.
+`curate why` shows what an item rests on, `history` its past, `impact` what depends on it, `audit` everything about a
+topic, and `graph` the links between items. `recap` shows what happened on some days.
 """
 
 from __future__ import annotations
@@ -13,9 +13,28 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.item_lines import SHORT, item_line, safe, say_outdated, say_quote, say_steps
-from pipelines.cli.options import day_option, json_option, with_memory, with_root, words
-from pipelines.cli.output import answer, say, say_bold, say_json, say_table, warn
-from pipelines.clock import day_of
+from pipelines.cli.options import (
+    complete_ids,
+    day_option,
+    document_option,
+    json_option,
+    project_option,
+    with_memory,
+    with_root,
+    words,
+)
+from pipelines.cli.output import (
+    answer,
+    day_shown,
+    moment_shown,
+    on_terminal,
+    say,
+    say_bold,
+    say_json,
+    say_table,
+    warn,
+)
+from pipelines.clock import day_of, span_of
 from pipelines.errors import UsageFault
 from pipelines.queries.history import history_of
 from pipelines.queries.item_graph import Beliefs, beliefs_of
@@ -36,16 +55,16 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("item", metavar="ID", required=False)
+@click.argument("item", metavar="ID", required=False, shell_complete=complete_ids)
 @click.option("--shown", is_flag=True, help="List the sessions that were shown ID, or what sessions were shown.")
-@click.option("--session", metavar="ID", help="With --shown: only this session; the beginning of its id is enough.")
+@click.option("--session", metavar="ID", help="With --shown: only this session; the start of its id is enough.")
 @json_option()
 @with_root
 def curate_why(*, item: str | None, shown: bool, session: str | None, as_json: bool, root: Path) -> None:
-    """Say why the item ID is believed; the beginning of an id is enough.
+    """Show why the item ID is believed; the start of an id is enough.
 
-    Shown are the words of the log that it rests on, what was said in the session behind them, the run, the model and
-    the version of its prompt that extracted it, the commit that brought it, and all that it rests on by its links.
+    This shows the words of the log that it rests on, what was said in the session behind them, the run, model and
+    prompt version that extracted it, the commit that added it, and the items it rests on.
 
     With --shown: when sessions were shown the item, in the context they started with or by `curate recall`.
     """
@@ -90,9 +109,8 @@ def _counted(ones: list[Showing]) -> list[str]:
 def _tell_why(result: Why) -> None:
     item = result.item
     say_bold(item_line(item))
-    days = [f"since {item.since}"] if item.since else []
-    days += [f"until {item.until}"] if item.until else []
-    days += [f"confirmed {item.confirmed}"] if item.confirmed else []
+    dated = {"since": item.since, "until": item.until, "confirmed": item.confirmed}
+    days = [f"{word} {day_shown(day)}" for word, day in dated.items() if day]
     say(f"  {', '.join([result.holding.place, item.status, *days])}")
     say(f"  {whose(item)}, confidence {item.confidence}{', pinned' if item.pinned else ''}")
     if item.reason:
@@ -102,7 +120,7 @@ def _tell_why(result: Why) -> None:
     for witness in result.witnesses:
         _tell_witness(witness)
     if not result.witnesses:
-        say("  none: a person wrote it" if not item.by else "  none is named")
+        say("  none: a person wrote it" if not item.by else "  none given")
     elif item.seen > len(result.witnesses):
         say(f"  seen {item.seen} times; the first and the last place are kept")
     say_bold("Origin")
@@ -110,16 +128,16 @@ def _tell_why(result: Why) -> None:
     say(f"  extracted by {result.model}{prompt}" if result.model else "  written by a person")
     if brought := result.brought:
         commit = brought.commit
-        change = f"{', '.join(brought.changed)} by {_who(commit)} on {brought.day}"
+        change = f"{', '.join(brought.changed)} by {_who(commit)}, {day_shown(brought.day)}"
         say(f"  {change}, commit {commit.id[:10]}: {commit.subject}")
     else:
         say("  not committed yet")
     if result.part_of:
-        say(f"  told of in {', '.join(result.part_of)}")
+        say(f"  mentioned in {', '.join(result.part_of)}")
     for title, steps in (
         ("Rests on", result.grounds),
-        ("Took the place of", result.superseded),
-        ("Gave way to", result.successors),
+        ("Replaced", result.superseded),
+        ("Replaced by", result.successors),
     ):
         if steps:
             say_bold(title)
@@ -130,7 +148,7 @@ def _tell_witness(witness: Witness) -> None:
     found = witness.found
     lines = f"{found.start_line}" if found.start_line == found.end_line else f"{found.start_line}-{found.end_line}"
     if found.quote is None:
-        say(f"  {found.path}:{lines}: the words stand there no longer")
+        say(f"  {found.path}:{lines}: the words are no longer there")
         return
     say(f"  {found.path}:{lines}")
     say_quote(found.quote)
@@ -139,19 +157,19 @@ def _tell_witness(witness: Witness) -> None:
         if witness.why_not:
             say(f"    behind it {place}, which {witness.why_not}")
             return
-        when = f", {witness.time}" if witness.time else ""
+        when = f", {moment_shown(witness.time)}" if witness.time else ""
         say(f"    said by the {witness.role}{when}, in {place}")
         say_quote(witness.text, "      ")
 
 
 @click.command()
-@click.argument("item", metavar="ID")
+@click.argument("item", metavar="ID", shell_complete=complete_ids)
 @json_option()
 @with_root
 def curate_history(*, item: str, as_json: bool, root: Path) -> None:
-    """Show every wording and state that the item ID had, oldest first: when, by which commit, and who changed it.
+    """Show every wording and status of the item ID, oldest first: when, in which commit, and who changed it.
 
-    The beginning of an id is enough. An item is followed wherever it stood, and also when it was deleted since.
+    The start of an id is enough. This follows items that were moved, and finds items that were deleted.
     """
     answer(history_of(root, Git(root), item), _tell_history, as_json=as_json)
 
@@ -161,7 +179,7 @@ def _tell_history(result: History) -> None:
     words = ""
     for version in result.versions:
         commit = version.commit
-        say(f"{commit.when or 'not committed yet'}  {', '.join(version.changed)}")
+        say(f"{moment_shown(commit.when) or 'not committed yet'}  {', '.join(version.changed)}", hang="  ")
         source = f"{_who(commit)}, commit {commit.id[:10]}: {safe(commit.subject)}"
         say(f"  {source if commit.id else 'an edit by hand; the next run commits it'}")
         if version.item and not result.forgotten and version.item.text != words:
@@ -172,9 +190,9 @@ def _tell_history(result: History) -> None:
         if version.path:
             say(f"  in {version.path}, {version.item.status if version.item else ''}")
     if result.forgotten:
-        say("  Its words were forgotten at a person's wish, and are not shown.")
+        say("  Its words were forgotten on request and are not shown.")
     if result.buried and not result.holding:
-        say(f"It stands nowhere: it was {result.buried.reason} on {result.buried.day}.")
+        say(f"It is gone: it was {result.buried.reason} on {day_shown(result.buried.day)}.")
 
 
 def _who(commit: Commit) -> str:
@@ -182,14 +200,14 @@ def _who(commit: Commit) -> str:
 
 
 @click.command()
-@click.argument("item", metavar="ID")
+@click.argument("item", metavar="ID", shell_complete=complete_ids)
 @json_option()
 @with_root
 def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
-    """Show what would come into question with the item ID; the beginning of an id is enough.
+    """Show what would be in doubt without the item ID; the start of an id is enough.
 
-    That is what rests on it, is supported by it, is made of it or follows on it, whatever rests on those in turn, and
-    what it took the place of. What is believed and rests on something that is over is marked with `!`.
+    That is everything that rests on it, directly or through other items, and what it replaced. `!` marks an item that
+    is believed but rests on one that no longer holds.
     """
     holding, steps = impact(root, item)
     if as_json:
@@ -198,21 +216,20 @@ def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
         return
     say_bold(item_line(holding.item))
     if not steps:
-        say("  Nothing rests on it.")
+        say("  Nothing depends on it.")
     say_steps(steps)
 
 
 @click.command()
 @click.argument("topic", nargs=-1, required=True)
-@day_option("--as-of", "What held on this day, superseded since or not.")
-@day_option("--known-on", "As the memory held it by the end of this day, by git.")
+@day_option("--as-of", "What held on this day, even if it was superseded since.", last=True)
+@day_option("--known-on", "What the memory held at the end of this day, from git.", last=True)
 @json_option()
 @with_root
 def curate_audit(*, topic: tuple[str, ...], as_of: str | None, known_on: str | None, as_json: bool, root: Path) -> None:
-    """Show all that the agent believes about TOPIC: what holds, what held once, and what stands on weak ground.
+    """Show everything the agent believes about TOPIC: what holds, what once held, and what is poorly supported.
 
-    TOPIC is a document's name, for all of its items, or words: then the items that say them all, and those that a
-    search finds.
+    TOPIC is a document's name, for all its items, or words, for items that contain them all or that a search finds.
     """
     from pipelines.queries.audit import audit  # noqa: PLC0415  an audit rests on the night's rules, too
 
@@ -241,17 +258,17 @@ def _tell_audit(result: Audit) -> None:
         (f"Waiting in {result.review}", map(_lines, result.waiting)),
         ("Low confidence", map(_weak_line, result.unsure)),
         ("Without evidence", map(_weak_line, result.unproven)),
-        ("Not confirmed for long", map(_weak_line, result.faded)),
-        ("Resting on what is over", map(_weak_line, result.outdated)),
+        ("Not confirmed lately", map(_weak_line, result.faded)),
+        ("Resting on what no longer holds", map(_weak_line, result.outdated)),
     ):
         if entries := list(lines):
             say_bold(f"{title} ({len(entries)})")
-            say(*(f"  {entry}" for entry in entries))
+            say(*(f"  {entry}" for entry in entries), hang="      ")
 
 
 def _lines(one: Holding) -> str:
-    """Return an item with its place, its days and whose word it is on a second line."""
-    days = f"{one.item.since}{f' until {one.item.until}' if one.item.until else ''}"
+    """Return an item, with its place, days and trust on a second line."""
+    days = " until ".join(day_shown(day) for day in (one.item.since, one.item.until) if day)
     details = ", ".join(filter(None, (one.place, days, f"trust {one.item.trust}")))
     return f"{item_line(one.item)}\n    {details}"
 
@@ -261,10 +278,8 @@ def _weak_line(found: tuple[Holding, str]) -> str:
 
 
 @click.command()
-@click.option(
-    "--document", metavar="NAME", help="Only links of one document's items: its path, id, title or file name."
-)
-@json_option("Print one JSON object: the items as nodes, and the links.")
+@document_option("Only links of the items in one document: its path, id, title or file name.")
+@json_option("Print one JSON object with the items as nodes, and the links.")
 @with_root
 def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
     """Show the links between items: because, supports, contradicts, supersedes, related, part-of, next, merged-into."""
@@ -283,29 +298,29 @@ def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
     above = ""
     for edge in sorted(edges, key=lambda edge: (edge.source, edge.kind, edge.target)):
         if edge.source != above:
-            say(_named(beliefs, edge.source))
+            say(_named(beliefs, edge.source), hang="    ")
         above = edge.source
-        say(f"  {edge.kind} {_named(beliefs, edge.target)}")
+        say(f"  {edge.kind} {_named(beliefs, edge.target)}", hang="      ")
     if not edges:
         say("There are no links.")
 
 
 def _named(beliefs: Beliefs, ident: str) -> str:
-    return item_line(beliefs.by_id[ident].item) if ident in beliefs.by_id else f"{ident[:SHORT]} (stands nowhere)"
+    return item_line(beliefs.by_id[ident].item) if ident in beliefs.by_id else f"{ident[:SHORT]} (no longer exists)"
 
 
 @click.command()
 @click.argument("when", metavar="[WHEN]", nargs=-1)
-@click.option("--project", metavar="NAME", default="", help="Only what is about this project or area.")
-@json_option("Print one JSON list, an object a day.")
+@project_option("Only what is about this project or area.")
+@json_option("Print a JSON array with an object for each day.")
 @with_memory
 def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: OpenMemory) -> int:
-    """Say what happened: the episodes of WHEN, in order.
+    """Show what happened: the episodes of WHEN, in order.
 
-    WHEN is a day (2026-04-09), a month (2026-04), today, yesterday, "this week", "last week", "this month" or "last
-    month". Without it, the last seven days are told.
+    WHEN is a day (2026-04-09, "9 Apr", yesterday, Monday, "3 days ago"), a month (2026-04), or "this week", "last
+    week", "this month" or "last month". The default is the last seven days.
     """
-    from pipelines.queries.recap import recap, span_of  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.recap import recap  # noqa: PLC0415  the verb's work, not its help
     from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
 
     root, settings, moment = opened
@@ -314,9 +329,10 @@ def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: 
     if as_json:
         say_json([one.to_json() for one in found])
     for one in () if as_json else found:
-        say_bold(f"{one.day}, {date.fromisoformat(one.day):%A}")
+        day = date.fromisoformat(one.day)
+        say_bold(f"{day:%A}, {day.day} {day:%b %Y}" if on_terminal() else f"{one.day}, {day:%A}")
         say(*(f"  {safe(sentence.text)}" for sentence in one.sentences))
     if not (found or as_json):
         days = since if since == until else f"{since} to {until}"
-        say(f"Nothing is told of {days}{f' about {project}' if project else ''}. `curate run` writes episodes.")
+        say(f"There is no episode for {days}{f' about {project}' if project else ''}. `curate run` writes them.")
     return 0

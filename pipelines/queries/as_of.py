@@ -1,4 +1,4 @@
-"""The two senses of "as of a day": what held on it, by since and until, and what the memory held by its end, by git."""
+"""The two meanings of "as of a day": what held on it (since and until), and what the memory held at its end (git)."""
 
 from __future__ import annotations
 
@@ -29,26 +29,24 @@ _SEARCHED: Final = frozenset({BRIEFING, USER, LOGS, NOTES, *FOLDERS})
 
 
 def known_on(root: Path, git: Git, day: str) -> tuple[str, str]:
-    """Return the last commit that was made by the end of a day, by the memory's own cut of days.
-
-    Where branches were joined, it is the branch that HEAD was on that counts.
+    """Return the last commit by the end of a day, as the memory ends its days; merges follow the first parent.
 
     Returns:
-        The commit, empty where there was none yet; then the second is the sentence that says so, else that is empty.
+        The commit, or empty if there was none, and a sentence that says so.
     """
     if git.head() is None:
-        return "", "The memory has no commit yet, so nobody can say what it held on which day."
+        return "", "The memory has no commit yet, so its past is unknown."
     days, made_on = read_days(root), ""
     for row in git.run("log", "--first-parent", "--format=%H %cI").decode().splitlines():
         commit, _, when = row.partition(" ")
         made_on = days.of(datetime.fromisoformat(when))
         if made_on <= day:
             return commit, ""
-    return "", f"The memory held nothing on {day}: its first commit is of {made_on}."
+    return "", f"The memory held nothing on {day}; its first commit is from {made_on}."
 
 
 def documents_of(git: Git, commit: str) -> dict[str, Document]:
-    """Return the documents as a commit has them, by path; what is no text is left out."""
+    """Return the documents of a commit by path; binary files are left out."""
     found = {}
     for path, data in _files_of(git, commit, lambda path: kind_of(path) is not None).items():
         with contextlib.suppress(UnicodeDecodeError):
@@ -64,12 +62,12 @@ def _files_of(git: Git, commit: str, wanted: Callable[[str], bool]) -> dict[str,
 
 
 def documents_on(root: Path, git: Git, day: str) -> tuple[dict[str, Document], str]:
-    """Return the documents as the memory held them by the end of a day, and a note where it held none yet.
+    """Return the documents as they were at the end of a day, and a note if there were none yet.
 
     Args:
         root: the memory.
         git: its repository.
-        day: the day, or empty for the documents as they stand.
+        day: the day, or empty for the documents as they are now.
     """
     if not day:
         return read_documents(root), ""
@@ -80,13 +78,13 @@ def documents_on(root: Path, git: Git, day: str) -> tuple[dict[str, Document], s
 def holds_on(holding: Holding, day: str, updated: Mapping[str, str]) -> bool:
     """Return whether an item held on a day: from its `since` on, and before its `until`.
 
-    What was closed on a day that nobody wrote down held until nobody knows when, so it is told for no day; nor is what
-    waits for a person, or never held. The search index goes by the same rule.
+    An item that was closed on an unknown day counts for no day, and neither does one that waits for a person or never
+    held. The search index follows the same rule.
 
     Args:
         holding: the item.
         day: the day.
-        updated: path → the day on which a document was last updated, for lines that do not tell their own.
+        updated: path → the day on which a document was last updated, for items without a day.
     """
     item = holding.item
     if item.status in UNTOLD or (item.status in STRUCK and not item.until):
@@ -96,15 +94,15 @@ def holds_on(holding: Holding, day: str, updated: Mapping[str, str]) -> bool:
 
 
 def days_updated(documents: Mapping[str, Document]) -> dict[str, str]:
-    """Return path → the day on which each document was last updated, as its front matter says."""
+    """Return path → the day on which each document was last updated, from its front matter."""
     return {path: document.front.get("updated") for path, document in documents.items()}
 
 
 def first_day_note(documents: Mapping[str, Document], day: str) -> str:
-    """Return the sentence for a day before the first on which anything held, or an empty string for a later one."""
+    """Return a sentence for a day before the first on which anything held, and nothing for a later day."""
     days = [placed.item.since for one in documents.values() for placed in one.items if placed.item.since]
     first = min(days, default="")
-    return f"The first day that an item tells of is {first}." if day < first else ""
+    return f"The memory begins on {first}." if day < first else ""
 
 
 @contextlib.contextmanager

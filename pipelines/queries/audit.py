@@ -1,6 +1,6 @@
-"""All that the agent believes about a topic, now or on a day, sorted by how well it stands.
+"""Everything that the agent believes about a topic, now or on a day, sorted by how well it is supported.
 
-A topic is about all of a document that it names, else about what says its words and what search finds.
+A topic is a document, which stands for all its items, or words, for the items that contain them or that search finds.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
 _CLOSED: Final = STRUCK | {Status.DONE}
 _HALF: Final = 0.5
 _SHARE: Final = 0.7
-"""Of the best hit's score a hit must have this much: search by meaning finds something for every question, and what is
-about the topic thins out below this on real minutes."""
+"""The least share of the best hit's score: search by meaning finds something for every question, and on real meeting
+minutes few hits below this are about the topic."""
 _NEAR: Final = 0.35
-"""The cosine that a hit without a word of the topic must have: on real minutes topics that nobody spoke of (`garden
-furniture`, letters that are no word) come to 0.3 at most, and other words for what was said to 0.4 and more."""
+"""The least cosine of a hit without a word of the topic: on real meeting minutes unrelated topics (`garden furniture`,
+random letters) reach at most 0.3, and paraphrases 0.4 or more."""
 _MOST_HITS: Final = 100
 _SHORT: Final = 3
 _ENDINGS: Final = re.compile(r"(?:ies|es|s|ed|ing)$")
@@ -48,24 +48,24 @@ _ENDINGS: Final = re.compile(r"(?:ies|es|s|ed|ing)$")
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What is believed about a topic; an item that is weak stands among the current ones, too.
+    """What is believed about a topic; a poorly supported item is also among the current ones.
 
     Args:
         topic: words, or the name of a document.
-        as_of: only what held on this day was asked for, or empty.
-        known_on: as the memory held it by the end of this day, or empty.
+        as_of: the day on which the items held, or empty.
+        known_on: the day at whose end the memory held them, or empty.
         current: what holds.
-        past: what held once: superseded, retracted, merged, done.
-        archived: what was moved out for lack of room, or with its project; nothing says that it holds no more.
-        disputes: pairs that contradict each other, and whether a person is still asked which holds.
+        past: what no longer holds: superseded, retracted, merged, done.
+        archived: what was archived for lack of room or with its project, and may still hold.
+        disputes: pairs that contradict each other, and whether a person is still to decide between them.
         waiting: what waits in Review.md for a person.
-        unsure: of the current ones those of low or speculative confidence, each with why, in a few words.
-        unproven: those whose words stand nowhere any more, or that rest on none, likewise.
-        faded: those that nothing has confirmed for longer than it takes their type to lose half its weight, likewise.
-        outdated: those that rest on something superseded, ended or never held, likewise.
+        unsure: current items of low or speculative confidence, each with the reason in a few words.
+        unproven: current items without evidence, or whose quotes are gone, likewise.
+        faded: current items not confirmed for so long that they lost half their weight, likewise.
+        outdated: current items that rest on one that was superseded, ended or never held, likewise.
         edges: the links between all of these.
-        newest: the day up to which the memory tells.
-        notes: sentences on what limits the answer.
+        newest: the last day that the memory covers.
+        notes: sentences on the limits of the answer.
         review: what people call Review.md.
     """
 
@@ -92,7 +92,7 @@ class Audit:
         return (*self.current, *self.past, *self.archived, *self.waiting)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it for JSON."""
         weak = {"low_confidence": self.unsure, "without_evidence": self.unproven, "not_confirmed": self.faded}
         weak |= {"outdated_grounds": self.outdated}
         return {
@@ -116,7 +116,7 @@ class Audit:
 def audit(
     root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "", beliefs: Beliefs | None = None
 ) -> Audit:
-    """Return what is believed about a topic, sorted by how well it stands. Nothing is written but the search index.
+    """Return what is believed about a topic, sorted by how well it is supported. Only the search index is written.
 
     Args:
         root: the memory.
@@ -124,10 +124,10 @@ def audit(
         topic: words, or the name of a document.
         as_of: only what held on this day, or empty.
         known_on: as the memory held it by the end of this day, or empty.
-        beliefs: what the memory holds today, where that was read already.
+        beliefs: the items of the memory today, if they have been read already.
 
     Raises:
-        CurateError: what a search raises.
+        CurateError: the search failed.
     """
     shown, unknown = git.layout.real, ""
     if known_on or not beliefs:
@@ -180,10 +180,10 @@ def _chosen(
     *,
     search: bool,
 ) -> tuple[list[Holding], tuple[str, ...]]:
-    """Return the items that a topic is about, and what is to be said of the answer.
+    """Return the items that a topic is about, and notes on the answer.
 
-    Those of a document that the topic names, with those that wait to be filed there; else those that say its words,
-    and with `search` those that a search finds.
+    If the topic names a document, these are its items and those that wait to be filed there; otherwise the items with
+    its words and, with `search`, those that a search finds.
     """
     try:
         paths = frozenset(named_documents(documents, topic, shown))
@@ -197,12 +197,12 @@ def _chosen(
 
 
 def _home(one: Holding) -> str:
-    """Return the document that an item belongs to: of one that waits in Review.md, where it would be filed."""
+    """Return the document of an item; for one that waits in Review.md, the one where it would be filed."""
     return dict(one.item.extra).get("home", one.path) if one.item.status is Status.WAITING else one.path
 
 
 def _by_words(beliefs: Beliefs, documents: Mapping[str, Document], topic: str) -> list[Holding]:
-    """Return the items, whatever their status, whose text with their document's title holds every word of a topic."""
+    """Return the items, of any status, whose text and document's title together hold every word of a topic."""
     wanted = _stems(topic)
     titles = {path: _stems(document.title) for path, document in documents.items()}
     found = []
@@ -220,7 +220,7 @@ def _stems(text: str) -> set[str]:
 
 
 def _by_search(root: Path, topic: str) -> tuple[list[str], tuple[str, ...]]:
-    """Return the ids of the items that search finds for a topic, best first, and what is to be said of the answer."""
+    """Return the ids of the items that search finds for a topic, best first, and notes on the answer."""
     from pipelines.queries.search_settings import searched  # noqa: PLC0415  only where there is an index to ask
     from pipelines.search.filters import Filters  # noqa: PLC0415  as above
     from pipelines.search.query import Asked  # noqa: PLC0415  as above
@@ -232,12 +232,12 @@ def _by_search(root: Path, topic: str) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _is_near(factors: Mapping[str, float]) -> bool:
-    """Whether a hit has a word of the topic, or its id, or is near it in meaning: something is always the nearest."""
+    """Whether a hit has a word or the id of the topic, or is near it in meaning; some hit is always the nearest."""
     return "named" in factors or factors.get("words", 0.0) > 0 or factors.get("meaning", 0.0) >= _NEAR
 
 
 def _with_relatives(beliefs: Beliefs, chosen: Iterable[Holding], steps: Sequence[Steps]) -> list[Holding]:
-    """Return items with all that can be reached from them by these steps, in order of documents and lines."""
+    """Return items with all that these steps reach from them, in order of documents and lines."""
     places = {one.place for one in chosen}
     reached = {one.item.id for one in chosen} - {""}
     waiting = list(reached)
@@ -252,7 +252,7 @@ def _with_relatives(beliefs: Beliefs, chosen: Iterable[Holding], steps: Sequence
 
 
 def _held_before(one: Holding, day: str, updated: Mapping[str, str]) -> bool:
-    """Whether an item that does not hold held once: for a day, what began by then and was closed by then."""
+    """Whether an item held once but no longer does; for a day, whether it had begun and been closed by then."""
     if not day:
         return one.item.status in _CLOSED
     began = one.item.since or updated.get(one.path, "")
@@ -260,7 +260,7 @@ def _held_before(one: Holding, day: str, updated: Mapping[str, str]) -> bool:
 
 
 def _disputes(beliefs: Beliefs, edges: Iterable[Edge]) -> list[tuple[Holding, Holding, bool]]:
-    """Return each two items that contradict each other, and whether a person is still asked about it."""
+    """Return each pair of items that contradict each other, and whether a person is still to decide."""
     pairs = [(edge.source, edge.target, False) for edge in edges if edge.kind == "contradicts"]
     waiting = (one.item for one in beliefs.holdings if one.item.status is Status.WAITING)
     pairs += [(item.id, dict(item.extra).get("against", ""), True) for item in waiting]
@@ -285,9 +285,9 @@ def _unproven(current: Iterable[Holding], quotes: Quotes) -> Iterator[tuple[Hold
         places = one.item.evidence
         lost = [found.path for found in map(quotes.found, places) if found.quote is None]
         if not places:
-            yield one, "it names no evidence" if one.item.by else "a person wrote it, and it names no evidence"
+            yield one, "no evidence" if one.item.by else "no evidence; a person wrote it"
         elif len(lost) == len(places):
-            yield one, f"its words stand no longer in {', '.join(dict.fromkeys(lost))}"
+            yield one, f"its quote is no longer in {', '.join(dict.fromkeys(lost))}"
 
 
 def _faded(current: Iterable[Holding], newest: str, weights: Weights) -> Iterator[tuple[Holding, str]]:
@@ -295,4 +295,4 @@ def _faded(current: Iterable[Holding], newest: str, weights: Weights) -> Iterato
         item, last = one.item, one.item.confirmed or one.item.since
         fresh = replace(item, since=newest, confirmed=newest)
         if last and last < newest and priority(item, newest, weights) <= _HALF * priority(fresh, newest, weights):
-            yield one, f"last said on {last}"
+            yield one, f"last confirmed on {last}"

@@ -1,4 +1,4 @@
-"""Whether nights happen and end well: the two reasons for which `curate status` ends with exit code 1."""
+"""Whether runs happen and end well; otherwise `curate status` ends with exit code 1."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ _AHEAD: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the nights of a memory fare; an empty sentence is a good one.
+    """The state of a memory's runs; an empty sentence means that all is well.
 
     Args:
-        overdue: since when no night ended well, where that is more than a day and a half, and what the last one left.
-        failed: how the last run failed, where days wait that it should have read, or it is not finished.
-        ahead: that a run is dated later than now, so that the clock was set back.
-        last_well: the moment of the newest run that ended well, here or elsewhere, or None.
-        elsewhere: the moment of another machine's night that is newer than all of this one's, or None.
-        happens: whether nights are overdue though the last one came in time, for what it left pending.
+        overdue: since when no run has ended well, if that is more than a day and a half, and what the last one left.
+        failed: how the last run failed, if days still wait for it or it is unfinished.
+        ahead: that a run is dated in the future, because the clock was set back.
+        last_well: when the newest run ended well, here or on another machine, or None.
+        elsewhere: when another machine ran, if that is newer than all runs here, or None.
+        happens: whether the last run came in time, and is overdue only for what it left pending.
     """
 
     overdue: str
@@ -65,14 +65,14 @@ class Health:
 def health_of(
     root: Path, reports: Mapping[str, Report], waiting: Sequence[str], now: datetime, settings: Settings
 ) -> Health:
-    """Return how the nights of the memory at `root` fare, those of other machines included.
+    """Return the state of a memory's runs, including those of other machines.
 
     Args:
         root: the memory.
         reports: the runs of this machine, as `read_reports` gives them.
         waiting: the days with something unread, oldest first.
         now: the moment, in the memory's zone.
-        settings: the memory's, for where its days end.
+        settings: the memory's settings, for the end of its days.
     """
     elsewhere = nights_elsewhere(root, reports)
     return health(reports.values(), waiting, now, settings, elsewhere, unfinished=is_unfinished(root))
@@ -87,25 +87,25 @@ def health(
     *,
     unfinished: bool = False,
 ) -> Health:
-    """Return how the nights fare.
+    """Return the state of the runs.
 
-    A night that another machine ran counts as one. Where none ever ran here, nothing is overdue before a day waits:
-    a night that found nothing new leaves nothing that could reach this machine.
+    A run on another machine counts. If none ever ran here, nothing is overdue until a day waits: a run that finds
+    nothing new on another machine leaves no trace here.
 
     Args:
         reports: the runs of this machine.
         waiting: the days with something unread, oldest first.
         now: the moment, in the memory's zone.
         settings: the memory's, for where its days end.
-        elsewhere: the moments of other machines' nights.
-        unfinished: whether a run was cut short, or failed, while it wrote; the next one finishes it.
+        elsewhere: the moments of other machines' runs.
+        unfinished: whether a run was interrupted while it wrote; the next one finishes it.
     """
     dated = [(when, report) for report in reports if (when := moment_of(report))]
     past = [(when, report) for when, report in dated if when <= now + _AHEAD]
     ahead = ""
     if len(past) < len(dated):
         ahead = (
-            f"A run is dated {minutes(max(when for when, _ in dated))}, which is yet to come: was the clock set back?"
+            f"A run is dated {minutes(max(when for when, _ in dated))}, which is in the future. Was the clock set back?"
         )
     moments = [when for when, _ in past]
     first, last = min(moments, default=None), max(moments, default=None)
@@ -121,17 +121,17 @@ def health(
     overdue = _overdue(since or end, well, now)
     left = left_pending(newest) if newest and last and now - last <= timedelta(hours=OVERDUE_HOURS) else ""
     if overdue and left:
-        overdue = f"{overdue} The last one left something pending: {left.rstrip('.')}."
+        overdue = f"{overdue} The last run left something pending: {left.rstrip('.')}."
     return Health(overdue, failed, ahead, well, there, happens=bool(overdue and left))
 
 
 def _ended_well(report: Report) -> bool:
-    """Whether a run did what it should; one that only the user's caps ended did."""
+    """Whether a run did its work; one that stopped at the user's budget did."""
     return report.get("exit_code") == 0 and not report.get("error")
 
 
 def _first_end(waiting: Sequence[str], now: datetime, settings: Settings) -> datetime | None:
-    """Return when the first day ended that a first run should have read; None where nothing waits."""
+    """Return when the first unread day ended; None if nothing waits."""
     if not waiting:
         return None
     end = datetime.combine(datetime.fromisoformat(waiting[0]) + timedelta(days=1), time.fromisoformat(settings.day_end))
@@ -144,8 +144,8 @@ def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> st
     hours = int((now - (well or since)).total_seconds() // 3600)
     ago = f"{hours // 24} days" if hours >= _HOURS_OF_TWO_DAYS else f"{hours} hours"
     if well:
-        return f"No night ended well since {minutes(well)}, {ago} ago."
-    return f"No night ended well yet, and the first one should have {ago} ago."
+        return f"No run has ended well since {minutes(well)}, {ago} ago."
+    return f"No run has ended well yet; the first one was due {ago} ago."
 
 
 def _failure(report: Report) -> str:
@@ -153,34 +153,34 @@ def _failure(report: Report) -> str:
     if isinstance(error, dict):
         return f"The last run failed: {error.get('sentence') or error.get('kind')}"
     why = model.get("failure") if isinstance(model, dict) else None
-    return f"The last run left days unread: {why or '`curate runs` says why.'}"
+    return f"The last run left days unread: {why or '`curate runs` shows why.'}"
 
 
 def minutes(when: datetime) -> str:
-    """Return a moment as people are shown it, to the minute."""
+    """Return a moment for people, to the minute."""
     return when.isoformat(" ", timespec="minutes")
 
 
 def waiting_days(snapshot: Snapshot, today: str) -> list[str]:
-    """Return the days with something that no run has read."""
+    """Return the days with entries that no run has read."""
     logs = capture(snapshot.logs, snapshot.partials, today).logs
     days = days_to_read(logs, read_progress(snapshot.state.get(PROGRESS)), today, lambda *_: None)
     return list(dict.fromkeys(day.day for day in days if day.fresh))
 
 
 def installed_nights(root: Path) -> list[Found]:
-    """Return what is installed for this memory to run every night; none where the environment names no home."""
+    """Return the nightly schedules installed for this memory; none if HOME is not set."""
     if not os.environ.get("HOME"):
         return []
     return [one for one in found_nights(Asked(this_program(root), Path.home())) if one.ours]
 
 
 def next_run(root: Path, nights: list[Found], now: datetime) -> tuple[datetime, str] | None:
-    """Return when the next run begins, in the memory's zone, and by what; None where nothing runs by itself.
+    """Return when the next run begins, in the memory's zone, and what starts it; None if none is scheduled.
 
     Args:
         root: the memory.
-        nights: what is installed.
+        nights: the installed schedules.
         now: the moment, in the memory's zone.
     """
     nights_to_come = [(_next(one, now), one.target) for one in nights if one.time and one.enabled is not False]
@@ -193,7 +193,7 @@ def _next(found: Found, now: datetime) -> datetime:
     try:
         zone = ZoneInfo(found.zone) if found.zone else None
     except (LookupError, ValueError, OSError):
-        zone = None  # which is the machine's own
+        zone = None  # the machine's own
     today, at = now.astimezone(zone).date(), time.fromisoformat(found.time)
     days = (datetime.combine(today + timedelta(days=ahead), at, zone) for ahead in range(2))
     first, second = (when.astimezone(UTC).astimezone(now.tzinfo) for when in days)
@@ -201,7 +201,7 @@ def _next(found: Found, now: datetime) -> datetime:
 
 
 def _next_of_daemon(root: Path) -> datetime | None:
-    """Return what `curate schedule` noted as its next night, while it runs."""
+    """Return the next run of `curate schedule`, while that is running."""
     if not scheduler_runs(root):
         return None
     try:

@@ -1,7 +1,7 @@
-"""The history of one item: every wording and state it had, with when, by which commit, and who changed it.
+"""The history of one item: every wording and status, with the time, the commit and the author of each change.
 
-One git process looks through the whole history for the commits that changed the item's line, wherever that stood;
-documents alone are searched, never logs.
+One git process searches the whole history of the documents, never of the logs, for commits that changed the item's
+line, in whatever file it was.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ _OWNER: Final = "owner"
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit that changed an item's line; all of it is empty for an edit by hand that is not committed yet.
+    """A commit that changed an item's line; all fields are empty for an edit that is not committed yet.
 
     Args:
         id: the commit's id.
         when: when it was made, ISO 8601.
-        run: the run's id, or empty for a commit that no run made.
+        run: the run's id, or empty if no run made the commit.
         author: the commit's author.
         subject: the first line of its message.
-        is_person: whether a person did it: with an editor, or with a verb such as `curate add` or `curate undo`.
+        is_person: whether a person made the change, with an editor or with a verb such as `curate add`.
     """
 
     id: str = ""
@@ -68,10 +68,10 @@ class Version:
 
     Args:
         commit: the commit.
-        day: the memory's day of that moment, or empty.
-        path: the document in which it stood from then on, or empty where it stood nowhere.
-        item: what it said, or None where it stood nowhere.
-        changed: what was different of it, in a few words each.
+        day: the memory's day at that moment, or empty.
+        path: the document that held it from then on, or empty if none did.
+        item: the item, or None if it was gone.
+        changed: what changed, in a few words each.
     """
 
     commit: Commit
@@ -81,7 +81,7 @@ class Version:
     changed: list[str]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it for JSON."""
         return {
             "date": self.commit.when or None,
             "day": self.day or None,
@@ -106,8 +106,8 @@ class History:
     Args:
         id: its id.
         versions: oldest first.
-        holding: where it stands now, or None.
-        buried: its tombstone, where it was deleted, undone or forgotten, or None.
+        holding: where it is now, or None.
+        buried: its tombstone if it was deleted, undone or forgotten, or None.
     """
 
     id: str
@@ -117,11 +117,11 @@ class History:
 
     @property
     def forgotten(self) -> bool:
-        """Whether a person had it forgotten, so that its words are not to be shown."""
+        """Whether a person had it forgotten, so that its words must not be shown."""
         return self.buried is not None and self.buried.reason is Reason.FORGOTTEN
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it; the words of what was forgotten are left out."""
+        """Return it for JSON, without the words of a forgotten item."""
         from pipelines.store.secrets import veil  # noqa: PLC0415  git may keep what was redacted since
 
         versions = [one.to_json() for one in self.versions]
@@ -137,7 +137,7 @@ class History:
 
 
 def history_of(root: Path, git: Git, prefix: str) -> History:
-    """Return the history of the item whose id begins so, also of one that stands nowhere any more.
+    """Return the history of the item whose id begins with `prefix`, even if it is gone.
 
     Raises:
         UnknownItem: there is none, or more than one.
@@ -156,7 +156,7 @@ def versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> It
         root: the memory.
         git: its repository.
         ident: the item's id.
-        holding: where it stands now, or None.
+        holding: where it is now, or None.
     """
     days = read_days(root)
     places: dict[str, Item] = {}
@@ -175,11 +175,11 @@ def versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> It
 
 
 def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str, Item], list[Item]]]:
-    """Return what each commit did to an item's line, oldest first; one that only names it elsewhere is left out.
+    """Return what each commit did to an item's line, oldest first; commits that only mention the id are left out.
 
     Returns:
-        The commit, the paths at which it took the line out, path → item where it put one in, and the items without an
-        id among the lines that it took out. Paths are those of the disk.
+        The commit, the paths from which it removed the line, path → item where it added one, and the items without an
+        id among the removed lines. Paths are those on disk.
     """
     if git.head() is None:
         return []
@@ -192,7 +192,7 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
         by_hand: list[Item] = []
         for _, path, sign, line in lines:
             own = git.layout.canonical(path)
-            # Git may be told to look at others; one that lost its part could hold items.
+            # Git may report other files too; a document that lost its role could still hold items.
             item = parse_item(line) if path.endswith(".md") and (own is None or kind_of(own)) else None
             if item and item.id == ident and sign == "-":
                 removed.append(path)
@@ -207,13 +207,13 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
 
 
 def _changes(was: Place, now: Place, by_hand: Iterable[Item]) -> Iterator[str]:
-    """Yield what is different of an item, in a few words each; `by_hand` is what lost its line without an id."""
+    """Yield what changed, in a few words each; `by_hand` are the removed items without an id."""
     before, after = was[1], now[1]
     if before is None and after is not None:
         numbered = any((one.type, one.text) == (after.type, after.text) for one in by_hand)
-        yield "numbered: a person had written it by hand" if numbered else "filed"
+        yield "numbered: a person had written it" if numbered else "filed"
     elif before is not None and after is None:
-        yield "taken out"
+        yield "removed"
     elif before is not None and after is not None:
         if was[0] != now[0]:
             yield f"moved from {was[0]}"
@@ -237,4 +237,4 @@ def _differences(before: Item, after: Item) -> Iterator[str]:
     if before.pinned != after.pinned:
         yield "pinned" if after.pinned else "no longer pinned"
     if (before.since, before.by, before.extra) != (after.since, after.by, after.extra):
-        yield "taken over by a person" if before.by and not after.by else "written otherwise"
+        yield "taken over by a person" if before.by and not after.by else "rewritten"

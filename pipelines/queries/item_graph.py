@@ -1,4 +1,4 @@
-"""The items of a memory where they stand, the links between them as a graph, and both for other programs.
+"""The items of a memory with their places, the links between them as a graph, and the export of both.
 
 Links are what their words say: `A because=B` and `B supports=A` both mean that A rests on B, `A part-of=B` that B is
 made of A, `A next=B` that B follows on A. No cycle and no chain, however long, makes any of this fail.
@@ -41,7 +41,7 @@ MERGED: Final = "merged-into"
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """An item where it stands.
+    """An item with its place.
 
     Args:
         item: the item.
@@ -49,7 +49,7 @@ class Holding:
         line: its line, counted from 1.
         section: the title of the section that holds it.
         notes: the lines that a person wrote under it, with their ends.
-        shown: what people call its document: the path on the disk.
+        shown: the path of its document on disk, as people call it.
     """
 
     item: Item
@@ -65,7 +65,7 @@ class Holding:
         return f"{self.shown}:{self.line}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it, without its evidence."""
+        """Return it for JSON, without its evidence."""
         return item_json(self.item, self.shown, line=self.line) | {
             "superseded_by": self.item.superseded_by or None,
             "merged_into": self.item.merged_into or None,
@@ -73,7 +73,7 @@ class Holding:
 
 
 def item_json(item: Item, shown: str, **more: object) -> dict[str, Any]:
-    """Return what JSON has of every item: what it says, where it stands, and how; `more` follows its document."""
+    """Return the JSON fields that every item has; `more` follows its document."""
     return {
         "id": item.id or None,
         "type": item.type,
@@ -92,7 +92,7 @@ def item_json(item: Item, shown: str, **more: object) -> dict[str, Any]:
 
 
 def holdings_in(document: Document, shown: Callable[[str], str] = str) -> Iterator[Holding]:
-    """Yield the items of a document, in order of lines; `shown` says what people call the file at a path."""
+    """Yield the items of a document, in order of lines; `shown` returns what people call the file at a path."""
     real = shown(document.path)
     for placed in document.items:
         notes = tuple(document.lines[placed.line + 1 : placed.end])
@@ -101,11 +101,11 @@ def holdings_in(document: Document, shown: Callable[[str], str] = str) -> Iterat
 
 @dataclass(frozen=True)
 class Beliefs:
-    """All items of a memory, as it stands or as it stood.
+    """All items of a memory, now or at some time.
 
     Args:
-        holdings: every item, in order of documents and lines; those without an id, too.
-        documents: path → document in which they stand.
+        holdings: every item, in order of documents and lines, including those without an id.
+        documents: path → the document that holds them.
     """
 
     holdings: tuple[Holding, ...]
@@ -113,12 +113,12 @@ class Beliefs:
 
     @classmethod
     def of(cls, documents: Mapping[str, Document], shown: Callable[[str], str] = str) -> Beliefs:
-        """Return what a set of documents holds; `shown` says what people call the file at a path."""
+        """Return the items of some documents; `shown` returns what people call the file at a path."""
         return cls(tuple(one for path in sorted(documents) for one in holdings_in(documents[path], shown)), documents)
 
     @cached_property
     def by_id(self) -> Mapping[str, Holding]:
-        """Id → item; of one that stands twice the first."""
+        """Id → item; if an id occurs twice, the first one."""
         return {one.item.id: one for one in reversed(self.holdings) if one.item.id}
 
     @cached_property
@@ -128,18 +128,18 @@ class Beliefs:
 
     @cached_property
     def outdated(self) -> Mapping[str, tuple[Outdated, ...]]:
-        """What is over and carries something that is believed today; see `outdated`."""
+        """What no longer holds although something believed rests on it; see `outdated`."""
         return outdated(self)
 
 
 def beliefs_of(root: Path) -> Beliefs:
-    """Return what a memory holds as it stands."""
+    """Return all items of a memory."""
     return Beliefs.of(read_documents(root), layout_of(root).real)
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A link: the item that holds it, what it says, and the item that it names."""
+    """A link: the item that holds it, its kind, and the item that it names."""
 
     source: str
     kind: str
@@ -147,7 +147,7 @@ class Edge:
 
 
 def edges_of(holding: Holding) -> list[Edge]:
-    """Return the links that an item holds, each once; what superseded it is told from its successor's side."""
+    """Return the links that an item holds, each once; a supersession is told from the successor's side."""
     item = holding.item
     found = [Edge(item.id, kind, target) for kind, targets in item.links for target in targets if kind in LINK_KINDS]
     found += [Edge(item.superseded_by, SUPERSEDES, item.id)] if item.superseded_by else []
@@ -156,7 +156,7 @@ def edges_of(holding: Holding) -> list[Edge]:
 
 
 def all_edges(holdings: Iterable[Holding]) -> list[Edge]:
-    """Return all links, each once, in order of the items that hold them; what holds again is superseded by nothing."""
+    """Return all links, each once, in order of the items that hold them; a reopened item is not superseded."""
     holdings = tuple(holdings)
     held = {one.item.id for one in holdings if one.item.active}
     edges = dict.fromkeys(edge for one in holdings if one.item.id for edge in edges_of(one))
@@ -175,11 +175,11 @@ DEPENDENTS: Final[Relations] = {
     "next": ("follows on it", True),
     SUPERSEDES: ("was superseded by it", True),
 }
-"""What an item carries: what would come into question with it."""
+"""What depends on an item, and would be in doubt without it."""
 PREDECESSORS: Final[Relations] = {SUPERSEDES: ("superseded", True), MERGED: ("took in", False)}
-"""What an item superseded, or took in when they were merged."""
+"""What an item superseded, or absorbed in a merge."""
 SUCCESSORS: Final[Relations] = {SUPERSEDES: ("superseded by", False), MERGED: ("merged into", True)}
-"""What took the place of an item; more than one where it was superseded twice."""
+"""What replaced an item; several if it was superseded twice."""
 
 
 def steps_of(beliefs: Beliefs, relations: Relations) -> Steps:
@@ -195,18 +195,18 @@ def steps_of(beliefs: Beliefs, relations: Relations) -> Steps:
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """What an item rests on, and is over.
+    """Something that an item rests on and that no longer holds.
 
     Args:
-        ground: the item that is over.
-        successor: what took its place, or None.
+        ground: the item that no longer holds.
+        successor: what replaced it, or None.
     """
 
     ground: Item
     successor: Item | None = None
 
     def __str__(self) -> str:
-        """Return it as a sentence about what rests on it, without a subject and the stop."""
+        """Return it as a sentence about what rests on it, without the subject and the full stop."""
         one, day = self.ground, f" on {self.ground.until}" if self.ground.until else ""
         if one.status is Status.NEVER_HELD:
             return f"rests on {one.id}, which never held: {one.text}"
@@ -215,7 +215,7 @@ class Outdated:
         return f"rests on {one.id}, {one.status}{day}: {one.text}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it for JSON."""
         one = self.ground
         fields = {"id": one.id, "type": one.type, "text": one.text, "status": one.status, "until": one.until or None}
         return fields | {"superseded_by": one.superseded_by or None, "why": str(self)}
@@ -225,7 +225,7 @@ _OVER: Final = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, St
 
 
 def outdated(beliefs: Beliefs, day: str = "") -> dict[str, tuple[Outdated, ...]]:
-    """Return what is over and carries something that is believed: id of what rests on it → what that is.
+    """Return what no longer holds although something believed rests on it: id of that item → what it rests on.
 
     A link keeps what was true when it was made: a queue that was built because a limit was 100 does not rest on the
     limit of 1,000 that took its place.
@@ -250,7 +250,7 @@ def _successor(item: Item, known: Mapping[str, Holding]) -> Item | None:
 
 
 class Mark(StrEnum):
-    """Why a walk does not go on at an item."""
+    """Why a walk stops at an item."""
 
     CYCLE = "cycle"
     AGAIN = "again"
@@ -265,10 +265,10 @@ class Step:
         id: the item's id.
         depth: how many links it is away from where the walk began, from 1.
         under: the id from which the walk came here.
-        relation: how it stands to that one, as the end of a sentence: `because of`, `supported by`.
-        holding: the item where it stands, or None where it stands nowhere.
-        mark: why the walk does not go on here, or None: the item closes a cycle, was shown above, or stands nowhere.
-        outdated: what the item rests on, and is over, where it is believed itself.
+        relation: its relation to that item, as the start of a phrase: `because of`, `supported by`.
+        holding: the item with its place, or None if it no longer exists.
+        mark: why the walk stops here, or None: the item closes a cycle, was shown above, or no longer exists.
+        outdated: what the item rests on that no longer holds, if it is itself believed.
     """
 
     id: str
@@ -280,7 +280,7 @@ class Step:
     outdated: tuple[Outdated, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it, with what the item says."""
+        """Return it for JSON, with what the item says."""
         fields = self.holding.to_json() if self.holding else {"id": self.id, "text": None}
         fields |= {"depth": self.depth, "under": self.under, "relation": self.relation, "mark": self.mark}
         return fields | {"outdated_grounds": [one.to_json() for one in self.outdated]}
@@ -292,13 +292,13 @@ def walk(
     known: Mapping[str, Holding],
     over: Mapping[str, tuple[Outdated, ...]] = MappingProxyType({}),
 ) -> list[Step]:
-    """Return every item that can be reached, depth first; each is gone through once.
+    """Return every item that can be reached, depth first; each is visited once.
 
     Args:
-        start: the id from which the walk goes out.
-        steps: what is one step away from each.
-        known: the items that stand somewhere.
-        over: what is over, of that which each rests on; see `outdated`.
+        start: the id at which the walk starts.
+        steps: what is one step away from each item.
+        known: the items that exist.
+        over: what each item rests on that no longer holds; see `outdated`.
     """
     found: list[Step] = []
     depths, above = {start: 0}, [start]
@@ -317,8 +317,8 @@ def walk(
     return found
 
 
-# The export. It is made document by document, so that a memory of any size needs no more room than its largest
-# document; GraphML keeps the ids that it has written, besides: each must stand in it once. In JSON lines documents have
+# The export works document by document, so that it needs no more memory than the largest document takes; GraphML also
+# keeps the ids that it has written, since each may occur only once. In JSON lines documents have
 # the program's own names, which mean the same in every memory; in GraphML those on the disk.
 
 _KEYS: Final = (
@@ -331,12 +331,12 @@ _HEAD: Final = """\
   xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
   xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
 """
-# What no XML document can hold, however it is escaped.
+# Characters that XML cannot hold, even escaped.
 _UNFIT: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def json_lines(root: Path) -> Iterator[str]:
-    """Yield the lines of the export as JSON; `pipelines.store.jsonl` says what is in them.
+    """Yield the lines of the export as JSON; `pipelines.store.jsonl` describes them.
 
     Raises:
         BadFile: a document cannot be read.
@@ -369,7 +369,7 @@ def _documents(root: Path) -> Iterator[Document]:
 
 
 def graphml(root: Path) -> Iterator[str]:
-    """Yield the export as GraphML: a node an item, an edge a link.
+    """Yield the export as GraphML: a node for each item, an edge for each link.
 
     What a link names and stands nowhere is a node with the status `missing`. Of an item that stands twice, the second
     is a node of its own, named by its place.
@@ -385,7 +385,7 @@ def graphml(root: Path) -> Iterator[str]:
     yield '  <graph id="memory" edgedefault="directed">\n'
     written: set[str] = set()
     awaited: set[str] = set()
-    superseding: set[Edge] = set()  # both ends tell of such a link
+    superseding: set[Edge] = set()  # both ends hold such a link
     shown = layout_of(root).real
     for document in _documents(root):
         for one in holdings_in(document, shown):
@@ -417,5 +417,5 @@ def _node(ident: str, one: Holding, shown: Callable[[str], str]) -> str:
 
 
 def _xml(value: str, quote: Callable[[str], str] = escape) -> str:
-    """Return a value as text of an XML document, or with `quoteattr` as an attribute with its quotes."""
+    """Return a value as XML text, or with `quoteattr` as a quoted attribute."""
     return escape_terminal_xml(quote(_UNFIT.sub("\ufffd", value)))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from pipelines.errors import UsageFault
+from pipelines.errors import UsageFault, did_you_mean
 from pipelines.night.choose_document import Catalog
 from pipelines.night.episodes import episodes_in
 from pipelines.store.change_set import items_by_id
@@ -19,18 +18,14 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 
-_ADVICE: Final = 'Give a day (2026-04-09), a month (2026-04), today, yesterday, "last week" or "last month".'
-_WEEK: Final = timedelta(days=7)
-
-
 @dataclass(frozen=True, slots=True)
 class Episode:
     """What happened on one day.
 
     Args:
         day: the day.
-        sentences: what is told of it, each with the items that it rests on.
-        sessions: the transcripts that the day's log tells of.
+        sentences: the sentences about it, each with the items that it rests on.
+        sessions: the transcripts that the day's log mentions.
     """
 
     day: str
@@ -39,46 +34,13 @@ class Episode:
 
     @property
     def text(self) -> str:
-        """All that is told."""
+        """All its sentences."""
         return " ".join(one.text for one in self.sentences)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as what `json` can write."""
-        told = [{"text": one.text, "items": [*one.ids]} for one in self.sentences]
-        return {"day": self.day, "path": episode_path(self.day), "sentences": told, "sessions": [*self.sessions]}
-
-
-def span_of(when: str, today: str) -> tuple[str, str]:
-    """Return the first and the last day that words mean: by no words the seven days up to today.
-
-    Args:
-        when: a day, a month, `today`, `yesterday`, `this` or `last` `week` or `month`. A week begins on Monday.
-        today: the memory's day.
-
-    Raises:
-        UsageFault: they mean no days.
-    """
-    words, now = " ".join(when.casefold().split()), date.fromisoformat(today)
-    monday, first = now - timedelta(days=now.weekday()), now.replace(day=1)
-    before = first - timedelta(days=1)
-    spans = {
-        "": (now - _WEEK + timedelta(days=1), now),
-        "today": (now, now),
-        "yesterday": (now - timedelta(days=1), now - timedelta(days=1)),
-        "this week": (monday, now),
-        "last week": (monday - _WEEK, monday - timedelta(days=1)),
-        "this month": (first, now),
-        "last month": (before.replace(day=1), before),
-    }
-    try:
-        if words not in spans:
-            begin = date.fromisoformat(words if words.count("-") > 1 else f"{words}-01")
-            after = (begin.replace(day=28) + timedelta(days=4)).replace(day=1)
-            spans[words] = (begin, begin if words.count("-") > 1 else after - timedelta(days=1))
-    except ValueError:
-        raise UsageFault(f"{when!r} means no days.", _ADVICE) from None
-    since, until = spans[words]
-    return since.isoformat(), until.isoformat()
+        sentences = [{"text": one.text, "items": [*one.ids]} for one in self.sentences]
+        return {"day": self.day, "path": episode_path(self.day), "sentences": sentences, "sessions": [*self.sessions]}
 
 
 def recap(documents: Mapping[str, Document], since: str, until: str, project: str = "") -> list[Episode]:
@@ -88,20 +50,23 @@ def recap(documents: Mapping[str, Document], since: str, until: str, project: st
         documents: every document by path.
         since: the first day.
         until: the last one.
-        project: a page's title or file name; only what rests on one of its items.
+        project: a page's title or file name, for only what rests on its items.
 
     Raises:
         UsageFault: there is no page of that name.
     """
     page = Catalog(documents).names.get(slug(project), "") if project else ""
     if project and not page:
-        raise UsageFault(f"There is no page called {project}.", "`curate items` shows the pages that hold something.")
+        near = did_you_mean(slug(project), Catalog(documents).names)
+        raise UsageFault(
+            f"There is no page called {project}.", near or "`curate items` lists the pages that hold items."
+        )
     places = items_by_id(documents) if page else {}
     found = []
     for day, lines in episodes_in(documents):
         if since <= day <= until:
-            told = [read[0] if (read := read_sentence(line)) else Sentence(line) for line in lines]
-            sessions = tuple(one for sentence in told for one in sentence.sessions)
-            mine = [one for one in told if not page or any(places.get(i, ("",))[0] == page for i in one.ids)]
+            sentences = [read[0] if (read := read_sentence(line)) else Sentence(line) for line in lines]
+            sessions = tuple(one for sentence in sentences for one in sentence.sessions)
+            mine = [one for one in sentences if not page or any(places.get(i, ("",))[0] == page for i in one.ids)]
             found += [Episode(day, tuple(mine), sessions)] if mine else []
     return found

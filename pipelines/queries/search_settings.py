@@ -1,4 +1,4 @@
-"""What all who search share: the ranking that curate.toml asks for, and the question's vector."""
+"""What every search shares: the ranking from curate.toml, and the question's vector."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 
 def spare_threads() -> None:
-    """Let numpy compute in one thread, in a process of ours that only asks; of use before numpy is imported.
+    """Let numpy use one thread, in a process that only searches; call this before numpy is imported.
 
-    By default a thread for each processor waits in a spin. With two of them a whole search on an idle machine took as
-    long (0.19 s) and 40 % more of the processors; beside two busy processes it took 0.55 s instead of 0.25.
+    By default one thread per processor spins while it waits. With two of them, a search on an idle machine took as long
+    (0.19 s) but 40 % more processor time; beside two busy processes it took 0.55 s instead of 0.25.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -44,7 +44,7 @@ def ranking_of(root: Path) -> Ranking:
         BadSettings: the file has faults.
     """
     table = read_toml(root / SETTINGS).get("search", {})
-    if table in ({}, {"mode": "keyword"}):  # checking the whole file takes longer than searching
+    if table in ({}, {"mode": "keyword"}):  # checking the whole file takes longer than the search
         return Ranking(mode="keyword" if table else "hybrid")
     from pipelines.settings import load_settings  # noqa: PLC0415  see above
 
@@ -52,7 +52,7 @@ def ranking_of(root: Path) -> Ranking:
 
 
 def priorities_of(root: Path) -> dict[str, float]:
-    """Return the priority of every item by its id, as the caps reckon it.
+    """Return the priority of every item by its id, as the caps use it.
 
     Raises:
         BadSettings: curate.toml has faults.
@@ -73,10 +73,10 @@ class Asker:
     """Turns queries into what the index is asked.
 
     Args:
-        asked: what is asked of every query: how hits are ranked, what may be found.
-        embedder: who makes the questions' vectors, or None for words alone.
-        made_by: who made the vectors that a question's is compared with.
-        notes: sentences to be said, once each.
+        asked: the ranking and filters for every query.
+        embedder: the embedder for the questions, or None to search by words.
+        made_by: the model that made the vectors in the index.
+        notes: sentences to print, once each.
     """
 
     asked: Asked
@@ -85,14 +85,14 @@ class Asker:
     notes: list[str]
 
     def ask(self, query: str) -> Asked:
-        """Return how a query is to be answered; what an embedder cannot do, words do."""
+        """Return how to answer a query; if the embedder fails, by words."""
         if self.embedder is None:
             return self.asked
         from pipelines.search.embed import vector_of  # noqa: PLC0415  only where there are vectors
 
         vector, note = vector_of(self.embedder, query)
         if vector is not None and self.made_by and len(vector) != self.made_by.dimension:
-            # Only now: some embedders have to be asked over the network how many numbers they give.
+            # Some embedders know their dimension only from an answer over the network.
             note = _other(self.made_by, f"{self.embedder.name} ({len(vector)} numbers)")
             vector = None
         if note and note not in self.notes:
@@ -101,12 +101,12 @@ class Asker:
 
 
 def asker(root: Path, asked: Asked, mode: Mode | None = None) -> Asker:
-    """Return who asks the index of a memory; vectors of another embedder are left alone, and a note says so.
+    """Return an asker for the index of a memory; it ignores vectors of another embedder, with a note.
 
     Args:
         root: the memory.
-        asked: what is asked, without ranking and vector, which come of settings and index.
-        mode: by what to search, whatever curate.toml says.
+        asked: the filters, without ranking and vector, which come from the settings and the index.
+        mode: the search mode, if not the one in curate.toml.
 
     Raises:
         BadSettings: curate.toml has faults.
@@ -127,8 +127,8 @@ def asker(root: Path, asked: Asked, mode: Mode | None = None) -> Asker:
 
 def _other(model: Model, embedder: str) -> str:
     return (
-        f"The vectors are of {model.name} ({model.dimension} numbers) and the embedder is {embedder}, so this answer"
-        " goes by words alone; `curate index` embeds anew."
+        f"The index has vectors of {model.name} ({model.dimension} numbers), but the embedder is {embedder}. This"
+        " answer uses words only; `curate index` embeds again."
     )
 
 
@@ -140,11 +140,11 @@ def _embedder(stamp: Stamp | None, *, had: bool) -> tuple[Embedder | None, str]:
     except (CurateError, sqlite3.Error) as fault:
         return None, str(fault)
     if embedder is None:
-        return None, why if had else ""  # who never had vectors, and has nobody to make them, misses none
+        return None, why if had else ""  # without vectors before, nothing is missed
     if stamp is None:
         return (
             None,
-            "This answer goes by words alone: `curate index`, or the next night, makes the vectors for meaning.",
+            "This answer uses words only. `curate index`, or the next run, makes the vectors for search by meaning.",
         )
     if stamp.model.name != embedder.name:
         return None, _other(stamp.model, embedder.name)
@@ -153,14 +153,14 @@ def _embedder(stamp: Stamp | None, *, had: bool) -> tuple[Embedder | None, str]:
 
 _STARTUP_HITS: Final = 8
 _FRESHENING: Final = threading.Lock()
-"""Threads of one process bring the index up to date one after the other: a second would only wait for the lock."""
+"""Threads of one process update the index in turn; a second would only wait for the lock."""
 
 
 def searched(root: Path, query: str, limit: int, asked: Asked) -> tuple[tuple[Hit, ...], tuple[str, ...], Found]:
-    """Search, and build an index that turns out to be damaged anew once; `asked` is as for `asker`.
+    """Search; rebuild a damaged index once. `asked` is as for `asker`.
 
     Returns:
-        The hits, best first, sentences on what limits the answer, and how much was found.
+        The hits, best first, sentences on the limits of the answer, and how much was found.
     """
     from pipelines.search.build import freshen  # noqa: PLC0415  the command line brings it up to date itself
 
@@ -171,11 +171,10 @@ def searched(root: Path, query: str, limit: int, asked: Asked) -> tuple[tuple[Hi
 
 
 def answered(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> tuple[list[Hit], list[str], Found]:
-    """Answer one of perhaps many queries from an index that was made fresh; one that is damaged is built anew once.
+    """Answer a query from an index that is up to date; rebuild a damaged one once.
 
     Returns:
-        The hits, best first (none where nothing was found), sentences on what limits the answer that were not said
-        before, and how much was found.
+        The hits, best first, new sentences on the limits of the answer, and how much was found.
     """
     asked = who.ask(query)
     notes, who.notes = who.notes, []
@@ -195,12 +194,12 @@ def answered(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -
 def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
     """Return what a search finds for the startup context, as (place, text) pairs, best first.
 
-    Hidden items are not among them. A session that asks pays for the import of the index.
+    Hidden items are left out. Only a session that asks imports the index.
 
     Args:
         root: the memory.
-        query: what is looked for.
-        oldest: of a memory that was adopted in place, logs of earlier days are left out; of others, whoever asks does.
+        query: the question.
+        oldest: in a memory adopted in place, leave out logs of earlier days; otherwise the caller does.
     """
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
 

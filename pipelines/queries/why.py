@@ -1,4 +1,4 @@
-"""Why a thing is believed: the item, the words that it rests on, who brought it, and what lies under it or on it."""
+"""Why an item is believed: its quotes, its origin, what it rests on, and what depends on it."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ if TYPE_CHECKING:
 
 
 SHOWN: Final = 600
-"""Characters of a transcript's record that are shown; the place says where the rest is."""
+"""How many characters of a transcript's record are shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A place that an item rests on; the rest tells of the transcript's record behind it, where there is one.
+    """A place that an item rests on, with the transcript's record behind it, if there is one.
 
     Args:
         found: the words found there, and the place of the record.
-        role: who spoke, user or assistant; empty where the record cannot be read.
-        text: what was said, cut where it is long.
+        role: who spoke, user or assistant; empty if the record cannot be read.
+        text: what was said, shortened.
         time: when, ISO 8601, or empty.
         session: the session's id, or empty.
-        tool: which program wrote it, or empty.
-        why_not: why it cannot be shown, the end of a sentence that begins with the place; else empty.
+        tool: the program that wrote it, or empty.
+        why_not: why it cannot be shown, as the end of a sentence that begins with the place; else empty.
     """
 
     found: Found
@@ -69,7 +69,7 @@ class Witness:
     why_not: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it for JSON."""
         record: dict[str, Any] | None = None
         if self.found.record:
             path, line = self.found.record
@@ -83,16 +83,16 @@ class Why:
     """Why an item is believed.
 
     Args:
-        holding: the item where it stands.
+        holding: the item and its place.
         witnesses: the first and the last place that it rests on.
-        model: who extracted it, or empty for what a person wrote.
-        prompt: the version of the prompt or of the rules by which it did, or empty.
-        versions: what it was, oldest first, as its history tells.
-        grounds: what it rests on, by its links and those of others, and what that rests on.
-        superseded: what it took the place of, newest first.
-        successors: what took its place.
-        outdated: what it rests on, and is over, where it is believed itself.
-        part_of: the episodes that tell of it, as `Episodes/2026-04.md#2026-04-09`.
+        model: the model that extracted it; empty if a person wrote it.
+        prompt: the version of the model's prompt, or of the rules; or empty.
+        versions: its history, oldest first.
+        grounds: what it rests on, directly or through other items.
+        superseded: what it replaced, newest first.
+        successors: what replaced it.
+        outdated: what it rests on that no longer holds, if it is itself believed.
+        part_of: the episodes that mention it, as `Episodes/2026-04.md#2026-04-09`.
     """
 
     holding: Holding
@@ -113,11 +113,11 @@ class Why:
 
     @property
     def brought(self) -> Version | None:
-        """The version that the first commit with it brought, or None where it is not committed yet."""
+        """Its first committed version, or None if it is not committed yet."""
         return next((version for version in self.versions if version.commit.id), None)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
+        """Return it for JSON."""
         return self.holding.to_json() | {
             "seen": max(self.item.seen, len(self.item.evidence)),
             "evidence": [one.to_json() for one in self.witnesses],
@@ -133,16 +133,16 @@ class Why:
 
 
 def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Why:
-    """Return why the item whose id begins so is believed.
+    """Return why the item whose id begins with `prefix` is believed.
 
     Args:
         root: the memory.
         git: its repository.
-        prefix: the beginning of the item's id.
-        beliefs: what the memory holds, where that was read already.
+        prefix: the start of the item's id.
+        beliefs: the items of the memory, if they have been read already.
 
     Raises:
-        UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
+        UnknownItem: no item or several match, or it was deleted; the sentence says which.
     """
     beliefs, shown = beliefs or beliefs_of(root), layout_of(root).real
     holding, quotes = _named(root, beliefs, prefix), Quotes(root)
@@ -164,17 +164,17 @@ def why(root: Path, git: Git, prefix: str, beliefs: Beliefs | None = None) -> Wh
 
 
 def impact(root: Path, prefix: str, beliefs: Beliefs | None = None) -> tuple[Holding, list[Step]]:
-    """Return the item whose id begins so, and all that would come into question with it.
+    """Return the item whose id begins with `prefix`, and everything that would be in doubt without it.
 
-    That is what rests on it, what rests on that, and what it took the place of; each is gone through once.
+    That is what rests on it, directly or through other items, and what it replaced; each item is visited once.
 
     Args:
         root: the memory.
-        prefix: the beginning of the item's id.
-        beliefs: what the memory holds, where that was read already.
+        prefix: the start of the item's id.
+        beliefs: the items of the memory, if they have been read already.
 
     Raises:
-        UnknownItem: none, or more than one, has an id that begins so, or it was deleted; the sentence says which.
+        UnknownItem: no item or several match, or it was deleted; the sentence says which.
     """
     beliefs = beliefs or beliefs_of(root)
     holding = _named(root, beliefs, prefix)
@@ -237,7 +237,7 @@ def showings(root: Path, beliefs: Beliefs, prefix: str = "", session: str = "") 
 
 
 def _witness(root: Path, found: Found) -> Witness:
-    """Return a place with the record behind it. The transcript is read up to that, and no further."""
+    """Return a place with the record behind it. The transcript is read only up to that record."""
     if found.record is None:
         return Witness(found)
     path, line = found.record
@@ -250,7 +250,7 @@ def _witness(root: Path, found: Found) -> Witness:
     with file:
         turn = next((one for one in Transcript(file, read_days(root).zone) if one.line >= line), None)
     if turn is None or turn.line != line:
-        return Witness(found, why_not="holds nothing that was said")
+        return Witness(found, why_not="has no message there")
     from pipelines.store.secrets import veil  # noqa: PLC0415  only where there are transcripts
 
     text = turn.text if len(turn.text) <= SHOWN else f"{turn.text[:SHOWN].rstrip()} …"
@@ -263,6 +263,6 @@ def whose(item: Item) -> str:
     return {
         Trust.OWNER: "the owner's word",
         Trust.SELF: "the agent's own word",
-        Trust.EXTERNAL: "the word of something that the agent read",
-        Trust.UNTRUSTED: "the word of nobody who is trusted",
+        Trust.EXTERNAL: "from a source that the agent read",
+        Trust.UNTRUSTED: "from an untrusted source",
     }[item.trust]

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import CurateError, TooMuchFromGit, UnknownRun
+from pipelines.errors import CurateError, TooMuchFromGit, UnknownRun, did_you_mean
 from pipelines.store.days import moment_of
 from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import starts_of
@@ -127,14 +127,14 @@ def named_run(prefix: str, runs: Iterable[tuple[str, str]]) -> str:
     Raises:
         UnknownRun: no run matches, or more than one.
     """
-    found = []
-    for run, commit in runs:
+    found, known = [], list(runs)
+    for run, commit in known:
         if prefix in {run, commit}:
             return run
         if run.startswith(prefix) or (len(prefix) >= _SHORTEST and commit.startswith(prefix)):
             found.append(run)
     if len(found) != 1:
-        raise UnknownRun(prefix, found)
+        raise UnknownRun(prefix, found, did_you_mean(prefix, (run for run, _ in known)))
     return found[0]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import UnknownItem, UsageFault
+from pipelines.errors import UnknownItem, UsageFault, did_you_mean
 from pipelines.store.document import aliases_of
 from pipelines.store.files import list_files, making, replace_file, writing
 from pipelines.store.layout import FOLDERS, LOGS, NOTES, SESSIONS, SETTINGS, STATE, TRACKED, kind_of
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 
+_TYPED: Final = 6
+"""An id of fewer characters is near too many others to guess which was meant."""
 _DOTTED: Final = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
 
 
@@ -82,8 +84,10 @@ def named_documents(documents: Mapping[str, Document], name: str, shown: Callabl
             found.append(path)
     found = found or [path for path, one in documents.items() if wanted in map(str.casefold, aliases_of(one))]
     if not found:
-        known = ", ".join(sorted(shown(path).removesuffix(".md") for path in documents)[:20])
-        raise UsageFault(f"There is no document {name}.", f"There are: {known}." if known else "There is none yet.")
+        paths = sorted(shown(path).removesuffix(".md") for path in documents)
+        near = did_you_mean(name, paths if "/" in name else (path.rpartition("/")[2] for path in paths))
+        known = f"There are: {', '.join(paths[:20])}." if paths else "There is none yet."
+        raise UsageFault(f"There is no document {name}.", near or known)
     return found
 
 
@@ -98,13 +102,15 @@ def named_item(prefix: str, *known: Iterable[str]) -> str:
         UnknownItem: no id matches, or more than one; the message lists those.
     """
     wanted = prefix.strip().casefold()
-    for group in known:
+    groups = [list(group) for group in known]
+    for group in groups:
         found = sorted({ident for ident in group if ident and ident.startswith(wanted)})
         if len(found) == 1 or wanted in found:  # which sorts first
             return found[0]
         if found:
             raise UnknownItem(prefix, found)
-    raise UnknownItem(prefix, ())
+    close = len(wanted) >= _TYPED and did_you_mean(wanted, (one[: len(wanted)] for group in groups for one in group))
+    raise UnknownItem(prefix, (), close or "")
 
 
 def tracked_files(root: Path) -> list[str]:

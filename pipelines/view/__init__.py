@@ -1,5 +1,5 @@
-"""The page: what a memory believes, in the owner's own browser. It reads; every change is a verb's own transaction.
+"""The page: a memory in the owner's browser. It only reads; every change runs a verb.
 
-Others call `serve`, and hand it the verbs: nothing here writes.
+Others call `serve` and pass it the verbs: nothing here writes.
 Stands on every room but cli.
 """

@@ -1,4 +1,4 @@
-"""The pages, as Starlette serves them: where each is, and what a form may do.
+"""The pages as Starlette serves them: their routes, and what a form may do.
 
 A form names a verb from a closed list and gives its arguments; the verb runs as on the command line, with its own lock,
 its own transaction and its own commit, and the page shows what it prints. No lock is held while a person thinks.
@@ -48,7 +48,7 @@ VERBS: Final[Mapping[str, tuple[str, ...]]] = {
 _FILES: Final = {"style.css": "text/css", "htmx.min.js": "text/javascript", "keys.js": "text/javascript"}
 HTMX: Final = "2OatzQy1H+Zd/IIrjr1TcuDGqLXeHhbooAyJY1KdQMKnr4LZ22k31GBLdYKHmVjg"
 """The SHA-384 of htmx 2.0.11, which lies beside the templates as it was published (Zero-Clause BSD licence)."""
-_READS: Final = "Nothing was done: this page only reads."
+_READS: Final = "Nothing was done: this page is read-only."
 
 
 class App:
@@ -68,7 +68,7 @@ class App:
 
     @property
     def starlette(self) -> Starlette:
-        """What is served; `Gate` stands before it."""
+        """The application, which `Gate` protects."""
 
         def shown(name: str, title: str, values: Callable[[Request], pages.Values]) -> Callable[[Request], Response]:
             return lambda request: self._shown(request, name, title, values)
@@ -90,7 +90,7 @@ class App:
         return Starlette(routes=[*routes, *(Route(path, page, methods=["GET"]) for path, page in get.items())])
 
     async def do(self, request: Request) -> Response:
-        """Run a verb, and go back to where the form stood; the page shows what the verb printed."""
+        """Run a verb and return to the page of the form, which shows what the verb printed."""
         given = await _form(request)
         verb, fields = given.get("verb", ""), {"id": "", "text": "", "type": "", **given}
         if self._may and verb in VERBS:
@@ -101,7 +101,7 @@ class App:
         return RedirectResponse(_own_path(given.get("back", "/")), 303)
 
     async def answer(self, request: Request) -> Response:
-        """Decide what waits: one question or several at once, each as its form says."""
+        """Apply decisions on one or several questions."""
         given = await _form(request)
         said = []
         for key, choice in given.items() if self._may else ():
@@ -163,7 +163,7 @@ async def _form(request: Request) -> dict[str, str]:
 
 
 def _file(request: Request) -> Response:
-    """Return one of the files that say nothing of a memory."""
+    """Return one of the files that reveal nothing about a memory."""
     name = request.path_params["file"]
     if name not in _FILES:
         return Response("There is no such page.", 404)
@@ -174,12 +174,12 @@ _FOLDER: Final = Path(__file__).with_name("templates")
 
 
 def _own_path(path: str) -> str:
-    """Return a path of this page; whatever else a form names leads to the beginning."""
+    """Return a path of this page; anything else that a form names becomes the start page."""
     return path if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable() else "/"
 
 
 def word_changes(old: str, new: str) -> list[tuple[str, str]]:
-    """Return what became of a sentence's words, in order: (`same`, `old` or `new`, the words)."""
+    """Return the word changes between two sentences, in order: (`same`, `old` or `new`, the words)."""
     one, other = old.split(), new.split()
     found = []
     for kind, a, b, c, d in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
@@ -192,14 +192,14 @@ def word_changes(old: str, new: str) -> list[tuple[str, str]]:
 
 
 def long_day(day: str) -> str:
-    """Return a day as people say it, as “Thursday, 30 April 2026”."""
+    """Return a day as in “Thursday, 30 April 2026”."""
     when = date.fromisoformat(day)
     return f"{when:%A}, {when.day} {when:%B %Y}"
 
 
 @cache
 def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported when the page is
-    """Return the templates; what a memory says is escaped, and what hides or steers in it is written out."""
+    """Return the templates, which escape the memory's text and write out its control characters."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415  as above
 
     made = Environment(

@@ -1,4 +1,4 @@
-"""A document as people read it, in parts for the page to draw: headings, items, generated sentences and prose."""
+"""A document split into the parts that the page shows: headings, items, generated sentences and prose."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Part:
 
     Args:
         kind: `heading`, `item`, `sentence` or `prose`.
-        text: of a heading and a sentence the words, of prose its HTML, of an item the notes under it as HTML.
-        level: of a heading.
-        item: of an item.
-        ids: of a sentence, the items that it rests on.
-        line: where it stands, from 1.
+        text: the words of a heading or sentence, the HTML of prose, or the notes under an item as HTML.
+        level: the level of a heading.
+        item: the item.
+        ids: the items that a sentence rests on.
+        line: its line, counted from 1.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class Part:
 
 
 def parts_of(document: Document) -> tuple[list[Part], list[Part]]:
-    """Return the parts of a document that hold, and those below `## History`, in order."""
+    """Return the parts of a document above `## History`, and those below it, in order."""
     held: list[Part] = []
     history: list[Part] = []
     into = held
@@ -59,7 +59,7 @@ def parts_of(document: Document) -> tuple[list[Part], list[Part]]:
 
 
 def _without_empty(parts: Sequence[Part]) -> list[Part]:
-    """Leave out the headings below which nothing stands before the next one of their level."""
+    """Leave out headings without content before the next one of their level."""
     kept: list[Part] = []
     below = _LEAST_LEVEL - 1
     for part in reversed(parts):
@@ -77,9 +77,9 @@ def _parts(document: Document) -> Iterator[Part]:
     number = document.front.lines
     while number < len(lines):
         line, begin = lines[number].rstrip("\r\n"), number
-        told = read_sentence(line) if "<!-- s:" in line else None
+        generated = read_sentence(line) if "<!-- s:" in line else None
         number = placed[number].end if number in placed else number + 1
-        if begin not in placed and begin not in headings and not told:
+        if begin not in placed and begin not in headings and not generated:
             prose.append(line.partition(" <!-- p:")[0] if is_pointer(line) else line)
             continue
         if shown := html_of("\n".join(prose)):
@@ -90,14 +90,14 @@ def _parts(document: Document) -> Iterator[Part]:
             yield Part("item", html_of(notes), item=one.item, line=begin + 1)
         elif heading := headings.get(begin):
             yield Part("heading", heading.title, heading.level)
-        elif told:
-            yield Part("sentence", told[0].text, ids=told[0].ids)
+        elif generated:
+            yield Part("sentence", generated[0].text, ids=generated[0].ids)
     if shown := html_of("\n".join(prose)):
         yield Part("prose", shown)
 
 
 def html_of(text: str) -> str:
-    """Return Markdown as HTML: no HTML of its own, no image, and what hides or steers is written out."""
+    """Return Markdown as HTML, without raw HTML and images, and with control characters written out."""
     return _renderer().render(escape_terminal(text)).strip() if text.strip() else ""
 
 

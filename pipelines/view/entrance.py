@@ -1,9 +1,9 @@
-"""Who may see the page: the browser that the owner started, and nothing that another page or program sends.
+"""Access to the page: only the browser that the owner started, and no request from another page or program.
 
-The server listens on 127.0.0.1 alone. The browser is started on a file that only the owner can read; the form in it
-exchanges a one-time code for a cookie, so no token is in an argument, an address or a log. A request needs the exact
-Host, the cookie, and no other site as its origin; a change needs a form's token, too. A browser sends a cookie to every
-port of 127.0.0.1, where another user's server could catch it; so on Linux a connection must be the owner's own.
+The server listens only on 127.0.0.1. The browser opens a file that only the owner can read; its form exchanges a
+one-time code for a cookie, so no argument, address or log holds a token. A request needs the exact Host, the cookie and
+no foreign origin; a change also needs a token. A browser sends a cookie to every port of 127.0.0.1, where another
+user's server could catch it, so on Linux the connection must also belong to the owner.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ENTER: Final = "/enter"
 _OPEN: Final = frozenset({"/style.css", "/htmx.min.js", "/keys.js"})
-"""What says nothing of the memory."""
+"""Files that reveal nothing about the memory."""
 _MOST_BYTES: Final = 8 << 20
 _TABLE: Final = Path("/proc/net/tcp")
 _UID: Final = 7
@@ -52,11 +52,11 @@ class Pass:
     """What opens the gate.
 
     Args:
-        host: the one value of the Host header that is answered.
-        code: what the browser brings once; empty when it was used.
+        host: the only accepted value of the Host header.
+        code: the one-time code; empty once it has been used.
         cookie: the value of the cookie, and `name` its name.
-        form: the token that every form carries.
-        name: the cookie's name: another memory's page on this machine has another port, and another name.
+        form: the token in every form.
+        name: the cookie's name, with the port, since each memory's page has its own.
     """
 
     host: str
@@ -75,7 +75,7 @@ class Pass:
         return f"http://{self.host}"
 
     def entry_page(self) -> str:
-        """Return the page that the browser is started on: it brings the code and goes away."""
+        """Return the first page, which submits the code and moves on."""
         return (
             '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>memcurate</title>'
             f'<form method="post" action="{self.origin}{ENTER}"><input type="hidden" name="code" value="{self.code}">'
@@ -84,12 +84,12 @@ class Pass:
 
 
 class Gate:
-    """Lets through what comes from the owner's browser; all else is refused before the page sees it.
+    """Passes on requests from the owner's browser, and refuses all others.
 
     Args:
         app: the page.
-        key: what opens the gate.
-        seen: called at each request that is let through.
+        key: the secrets that a request must have.
+        seen: called for each accepted request.
     """
 
     def __init__(self, app: ASGIApp, key: Pass, seen: Callable[[], None] = lambda: None) -> None:
@@ -100,7 +100,7 @@ class Gate:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if scope["type"] != "http":  # no WebSocket is spoken
+        if scope["type"] != "http":  # WebSockets are not supported
             await send({"type": "websocket.close", "code": 1008})
             return
 
@@ -111,11 +111,13 @@ class Gate:
 
         headers = Headers(scope=scope)
         body = await _body(receive) if scope["method"] == "POST" else b""
-        fault = "It is too long." if body is None else self._fault(scope["method"], scope["path"], headers, body)
+        fault = (
+            "The request is too long." if body is None else self._fault(scope["method"], scope["path"], headers, body)
+        )
         if not is_own(scope.get("client"), scope.get("server")):
-            fault = "Another user of this machine sent this."
+            fault = "Another user of this machine sent this request."
         if fault:
-            text = f"{fault} Run `curate view` again, and open what it starts.\n"
+            text = f"{fault} Run `curate view` again and use the page that it opens.\n"
             await PlainTextResponse(text, 413 if body is None else 403)(scope, receive, with_headers)
         elif scope["path"] == ENTER:
             self._pass.code = ""
@@ -131,39 +133,39 @@ class Gate:
             await self._app(scope, again, with_headers)
 
     def _fault(self, method: str, path: str, headers: Headers, body: bytes | None) -> str:
-        """Return why a request is refused, or nothing."""
+        """Return why a request is refused, or an empty string."""
         if headers.getlist("host") != [self._pass.host]:
             return "This is not the address of the page."
         if method not in {"GET", "HEAD", "POST"}:
-            return "Nothing is done this way."
+            return "This method is not supported."
         if path in _OPEN:
             return ""
         form = parse_qs((body or b"").decode(errors="replace"))
         if path == ENTER:
             code = (form.get("code") or [""])[0]
             is_right = method == "POST" and self._pass.code and _same(code, self._pass.code)
-            return "" if is_right else "The code was used, or is not the right one."
+            return "" if is_right else "The code is wrong or has been used."
         return self._fault_inside(method, headers, (form.get("token") or [""])[0])
 
     def _fault_inside(self, method: str, headers: Headers, token: str) -> str:
-        """Return why a request behind the entrance is refused, or nothing."""
+        """Return why a request after the entrance is refused, or an empty string."""
         key = self._pass
         if not any(_same(one, key.cookie) for one in _cookies(headers, key.name)):
-            return "This browser was not let in."
+            return "This browser has no access."
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
         if site not in {None, "same-origin", "none"} or origin not in {None, key.origin}:
-            return "Another site sent this."
+            return "Another site sent this request."
         is_form = site == "same-origin" and origin == key.origin and _same(token, key.form)
-        return "" if method != "POST" or is_form else "No form of this page sent this."
+        return "" if method != "POST" or is_form else "This request did not come from a form on this page."
 
 
 def is_own(client: tuple[str, int] | None, server: tuple[str, int | None] | None, table: Path = _TABLE) -> bool:
-    """Return whether a connection over 127.0.0.1 was opened by the user who serves; true where no table tells.
+    """Return whether the serving user opened a connection over 127.0.0.1; true if there is no table to tell.
 
     Args:
         client: its address and port.
-        server: the same of this end.
-        table: the kernel's list of connections, as proc_net_tcp(5) has it: `local_address`, `rem_address`, …, `uid`.
+        server: the same for this end.
+        table: the kernel's list of connections, see proc_net_tcp(5): `local_address`, `rem_address`, …, `uid`.
     """
     if not (client and server and server[1] and table.exists()):
         return True
@@ -182,7 +184,7 @@ def _cookies(headers: Headers, name: str) -> list[str]:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Return what was sent, or None where it is more than any form holds."""
+    """Return the body of a request, or None if it is larger than any form."""
     data = b""
     while True:
         message = await receive()

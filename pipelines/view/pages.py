@@ -1,4 +1,4 @@
-"""What each page shows: the values of its template, worked out by the functions that the verbs use."""
+"""What each page shows: the values of its template, from the functions that the verbs use."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from pipelines.view.drawings import Box
 
     Values = dict[str, Any]
-    """What a template is given, by its names."""
+    """The values of a template, by name."""
 
 
 KINDS: Final = {
@@ -58,7 +58,7 @@ KINDS: Final = {
 }  # fmt: skip
 """The kinds of documents in the order of the tree, and their titles."""
 _HOMES: Final = tuple(KINDS)[:5]
-"""Those that take items."""
+"""The kinds that accept items."""
 SOURCES: Final = ("log", "session", "episode", "document")
 _ASKED: Final = ("q", "type", "project", "trust", "source", "since", "as-of", "overruled", "more")
 _MOST_DUE: Final = 12
@@ -69,11 +69,11 @@ _AROUND: Final = 2
 
 
 class Reading:
-    """A memory as the pages read it; what was parsed is kept until a file changes, comes or goes.
+    """A memory as the pages read it; parsed documents are kept until a file changes, appears or disappears.
 
     Args:
         root: the memory.
-        clock: tells the moment, with a zone.
+        clock: returns the current moment, with a zone.
     """
 
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
@@ -84,7 +84,7 @@ class Reading:
 
     @property
     def beliefs(self) -> Beliefs:
-        """Every item and document as they stand now."""
+        """Every item and document, up to date."""
         stamps = []
         for path in document_paths(self.root):
             with contextlib.suppress(OSError):
@@ -109,7 +109,7 @@ class Reading:
 
     @property
     def settings(self) -> Settings:
-        """The memory's settings as they are now."""
+        """The memory's current settings."""
         return load_settings(self.root)
 
     @property
@@ -123,7 +123,7 @@ class Reading:
         return day_of(self.now, self.settings)
 
     def document(self, ident: str) -> Document:
-        """Return the document of an id.
+        """Return the document with an id.
 
         Raises:
             UsageFault: there is none.
@@ -135,7 +135,7 @@ class Reading:
 
 
 def morning(reading: Reading) -> Values:
-    """Show last night, yesterday's episode, what waits, what is due, risks, and how the memory grows."""
+    """Show last night, yesterday's episode, what waits, what is due, open risks, and the growth of the memory."""
     root, beliefs, today = reading.root, reading.beliefs, reading.today
     held = [one.item for one in beliefs.holdings if one.item.active and one.path != REVIEW]
     told = dict(episodes_in(beliefs.documents))
@@ -158,7 +158,7 @@ def morning(reading: Reading) -> Values:
 
 
 def inbox(reading: Reading) -> Values:
-    """Show what waits for a person, each with its choices."""
+    """Show what waits for a person, with the choices."""
     return {"questions": questions(reading.documents), "quotes": Quotes(reading.root)}
 
 
@@ -171,7 +171,7 @@ def tree(reading: Reading) -> Values:
 
 
 def page(reading: Reading, ident: str) -> Values:
-    """Show one document as people read it."""
+    """Show one document."""
     found = reading.document(ident)
     held, history = parts_of(found)
     name = layout_of(reading.root).real(found.path)
@@ -180,12 +180,12 @@ def page(reading: Reading, ident: str) -> Values:
 
 
 def to_edit(reading: Reading, ident: str, again: Saved | None = None) -> Values:
-    """Show a document's text, to be edited.
+    """Show a document's text for editing.
 
     Args:
         reading: the memory.
         ident: the document's.
-        again: the edit that was not saved; its text is shown instead, with why.
+        again: an edit that was not saved; its text is shown instead, with the reasons.
     """
     text = again.text if again else reading.document(ident).text.replace("\r\n", "\n")
     path = layout_of(reading.root).real(document_path(ident))
@@ -195,7 +195,7 @@ def to_edit(reading: Reading, ident: str, again: Saved | None = None) -> Values:
 
 
 def item(reading: Reading, ident: str) -> Values:
-    """Show one item: what it rests on, every state that it had, and what rests on it.
+    """Show one item: what it rests on, its history, and what depends on it.
 
     Raises:
         UnknownItem: there is none, or more than one; the sentence says which.
@@ -218,7 +218,7 @@ def item(reading: Reading, ident: str) -> Values:
 
 
 def around(root: Path, found: Found) -> list[tuple[str, bool]]:
-    """Return the lines of a log around a quote, and whether each is the quote's."""
+    """Return the lines of a log around a quote, each with whether it belongs to the quote."""
     if found.quote is None:
         return []
     first = max(1, found.start_line - _AROUND)
@@ -231,14 +231,14 @@ def around(root: Path, found: Found) -> list[tuple[str, bool]]:
 
 
 def about(reading: Reading, params: Mapping[str, str]) -> Values:
-    """Show all that is believed about a topic, by how well it stands.
+    """Show everything that is believed about a topic, by how well it is supported.
 
     Args:
         reading: the memory.
-        params: `q`, the topic, and the days `as-of` and `known-on`, as far as they are given.
+        params: `q`, the topic, and optionally the days `as-of` and `known-on`.
 
     Raises:
-        CurateError: what a search raises.
+        CurateError: the search failed.
     """
     asked = {key: params.get(key, "").strip() for key in ("q", "as-of", "known-on")}
     if not asked["q"]:
@@ -248,8 +248,8 @@ def about(reading: Reading, params: Mapping[str, str]) -> Values:
     weak: list[tuple[str, list[tuple[Holding, str]]]] = [
         ("Low confidence", found.unsure),
         ("Without evidence", found.unproven),
-        ("Not confirmed for long", found.faded),
-        ("Resting on what is over", found.outdated),
+        ("Not confirmed lately", found.faded),
+        ("Resting on what no longer holds", found.outdated),
     ]
     ids = {one.item.id for _, group in weak for one, _ in group}
     return {
@@ -261,15 +261,15 @@ def about(reading: Reading, params: Mapping[str, str]) -> Values:
 
 
 def search(reading: Reading, params: Mapping[str, str]) -> Values:
-    """Show what a search finds, narrowed down as the form says.
+    """Show the results of a search.
 
     Args:
         reading: the memory.
-        params: `q`, `type`, `project`, `trust`, `source`, `since` and `as-of`, as far as they are given; `overruled` is
-            `on` where rejected and waiting lines are to be found, too, and `more` where more than ten hits are.
+        params: `q`, `type`, `project`, `trust`, `source`, `since` and `as-of`, each optional; `overruled` is `on` to
+            include rejected and waiting lines, and `more` to show more than ten hits.
 
     Raises:
-        CurateError: what a search raises.
+        CurateError: a day cannot be read.
     """
     asked = {key: params.get(key, "").strip() for key in _ASKED}
     hits, notes, found, fault = None, tuple[str, ...](), "", ""
@@ -282,7 +282,7 @@ def search(reading: Reading, params: Mapping[str, str]) -> Values:
             )  # fmt: skip
             how = Asked(filters=filters, overruled=asked["overruled"] == "on")
             hits, notes, found = searched(reading.root, asked["q"], _MORE_HITS if asked["more"] else _HITS, how)
-    except CurateError as why_not:  # the form stays, with what was asked
+    except CurateError as why_not:  # the form keeps its values
         fault = str(why_not)
     more = urlencode({**{key: value for key, value in asked.items() if value}, "more": "on"})
     return {"asked": asked, "hits": hits, "notes": notes, "found": found, "fault": fault,
@@ -294,4 +294,4 @@ def _a_day(text: str) -> str:
     try:
         return date.fromisoformat(text).isoformat() if text else ""
     except ValueError:
-        raise UsageFault(f"{text[:40]!r} is no day.", "Write it like 2026-03-01.") from None
+        raise UsageFault(f"“{text[:40]}” is not a day.", "Write it like 2026-03-01.") from None

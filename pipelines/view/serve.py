@@ -1,4 +1,4 @@
-"""The page's server: 127.0.0.1 on a free port, for one browser, until it is left alone for an hour."""
+"""The page's server: on a free port of 127.0.0.1, for one browser, until it has been idle for an hour."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def serve(
     may_change: bool,
     idle: float = IDLE_SECONDS,
 ) -> None:
-    """Serve a memory's page until it was left alone for so long, or is interrupted.
+    """Serve a memory's page until it has been idle for some time, or is interrupted.
 
     Args:
         root: the memory.
         act: runs a verb; returns its exit code and what it printed.
         clock: tells the moment, with a zone.
-        opened: given the file on which the browser is to be started, once the server listens.
-        may_change: whether the page's forms are shown and heeded.
-        idle: seconds.
+        opened: called with the file to open in the browser, once the server listens.
+        may_change: whether the page shows and accepts forms.
+        idle: how many seconds without a request end it.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.bind(("127.0.0.1", 0))
-        listening.listen()  # what the browser asks before the server runs waits
+        listening.listen()  # requests wait until the server runs
         key = Pass(f"127.0.0.1:{listening.getsockname()[1]}")
         last = [time.monotonic()]
 
@@ -66,7 +66,7 @@ def serve(
             while not server.should_exit:
                 time.sleep(min(_LOOKS_EACH, idle))
                 if time.monotonic() - last[0] > idle:
-                    server.should_exit = True  # never to False: a signal may set it in this very moment
+                    server.should_exit = True  # never False: a signal may set it at the same time
 
         threading.Thread(target=watch, daemon=True).start()
         with _entry_file(key) as entry, _ended_by_signals(server):
@@ -76,7 +76,7 @@ def serve(
 
 @contextmanager
 def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
-    """Let Ctrl-C, or whoever stops the process, end the server in order, also before it listens."""
+    """Let Ctrl-C and SIGTERM end the server cleanly, even before it listens."""
 
     def end(*_: object) -> None:
         server.should_exit = True
@@ -92,7 +92,7 @@ def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
 
 @contextmanager
 def _entry_file(key: Pass) -> Iterator[Path]:
-    """Give a file with the one-time code that only the owner can read, and take it away again."""
+    """Give a file with the one-time code that only the owner can read; it is deleted at the end."""
     with tempfile.TemporaryDirectory(prefix="curate-view-") as folder:
         path = Path(folder, "open.html")
         path.touch(0o600, exist_ok=False)
@@ -101,5 +101,5 @@ def _entry_file(key: Pass) -> Iterator[Path]:
 
 
 def open_browser(entry: Path) -> None:
-    """Start the owner's browser on a file; where there is none, nothing happens."""
+    """Open a file in the owner's browser; without one, nothing happens."""
     webbrowser.open(entry.as_uri())

@@ -76,7 +76,7 @@ def test_move_takes_the_notes_along_and_keeps_the_id(memory: Memory) -> None:
     at = next(number for number, line in enumerate(text) if FACT in line)
     memory.write(ALPHA, "".join([*text[: at + 1], "  a note of mine\n", *text[at + 1 :]]))
     memory.write("Areas/net.md", "---\ntitle: Net\n---\n# Net\n")
-    assert memory.curate("move", ident, "net") == f"{ident} stands in Areas/net.md.\n"
+    assert memory.curate("move", ident, "net") == f"{ident} is now in Areas/net.md.\n"
     assert f"- Fact: {FACT} <!-- {ident}" in memory.read("Areas/net.md")
     assert "  a note of mine\n" in memory.read("Areas/net.md")
     assert "a note of mine" not in memory.read(ALPHA)
@@ -87,7 +87,7 @@ def test_move_takes_the_notes_along_and_keeps_the_id(memory: Memory) -> None:
     front = memory.read("Areas/net.md")
     assert all(f"\n{field}\n" in front for field in ("source: logs", "trust: self", "confidence: high"))
     assert "confidence_reason: 1 item: 1 high\n" in front
-    assert "stands in Areas/net.md already" in memory.curate("move", ident, "Areas/net.md")
+    assert "is already in Areas/net.md" in memory.curate("move", ident, "Areas/net.md")
     assert "There is no document nowhere" in memory.curate("move", ident, "nowhere", exits=2)
     memory.curate("undo")
     assert "a note of mine" in memory.read(ALPHA)
@@ -114,7 +114,7 @@ def test_peoples_deletions_before_a_verb_are_understood_and_stay_when_it_is_undo
 def test_a_verb_that_cannot_be_put_back_whole_is_turned_back_item_by_item(memory: Memory) -> None:
     ident = str(first_night(memory)[FACT]["id"])
     memory.curate("pin", ident)
-    pin = memory.curate("runs", "--limit", "1").split("\t")[0]
+    pin = memory.curate("runs", "--limit", "1").split()[0]
     memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Fact: The host of the gateway is db1\n")
     night(memory, 13)
     memory.curate("undo", pin)
@@ -133,8 +133,8 @@ def test_a_project_is_made_from_its_template_once(memory: Memory) -> None:
     assert "kind: project\n" in memory.read("Projects/kestrel-two.md")
     assert "# Kestrel Two\n" in memory.read("Projects/kestrel-two.md")
     assert "[Kestrel Two](Projects/kestrel-two.md)" in memory.read("MEMORY.md")
-    assert "goes by the name" in memory.curate("project", "new", "kestrel two", exits=2)
-    assert "is no name" in memory.curate("project", "new", "!!", exits=2)
+    assert "already has the name" in memory.curate("project", "new", "kestrel two", exits=2)
+    assert "cannot be a project" in memory.curate("project", "new", "!!", exits=2)
     assert "taken back" in memory.curate("undo")
     assert not (memory.root / "Projects/kestrel-two.md").exists()
 
@@ -146,7 +146,7 @@ def test_a_renamed_project_keeps_its_items_and_answers_to_its_old_name(memory: M
     ask_contradict(memory, str(before[FACT]))
     night(memory, 13)
     told = memory.curate("project", "rename", "alpha", "Omega One")
-    assert told == f"{ALPHA} is Projects/omega-one.md now, titled Omega One.\n"
+    assert told == f"Renamed {ALPHA} to Projects/omega-one.md, titled Omega One.\n"
     assert not (memory.root / ALPHA).exists()
     new = memory.read("Projects/omega-one.md")
     assert "title: Omega One\n" in new
@@ -168,8 +168,8 @@ def test_a_renamed_project_keeps_its_items_and_answers_to_its_old_name(memory: M
 def test_a_name_that_is_taken_or_the_same_renames_nothing(memory: Memory) -> None:
     first_night(memory)
     memory.curate("project", "new", "Beta")
-    assert "goes by the name" in memory.curate("project", "rename", "Beta", "ALPHA", exits=2)
-    assert "is called Beta already" in memory.curate("project", "rename", "Beta", "Beta")
+    assert "already has the name" in memory.curate("project", "rename", "Beta", "ALPHA", exits=2)
+    assert "is already called Beta" in memory.curate("project", "rename", "Beta", "Beta")
     assert "There is no document Gamma" in memory.curate("project", "rename", "Gamma", "x", exits=2)
 
 
@@ -180,7 +180,7 @@ def test_closing_asks_about_open_todos_and_undo_opens_again(memory: Memory) -> N
     assert TODO in told
     assert "Give --yes" in told
     assert memory.files() == before
-    assert "it stands in Archives/alpha.md" in memory.curate("project", "close", "Alpha", "--yes")
+    assert "it is now Archives/alpha.md" in memory.curate("project", "close", "Alpha", "--yes")
     assert {item["status"] for item in items(memory).values()} == {"archived"}
     assert "alpha" not in memory.read("MEMORY.md").lower()
     assert FACT in memory.curate("search", "port of the gateway")

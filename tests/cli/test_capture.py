@@ -219,10 +219,10 @@ def test_an_agents_own_folder_is_found(memory: Memory, tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("arguments", "code", "why"),
     [
-        ([], 2, "Nothing says what to capture"),
+        ([], 2, "It is not clear what to capture"),
         (["/nowhere/a.jsonl"], 2, "does not exist"),
         (["--from", "codex"], 2, "does not exist"),
-        (["--since", "soon", "x"], 2, "is no day"),
+        (["--since", "soon", "x"], 2, "is not a day"),
     ],
 )
 def test_mistakes_are_named(memory: Memory, arguments: list[str], code: int, why: str) -> None:

@@ -136,5 +136,5 @@ def test_a_document_that_cannot_be_read(alpha: Memory) -> None:
 
 def test_a_sound_memory_has_nothing_to_mend(alpha: Memory) -> None:
     head = alpha.git("rev-parse", "HEAD")
-    assert "nothing to mend" in alpha.curate("check", "--fix", *NOW)
+    assert "nothing to repair" in alpha.curate("check", "--fix", *NOW)
     assert alpha.git("rev-parse", "HEAD") == head

@@ -32,7 +32,7 @@ def committed(memory: Memory, path: str, text: str) -> None:
 def test_a_clean_memory_is_told_to_be_clean(memory: Memory) -> None:
     said = memory.curate("check", "--secrets", "--history")
     assert said == "No secret was found in the files or in any version that git holds.\n"
-    assert "--history goes with --secrets" in memory.curate("check", "--history", exits=2)
+    assert "--history needs --secrets" in memory.curate("check", "--history", exits=2)
 
 
 def test_each_secret_is_named_by_file_line_and_tag_and_never_shown(memory: Memory) -> None:
@@ -47,8 +47,8 @@ def test_each_secret_is_named_by_file_line_and_tag_and_never_shown(memory: Memor
     assert third.startswith("Sessions/2026-03-18/s.jsonl:2: password (")
     assert first[-5:] == third[-5:] != second[-5:]
     assert ONE not in said
-    assert "Revoke each of them" in said
-    assert "`curate check --secrets --history` looks through git's history" in said
+    assert "Revoke each secret" in said
+    assert "`curate check --secrets --history` also searches git's history" in said
     assert memory.files() == before
     rows = json.loads(memory.curate("check", "--secrets", "--json", exits=1))
     assert [(row["path"], row["line"]) for row in rows][:1] == [("Projects/p.md", 3)]

@@ -94,7 +94,7 @@ def test_a_provider_that_always_fails_is_not_asked_a_thousand_times(memory: Memo
         image(memory, f"{number}.png")
     claude.answers = [anthropic_error(401, "authentication_error")] * 9
     told = memory.curate("index", "--describe-images", exits=1)
-    assert "0 described, 0 skipped, 5 failed, 4 not asked about after so many failures alike" in told
+    assert "0 described, 0 skipped, 5 failed, 4 skipped after repeated failures" in told
     assert len(claude.requests) == 5
 
 
@@ -126,11 +126,11 @@ def test_gemini_describes_and_takes_no_gif(memory: Memory, config: Path, monkeyp
 def test_nobody_who_can_see(memory: Memory, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     image(memory, "a.png")
     told = memory.curate("index", "--describe-images", exits=1)
-    assert "No model that can see is set up" in told
+    assert "No vision model is set up" in told
     assert "ANTHROPIC_API_KEY" in told
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     config.write_text('providers = ["rules"]\n', encoding="utf-8")
-    assert "No model that can see is set up" in memory.curate("index", "--describe-images", exits=1)
+    assert "No vision model is set up" in memory.curate("index", "--describe-images", exits=1)
 
 
 def test_nothing_is_asked_while_another_run_works(memory: Memory, claude: Wire) -> None:

@@ -135,8 +135,8 @@ def test_two_are_compared_side_by_side(
     monkeypatch.setattr(choose, "choose_extractor", lambda user: readers[user.providers[0]])
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a key")
     told = measure(capsys, folder, "--compare", "rules,anthropic").splitlines()
-    assert told[0].split("\t") == ["Decision", "2", "1", "1.000", "0.500", "0.667", "0", "-", "0.000", "0.000"]
-    assert told[2].split("\t")[:2] == ["all", "3"]
+    assert told[0].split() == ["Decision", "2", "1", "1.000", "0.500", "0.667", "0", "-", "0.000", "0.000"]
+    assert told[2].split()[:2] == ["all", "3"]
     assert [line.partition(":")[0] for line in told if "days" in line] == ["rules", "anthropic"]
     assert "0.4500 USD" in told[-1]
 
@@ -148,7 +148,7 @@ def test_the_cost_of_a_model_without_a_price_is_not_made_up(
     extractor.spent = (Spent("openai:some-model-of-mine", 1, Usage(10, 10)),)
     chosen(monkeypatch, extractor)
     assert score(capsys, folder)["usd"] is None
-    assert "cost not known" in measure(capsys, folder)
+    assert "unknown cost" in measure(capsys, folder)
 
 
 def test_a_day_that_fails_counts_as_not_found(

@@ -47,7 +47,7 @@ def test_it_goes_from_a_log_whose_lines_end_as_on_an_old_mac(memory: Memory) -> 
     memory.curate("run", "--now", "2026-03-11T02:00")
     ident = next(str(item["id"]) for text, item in items(memory).items() if "Anna" in text)
     said = memory.curate("forget", ident[:7], "--yes", "--now", "2026-03-12T09:00")
-    assert f"{ident} of {ALPHA} is forgotten: 2 lines of logs blotted out" in said
+    assert f"Forgot {ident} of {ALPHA}: blanked 2 log lines" in said
     assert holding(memory, "Anna told") == []
     assert len(memory.read("Logs/2026-03-10.md").splitlines()) == len(LOG.splitlines())
     assert "Use SQLite for the readings\n" in memory.read("Logs/2026-03-10.md")
@@ -59,8 +59,8 @@ def test_it_goes_from_everything_but_history_and_what_is_left_is_named(memory: M
     memory.write(".curate/replies/a.json", json.dumps({"text": json.dumps({"items": [f"“{WORDS}”"]})}))
     memory.write(".curate/replies/b.json", json.dumps({"text": "something else altogether"}))
     said = memory.curate("forget", ident[:7], "--yes", "--now", "2026-03-12T09:00")
-    assert f"{ident} of {ALPHA} is forgotten: 2 lines of logs blotted out, 1 kept reply deleted." in said
-    assert "Note: Sessions/2026-03-10/s.jsonl:2 still holds its words" in said
+    assert f"Forgot {ident} of {ALPHA}: blanked 2 log lines, deleted 1 saved reply." in said
+    assert "Note: Sessions/2026-03-10/s.jsonl:2 still has its words" in said
     assert f"`curate forget {ident} --from-history`" in said
     assert holding(memory, "Anna told") == ["Sessions/2026-03-10/s.jsonl"]
     assert holding(memory, "something else altogether") == [".curate/replies/b.json"]
@@ -112,7 +112,7 @@ def test_links_to_it_and_questions_about_it_go(memory: Memory) -> None:
     memory.write("Review.md", memory.read("Review.md").replace("Why it is asked.", f"Against {old}: {FACT}."))
     night(memory, 13)
     memory.curate("review", NEW, "--accept", "--now", "2026-03-13T10:00")
-    assert f"links of {NEW} to it taken out" in memory.curate("forget", old, "--yes")
+    assert f"removed links from {NEW}" in memory.curate("forget", old, "--yes")
     assert items(memory)[NEW_TEXT]["links"] == {}
     assert "nothing is broken" in memory.curate("check")
     memory.curate("forget", NEW, "--yes")
@@ -136,7 +136,7 @@ def test_what_a_person_wrote_themselves_is_named_and_left(memory: Memory) -> Non
     ident = told(memory)
     memory.write("Areas/people.md", f"# People\n\n{WORDS}, so call her.\n")
     said = memory.curate("forget", ident, "--yes")
-    assert "Note: Areas/people.md:3 still holds its words" in said
+    assert "Note: Areas/people.md:3 still has its words" in said
     assert WORDS in memory.read("Areas/people.md")
 
 
@@ -165,7 +165,7 @@ def test_the_commands_for_history_are_printed_not_run_and_do_what_they_say(memor
         assert "[forgotten]" in memory.git("log", "-p", "--all")
         assert memory.git("fsck", "--unreachable") == ""
         assert "nothing is broken" in memory.curate("check")
-        assert "holds no words" in memory.curate("forget", ident, "--from-history", exits=2)
+        assert "has no words" in memory.curate("forget", ident, "--from-history", exits=2)
         assert night(memory, 13)["commit"] is None
 
 

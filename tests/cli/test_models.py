@@ -46,7 +46,7 @@ def test_without_a_key_the_rules_read_and_it_says_what_else_is_here(
     lay(programs, "claude", claude_says())
     lay(programs, "codex", codex_says(), logged_out=1)
     said = curate(capsys, "models")
-    assert "Reader    rules: no model reads, since there is no key and your settings name nobody." in said
+    assert "Reader    rules: no model reads, because there is no key and your settings name no reader." in said
     assert (
         "Also here Claude Code: `curate models use claude-code` lets it read; log text then goes to Anthropic" in said
     )
@@ -63,7 +63,7 @@ def test_use_writes_who_reads_and_keeps_what_else_stands_there(
     config.parent.mkdir(parents=True)
     config.write_text("# my own\n[limits]  # a cap\nmax_tokens = 9000\n")
     said = curate(capsys, "models", "use", "claude-code", "codex", "rules")
-    assert "claude-code, then codex, then rules read the logs from now on" in said
+    assert "From now on claude-code, then codex, then rules read the logs" in said
     assert "Note: codex is not logged in here" in said
     text = config.read_text()
     assert text.startswith("# my own\n")
@@ -92,8 +92,8 @@ def test_with_two_keys_the_first_alone_reads_until_somebody_says_who(
     capsys: pytest.CaptureFixture[str], config: Path
 ) -> None:
     said = curate(capsys, "models")
-    assert "Reader    anthropic: its key is in the environment; gemini has one, too, and gets nothing." in said
-    assert "`curate models use gemini anthropic` lets Gemini read, and Claude where it fails." in said
+    assert "Reader    anthropic: its key is in the environment; gemini has a key too, but is not used." in said
+    assert "`curate models use gemini anthropic` lets Gemini read, and Claude if it fails." in said
     assert not config.exists(), "nobody was asked"
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tests.conftest import Memory
 
-SENTENCE = "curate: The working directory is gone. Change into a folder that is there and run it again.\n"
+SENTENCE = "curate: The working directory no longer exists. Change to another folder and run the command again.\n"
 
 
 @pytest.fixture

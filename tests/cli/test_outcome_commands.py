@@ -57,7 +57,7 @@ def now(memory: Memory, text: str) -> dict[str, Any]:
         (["resolve"], DISK, "resolved", "is resolved"),
         (["resolve", "--occurred"], DISK, "occurred", "came true"),
         (["drop"], DISK, "resolved", "is resolved"),
-        (["end"], POSTGRES, "ended", "holds no longer"),
+        (["end"], POSTGRES, "ended", "no longer holds"),
         (["end", "--answered"], PORT, "answered", "is answered"),
         (["retract"], PORT, "never-held", "never held"),
         (["retract"], ANDERS, "never-held", "never held"),
@@ -127,7 +127,7 @@ def test_a_correction_takes_the_place_as_the_owners_word(memory: Memory, ids: Ma
     memory.curate("pin", ids[PORT])
     told = memory.curate("correct", ids[PORT], "The port of the gateway is 9090", *NOON)
     new = now(memory, "The port of the gateway is 9090")
-    assert told.splitlines()[1] == f"  In its place stands {new['id']} in {ALPHA}: Fact: {new['text']}"
+    assert told.splitlines()[1] == f"  Replaced by {new['id']} in {ALPHA}: Fact: {new['text']}"
     assert (new["trust"], new["since"], new["links"]) == ("owner", "2026-03-12", {"supersedes": [ids[PORT]]})
     assert (now(memory, PORT)["status"], now(memory, PORT)["superseded_by"]) == ("superseded", new["id"])
     assert "pinned=yes" in next(one for one in memory.read(ALPHA).splitlines() if "9090" in one)
@@ -148,7 +148,7 @@ def test_a_correction_that_another_item_says_already_makes_no_second_one(
     memory: Memory, ids: Mapping[str, str]
 ) -> None:
     told = memory.curate("correct", ids[BOB], ANDERS, *NOON)
-    assert f"what was there already, {ids[ANDERS]}" in told
+    assert f"an existing item, {ids[ANDERS]}" in told
     assert now(memory, BOB)["superseded_by"] == ids[ANDERS]
     assert sum(text == ANDERS for text in items(memory)) == 1
     assert "nothing is broken" in memory.curate("check")
@@ -158,7 +158,7 @@ def test_reopening_what_was_superseded_leaves_the_successor_and_says_so(memory: 
     memory.curate("correct", ids[PORT], "The port of the gateway is 9090", *NOON)
     new = now(memory, "The port of the gateway is 9090")
     told = memory.curate("reopen", "port 8080")
-    assert f"holds, too, {new['id']}" in told
+    assert f"holds as well: {new['id']}" in told
     assert now(memory, PORT)["status"] == now(memory, str(new["text"]))["status"] == "live"
     assert now(memory, PORT)["superseded_by"] is None
     assert "superseded-by" not in memory.read(ALPHA)
@@ -199,10 +199,10 @@ def test_add_confirms_what_is_said_already_and_refuses_what_speaks_against_it(
     memory: Memory, ids: Mapping[str, str]
 ) -> None:
     told = memory.curate("add", "Fact", "the port of the gateway is 8080.", *NOON)
-    assert f"The memory holds it already, as {ids[PORT]} in {ALPHA}" in told
+    assert f"The memory already holds it: {ids[PORT]} in {ALPHA}" in told
     assert (now(memory, PORT)["trust"], now(memory, PORT)["confirmed"]) == ("owner", "2026-03-12")
     head = memory.git("rev-parse", "HEAD")
-    assert "nothing was changed" in memory.curate("add", "Fact", PORT, *NOON)
+    assert "Nothing was changed" in memory.curate("add", "Fact", PORT, *NOON)
     assert memory.git("rev-parse", "HEAD") == head
     before = memory.files()
     told = memory.curate("add", "Fact", "The port of the gateway is 9090", "--document", "Alpha", *NOON, exits=2)
@@ -231,7 +231,7 @@ def test_what_rests_on_something_that_is_over_is_said(memory: Memory) -> None:
     assert line in memory.curate("impact", "k1c02")
     assert "k7f3a9c2b10" in memory.curate("impact", new)
     told = memory.curate("audit", "Beta")
-    assert "Resting on what is over (1)" in told
+    assert "Resting on what no longer holds (1)" in told
     assert line in told
     [ground] = json.loads(memory.curate("why", "k7f3", "--json"))["outdated_grounds"]
     assert (ground["id"], ground["status"], ground["superseded_by"]) == ("k1c02d9e441", "superseded", new)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines import Memory as Opened
+from pipelines.clock import span_of
 from pipelines.errors import UsageFault
 from pipelines.mcp import Tools
-from pipelines.queries.recap import span_of
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -34,7 +34,7 @@ def test_words_mean_days(when: str, span: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("when", ["soon", "2026-13", "2026-02-30", "12", "2026", "week", "--"])
 def test_what_means_no_days_is_named(when: str) -> None:
-    with pytest.raises(UsageFault, match="means no days"):
+    with pytest.raises(UsageFault, match="is not a day"):
         span_of(when, TODAY)
 
 
@@ -73,9 +73,9 @@ def test_what_a_person_changed_is_told(told: Memory) -> None:
 
 
 def test_days_without_an_episode_say_so(told: Memory) -> None:
-    assert "Nothing is told of 2026-03-01 to 2026-03-15." not in told.curate("recap", "2026-03")
-    assert told.curate("recap", "2026-01").startswith("Nothing is told of 2026-01-01 to 2026-01-31. `curate run`")
-    assert "means no days" in told.curate("recap", "soon", exits=2)
+    assert "There is no episode for 2026-03-01 to 2026-03-15." not in told.curate("recap", "2026-03")
+    assert told.curate("recap", "2026-01").startswith("There is no episode for 2026-01-01 to 2026-01-31. `curate run`")
+    assert "is not a day" in told.curate("recap", "soon", exits=2)
     assert told.curate("recap", "2026-01", "--json") == "[]\n"
 
 

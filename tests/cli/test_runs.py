@@ -49,9 +49,9 @@ def test_runs_are_listed_newest_first_with_what_they_changed(memory: Memory) -> 
     head, older = memory.git("rev-list", "--grep=^Run-Id", "HEAD").split()
     told = memory.curate("runs").splitlines()
     assert told == [
-        f"{third}\t2026-03-13T02:00:00+00:00\tnothing\t0 calls, 0 tokens\t-\twell",
-        f"{second}\t2026-03-12T02:00:00+00:00\t1 added, 1 confirmed\t0 calls, 0 tokens\t{head[:10]}\twell",
-        f"{first}\t2026-03-11T02:00:00+00:00\t2 added\t0 calls, 0 tokens\t{older[:10]}\twell",
+        f"{third}  2026-03-13T02:00:00+00:00  nothing               -  -           well",
+        f"{second}  2026-03-12T02:00:00+00:00  1 added, 1 confirmed  -  {head[:10]}  well",
+        f"{first}  2026-03-11T02:00:00+00:00  2 added               -  {older[:10]}  well",
     ]
     assert [one["run"] for one in runs(memory, "--limit", "2")] == [third, second]
     assert {key: runs(memory)[1][key] for key in ("added", "changed", "confirmed", "moved", "commit", "ended")} == {
@@ -77,7 +77,7 @@ def test_the_report_of_a_run_travels_with_its_commit(memory: Memory, tmp_path: P
     assert runs(there)[0]["model"] == {
         "extractor": "rules@1", "calls": None, "input_tokens": None, "output_tokens": None, "usd": None,
     }, "what it cost is told where it was paid"  # fmt: skip
-    assert "1 added, 1 confirmed\t-\t" in there.curate("runs")
+    assert "1 added, 1 confirmed  -  " in there.curate("runs")
     said = json.loads((clone / f"State/runs/{second}.json").read_text())
     whole = json.loads((memory.root / f".curate/runs/{second}.json").read_text())
     assert said == {key: whole[key] for key in said} | {"model": {key: whole["model"][key] for key in said["model"]}}
@@ -94,7 +94,7 @@ def test_git_is_the_truth_where_no_report_is_left(memory: Memory) -> None:
     assert [one["run"] for one in runs(memory)] == [second, first]
     [newest, _] = runs(memory)
     assert (newest["added"], newest["changed"], newest["confirmed"], newest["model"]) == (1, 1, None, None)
-    assert "1 added, 1 changed\t-\t" in memory.curate("runs")
+    assert "1 added, 1 changed  -  " in memory.curate("runs")
     assert "committed; this machine has no report of it" in memory.curate("runs")
     assert "the port is 8080" in memory.curate("runs", second)
 
@@ -121,7 +121,7 @@ def test_a_run_is_found_by_the_start_of_its_id_or_commit(memory: Memory) -> None
     head = memory.git("rev-parse", "HEAD").strip()
     assert json.loads(memory.curate("runs", "--json", first[:8]))["run"] == first
     assert json.loads(memory.curate("runs", "--json", head[:6]))["run"] == second
-    assert "No run has the id or the commit 2027. `curate runs` lists them." in memory.curate("runs", "2027", exits=1)
+    assert "No run has the id or commit 2027. `curate runs` lists them." in memory.curate("runs", "2027", exits=1)
     assert "is not unique: " in memory.curate("runs", "202603", exits=1)
 
 
@@ -140,7 +140,7 @@ def test_an_undone_run_says_by_which(memory: Memory) -> None:
     assert (undo["undoes"], undo["ended"], undone["run"]) == (second, "well", second)
     assert (undone["ended"], undone["why"]) == ("undone", undo["run"])
     told = memory.curate("runs")
-    assert f"undoes {second}: 1 item taken out, 1 item as before\t-" in told
+    assert f"undoes {second}: 1 item taken out, 1 item as before  -" in told
     assert f"undone by {undo['run']}" in told
     shown = memory.curate("runs", undo["run"])
     assert "Fact: the port is 8080" in shown
@@ -167,12 +167,12 @@ def test_a_failure_leaves_a_record_without_the_memorys_text(memory: Memory) -> N
     assert [(one["ended"], one["why"]) for one in runs(memory)] == [
         ("failed", "It was interrupted."),
         ("failed", "It hit a bug."),
-        ("failed", "Logs/2026-03-18.md cannot be read. Mend or move the file, then run again."),
+        ("failed", "Logs/2026-03-18.md cannot be read. Fix or move the file, then run again."),
     ]
     kept = read_reports(memory.root)
     assert [report["exit_code"] for report in kept.values()] == [1, BUG, INTERRUPTED]
     assert "secret" not in json.dumps(kept)
-    assert "failed: Logs/2026-03-18.md cannot be read. Mend or move the file, then run again\n" in memory.curate("runs")
+    assert "failed: Logs/2026-03-18.md cannot be read. Fix or move the file, then run again\n" in memory.curate("runs")
     assert "Ended     failed: It hit a bug\n" in memory.curate("runs", "20260321")
     assert "Last run  2026-03-22 02:00" in memory.curate("status", "--now", "2026-03-22T03:00", exits=1)
 

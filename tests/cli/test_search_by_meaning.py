@@ -60,7 +60,7 @@ def test_without_vectors_a_search_says_so_until_they_are_made_anew(filled: Memor
     shutil.rmtree(filled.root / ".curate")
     for asked in (["search", "ship"], ["search", "ship", "--json"]):
         said = filled.curate(*asked)
-        assert "goes by words alone: `curate index`, or the next night" in said
+        assert "uses words only. `curate index`, or the next run" in said
         assert "Logs/2026-02-01.md:1" not in said
     answer, told = said.splitlines()
     (note,) = json.loads(answer)["notes"]
@@ -170,7 +170,7 @@ def test_eval_scores_words_meaning_and_both(filled: Memory, tmp_path: Path) -> N
         "hybrid": (1.0, 1.0),
     }
     assert modes["hybrid"]["mrr"] == 1.0
-    assert filled.curate("eval", "search", file).startswith("keyword\t0.750")
+    assert filled.curate("eval", "search", file).startswith("keyword  0.750")
 
 
 def test_eval_compares_all_three_ways_whatever_the_settings_search_by(filled: Memory, tmp_path: Path) -> None:
@@ -191,9 +191,7 @@ def test_eval_says_which_evidence_no_search_can_find(filled: Memory, tmp_path: P
     places = '["Logs/2026-02-05.md", 1], ["Logs/2026-02-05.md", 9], ["./Logs/2026-02-05.md", 1], ["Areas/a.md", 1]'
     file = questions(tmp_path, f'{{"query": "boat", "evidence": [{places}]}}')
     said = filled.curate("eval", "search", file)
-    assert (
-        "Nothing that a search shows stands at 3 of the 4 places given as evidence (the first: ./Logs/2026-02" in said
-    )
+    assert "The index has nothing at 3 of the 4 places given as evidence (the first is ./Logs/2026-02" in said
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_index_tells_what_it_did(root: Path) -> None:
     (root / "Logs/2026-01-03.md").write_bytes(b"\xff")
     first = runner.invoke(index.curate_index, ["--memory", str(root)]).stdout
     line = (
-        r"Index: 1 files, 2 new, 0 changed, 151 units, 1 skipped in \d\.\d s\n  Logs/2026-01-03\.md is not UTF-8 .*\.\n"
+        r"Index: 1 file, 2 new, 0 changed, 151 units, 1 skipped in \d\.\d s\n  Logs/2026-01-03\.md is not UTF-8 .*\.\n"
     )
     assert re.fullmatch(line, first)
     report = json.loads(runner.invoke(index.curate_index, ["--full", "--json", "--memory", str(root)]).stdout)

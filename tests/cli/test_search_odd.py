@@ -140,9 +140,9 @@ def test_as_of_a_day(filled: Memory) -> None:
     assert "2026-01-02 until 2026-01-20  Fact, superseded" in filled.curate("search", "boat", "--as-of", "2026-01-10")
     assert lines(filled.curate("search", "boat", "--as-of", "2026-02-01", "--json"))[0] == "Logs/2026-02-01.md:1"
     said = filled.curate("search", "boat", "--as-of", "2020-01-01")
-    assert said == "Nothing was found.\nThe first day that the memory tells of is 2026-01-02.\n"
+    assert said == "Nothing was found.\nThe memory begins on 2026-01-02.\n"
     for wrong in ("soon", "2026-02-30", ""):
-        assert "is no day; write it like 2026-03-01." in filled.curate("search", "boat", "--as-of", wrong, exits=2)
+        assert 'is not a day. Write 2026-04-09, "9 Apr"' in filled.curate("search", "boat", "--as-of", wrong, exits=2)
 
 
 def test_as_of_in_an_empty_memory(memory: Memory) -> None:
@@ -160,7 +160,7 @@ def test_a_project_is_meant_by_its_title_or_its_file_in_any_case(filled: Memory,
 
 def test_status_tells_of_index_and_embedder(filled: Memory) -> None:
     said = filled.curate("status", *THEN)
-    assert "no file changed since." in said
+    assert "up to date." in said
     assert "Embedder  as the test says" in said
     filled.write("Logs/2026-02-09.md", "- new\n")
     facts = json.loads(filled.curate("status", *THEN, "--json"))
@@ -178,7 +178,7 @@ def test_status_tells_of_vectors_of_another_model(memory: Memory, monkeypatch: p
     memory.curate("index")
     assert "5 present, 0 missing." in memory.curate("status", *THEN)
     bag.name = "test:other"
-    assert "by words alone until `curate index` has embedded anew" in memory.curate("status", *THEN)
+    assert "until `curate index` embeds again, search uses words alone" in memory.curate("status", *THEN)
     bag.name, bag.dimension = "test:bag", 32
     said = memory.curate("search", "boat")
     assert "test:bag (32 numbers)" in said

@@ -42,7 +42,7 @@ def curated(files: dict[str, bytes]) -> dict[str, bytes]:
 
 def test_undo_takes_the_newest_run_back_and_says_which_it_was(memory: Memory) -> None:
     blank, first, second = two_nights(memory)
-    run = memory.curate("runs").split("\t")[0]
+    run = memory.curate("runs").split()[0]
     told = memory.curate("undo", "--now", "2026-03-12T09:00")
     head = memory.git("rev-parse", "HEAD").strip()
     done, was = told.splitlines()
@@ -76,9 +76,9 @@ def test_undone_items_are_not_proposed_again_and_what_was_read_stays_read(memory
 
 def test_undoing_an_undo_brings_back_what_it_took_and_drops_its_tombstones(memory: Memory) -> None:
     _, first, second = two_nights(memory)
-    run = memory.curate("runs").split("\t")[0]
+    run = memory.curate("runs").split()[0]
     memory.curate("undo", "--now", "2026-03-12T09:00")
-    undo = memory.curate("runs", "--limit", "1").split("\t")[0]
+    undo = memory.curate("runs", "--limit", "1").split()[0]
     told = memory.curate("undo", run, exits=1)
     assert f"taken back already. `curate undo {undo}` brings it back." in told
     told = memory.curate("undo", undo, "--now", "2026-03-12T09:01")
@@ -93,8 +93,8 @@ def test_a_run_is_named_by_the_start_of_its_id_or_its_commit(memory: Memory) -> 
     _, first, _ = two_nights(memory)
     commit = memory.git("rev-parse", "HEAD").strip()
     assert "is not unique" in memory.curate("undo", "202603", exits=1)
-    assert "No run has the id or the commit" in memory.curate("undo", "2027", exits=1)
-    assert "cannot both" in memory.curate("undo", "2026", "--item", "k1", exits=2)
+    assert "No run has the id or commit" in memory.curate("undo", "2027", exits=1)
+    assert "exclude each other" in memory.curate("undo", "2026", "--item", "k1", exits=2)
     memory.curate("undo", commit[:7], "--now", "2026-03-12T09:00")
     assert curated(memory.files()) == curated(first)
 

@@ -117,7 +117,7 @@ def test_add_files_an_item_of_the_owners(memory: Memory) -> None:
         "live",
     )
     assert memory.git("status", "--porcelain") == ""
-    assert "holds it already" in memory.curate("add", "Rule", "never deploy on fridays")
+    assert "already holds it" in memory.curate("add", "Rule", "never deploy on fridays")
     assert "MEMORY.md" in memory.curate("add", "Rule", "Always lint")
     memory.curate("add", "Rule", "x", "--document", "Nowhere", exits=2)
     memory.curate("add", "Opinion", "x", exits=2)

@@ -162,7 +162,7 @@ def test_the_first_provider_that_can_see_is_chosen() -> None:
     assert choose_describer(UserSettings(("anthropic",), anthropic=one, gemini=one)).name == "anthropic:m@describe/1"
     assert choose_describer(UserSettings(("rules", "gemini"), gemini=one)).name == "gemini:m@describe/1"
     for user in (UserSettings(), UserSettings(("rules",), anthropic=one, gemini=one)):
-        with pytest.raises(NoVision, match=r"No model that can see.*ANTHROPIC_API_KEY"):
+        with pytest.raises(NoVision, match=r"No vision model is set up.*ANTHROPIC_API_KEY"):
             choose_describer(user)
 
 

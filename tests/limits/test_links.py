@@ -155,7 +155,7 @@ def test_what_hides_a_document_is_said_each_night_and_takes_nothing_out(
     for night in ("2026-03-13", "2026-03-14"):
         memory.curate("run", "--now", f"{night}T02:00", exits=1)
     said = memory.curate("status", "--now", "2026-03-14T08:00", exits=1)
-    assert f"The last one left something pending: {hidden.replace('bytes', 'Projects/alpha.md')} is" in said
+    assert f"The last run left something pending: {hidden.replace('bytes', 'Projects/alpha.md')} is" in said
     assert "Run `curate run`" not in said
     for verb, exits in (("check --fix", 1), ("undo", 0)):
         memory.curate(*verb.split(), "--now", "2026-03-14T09:00", exits=exits)

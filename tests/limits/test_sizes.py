@@ -77,7 +77,7 @@ def test_settings_over_the_bound_or_nested_without_end(memory: Memory) -> None:
     settings.write_text(f"{whole}\nlayout = {'[' * 100_000}\n")
     assert "nested too deep" in memory.curate(*NIGHT, exits=1)
     grow(settings, MOST_SETTINGS + 1)
-    assert "more than the 1,048,576 bytes that settings may have" in memory.curate(*NIGHT, exits=1)
+    assert "larger than 1,048,576 bytes" in memory.curate(*NIGHT, exits=1)
     with pytest.raises(BadSettings, match="1,048,576"):
         read_toml(settings)
 

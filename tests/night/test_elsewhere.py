@@ -40,7 +40,7 @@ def test_a_machine_without_nights_goes_by_what_was_pulled(other: Memory) -> None
     assert told["elsewhere"] == told["last_well"] == "2026-03-19T02:00:00+00:00"
     assert told["last_run"] is None
     said = other.curate("status", "--now", "2026-03-19T12:00")
-    assert "Elsewhere 2026-03-19 02:00+00:00, the last night of another machine that is here\n" in said
+    assert "Elsewhere 2026-03-19 02:00+00:00, the last run of another machine\n" in said
     context = other.curate("context", "--now", "2026-03-19T12:00")
     assert "Another machine's night: 2026-03-19 02:00 UTC." in context
     assert "no run yet" not in context

@@ -34,7 +34,7 @@ def test_the_desktop_is_told(late: Memory, system: System, monkeypatch: pytest.M
     system.program("notify-send", SAYS)
     system.program("mail", READS)
     said = late.curate("status", "--notify", *NOW, exits=1)
-    assert "You were told by notify-send." in said
+    assert "Notified you by notify-send." in said
     told = "\n".join(system.commands())
     assert f"No run has succeeded for more than a day and a half for the memory in {late.root}." in told
     assert MARKER not in told
@@ -44,7 +44,7 @@ def test_the_desktop_is_told(late: Memory, system: System, monkeypatch: pytest.M
 def test_where_there_is_no_desktop_a_mail_is_sent(late: Memory, system: System) -> None:
     system.program("notify-send", SAYS)
     system.program("mail", READS)
-    assert "You were told by mail." in late.curate("status", "--notify", *NOW, exits=1)
+    assert "Notified you by mail." in late.curate("status", "--notify", *NOW, exits=1)
     assert "memcurate: a run failed" in system.commands()
 
 
@@ -55,13 +55,13 @@ def test_a_way_that_fails_gives_way_to_the_next(late: Memory, system: System, mo
     (system.folder / "sleep").symlink_to("/bin/sleep")
     system.program("sendmail", READS)
     monkeypatch.setattr(nights, "_SECONDS", 0.3)
-    assert "You were told by sendmail." in late.curate("status", "--notify", *NOW, exits=1)
+    assert "Notified you by sendmail." in late.curate("status", "--notify", *NOW, exits=1)
     assert "Subject: memcurate: a run failed" in system.commands()
 
 
 @pytest.mark.usefixtures("system")
 def test_where_nobody_can_be_told_that_is_said(late: Memory) -> None:
-    assert "neither a desktop nor a mail program" in late.curate("status", "--notify", *NOW, exits=1)
+    assert "No desktop and no mail program" in late.curate("status", "--notify", *NOW, exits=1)
 
 
 @pytest.mark.usefixtures("system")

@@ -78,7 +78,7 @@ def test_a_clock_that_was_set_back_keeps_no_night_from_running(memory: Memory) -
     memory.curate("run", "--now", "2031-01-01T02:00")
     memory.write("Logs/2026-03-19.md", "- Fact: the queue has 3 readers\n")
     said = memory.curate("status", "--now", "2026-03-21T13:00", exits=1)
-    assert "A run is dated 2031-01-01 02:00+00:00, which is yet to come: was the clock set back?" in said
+    assert "A run is dated 2031-01-01 02:00+00:00, which is in the future. Was the clock set back?" in said
     memory.curate("run", "--now", "2026-03-21T14:00")
     assert len(json.loads(memory.curate("items", "--json"))) == 2
     said = memory.curate("status", "--now", "2026-03-21T15:00")

@@ -43,8 +43,8 @@ def test_a_whole_set_up_has_nothing_wrong(memory: Memory, system: System) -> Non
     assert {state for state, _ in found.values()} <= {"ok", "look"}
     assert found["schedule"] == ("ok", "The next run is 2026-03-21 02:00+00:00, by cron. ")
     said = memory.curate("doctor", "--now", NOW)
-    assert said.startswith("git\tok\tVersion ")
-    assert said.splitlines()[-1].startswith(("Next, for ", "There is nothing to do."))
+    assert said.split()[:3] == ["git", "ok", "Version"]
+    assert said.splitlines()[-1].startswith(("Next (", "There is nothing to do."))
 
 
 def test_the_most_basic_fault_is_the_next_thing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_a_timer_that_is_not_in_force_is_wrong_and_two_schedulers_are_worth_a_lo
     found, _ = doctor(memory, exits=1)
     assert found["schedule"] == (
         "wrong",
-        "memcurate.timer is installed and not in force. `systemctl --user enable --now memcurate.timer`.",
+        "memcurate.timer is installed but not active. Run `systemctl --user enable --now memcurate.timer`.",
     )
     wants = Path.home() / "config/systemd/user/timers.target.wants"
     wants.mkdir()
@@ -138,12 +138,12 @@ def test_a_timer_that_is_not_in_force_is_wrong_and_two_schedulers_are_worth_a_lo
     found, _ = doctor(memory)
     assert found["schedule"] == (
         "look",
-        "More than one starts nights: cron, systemd. Keep one: `curate uninstall cron`.",
+        "Several schedulers start runs: cron, systemd. Keep one, for example with `curate uninstall cron`.",
     )
     assert run_cli(["uninstall", "systemd"]) == 0
     with schedule_lock(memory.root):
         found, _ = doctor(memory)
-    assert found["schedule"][1].startswith("More than one starts nights: cron, curate schedule. ")
+    assert found["schedule"][1].startswith("Several schedulers start runs: cron, curate schedule. ")
 
 
 def test_remotes_and_models_are_asked_only_when_told(
@@ -164,7 +164,7 @@ def test_remotes_and_models_are_asked_only_when_told(
 def test_a_check_that_breaks_hides_no_other(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipelines.queries.doctor.items", lambda _: 1 / 0)
     found, _ = doctor(memory, exits=1)
-    assert found["items"][1].startswith("This could not be looked at: ZeroDivisionError.")
+    assert found["items"][1].startswith("This check failed: ZeroDivisionError.")
     assert found["index"][0] == "ok"
 
 
@@ -195,7 +195,7 @@ def test_a_commit_is_tried_and_leaves_nothing(memory: Memory, tmp_path: Path) ->
     memory.git("config", "commit.gpgSign", "true")
     before = {path for path in (memory.root / ".git").rglob("*") if path.is_file()}
     found, _ = doctor(memory)
-    assert found["repository"][1].startswith("A commit can be made")
+    assert found["repository"][1].startswith("git can commit")
     assert {path for path in (memory.root / ".git").rglob("*") if path.is_file()} == before
     memory.curate("check")
     memory.curate("check", "--fix")
@@ -215,5 +215,5 @@ def test_a_damaged_repository_is_told(memory: Memory) -> None:
     found, _ = doctor(memory, exits=1)
     assert found["items"] == (
         "wrong",
-        "One fault in what the memory holds. `curate check` names each; `--fix` mends some.",
+        "The memory has one fault. `curate check` lists them; `curate check --fix` repairs some.",
     )

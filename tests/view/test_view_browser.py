@@ -138,7 +138,7 @@ def test_an_id_is_copied_and_more_is_found(chromium: Chromium, told: Memory) -> 
 def test_an_edit_meets_what_changed_meanwhile(chromium: Chromium, told: Memory) -> None:
     with opened(chromium, told) as page:
         page.goto(page.url + "edit/Projects/kestrel")
-        text = page.get_by_label("Its text, in Markdown")
+        text = page.get_by_label("Markdown text")
         text.fill(text.input_value().replace("Use brass", "Use good brass") + "\nBuilt in 1987.\n")
         told.curate("done", "Oil", "--now", "2026-03-19T08:00")
         page.get_by_role("button", name="Check and save").click()
@@ -161,7 +161,7 @@ def test_no_script_is_needed(chromium: Chromium, told: Memory) -> None:
         page.get_by_role("link", name="Inbox").click()
         page.get_by_role("radio", name="keep new").first.check()
         page.get_by_label("In these words").first.fill("Gate number 0 weighs 55 kg.")
-        page.get_by_role("button", name="Decide").click()
+        page.get_by_role("button", name="Apply choices").click()
         wait_for(page, "keep new")
     assert items(told)["Gate number 0 weighs 55 kg."]["trust"] == "owner"
 
@@ -206,7 +206,7 @@ def test_what_a_memory_says_runs_nothing(chromium: Chromium, memory: Memory) -> 
             assert page.evaluate("window.owned") is None
         assert [url for url in asked if not url.startswith(home)] == []
         page.goto(home + "edit/Areas/mine")
-        assert page.get_by_label("Its text, in Markdown").input_value() == memory.read("Areas/mine.md")
+        assert page.get_by_label("Markdown text").input_value() == memory.read("Areas/mine.md")
 
 
 def test_it_can_be_printed(chromium: Chromium, told: Memory) -> None:

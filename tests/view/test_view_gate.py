@@ -103,7 +103,7 @@ def test_another_user_of_the_machine_is_refused_even_with_the_cookie(inside: Bro
         subprocess.run([*command, user], capture_output=True, check=True, text=True).stdout for user in ("0", "65534")
     )
     assert own.startswith("200")
-    assert other.startswith("403 b'Another user of this machine sent this.")
+    assert other.startswith("403 b'Another user of this machine sent this request.")
 
 
 def test_a_connection_is_whose_the_kernel_says(tmp_path: Path) -> None:

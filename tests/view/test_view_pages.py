@@ -162,7 +162,7 @@ def test_all_about_a_topic_is_sorted_by_how_well_it_stands(told: Memory) -> None
         assert all(row["text"] in page for row in rows)
     assert page.count("<rect") == len(verb["current"]) + len(verb["superseded"])
     assert "40 kg" in browser.get("/about?q=kestrel&as-of=2026-03-17")
-    assert "is no day" in browser.get("/about?q=kestrel&as-of=soon", 404)
+    assert "is not a day" in browser.get("/about?q=kestrel&as-of=soon", 404)
 
 
 def test_what_rests_on_what_is_drawn(told: Memory) -> None:
@@ -172,7 +172,7 @@ def test_what_rests_on_what_is_drawn(told: Memory) -> None:
     path.write_text(path.read_text().replace(f"<!-- {carried} ", f"<!-- {carried} because={ground} "))
     page = Browser(told).enter().get(f"/item/{ground}")
     assert page.count("<rect") == 2
-    assert re.search(r"What rests on it</h2>.*Use brass for the hinge", page, re.DOTALL)
+    assert re.search(r"What depends on it</h2>.*Use brass for the hinge", page, re.DOTALL)
 
 
 def test_a_search_finds_what_the_verb_finds(told: Memory) -> None:
@@ -182,7 +182,7 @@ def test_a_search_finds_what_the_verb_finds(told: Memory) -> None:
     assert found == ["Risk: The hinge may rust."]
     assert found[0] in page
     assert "brass" not in page
-    assert "is no day" in browser.get("/search?q=hinge&since=soon")
+    assert "is not a day" in browser.get("/search?q=hinge&since=soon")
 
 
 def test_a_note_beside_what_was_found_does_no_harm(told: Memory) -> None:
@@ -206,7 +206,7 @@ def test_a_verb_that_no_form_offers_is_not_run(told: Memory) -> None:
     browser = Browser(told).enter()
     todo = ids(told)["Oil the hinge"]
     for verb in ("run", "init", "forget --yes", "../done", ""):
-        assert "this page only reads" in browser.post("/do", verb=verb, id=todo, back=f"/item/{todo}")
+        assert "this page is read-only" in browser.post("/do", verb=verb, id=todo, back=f"/item/{todo}")
     assert "Usage: curate done [OPTIONS]" not in browser.post("/do", verb="done", id="--help", back=f"/item/{todo}")
     assert json.loads(told.curate("items", "--json", "--status", "done")) == []
 

@@ -32,6 +32,7 @@ _DIGITS = 9
 _HOW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 SHOWN, SHOWN_BEFORE = "shown.jsonl", "shown.1.jsonl"
 _SHOWN_BYTES = 1 << 20
+_NARROW = 80
 _NAME = 80  # characters of a session's id, of which nothing but letters, digits and dashes is kept
 _TITLES = {
     "SOUL.md": "Who you are",
@@ -299,10 +300,25 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
         line = f"- {hour:02}:{minute:02} {marker}{text.strip()}\n"
         if _may_be_known(root, line) or (suspicious(line) and _holds_secret(line)):
             return None
-        _append(root, day_text(settings.day_number(now)), line)
+        day = day_text(settings.day_number(now))
+        _append(root, day, line)
     except Exception:  # noqa: BLE001  the verb proper tries again, and says what is wrong
         return None
+    _tell(f"Logs/{day}.md: {line}")
     return 0
+
+
+def _tell(written: str) -> None:
+    """Print what was written and where; the line is in the log even if nobody can be told."""
+    if len(written) > _NARROW and os.isatty(1):
+        import textwrap
+
+        width = os.get_terminal_size(1).columns or _NARROW
+        written = textwrap.fill(written, width, break_long_words=False, break_on_hyphens=False) + "\n"
+    try:
+        os.write(1, written.encode())
+    except OSError:
+        return
 
 
 def _append(root: str, day: str, line: str) -> None:

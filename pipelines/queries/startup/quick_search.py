@@ -17,7 +17,7 @@ from pipelines.search.query import Asked
 from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pipelines.search.found import Found
     from pipelines.search.hits import Hit
@@ -67,12 +67,19 @@ def hits_json(query: str, hits: Sequence[Hit], notes: Sequence[str], found: Foun
     return {"query": query, "found": found, "results": [hit.to_json() for hit in hits], "notes": list(notes)}
 
 
-def hit_lines(query: str, hits: Sequence[Hit], found: Found) -> Iterator[str]:
-    """Yield the lines that show what was found, the words of the question between `OPEN` and `CLOSE`."""
+def hit_lines(query: str, hits: Sequence[Hit], found: Found, day_shown: Callable[[str], str] = str) -> Iterator[str]:
+    """Yield the lines that show the hits, with the words of the question between `OPEN` and `CLOSE`.
+
+    Args:
+        query: the question.
+        hits: what was found.
+        found: how well that answers the question.
+        day_shown: returns a day as it is printed.
+    """
     if found == "little":
         yield "Little was found; it may not answer the question."
     for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
-        days = f"{hit.date} until {hit.until}" if hit.until else hit.date
+        days = " until ".join(day_shown(day) for day in (hit.date, hit.until) if day)
         yield "  ".join(filter(None, (f"{escape_terminal_line(hit.path)}:{hit.lines}", days, hit.quality)))
         yield f"    ~~{snippet}~~" if hit.overruled else f"    {snippet}"
         if hit.overruled:

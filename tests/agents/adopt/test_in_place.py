@@ -37,7 +37,7 @@ def test_a_persons_files_are_byte_for_byte_the_same_whatever_is_done(
     place: Place, tmp_path: Path, make: Callable[[Path], Path], word: str, found_in: str
 ) -> None:
     before = theirs(make(place.root))
-    assert "is a memory now" in place.adopt("--yes")
+    assert "is now a memory" in place.adopt("--yes")
     memory = place.memory
     for night in (1, 2, 3):
         memory.curate("log", f"Decision: Gate {night} is painted green.", "--now", f"2026-03-0{night}T10:00")
@@ -73,7 +73,7 @@ def test_people_are_shown_the_names_on_the_disk(
     assert all((memory.root / path).is_file() for path in paths)
     assert all(evidence["quote"] for item in items for evidence in item["evidence"])
     assert '"Areas/general.md"' not in said
-    assert "\tAreas/" not in said
+    assert " Areas/" not in said
     assert "Notes/" not in said
     for link in links_in(memory.read("Curated/MEMORY.md")):
         assert (memory.root / "Curated" / unquote(link)).is_file()

@@ -47,7 +47,7 @@ def test_several_notes_of_a_day_are_all_read_and_shown(place: Place) -> None:
     assert "It was mild." in memory.curate("items")
     memory.curate("run", "--again", "2026-02-02", "--now", "2026-03-03T02:00")
     assert memory.curate("items").count("It was mild.") == 1
-    assert "no log of 2026-02-20" in memory.curate("run", "--again", "2026-02-20", exits=2)
+    assert "no log for 2026-02-20" in memory.curate("run", "--again", "2026-02-20", exits=2)
 
 
 def test_a_secret_in_a_persons_note_stays_there_and_goes_nowhere_else(place: Place) -> None:
@@ -56,7 +56,7 @@ def test_a_secret_in_a_persons_note_stays_there_and_goes_nowhere_else(place: Pla
         place.root, {"Daily/2026-02-06.md": f"- Decision: Deploy with {SECRET}.\n- Fact: <private>x</private>\n"}
     )
     before = theirs(note)
-    assert "Daily/2026-02-06.md holds a secret" in place.adopt("--yes")
+    assert "Did not commit Daily/2026-02-06.md" in place.adopt("--yes")
     memory = place.memory
     for night in ("2026-03-01T02:00", "2026-03-02T02:00"):
         told = memory.curate("run", "--now", night, exits=1)
@@ -159,7 +159,7 @@ def test_a_document_is_meant_by_its_name_on_the_disk(place: Place) -> None:
     assert told.endswith(f" in {page}.\n")
     assert "of oak" in memory.curate("items", "--document", page)
     assert "There are: Curated/MEMORY, " in memory.curate("items", "--document", "nothing", exits=2)
-    assert "There was nothing to mend" in memory.curate("check", "--fix")
+    assert "There was nothing to repair" in memory.curate("check", "--fix")
 
 
 def test_a_page_is_linked_so_that_the_link_leads_there(place: Place) -> None:

@@ -151,8 +151,8 @@ def test_why_leads_to_the_session_behind_a_daily_note(grown: Grown, tmp_path: Pa
     assert place.startswith("Curated/Sessions/2026-03-04/")
     assert (grown.memory.root / place).is_file()
     told = grown.curate("forget", ident, "--yes", now="2026-03-05T09:00")
-    assert f"Note: {place}:1 still holds its words" in told
-    assert re.search(rf"Note: {grown.daily}/2026-03-04\.md:\d+ still holds its words", told)
+    assert f"Note: {place}:1 still has its words" in told
+    assert re.search(rf"Note: {grown.daily}/2026-03-04\.md:\d+ still has its words", told)
 
 
 def test_what_was_known_on_a_day_is_told(grown: Grown) -> None:
@@ -201,14 +201,14 @@ def test_pins_moves_and_projects(grown: Grown) -> None:
     assert grown.curate("pin", oak) == f"{oak} in Curated/Projects/alpha.md is pinned.\n"
     assert grown.curate("unpin", oak) == f"{oak} in Curated/Projects/alpha.md is no longer pinned.\n"
     assert grown.curate("project", "new", "Beta") == "Made Curated/Projects/beta.md.\n"
-    assert "Curated/Projects/beta.md goes by the name Beta" in grown.curate("project", "new", "Beta", exits=2)
-    assert grown.curate("move", oak, "Curated/Projects/beta.md") == f"{oak} stands in Curated/Projects/beta.md.\n"
+    assert "Curated/Projects/beta.md already has the name Beta" in grown.curate("project", "new", "Beta", exits=2)
+    assert grown.curate("move", oak, "Curated/Projects/beta.md") == f"{oak} is now in Curated/Projects/beta.md.\n"
     told = grown.curate("project", "rename", "Beta", "Gamma")
-    assert told == "Curated/Projects/beta.md is Curated/Projects/gamma.md now, titled Gamma.\n"
+    assert told == "Renamed Curated/Projects/beta.md to Curated/Projects/gamma.md, titled Gamma.\n"
     told = grown.curate("project", "close", "Gamma", "--yes")
-    assert told == "Curated/Projects/gamma.md is closed: it stands in Curated/Archives/gamma.md.\n"
+    assert told == "Closed Curated/Projects/gamma.md: it is now Curated/Archives/gamma.md.\n"
     subjects = grown.memory.git("log", "-3", "--format=%s").splitlines()
-    assert subjects[0] == "Close Curated/Projects/gamma.md: it is Curated/Archives/gamma.md now"
+    assert subjects[0] == "Close Curated/Projects/gamma.md: it is now Curated/Archives/gamma.md"
     assert subjects[2] == f"Move {oak} from Curated/Projects/alpha.md to Curated/Projects/beta.md"
     assert "taken back" in grown.curate("undo", now="2026-03-03T09:10")
     assert "oak" in grown.memory.read("Curated/Projects/gamma.md")
@@ -230,16 +230,16 @@ def test_forgetting_names_a_persons_files_and_leaves_them(grown: Grown) -> None:
     grown.before = theirs(grown.root)
     oak = grown.ident("The gate is made of oak.")
     told = grown.curate("forget", oak, "--yes")
-    assert f"{oak} of Curated/Projects/alpha.md is forgotten.\n" in told
+    assert f"Forgot {oak} of Curated/Projects/alpha.md.\n" in told
     for held in (f"{grown.daily}/2026-03-01.md:3", "Ideas.md:3"):
-        assert f"Note: {held} still holds its words, and is not a run's to change.\n" in told
+        assert f"Note: {held} still has its words; memcurate does not change that file.\n" in told
     assert grown.touched() == []
     grown.curate("run", "--again", "2026-03-01", now="2026-03-04T02:00")
     assert "oak" not in grown.memory.curate("items")
     assert grown.touched() == []
     assert grown.sound()
     told = grown.memory.curate("forget", oak, "--from-history")
-    assert "Files of yours that are committed, daily notes among them, are rewritten on the disk, too." in told
+    assert "This also rewrites your own committed files on disk, including daily notes." in told
     assert "\nThe gate is made of oak.\n" in told
 
 
@@ -291,7 +291,7 @@ def test_a_rename_leaves_the_links_in_a_persons_page_alone(opened: Grown) -> Non
     assert links in opened.memory.read("MEMORY.md")
     assert "(Curated/Projects/omega.md)" in opened.memory.read("MEMORY.md")
     said = opened.curate("project", "close", "Spring concert", "--yes", exits=2)
-    assert f"{page} is a file of your own, which no run moves." in said
+    assert f"{page} is your own file, which memcurate does not move." in said
 
 
 def test_a_project_that_is_over_is_proposed_and_archived(grown: Grown) -> None:

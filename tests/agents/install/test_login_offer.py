@@ -16,7 +16,7 @@ from tests.fake_agents import claude_says, lay
 if TYPE_CHECKING:
     from tests.conftest import Memory
 
-OFFER = "Claude Code can read the logs at night: log text then goes to Anthropic and counts against that login."
+OFFER = "Claude Code can read the logs at night: log text then goes to Anthropic and counts towards that login."
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +46,7 @@ def test_a_person_is_asked_and_no_is_the_default(
     said = memory.curate("install", "claude-code")
     assert f"{OFFER} Allow it?" in said
     assert config.exists() == reads
-    assert ("claude-code reads the logs from now on" in said) == reads
+    assert ("From now on claude-code reads the logs" in said) == reads
 
 
 def test_a_flag_is_a_yes_and_uninstalling_takes_back_only_what_it_wrote(

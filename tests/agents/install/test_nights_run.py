@@ -72,7 +72,7 @@ def test_a_good_night_says_nothing_and_a_bad_one_is_told(
     (Path.home() / "config/memcurate/config.toml").write_text('providers = ["exec:false"]\n')
     memory.write("Logs/2026-03-19.md", "- Decision: Invoices go out on Mondays.\n")
     _, said = start(words)
-    assert "entries stay pending" in said
+    assert "1 entry stays pending" in said
     assert f"for the memory in {memory.root}." in "\n".join(system.commands())
     assert "Invoices" not in said + "\n".join(system.commands())
 
