@@ -174,8 +174,8 @@ def _notes(pieces: Sequence[Piece], vault: Vault) -> tuple[str, ...]:
     notes = [f"{vault.fault}, so only notes named YYYY-MM-DD.md count as daily notes."] if vault.fault else []
     if any(piece.target == LARGE_BRIEFING for piece in pieces):
         notes.append(
-            f"MEMORY.md is too large to load at every start. It is kept whole as {LARGE_BRIEFING}, where search finds it,"
-            " and the memory starts with a fresh one."
+            f"MEMORY.md is too large to load at every start. It is kept whole as {LARGE_BRIEFING}, where search"
+            " finds it, and the memory starts with a fresh one."
         )
     if any(piece.target == AGENTS for piece in pieces):
         notes.append("Your AGENTS.md is kept, and does not mention `curate`: `curate install agents` adds that.")
@@ -250,7 +250,7 @@ def carry_out(plan: Plan, source: Path, target: Path, settings: Settings, now: d
 
 @contextlib.contextmanager
 def _stage_in(target: Path) -> Iterator[Path]:
-    """Provide a staging folder inside the target, and remove it at the end, with the target if that is new and empty."""
+    """Provide a staging folder inside the target; it goes at the end, as does a target that is new and empty."""
     made = not os.path.lexists(target)
     stage = target / _STAGE
     with writing(target):

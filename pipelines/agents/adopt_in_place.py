@@ -113,7 +113,7 @@ def _days(found: Source, kind: Kind, vault: Vault, home: str) -> str:
     if kind is Kind.OBSIDIAN and vault.form:
         pattern = written_pattern(vault.form) if vault.pattern else None
         if pattern is None:
-            why = f"{found.root} names its daily notes in a format that adoption in place does not support ({vault.form})."
+            why = f"{found.root} names its daily notes in a format that cannot be written in place ({vault.form})."
             raise UsageFault(why, "Copy it without --in-place, or use a format of only YYYY, MM and DD.")
         return f"{vault.folder}/{pattern}.md" if vault.folder else f"{pattern}.md"
     folders = Counter(path.rpartition("/")[0] for path in found.files if is_note(path) and named_day(path))

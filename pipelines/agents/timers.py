@@ -166,7 +166,7 @@ def plan_systemd(asked: Asked, *, adding: bool) -> Plan:
     notes = ["User timers stop when you log out. Run `loginctl enable-linger` once to keep them going."]
     if not walls:
         notes.append(
-            "This machine cannot sandbox user services (no user namespaces), so memcurate.service runs without a sandbox."
+            "This machine cannot sandbox user services (no user namespaces): memcurate.service runs unsandboxed."
         )
     notes += unknown_at_night(asked.home)
     return Plan(edits, tuple(notes), after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
