@@ -1,6 +1,6 @@
-"""Adopting a copy: each file of the source gets its place in the memory, or a reason to be left out.
+"""Adopting a copy: each file of the source gets a place in the new memory, or a reason why it is left out.
 
-A whole memory is made beside, put under git, and only then moved to its place. The source is only read.
+The whole memory is built in a staging folder and committed before it moves to its place. The source is only read.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _ROOT_NAMES: Final = (BRIEFING, USER, "SOUL.md", AGENTS)
 _PARA: Final = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
 _FOLDER_OF: Final = {folder.casefold().removesuffix("s"): folder for folder in PARA}
 _DREAMING: Final = "memory/dreaming/"
-"""Where OpenClaw writes reports on what it remembered: no log, though each is named after its night."""
+"""Where OpenClaw writes reports on what it remembered: named after nights, but not logs."""
 _LONGEST: Final = 1000
 _STAGE: Final = ".adopting"
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One file of the new memory: where it will stand, which files of the source it comes from, and what is odd."""
+    """One file of the new memory: its place, the source files it comes from, and anything unusual about it."""
 
     target: str
     sources: tuple[str, ...]
@@ -60,9 +60,9 @@ class Plan:
     """What an adoption would do.
 
     Args:
-        kind: what the source is taken for.
-        pieces: the files that would be made, in order of their sources.
-        left_out: what would stay behind, and why.
+        kind: the kind of the source.
+        pieces: the files to write, in order of their sources.
+        left_out: what stays behind, and why.
         notes: sentences for the person.
     """
 
@@ -73,17 +73,17 @@ class Plan:
 
     @property
     def days(self) -> int:
-        """How many days get a log."""
+        """The number of days that get a log."""
         return sum(piece.target.startswith(f"{LOGS}/") for piece in self.pieces)
 
 
 def plan_adoption(source: Source, kind: Kind, cap: int) -> Plan:
-    """Return what would become of every file of a source.
+    """Return the plan for every file of a source.
 
     Args:
         source: the folder as it was found.
-        kind: what it is taken for.
-        cap: how many bytes MEMORY.md may have; a larger one is kept as a resource.
+        kind: its kind.
+        cap: the size limit of MEMORY.md in bytes; a larger one becomes a resource.
     """
     base, vault = base_of(kind, source), read_vault(source.root)
     inside: list[str] = []
@@ -115,7 +115,7 @@ def plan_adoption(source: Source, kind: Kind, cap: int) -> Plan:
 
 
 def _unfit(path: str, kind: Kind, base: str, vault: Vault) -> str:
-    """Return why a file does not belong to the memory: an agent's workspace holds much that is none."""
+    """Return why a file does not belong to the memory, such as other files in an agent's workspace; else empty."""
     if vault.templates and path.startswith(f"{vault.templates}/"):
         return "is a template"
     top = path.partition("/")[0]
@@ -124,7 +124,7 @@ def _unfit(path: str, kind: Kind, base: str, vault: Vault) -> str:
 
 
 def _roots(paths: Sequence[str], base: str) -> dict[str, str]:
-    """Return path → name at the top of the memory: the exact name wins, then one in another case, and CLAUDE.md."""
+    """Return path → name at the top of the memory: the exact name wins, then another case, then CLAUDE.md."""
     there = {path.removeprefix(base): path for path in paths}
     top = sorted(name for name in there if "/" not in name)
     roots = {}
@@ -138,7 +138,7 @@ def _roots(paths: Sequence[str], base: str) -> dict[str, str]:
 
 def _root_piece(path: str, name: str, size: int, cap: int) -> Piece:
     if name == BRIEFING and size > cap:
-        return Piece(LARGE_BRIEFING, (path,), f"has {size:,} bytes, more than the {cap:,} of a briefing")
+        return Piece(LARGE_BRIEFING, (path,), f"has {size:,} bytes, more than the {cap:,} that a briefing may have")
     return Piece(name, (path,))
 
 
@@ -151,7 +151,7 @@ def _day_of(path: str, kind: Kind, vault: Vault) -> str:
 
 
 def _place(path: str) -> str:
-    """Return where a note or an attachment belongs: the folder of its own kind where it stands in one."""
+    """Return where a note or attachment goes: into the folder of its own kind if it was in one, else Resources."""
     top, slash, rest = path.partition("/")
     if slash and (found := _PARA.fullmatch(top)):
         return f"{_FOLDER_OF[found[1].casefold()]}/{portable_path(rest)}"
@@ -162,70 +162,70 @@ def _distinct_pieces(wishes: Sequence[tuple[str, str]]) -> list[Piece]:
     pieces = []
     targets = distinct_paths([LARGE_BRIEFING, *(wish for _, wish in wishes)])[1:]
     for (path, wish), target in zip(wishes, targets, strict=True):
-        numbered = f"is numbered, because another is named {wish.rpartition('/')[2]}, too" if target != wish else ""
-        why = numbered or ("" if path.endswith(wish.partition("/")[2]) else "has a name that cannot stand everywhere")
+        numbered = f"is numbered, because another file is named {wish.rpartition('/')[2]} too" if target != wish else ""
+        why = numbered or (
+            "" if path.endswith(wish.partition("/")[2]) else "has a name that does not work on every system"
+        )
         pieces.append(Piece(target, (path,), why))
     return pieces
 
 
 def _notes(pieces: Sequence[Piece], vault: Vault) -> tuple[str, ...]:
-    notes = [f"{vault.fault}, so the notes named YYYY-MM-DD.md are taken for the days."] if vault.fault else []
+    notes = [f"{vault.fault}, so only notes named YYYY-MM-DD.md count as daily notes."] if vault.fault else []
     if any(piece.target == LARGE_BRIEFING for piece in pieces):
         notes.append(
-            f"MEMORY.md is too large to be loaded at every start: it is kept whole as {LARGE_BRIEFING}, where search"
-            " finds it, and the memory begins with a fresh one."
+            f"MEMORY.md is too large to load at every start. It is kept whole as {LARGE_BRIEFING}, where search"
+            " finds it, and the memory starts with a fresh one."
         )
     if any(piece.target == AGENTS for piece in pieces):
-        notes.append("AGENTS.md is yours, so it does not tell agents of `curate`: `curate install agents` adds that.")
+        notes.append("Your AGENTS.md is kept, and does not mention `curate`: `curate install agents` adds that.")
     if renamed := sum(bool(piece.why) and piece.target != LARGE_BRIEFING for piece in pieces):
-        notes.append(f"{renamed:,} files get another name; links to the old one lead nowhere.")
+        notes.append(f"{renamed:,} files get another name; links to the old names will break.")
     return tuple(notes)
 
 
 def check_places(source: Path, target: Path) -> None:
-    """See that a source can be copied to a target without one standing in the other.
+    """Check that a source can be copied to a target.
 
     Raises:
-        UsageFault: they overlap, or the target holds something.
-        BadFile: the target is no folder.
+        UsageFault: they overlap, or the target is not empty.
+        BadFile: the target is not a folder.
         NotWritable: the target cannot even be listed.
     """
     old, new = source.resolve(), target.resolve()
     if old == new:
-        raise UsageFault(
-            f"{target} is the folder that is to be adopted.", "It is copied, never changed: name a new folder."
-        )
+        raise UsageFault(f"{target} is the folder to adopt.", "It is copied and never changed. Name a new folder.")
     if old in new.parents or new in old.parents:
-        raise UsageFault(f"{target} and {source} stand in each other.", "Name a folder elsewhere.")
+        raise UsageFault(f"One of {target} and {source} is inside the other.", "Name a folder elsewhere.")
     if not os.path.lexists(target):
         return
     if not target.is_dir():
-        raise BadFile(target, "is no folder", "Name a folder, or one to be made.")
+        raise BadFile(target, "is not a folder", "Name a folder, or one to create.")
     with writing(target):
         there = [entry.name for entry in target.iterdir()]
     if there == [_STAGE]:
-        raise UsageFault(f"{target / _STAGE} is left of an adoption that was broken off.", "Remove it, and adopt anew.")
+        raise UsageFault(f"{target / _STAGE} is left from an interrupted adoption.", "Remove it and adopt again.")
     if there:
         raise UsageFault(f"{target} is not empty.", "Name a new folder: adopting never mixes two memories.")
 
 
 def carry_out(plan: Plan, source: Path, target: Path, settings: Settings, now: datetime) -> Plan:
-    """Copy what a plan says, lay down what a memory needs besides, and commit it. The source is only read.
+    """Copy the files of a plan, add what else a memory needs, and commit it. The source is only read.
 
-    What stands in `target` is a whole memory or nothing.
+    `target` ends up as a whole memory or untouched.
 
     Args:
         plan: the plan.
-        source: the folder that is adopted.
+        source: the folder to adopt.
         target: the new memory.
-        settings: those it begins with: the zone that its curate.toml names, and who commits where git knows nobody.
+        settings: its first settings: the time zone, and the author of commits if git has none.
         now: the moment of its first commit.
 
     Returns:
-        The plan as it was carried out: what could not be read any more is left out.
+        The plan as carried out, without what could no longer be read.
 
     Raises:
-        UsageFault, BadFile: as `check_places`.
+        UsageFault, BadFile: see `check_places`.
         NotWritable: the disk refused; nothing is left.
         GitFault: git refused; nothing is left.
     """
@@ -242,7 +242,7 @@ def carry_out(plan: Plan, source: Path, target: Path, settings: Settings, now: d
             commit_edits(stage, git, f"Adopt {plan.kind.called}: {len(done.pieces):,} files\n", author)
         with writing(target):
             os.sync()
-            # The settings are what makes a folder a memory: they come last.
+            # The settings turn a folder into a memory, so they come last.
             for entry in sorted(stage.iterdir(), key=lambda one: one.name == SETTINGS):
                 entry.rename(target / entry.name)
     return done
@@ -250,7 +250,7 @@ def carry_out(plan: Plan, source: Path, target: Path, settings: Settings, now: d
 
 @contextlib.contextmanager
 def _stage_in(target: Path) -> Iterator[Path]:
-    """Give a folder inside the target, on the same disk; it goes at the end, and with it a target that was made."""
+    """Provide a staging folder inside the target; it goes at the end, as does a target that is new and empty."""
     made = not os.path.lexists(target)
     stage = target / _STAGE
     with writing(target):
@@ -261,11 +261,11 @@ def _stage_in(target: Path) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
         if made:
             with contextlib.suppress(OSError):
-                target.rmdir()  # succeeds only where nothing came into it
+                target.rmdir()  # fails if it is not empty
 
 
 def _put(source: Path, stage: Path, piece: Piece) -> list[LeftOut]:
-    """Write one file of the new memory, and return which of its sources could not be read."""
+    """Write one file of the new memory; return the sources that could not be read."""
     lost: list[LeftOut] = []
     place = stage / piece.target
     with writing(piece.target):
@@ -293,7 +293,7 @@ def _put(source: Path, stage: Path, piece: Piece) -> list[LeftOut]:
 
 
 def _write(place: Path, data: IO[bytes], like: Path) -> None:
-    """Write a file, and take from it what others may not do with the original."""
+    """Write a file that grants others no more than the original does."""
     with writing(place), place.open("xb") as file:
         shutil.copyfileobj(data, file)
         mode = os.fstat(file.fileno()).st_mode & (like.stat().st_mode | 0o600) & 0o666
@@ -301,7 +301,7 @@ def _write(place: Path, data: IO[bytes], like: Path) -> None:
 
 
 def _without(plan: Plan, lost: Sequence[LeftOut]) -> Plan:
-    """Return the plan as it was carried out where files could not be read any more when it came to copying."""
+    """Return the plan without the files that could no longer be read when they were copied."""
     gone = {path for path, _ in lost}
     pieces = [replace(one, sources=tuple(path for path in one.sources if path not in gone)) for one in plan.pieces]
     left = sorted((*plan.left_out, *lost))
@@ -309,11 +309,11 @@ def _without(plan: Plan, lost: Sequence[LeftOut]) -> Plan:
 
 
 def joined(day: str, notes: Sequence[tuple[str, bytes]]) -> bytes:
-    """Return the log of a day: the note that is named after it as it is, each other one under a heading of its own.
+    """Return the log of a day: the note named after it unchanged, then each other note under its own heading.
 
     Args:
         day: the day, `YYYY-MM-DD`.
-        notes: path and bytes (UTF-8) of each note, the day's own in front.
+        notes: path and bytes (UTF-8) of each note, the day's own first.
     """
     if len(notes) == 1:
         return notes[0][1]
@@ -327,7 +327,7 @@ def joined(day: str, notes: Sequence[tuple[str, bytes]]) -> bytes:
 
 
 def _below(text: str) -> str:
-    """Return a note as it can stand further down: front matter is that only at a file's top, elsewhere a comment."""
+    """Return a note to append to another: front matter works only at the top of a file, so it becomes a comment."""
     lines = split_lines(text)
     front = read_front_matter(lines)
     if not front.lines:

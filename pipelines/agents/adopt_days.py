@@ -1,4 +1,4 @@
-"""Which note is a day's: by its name, or as a vault's own settings say."""
+"""Which notes are daily notes: by their names, or by a vault's own settings."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ _IGNORED: Final = {
 _VARYING: Final = frozenset({"dddd", "ddd", "dd", "MMMM", "MMM", "WW", "W", "ww", "w", "M", "D"})
 _MOST_VARYING: Final = 4
 _LONGEST: Final = 200
-"""A format is somebody's: each more part of no fixed length multiplies the ways in which a name can be read by it."""
+"""Limits for formats that others wrote: each part of variable length multiplies the ways to match a name."""
 _MONTHS: Final = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 _SUFFIXED: Final = re.compile(r"(\d{4}-\d{2}-\d{2})[-_ .T][^/]*\.md", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Vault:
-    """What a vault says of itself.
+    """What a vault's settings say.
 
     Args:
-        folder: where daily notes stand; empty for the top.
-        pattern: what the rest of a daily note's path looks like, without `.md`; None where nothing usable is said.
-        templates: the folder of templates; empty where there is none.
-        fault: what its settings say that is not understood, as the end of a sentence; may be empty.
-        form: the format in which its settings write a day; empty where they say nothing.
+        folder: the folder of daily notes; empty for the top.
+        pattern: matches the rest of a daily note's path, without `.md`; None without a usable format.
+        templates: the folder of templates; empty if there is none.
+        fault: what is wrong with the settings, as the start of a sentence; may be empty.
+        form: the format of days in its settings; empty without one.
     """
 
     folder: str = ""
@@ -66,7 +66,7 @@ class Vault:
     form: str = ""
 
     def day_of(self, path: str) -> str:
-        """Return the day of a note as the vault's own format tells it, or an empty string."""
+        """Return the day of a note by the vault's own format, or an empty string."""
         inside = f"{self.folder}/" if self.folder else ""
         if self.pattern is None or not path.startswith(inside):
             return ""
@@ -75,14 +75,14 @@ class Vault:
 
 
 def read_vault(root: Path) -> Vault:
-    """Return what the settings of a vault say; what is missing or broken counts as not said."""
+    """Return what the settings of a vault say; missing or broken ones are ignored."""
     daily, templates = _settings(root, _SETTINGS), _settings(root, _TEMPLATES)
     folder = _folder(templates, "folder")
     if daily is None:
         return Vault(templates=folder)
     form = daily.get("format") or "YYYY-MM-DD"
     pattern = moment_pattern(form) if isinstance(form, str) else None
-    fault = "" if pattern else f"{_SETTINGS} has a format that is not understood ({form})"
+    fault = "" if pattern else f"{_SETTINGS} has an unknown date format ({form})"
     return Vault(_folder(daily, "folder"), pattern, folder, fault, str(form))
 
 
@@ -92,14 +92,14 @@ def named_day(path: str) -> str:
 
 
 def begun_day(path: str) -> str:
-    """Return the day that a note's name begins with (`YYYY-MM-DD-meeting.md`), or an empty string."""
+    """Return the day that a note's name starts with (`YYYY-MM-DD-meeting.md`), or an empty string."""
     name = path.rpartition("/")[2]
     found = _SUFFIXED.fullmatch(name)
     return log_day(f"{found[1]}.md") if found else log_day(name)
 
 
 def moment_pattern(form: str) -> re.Pattern[str] | None:
-    """Return what a date in a format of moment.js looks like, or None where it tells no day or is not understood."""
+    """Return a pattern for dates in a moment.js format, or None if the format has no full date or is unknown."""
     tokens = _TOKEN.findall(form) if len(form) <= _LONGEST else []
     if sum(written.removesuffix("o") in _VARYING for _, written, _ in tokens) > _MOST_VARYING:
         return None
@@ -123,9 +123,9 @@ def moment_pattern(form: str) -> re.Pattern[str] | None:
 
 
 def written_pattern(form: str) -> str | None:
-    """Return a format of moment.js as a `[layout]` writes it, or None where it holds more than year, month and day.
+    """Return a moment.js format in the notation of `[layout]`, or None if it has more than year, month and day.
 
-    A name that is to be written, and not only understood, must not hang on a language or on how weeks are counted.
+    Names that we write, and do not only read, must not depend on a language or on how weeks are counted.
     """
     parts = []
     for literal, token, other in _TOKEN.findall(form):

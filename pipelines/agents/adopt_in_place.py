@@ -1,6 +1,6 @@
-"""Adopting notes where they lie: which of them play which part, and the few new files that make them a memory.
+"""Adopting notes in place: the role of each note, and the few new files that turn the folder into a memory.
 
-Nothing that is there is moved, renamed or rewritten.
+Existing files are never moved, renamed or rewritten.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class InPlace:
     """What adopting in place would do.
 
     Args:
-        kind: what the notes are taken for.
+        kind: the kind of the notes.
         layout: the `[layout]` of the new curate.toml.
-        names: the same, as the memory's names.
+        names: the same, as names in the memory.
         logs: the daily notes.
-        notes: the person's documents that are searched.
-        opted_in: those of the person's files into which ids and items may be written.
-        left_out: what is no part of the memory, and why.
-        sentences: what the person is told besides.
+        notes: the person's documents, which search covers.
+        opted_in: the person's files that runs may write ids and items into.
+        left_out: what is not part of the memory, and why.
+        sentences: notes for the person.
     """
 
     kind: Kind
@@ -66,49 +66,55 @@ class InPlace:
 
 
 def plan_in_place(found: Source, kind: Kind, home: str, opted_in: Sequence[str]) -> InPlace:
-    """Return what adopting a folder in place would do.
+    """Return the plan for adopting a folder in place.
 
     Args:
         found: the folder as it was found.
-        kind: what it is taken for.
-        home: the folder that is to hold what runs make.
-        opted_in: globs of the files into which ids and items may be written.
+        kind: its kind.
+        home: the folder for files that runs create.
+        opted_in: globs of the files that runs may write ids and items into.
 
     Raises:
-        UsageFault: the folder cannot be adopted in place, or not so; the sentence says why.
+        UsageFault: the folder cannot be adopted in place, or not with these options; the sentence says why.
     """
     if os.path.lexists(found.root / home):
-        raise UsageFault(f"{found.root / home} is there already.", "Name another folder for what runs make: --home.")
+        raise UsageFault(
+            f"{found.root / home} already exists.", "Name another folder for the files of runs with --home."
+        )
     vault = read_vault(found.root)
     layout: dict[str, Any] = {"home": home, "logs": _days(found, kind, vault, home)}
     layout |= {key: name for key, name in _ROLES.items() if name in found.files}
-    # An agent's workspace holds much that is no memory.
+    # An agent's workspace holds much that is not memory.
     globs = list(_WORKSPACE) if kind is Kind.OPENCLAW else ["**"]
     globs += [f"!{vault.templates}/**"] if vault.templates else []
     layout |= {"notes": [*globs, *(f"!{name}" for name in _AGENTS)], "opted_in": list(opted_in)}
     if faults := layout_faults(layout, found.root):
-        raise UsageFault(f"{found.root} cannot be adopted so: {'; '.join(faults)}.", "Mend --home or --opt-in.")
+        raise UsageFault(f"{found.root} cannot be adopted like this: {'; '.join(faults)}.", "Fix --home or --opt-in.")
     names = layout_names(layout)
     own = {path: names.canonical(path) or "" for path in found.files}
     opened = tuple(path for path in own if names.is_opted_in(path) and not own[path].startswith(f"{LOGS}/"))
     notes = tuple(path for path, name in own.items() if name.startswith(f"{NOTES}/") and path not in opened)
     logs = tuple(path for path, name in own.items() if name.startswith(f"{LOGS}/"))
-    apart = [(shown(path), "is no part of the memory, so it is not searched") for path, name in own.items() if not name]
+    apart = [
+        (shown(path), "is not part of the memory, so search does not cover it")
+        for path, name in own.items()
+        if not name
+    ]
     told = _sentences(layout, own, opened)
     if kind is Kind.BASIC_MEMORY and not opened:
-        told.append('Observations such as `- [decision] …` become items in notes that you opt in: --opt-in "**".')
+        told.append('Observations such as `- [decision] …` become items only in notes that you opt in: --opt-in "**".')
     return InPlace(kind, layout, names, logs, notes, opened, (*found.left_out, *apart), tuple(told))
 
 
 def _days(found: Source, kind: Kind, vault: Vault, home: str) -> str:
-    """Return how the daily notes are named: as the kind or the vault's settings say, else as most of them are."""
+    """Return the naming of daily notes: from the kind or the vault's settings, else that of most of them."""
     if kind is Kind.OPENCLAW:
         return f"memory/{_DAY}*.md"
     if kind is Kind.OBSIDIAN and vault.form:
         pattern = written_pattern(vault.form) if vault.pattern else None
         if pattern is None:
             why = f"{found.root} names its daily notes in a format that cannot be written in place ({vault.form})."
-            raise UsageFault(why, "Copy it instead, without --in-place, or let the format be of YYYY, MM and DD alone.")
+            raise UsageFault(why, "Copy it without --in-place, or use a format of only YYYY, MM and DD.")
         return f"{vault.folder}/{pattern}.md" if vault.folder else f"{pattern}.md"
     folders = Counter(path.rpartition("/")[0] for path in found.files if is_note(path) and named_day(path))
     if not folders:
@@ -122,20 +128,20 @@ def _sentences(layout: dict[str, Any], own: dict[str, str], opened: Sequence[str
     for key, name in (("memory", BRIEFING), ("user", USER)):
         if key in layout and layout[key] not in opened:
             lines.append(
-                f"{layout[key]} is never written: what runs learn goes to {home}/{name}, and sessions are shown both."
-                f" --opt-in {layout[key]} lets runs write into it."
+                f"{layout[key]} is never changed: what runs learn goes to {home}/{name}, and sessions see both."
+                f" To let runs write into it, use --opt-in {layout[key]}."
             )
     patterns = [glob for glob in layout["opted_in"] if not glob.startswith("!")]
     lines += [f"--opt-in {glob} matches no file yet." for glob in patterns if not opened and own]
-    lines.append("Daily notes are read, and `curate log` and `curate capture` append to them; nothing else is changed.")
+    lines.append("`curate log` and `curate capture` append to your daily notes; nothing else is changed.")
     return lines
 
 
 def repository_of(root: Path, plan: InPlace) -> Path | None:
-    """Return the top of the git repository that a folder stands in, or None where it stands in none.
+    """Return the top of the git repository around a folder, or None if there is none.
 
     Raises:
-        UsageFault: the repository ignores what a memory must commit, or has it go through a filter.
+        UsageFault: the repository ignores or filters what a memory must commit.
         DetachedHead, GitFault: no commit can be made in it.
     """
     git = Git(root)
@@ -145,14 +151,14 @@ def repository_of(root: Path, plan: InPlace) -> Path | None:
     if git.ignored([SETTINGS]):
         raise UsageFault(
             f"The repository at {git.repository.top} ignores {root / SETTINGS}.",
-            "A memory needs git: change the ignore rules, or copy the notes, without --in-place.",
+            "A memory needs git. Change the ignore rules, or copy the notes without --in-place.",
         )
     _refuse_filters(git, [SETTINGS, f"{plan.names.home}/{BRIEFING}", *plan.logs, *plan.opted_in])
     return git.repository.top
 
 
 def _refuse_filters(git: Git, paths: Sequence[str]) -> None:
-    """Refuse a repository that encrypts or otherwise filters files: commits of a memory hold them as they stand."""
+    """Refuse a repository that encrypts or filters files: a memory commits them as they are."""
     answer = git.run(
         "check-attr", "-z", "--stdin", "filter", data=b"".join(os.fsencode(path) + b"\0" for path in paths)
     )
@@ -160,27 +166,27 @@ def _refuse_filters(git: Git, paths: Sequence[str]) -> None:
     for path, value in zip(fields[::3], fields[2::3], strict=False):
         if value not in {"unspecified", "unset"}:
             raise UsageFault(
-                f"The repository at {git.repository.top} has {path} go through the filter {value}.",
-                "Commits of a memory would hold it unfiltered: copy the notes, without --in-place.",
+                f"The repository at {git.repository.top} passes {path} through the filter {value}.",
+                "A memory would commit it unfiltered. Copy the notes without --in-place.",
             )
 
 
 def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> tuple[str, ...]:
-    """Make a memory of a folder, and commit it. No file that is there is touched.
+    """Turn a folder into a memory and commit it. Existing files are not touched.
 
-    From the moment at which curate.toml is there it is a memory, and what a broken start left out the next run adds.
+    The folder is a memory as soon as it has curate.toml; the next run adds what an interrupted start left out.
 
     Args:
-        plan: what plays which part.
+        plan: the plan.
         root: the folder.
-        settings: those it begins with: the zone that its curate.toml names, and who commits where git knows nobody.
+        settings: its first settings: the time zone, and the author of commits if git has none.
         now: the moment of the commit.
 
     Returns:
-        The files that hold a secret or something private, which were not committed.
+        The files that were not committed, because they hold a secret or something private.
 
     Raises:
-        UsageFault: curate.toml came to be there meanwhile.
+        UsageFault: curate.toml has appeared meanwhile.
         NotWritable: the disk refused.
         GitFault: git refused.
     """
@@ -190,10 +196,10 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> tup
         git.check()
     template = (resource("memory_template") / SETTINGS).read_text(encoding="utf-8")
     rows = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in plan.layout.items()]
-    head = "[layout]  # where the notes lie that were adopted in place; docs/adopting.md says what each key means"
+    head = "[layout]  # the notes that were adopted in place; docs/adopting.md explains each key"
     text = template.replace('timezone = "UTC"', f'timezone = "{settings.timezone}"').rstrip()
     if not create_file(root, SETTINGS, "\n".join([text, "", head, *rows, ""]).encode()):
-        raise UsageFault(f"{root / SETTINGS} is there already.", f"`curate init {root}` adds what it lacks.")
+        raise UsageFault(f"{root / SETTINGS} already exists.", f"`curate init {root}` adds what is missing.")
     layout, git = read_layout(root), Git(root)
     lay_down(root, resource("memory_template"), settings.timezone)
     with run_lock(root, "curate init"):

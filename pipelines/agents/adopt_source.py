@@ -1,6 +1,6 @@
-"""The folder that is to be adopted: what is found in it, which kind of notes it holds, and names they can stand under.
+"""The folder to adopt: what is in it, which kind of notes it holds, and portable names for them.
 
-It is read, and never written.
+It is only read, never written.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 LeftOut = tuple[str, str]
-"""The path of a file or folder that is not taken over, and why: the end of a sentence that begins with the path."""
+"""The path of a file or folder that is not adopted, and why: the rest of a sentence that starts with the path."""
 MAX_BYTES: Final = 64 * 1024 * 1024
 _NOTES: Final = (".md", ".txt")
 _ATTACHMENTS: Final = (".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp")
@@ -35,12 +35,12 @@ _WORKSPACE: Final = frozenset(
     {"SOUL.md", "USER.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md"}
 )
 _ENOUGH: Final = 2
-_LOOKED_FOR: Final = """It was looked for
+_LOOKED_FOR: Final = """A folder can be adopted if it has
   openclaw      memory/YYYY-MM-DD*.md, or two of SOUL.md, USER.md, IDENTITY.md, AGENTS.md, MEMORY.md and their like
-  basic-memory  notes most of which name a permalink in their front matter
+  basic-memory  notes, most of them with a permalink in their front matter
   obsidian      a folder .obsidian, or notes named YYYY-MM-DD.md
   claude-code   MEMORY.md, or memory/MEMORY.md beside sessions
-If it is one of these all the same, say so with --as KIND."""
+If it is one of these anyway, name the kind with --as KIND."""
 
 
 class Kind(StrEnum):
@@ -53,7 +53,7 @@ class Kind(StrEnum):
 
     @property
     def called(self) -> str:
-        """What a folder of this kind is called, with its article."""
+        """The name of a folder of this kind, with its article."""
         return _TITLES[self]
 
 
@@ -67,13 +67,13 @@ _TITLES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A folder as it was found.
+    """What was found in a folder.
 
     Args:
         root: the folder.
-        files: the bytes of each file that can be taken over, by its path, in order of paths.
-        permalinks: how many notes name a permalink in their front matter.
-        left_out: what cannot be taken over, in order of paths.
+        files: the size of each file that can be adopted, by path, in order of paths.
+        permalinks: how many notes have a permalink in their front matter.
+        left_out: what cannot be adopted, in order of paths.
     """
 
     root: Path
@@ -83,10 +83,10 @@ class Source:
 
 
 def read_source(root: Path) -> Source:
-    """Look at every file below a folder; links are not followed, and nothing hidden is looked into.
+    """Read a folder with everything below it, without following links or entering hidden folders.
 
     Raises:
-        BadFile: the folder itself cannot be listed, or holds too many files.
+        BadFile: the folder cannot be listed, or holds too many files.
     """
     found: dict[str, int] = {}
     left: list[LeftOut] = []
@@ -113,17 +113,17 @@ def read_source(root: Path) -> Source:
 
 
 def is_note(path: str) -> bool:
-    """Whether a file is Markdown, and no attachment."""
+    """Whether a file is Markdown rather than an attachment."""
     return path.lower().endswith(".md")
 
 
 def shown(path: str) -> str:
-    """Return a path as it can be printed: bytes that are no UTF-8, and line ends, become escapes."""
+    """Return a path for printing: line breaks and bytes that are not UTF-8 become escapes."""
     return escape_terminal_line(path)
 
 
 def note_text(root: Path, path: str) -> bytes:
-    """Return the bytes of a note that can be text of a memory.
+    """Return the bytes of a note.
 
     Raises:
         BadFile: it vanished, cannot be read, or is not UTF-8.
@@ -148,12 +148,12 @@ def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], s
         except OSError as error:
             why = f"cannot be listed: {(error.strerror or str(error)).lower()}"
             if not here:
-                raise BadFile(root, why, "Name a folder that you may read.") from None
+                raise BadFile(root, why, "Name a folder that you can read.") from None
             left.append((shown(here), why))
             continue
         seen += len(listed)
         if seen > files.MOST_FILES:
-            raise BadFile(root, too_many(files.MOST_FILES), "Name a folder that holds notes, or move what is none.")
+            raise BadFile(root, too_many(files.MOST_FILES), "Name a folder of notes, or move other files out of it.")
         for entry in listed:
             path = f"{here}/{entry.name}" if here else entry.name
             if entry.name.startswith("."):
@@ -165,24 +165,24 @@ def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], s
 
 
 def _unfit(entry: os.DirEntry[str], path: str) -> str:
-    """Return why a file cannot be taken over, as far as its name and kind tell; empty where it can."""
+    """Return why a file cannot be adopted, judged by name and type; empty if it can."""
     ending = path[path.rfind(".") :].lower() if "." in entry.name else ""
     if entry.is_symlink():
-        return "is a symbolic link, which is never followed"
+        return "is a symbolic link; links are not followed"
     if not entry.is_file(follow_symlinks=False):
-        return "is no regular file"
+        return "is not a regular file"
     if ending == ".jsonl":
-        return "may be a session: `curate capture` takes sessions in"
+        return "may be a session: `curate capture` captures sessions"
     if ending not in _NOTES + _ATTACHMENTS:
-        return "is neither a note, a PDF file nor an image"
+        return "is not a note, a PDF file or an image"
     return f"is larger than {MAX_BYTES >> 20} MB" if entry.stat(follow_symlinks=False).st_size > MAX_BYTES else ""
 
 
 def detect(source: Source) -> Kind:
-    """Return which kind of notes a folder holds. What is told apart most surely is looked for first.
+    """Return the kind of notes in a folder. The surest signs are checked first.
 
     Raises:
-        UsageFault: it is none of them; the sentence says what was looked for.
+        UsageFault: it is of no known kind; the sentence lists the signs.
     """
     notes = [path for path in source.files if is_note(path)]
     top = {path for path in notes if "/" not in path}
@@ -200,17 +200,17 @@ def detect(source: Source) -> Kind:
         return Kind.CLAUDE_CODE
     if any(map(named_day, notes)):
         return Kind.OBSIDIAN
-    raise UsageFault(f"{source.root} is no kind of memory that can be adopted.", _LOOKED_FOR)
+    raise UsageFault(f"{source.root} is not a kind of notes that can be adopted.", _LOOKED_FOR)
 
 
 def base_of(kind: Kind, source: Source) -> str:
-    """Return the folder in which the memory of that kind stands: empty for the top, else with `/` at its end."""
+    """Return the folder that holds the memory in a source of that kind: empty for the top, else with a final `/`."""
     inside = kind is Kind.CLAUDE_CODE and "MEMORY.md" not in source.files
     return "memory/" if inside and any(path.startswith("memory/") for path in source.files) else ""
 
 
 def portable_path(path: str) -> str:
-    """Return a path in which each name that could not stand on every disk, or in git, is replaced by its slug."""
+    """Return a path with each name that some disks, or git, would refuse replaced by its slug."""
     folders, _, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
     if not (can_stand(name) and can_stand(stem or name)):
@@ -219,12 +219,12 @@ def portable_path(path: str) -> str:
 
 
 def _slug(name: str) -> str:
-    """Return the slug of a name, without the bytes that are no text."""
+    """Return the slug of a name, without bytes that are not text."""
     return slug(name.encode(errors="replace").decode())
 
 
 def distinct_paths(wishes: Sequence[str]) -> list[str]:
-    """Return a path for each wish, in order, no two alike in any case of their letters; later ones are numbered."""
+    """Return a path for each wish, in order; paths that differ at most in case get a number."""
     wanted = {_key(wish) for wish in wishes}
     folders = {_key(wish[: slash.start()]) for wish in wishes for slash in re.finditer("/", wish)}
     taken: set[str] = set()

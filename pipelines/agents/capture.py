@@ -1,7 +1,7 @@
-"""Capturing sessions: transcripts are kept under Sessions, and what was said in them goes to the logs of its days.
+"""Capturing sessions: transcripts are kept under Sessions, and their turns go to the logs of their days.
 
-It takes no run lock: a session that ends during a night is captured at once. What a person deleted from a log stays
-deleted, because `State/sessions.jsonl` says how far each transcript was captured.
+Capture does not take the run lock, so a session that ends during a night is captured at once. What a person deleted
+from a log stays deleted, because `State/sessions.jsonl` records how far each transcript was captured.
 """
 
 from __future__ import annotations
@@ -45,46 +45,46 @@ if TYPE_CHECKING:
 
 
 LONGEST: Final = 4000
-"""Characters of a turn that a log takes; the transcript beside it has the rest."""
+"""Characters of a turn that go to the log; the transcript has the rest."""
 _NOWHERE: Final = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
 _NAME: Final = 40
 _SHOWN: Final = 8
 _MOST_NAMED: Final = 100  # sentences of a turn
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _MOST_ALIKE: Final = 40
-"""How many sessions that begin with the same words are compared with a new one."""
+"""How many sessions with the same beginning are compared with a new one."""
 _ENDS: Final = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-# Thematic breaks and the attributes of some Markdowns end an entry wherever they stand, and say nothing.
+# Thematic breaks and the attributes of some Markdown dialects end an entry anywhere, and carry no words.
 _STRUCTURE: Final = re.compile(r"\s*(?:([-*_=])(?:[ \t]*\1)*[ \t]*$|\{:)")
 _AFTER: Final = "- next\n- ```\n  code\n  ```\n- ~~~\n  code\n  ~~~\n- last\n"
 _FENCES: Final = ("```", "~~~")
-# A clock that is a little ahead is no reason to doubt a moment.
+# Clocks may be a little ahead.
 _AHEAD: Final = timedelta(hours=1)
 _PLACES: Final = {
     "claude-code": ("CLAUDE_CONFIG_DIR", ".claude", "projects"),
     "codex": ("CODEX_HOME", ".codex", "sessions"),
     "openclaw": ("OPENCLAW_STATE_DIR", ".openclaw", "agents"),
 }
-# What a subagent said comes back in its agent's own session.
+# A subagent's answer comes back in the session of its agent.
 _SUBAGENTS: Final = ("agent-", "subagents")
 _OTHERS: Final = {Role.ASSISTANT: "assistant", Role.USER: "program"}
 
 
 @dataclass(frozen=True, slots=True)
 class Captured:
-    """What became of one transcript.
+    """The result for one transcript.
 
     Args:
-        source: its path, as it was given.
-        session: its name, or empty where it holds no turn.
-        file: where it is kept, relative to the memory; empty where it is not.
+        source: its path, as given.
+        session: its name; empty if it has no turn.
+        file: where it is kept, relative to the memory; empty if it is not kept.
         turns: how many turns are new in the logs.
         owners: how many of them are sealed as the owner's.
-        days: the days whose logs they are in.
-        known: how many of its turns the logs had already.
-        faults: what of it could not be read, as parts of a sentence.
+        days: the days of the logs they went to.
+        known: how many turns the logs had already.
+        faults: what could not be read, as parts of a sentence.
         fault: why it was not captured at all, or empty.
-        redacted: how many of its lines held secrets, which are not in the copy.
+        redacted: how many of its lines held secrets; the copy does not have these.
     """
 
     source: str
@@ -99,7 +99,7 @@ class Captured:
     owners: int = 0
 
 
-def capture_sessions(  # noqa: PLR0913  what the command line and the settings say
+def capture_sessions(  # noqa: PLR0913  one for each option and setting
     root: Path,
     settings: Settings,
     now: datetime,
@@ -110,21 +110,21 @@ def capture_sessions(  # noqa: PLR0913  what the command line and the settings s
     headless: bool = False,
     tools: frozenset[str] = frozenset(),
 ) -> list[Captured]:
-    """Capture transcripts, one after the other; what is wrong with one costs no other.
+    """Capture transcripts one by one; a broken one does not stop the others.
 
     Args:
         root: the memory.
-        settings: its settings, which say how its days are cut.
-        now: the moment of the capture: nothing was said later.
+        settings: its settings, which say when its days begin.
+        now: the moment of the capture; no turn is later.
         paths: the transcripts.
-        project: the project of every session; empty for that of its working directory.
-        since: the first day whose turns are wanted, `YYYY-MM-DD`; empty for all.
-        headless: whether what a program sent is the owner's, as the user's settings say.
-        tools: tools, and servers of tools, that bring nothing from outside, as the user's settings say.
+        project: the project of every session; empty to go by its working directory.
+        since: skip turns before this day, `YYYY-MM-DD`; empty for all.
+        headless: whether prompts that a program sent count as the owner's.
+        tools: tools, and tool servers, that bring in nothing from outside.
 
     Raises:
         NotWritable: the disk refused.
-        LockHeld: another capture does not end.
+        LockHeld: another capture does not finish.
     """
     capture = _Capture(root, settings, now, project, since, headless=headless)
     capture.tools = tools
@@ -142,7 +142,7 @@ def capture_sessions(  # noqa: PLR0913  what the command line and the settings s
 
 
 class _Capture:
-    """Captures transcripts of any number of sessions, as the command line says."""
+    """Captures the transcripts of any number of sessions."""
 
     def __init__(
         self, root: Path, settings: Settings, now: datetime, project: str, since: str, *, headless: bool
@@ -164,7 +164,7 @@ class _Capture:
         kept = self._known.get(head) or Kept("", head, 0, "")
         before = self.cleaner.redacted
         found = self._read(path, source, kept)
-        if found is None:  # it was written anew, so that its lines are no longer those that were captured
+        if found is None:  # it was rewritten: its lines are no longer the captured ones
             source.seek(0)
             found = self._read(path, source, replace(kept, file="", lines=0))
         if found is None:
@@ -172,7 +172,7 @@ class _Capture:
         return replace(found, redacted=self.cleaner.redacted - before)
 
     def _read(self, path: Path, source: IO[bytes], kept: Kept) -> Captured | None:
-        """Read a transcript; None where its beginning is not what was captured before."""
+        """Read a transcript; None if it no longer begins with what was captured before."""
         turns = _Turns(self, path, kept, self._replayed(source, kept))
         with recording(self.root, source, self.cleaner.record, kept.lines) as (recorder, copy), turns.spool:
             transcript = Transcript(recorder, self.days.zone, Acts(self.headless), turns.outside)
@@ -186,7 +186,7 @@ class _Capture:
             if recorder.known_digest != kept.digest and kept.lines:
                 return None
             if not session or not copied:
-                return Captured(str(path), faults=faults, fault="holds no turn of a person or an agent")
+                return Captured(str(path), faults=faults, fault="has no turn of a person or an agent")
             if recorder.lines > kept.lines or not at(self.root, session.file).exists():
                 keep(self.root, copy, session.file)
             days = turns.spool.append(lambda log: heading_above(session, log))
@@ -198,9 +198,9 @@ class _Capture:
         )
 
     def _replayed(self, source: IO[bytes], kept: Kept) -> int:
-        """Return the line up to which a transcript repeats a session that was captured: one that goes on copies it.
+        """Return the line up to which a transcript repeats a captured session: a resumed one starts with a copy.
 
-        The same words are no copy by themselves: the records' ids are the same, or the answer is, too.
+        The same words alone do not make a copy: the ids of the records, or the answer, must be the same too.
         """
         begins = "" if kept.lines else next((ident for _, _, ident in self._spoken(source)), "")
         alike = [one for one in self._known.values() if begins and one.first == begins]
@@ -218,7 +218,7 @@ class _Capture:
         return replayed
 
     def _spoken(self, file: IO[bytes]) -> Iterator[tuple[int, bool, str]]:
-        """Yield each turn's line, whether it has an id, and its identity."""
+        """Yield the line of each turn, whether it has an id, and its identity."""
         for turn in Transcript(file, self.days.zone, Acts(self.headless), Outside(hears=False)):
             if not turn.subagent:
                 told = replace(turn, text=self.cleaner.words(turn.text))
@@ -227,14 +227,14 @@ class _Capture:
     def project_of(self, turn: Turn) -> tuple[str, tuple[str, ...]]:
         """Return the project of a turn's session, and the keys of its repository.
 
-        A repository keeps the name by which the memory knows it, on whatever machine that was; at first it has that of
-        its folder where a project is called so, or of its remote.
+        A repository keeps the name by which the memory knows it, on any machine. The first name is that of its folder
+        if a project has that name, else that of its remote.
         """
         place = turn.cwd, turn.remote
         if not self.project and place not in self._projects:
             main, remote = repository_of(turn.cwd) or (None, remote_in(turn.remote))
             folder = replace(turn, cwd=str(main or turn.cwd)).project
-            if not folder:  # somebody's home is no project
+            if not folder:  # a home folder is not a project
                 main, remote, folder = None, "", turn.project
             known = {key: one.project for one in self._known.values() for key in one.repository}
             keys, name = list[str](), ""
@@ -249,13 +249,13 @@ class _Capture:
 
 
 class _Turns:
-    """The turns of one transcript on their way to the logs of their days, as far as no log has them.
+    """The turns of one transcript that no log has yet, on their way to the logs of their days.
 
     Args:
         capture: how sessions are captured.
         path: the transcript.
         kept: how far it was captured before.
-        replayed: the last of the lines that repeat another session.
+        replayed: the last line that repeats another session.
     """
 
     def __init__(self, capture: _Capture, path: Path, kept: Kept, replayed: int) -> None:
@@ -271,7 +271,7 @@ class _Turns:
         self.new = self.known = self.owners = 0
 
     def add(self, turn: Turn) -> None:
-        """Take a turn; a subagent's are its agent's business, and come back as what that says."""
+        """Add a turn; those of subagents are skipped, because their agent reports what they found."""
         if turn.subagent:
             return
         capture = self._capture
@@ -291,7 +291,7 @@ class _Turns:
         if day < capture.since:
             return
         after, marks = self._logs[day]
-        is_again = bool(turn.record) and identity in self._seen  # a compaction may write a turn anew
+        is_again = bool(turn.record) and identity in self._seen  # a compaction may repeat a turn
         self._seen.add(identity)
         if is_again or turn.line <= max(after, self._kept.lines, self._replayed) or mark_of(turn) in marks:
             self.known += 1
@@ -301,9 +301,9 @@ class _Turns:
         self.owners += bool(turn.act)
 
     def _moment(self, turn: Turn) -> datetime:
-        """Return when a turn was said, in the memory's zone; one without a moment was said when the one before was.
+        """Return when a turn was said, in the memory's zone; a turn without a time has that of the turn before it.
 
-        What comes before any moment was said when the session began, as its first record tells, or its file's name.
+        Turns before the first time have that of the session's start, from its first record or the name of its file.
         """
         now = self._capture.now
         told = next((one for one in (turn.time, self._last, turn.begun) if one and one <= now + _AHEAD), None)
@@ -315,14 +315,14 @@ class _Turns:
         return min(self._last.astimezone(now.tzinfo), now)
 
     def _free_file(self, name: str) -> str:
-        """Return where a transcript that was never captured is to be kept: where no other one is."""
+        """Return a free place for a transcript that was never captured."""
         number = 1
         while True:
             file = f"{name}{'' if number == 1 else f'-{number}'}.jsonl"
             place = at(self._capture.root, file)
             if not place.exists():
                 return file
-            if not self._kept.digest:  # a capture that was killed may have kept it and not said so
+            if not self._kept.digest:  # a killed capture may have kept the file without recording it
                 with place.open("rb") as there:
                     if head_of(there) == self._kept.head:
                         return file
@@ -330,11 +330,11 @@ class _Turns:
 
 
 def sessions_folder(agent: str, environ: Mapping[str, str]) -> Path:
-    """Return the folder below which an agent keeps its sessions.
+    """Return the folder where an agent keeps its sessions.
 
     Args:
         agent: claude-code, codex or openclaw.
-        environ: the environment, which may say that its folder is elsewhere.
+        environ: the environment, which may name another folder.
     """
     variable, folder, below = _PLACES[agent]
     home = Path(environ.get("HOME") or "~").expanduser()
@@ -342,16 +342,14 @@ def sessions_folder(agent: str, environ: Mapping[str, str]) -> Path:
 
 
 def transcripts_below(folder: Path) -> list[Path]:
-    """Return the transcripts anywhere below a folder, the one that was begun first in front; subagents' are none.
+    """Return the transcripts below a folder, oldest first, without those of subagents.
 
     Raises:
-        BadFile: more files than a memory may have end as transcripts do.
+        BadFile: the folder holds more `.jsonl` files than a memory may have.
     """
     listed = list(islice(folder.rglob("*.jsonl"), files.MOST_FILES + 1))
     if len(listed) > files.MOST_FILES:
-        raise BadFile(
-            folder, files.too_many(files.MOST_FILES), "Name the transcripts that are meant, or a folder in it."
-        )
+        raise BadFile(folder, files.too_many(files.MOST_FILES), "Name the transcripts you mean, or a subfolder.")
     found = [
         path
         for path in listed
@@ -365,7 +363,7 @@ def transcripts_below(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What the heading of a session's lines says, and where its transcript is kept."""
+    """What the heading above a session's lines says, and where its transcript is kept."""
 
     name: str
     tool: str
@@ -375,22 +373,22 @@ class Session:
 
     @property
     def heading(self) -> str:
-        """The heading, without its number signs."""
+        """The heading, without the `##`."""
         return ", ".join(part for part in (f"Session {self.name[:_SHOWN]}", self.tool, self.project) if part)
 
 
 def session_name(ident: str) -> str:
-    """Return a session's id as headings and file names have it: letters, digits and dashes, at most 40."""
+    """Return a session's id as used in headings and file names: letters, digits and dashes, at most 40."""
     return "-".join(re.findall(r"[A-Za-z0-9]+", ident))[:_NAME] or "unnamed"
 
 
 def _as_project(name: str) -> str:
-    """Return a folder's name as that of a project; empty where it names nothing in particular."""
+    """Return a folder's name as a project name; empty for generic names such as `src`."""
     return "" if name.casefold() in _NOWHERE else name.replace("[", "(").replace("]", ")")[:80].strip()
 
 
 def heading_above(session: Session, log: str) -> str:
-    """Return what stands above a session's lines in a log: nothing where its own heading is the log's last."""
+    """Return the heading to write above a session's lines; empty if the log's last heading is already its own."""
     at = log.rfind("\n## ")
     last = log[at + 4 :].partition("\n")[0].strip() if at >= 0 else ""
     gap = "" if not log or log.endswith("\n\n") else "\n"
@@ -398,23 +396,23 @@ def heading_above(session: Session, log: str) -> str:
 
 
 def identity_of(turn: Turn) -> str:
-    """Return a hash by which a turn is known in a session that goes on from its own: of id, role and words."""
+    """Return a hash of id, role and words, which identifies a turn in a session that continues its own."""
     return hashlib.sha256(f"{turn.record}\x1f{turn.role}\x1f{turn.text}".encode(errors="replace")).hexdigest()[:16]
 
 
 def mark_of(turn: Turn) -> str:
-    """Return a hash of moment, role and words, by which the same turn is known in another transcript."""
+    """Return a hash of time, role and words, which identifies the same turn in another transcript."""
     text = f"{turn.time.timestamp() if turn.time else turn.line}\x1f{turn.role}\x1f{turn.text}"
     return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:8]
 
 
 def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Seals, outside: Outside) -> str:
-    """Return the lines of a turn as a log has them; what the owner did is labelled with the act, and sealed.
+    """Return the log lines of a turn; the owner's acts are labelled and sealed.
 
-    What an agent said after outside text says so, with the numbers of the sentences that repeat it.
+    If outside text came before an agent's turn, the mark says so and lists the sentences that repeat that text.
 
-    A turn's words are somebody's text and never structure: they stand under their item, four blanks in, where no
-    heading, project line or comment of theirs means anything to whoever reads the log.
+    A turn's words are text, never structure: they are indented by four spaces below their item, where no heading,
+    project line or comment among them has a meaning.
 
     Args:
         session: the turn's session.
@@ -422,7 +420,7 @@ def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Se
         moment: when it was said, in the memory's zone.
         day: the memory's day of that moment.
         seals: makes the seal.
-        outside: the outside text that had come before.
+        outside: the outside text that came before.
     """
     first, *more = _words(turn.text.lstrip("# ") if turn.act is Act.PLANNED else turn.text)
     project = f"[project: {session.project}] " if session.project else ""
@@ -442,10 +440,10 @@ def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Se
 
 
 def _words(text: str) -> list[str]:
-    """Return a turn's lines, none of them blank; comment marks are broken, and so are fences that nothing closes."""
+    """Return a turn's lines without blank ones; comment marks and unclosed fences are defused."""
     left_out = len(text) - LONGEST
     if left_out > LONGEST // 10:
-        text = f"{text[:LONGEST].rstrip()}\n… ({left_out:,} characters more in the transcript)"
+        text = f"{text[:LONGEST].rstrip()}\n… ({left_out:,} more characters in the transcript)"
     text = text.replace("<!--", "&lt;!--").replace("-->", "--&gt;")
     lines = [line.rstrip() for line in _ENDS.split(text) if line.strip() and not _STRUCTURE.match(line)]
     lines = lines if _stands_alone(lines) else [line.replace("```", "'''").replace("~~~", "'''") for line in lines]
@@ -453,7 +451,7 @@ def _words(text: str) -> list[str]:
 
 
 def _stands_alone(lines: list[str]) -> bool:
-    """Whether no fence of a turn reaches into what is said after it, as whoever reads the log sees it."""
+    """Whether every code fence of a turn ends within it, as a reader of the log sees it."""
     if not any(mark in line for line in lines for mark in _FENCES):
         return True
     text = "".join(f"    {line}\n" for line in lines)

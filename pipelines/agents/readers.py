@@ -1,4 +1,4 @@
-"""Who reads the logs, in the user's own settings: what `curate models use` and `curate install` write there."""
+"""Which models read the logs: what `curate models use` and `curate install` write into the user's settings."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 
 def reader_edit(file: Path, names: Sequence[str], by: str = "") -> Edit:
-    """Return the edit that names who reads, in order; all else in the settings stays.
+    """Return the edit that names the providers that read, in order; all other settings stay.
 
-    Programs are named by their paths, too, since what starts a night has another PATH.
+    Programs are written with their paths, because nights run with another PATH.
 
     Args:
         file: the user's settings.
         names: the providers.
-        by: who writes it, as a comment by which it is known again; empty for a person.
+        by: a comment that marks what was written, so that it can be removed later; empty for a person's own choice.
     """
     return Edit(file, partial(edit_toml, change=partial(_name, names=names, by=by)))
 
 
 def reader_removal(file: Path, name: str, by: str) -> Edit:
-    """Return the edit that takes out what `reader_edit` wrote by the same `by`, as long as nobody changed it."""
+    """Return the edit that removes what `reader_edit` wrote with the same `by`, unless somebody changed it."""
     return Edit(file, partial(edit_toml, change=partial(_forget, name=name, by=by)))
 
 

@@ -1,7 +1,6 @@
-"""The targets that run every night: what they share, how a program of the system is asked, and systemd's units.
+"""The targets that run every night: what they share, how system programs are called, and systemd's units.
 
-Their files are those of deploy/ with a person's own paths and time filled in, so that what is installed is what can be
-read there.
+The installed files are those in deploy/ with a person's own paths and time filled in.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 
 _USUAL: Final = "02:00"
-"""When nights begin where nobody says: the day's log is closed, and few people work."""
+"""When nights begin by default: the day's log is closed, and few people work."""
 _SECONDS: Final = 20.0
 _NOT_RUN: Final = 127
 _TIMED_OUT: Final = 124
@@ -42,7 +41,7 @@ _EXAMPLE_PATHS: Final = '"-%h/memory" "-%h/.cache/memcurate" "-%h/.claude" "-%h/
 _CALENDAR: Final = re.compile(r"^OnCalendar=\*-\*-\* (\d{2}:\d{2}):00(?: (\S+))?$", re.MULTILINE)
 _WALLS: Final = re.compile(r"^# BEGIN walls\n.*?^# END walls\n", re.MULTILINE | re.DOTALL)
 _GLOB: Final = re.compile(r"([*?\[\\])")
-_NOT_STARTED: Final = range(200, 256)  # exit codes by which systemd says what of a service it could not set up
+_NOT_STARTED: Final = range(200, 256)  # exit codes with which systemd says that it could not set up a service
 _KERNEL: Final = (
     ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
     ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
@@ -52,15 +51,15 @@ _KERNEL: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What of a target is installed.
+    """An installed nightly run.
 
     Args:
-        target: its name.
-        place: where it stands.
-        time: when its nights begin, `HH:MM`, or empty where that cannot be read.
+        target: the name of its target.
+        place: where it is installed.
+        time: when its nights begin, `HH:MM`, or empty if that cannot be read.
         zone: the time zone of that, or empty for the machine's.
-        ours: whether it is for the memory that was asked about.
-        enabled: whether it is in force, or None where that cannot be told.
+        ours: whether it is for the memory in question.
+        enabled: whether it is active, or None if that cannot be known.
     """
 
     target: str
@@ -73,7 +72,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a program came to: its exit code, and what it said on its two streams."""
+    """The result of a program: its exit code and its two output streams."""
 
     code: int
     out: str
@@ -81,13 +80,13 @@ class Answer:
 
     @property
     def why(self) -> str:
-        """The last line that it complained with."""
+        """The last line of its complaint."""
         lines = [line for line in self.error.splitlines() if line.strip()]
-        return lines[-1].strip() if lines else f"it ended with exit code {self.code} and said nothing"
+        return lines[-1].strip() if lines else f"it failed with exit code {self.code} and no message"
 
 
 def call(words: Sequence[str], data: str = "") -> Answer:
-    """Run a program of the system to its end, within seconds, and return what it came to."""
+    """Run a system program with a timeout, and return the result."""
     program, name = shutil.which(words[0]), f"the program `{words[0]}`"
     if program is None:
         return Answer(_NOT_RUN, "", f"{name} was not found")
@@ -101,15 +100,15 @@ def call(words: Sequence[str], data: str = "") -> Answer:
             timeout=_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return Answer(_TIMED_OUT, "", f"{name} did not end within {_SECONDS:.0f} seconds")
+        return Answer(_TIMED_OUT, "", f"{name} did not finish within {_SECONDS:.0f} seconds")
     except OSError as fault:
-        return Answer(_NOT_RUN, "", f"{name} cannot be run: {(fault.strerror or str(fault)).lower()}")
+        return Answer(_NOT_RUN, "", f"{name} cannot be started: {(fault.strerror or str(fault)).lower()}")
     out, error = (part.decode(errors="surrogateescape") for part in (done.stdout, done.stderr))
     return Answer(done.returncode, out, error)
 
 
 def keys_file(home: Path) -> Path:
-    """Return the file of the environment that nights get, where keys of models stand."""
+    """Return the file with the environment of nights, which holds the keys of models."""
     return _xdg_folder("XDG_CONFIG_HOME", home / ".config") / "memcurate/environment"
 
 
@@ -119,16 +118,16 @@ def _xdg_folder(variable: str, usual: Path) -> Path:
 
 
 def night_time(asked: Asked, found: Found | None) -> str:
-    """Return when the nights begin: as was asked for, else as what is installed says, else at the usual time."""
+    """Return when nights begin: the time asked for, else the installed one, else the default."""
     return asked.time or (found.time if found else "") or _USUAL
 
 
 def unknown_at_night(home: Path) -> list[str]:
-    """Return a sentence that names what the shell sets and nights would not know; none where they know all.
+    """Return a sentence that names the variables that the shell sets and nights would lack, if there are any.
 
-    A key that only the shell has is the quiet way to nights without a model. Its value is not looked at.
+    A key that only the shell has quietly leads to nights without a model. Values are not read.
     """
-    from pipelines.user_settings import KEY_VARIABLES  # noqa: PLC0415  the user's settings are for this alone
+    from pipelines.user_settings import KEY_VARIABLES  # noqa: PLC0415  only this needs the user's settings
 
     file = keys_file(home)
     try:
@@ -139,12 +138,12 @@ def unknown_at_night(home: Path) -> list[str]:
     names = ("CURATE_CONFIG", "XDG_CONFIG_HOME", VOYAGE_KEY, *chain.from_iterable(KEY_VARIABLES.values()), *logins)
     unknown = [name for name in dict.fromkeys(names) if os.environ.get(name, "").strip() and name not in known]
     return unknown and [
-        f"Nights do not know what your shell sets: write {', '.join(unknown)} into {file}, a line NAME=value each."
+        f"Nights do not see your shell's variables. Put {', '.join(unknown)} into {file}, one line NAME=value for each."
     ]
 
 
 def search_path() -> str:
-    """Return the PATH of a night: git's folder, and the usual ones."""
+    """Return the PATH of nights: git's folder and the usual ones."""
     usual = ["/usr/local/bin", "/usr/bin", "/bin"]
     git = shutil.which("git")
     folder = str(Path(git).parent) if git else ""
@@ -152,10 +151,10 @@ def search_path() -> str:
 
 
 def plan_systemd(asked: Asked, *, adding: bool) -> Plan:
-    """Return what to do to have the units and the timer in force, or to have none of them any more.
+    """Return the plan that installs the units and starts the timer, or removes them.
 
     Raises:
-        UsageFault: no such time, or a path that cannot stand in a unit.
+        UsageFault: the time is invalid, or a path cannot be written in a unit.
     """
     folder = _units_folder(asked.home)
     reload = (*_SYSTEMCTL, "daemon-reload")
@@ -164,17 +163,17 @@ def plan_systemd(asked: Asked, *, adding: bool) -> Plan:
         return Plan(edits, before=((*_SYSTEMCTL, "disable", "--now", TIMER),), after=(reload,))
     walls = has_user_namespaces() and walls_stand()
     edits = tuple(whole_file(folder / name, text) for name, text in units(asked, walls=walls).items())
-    notes = ["A user's timers stop at logout: say `loginctl enable-linger` once where you are not always logged in."]
+    notes = ["User timers stop when you log out. Run `loginctl enable-linger` once to keep them going."]
     if not walls:
         notes.append(
-            "No walls stand here for your services (user namespaces), so the walls of memcurate.service are left out."
+            "This machine cannot sandbox user services (no user namespaces): memcurate.service runs unsandboxed."
         )
     notes += unknown_at_night(asked.home)
     return Plan(edits, tuple(notes), after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
 
 
 def found_in_systemd(asked: Asked) -> Found | None:
-    """Return what stands among the person's units."""
+    """Return what is installed among the person's units."""
     folder = _units_folder(asked.home)
     timer = folder / TIMER
     try:
@@ -188,16 +187,16 @@ def found_in_systemd(asked: Asked) -> Found | None:
 
 
 def units(asked: Asked, *, walls: bool) -> dict[str, str]:
-    """Return name → text of the units.
+    """Return the text of each unit by name.
 
     Raises:
-        UsageFault: no such time, or a path that cannot stand in a unit.
+        UsageFault: the time is invalid, or a path cannot be written in a unit.
     """
     time = night_time(asked, found_in_systemd(asked))
     clock(time)
-    # A bare colon before the program: what looks like a variable in a path is none.
+    # With a colon before the program, systemd leaves `$` in paths alone.
     words = asked.program.words
-    if set(words[0]) & set("\"'\\"):  # systemd refuses a program whose path holds a quote or a backslash
+    if set(words[0]) & set("\"'\\"):  # systemd refuses quotes and backslashes in the path of a program
         words = ("/bin/sh", "-c", 'exec "$@"', "sh", *words)
     program = ":" + " ".join(_quoted(printable_path(word)) for word in words)
     memory = _quoted(printable_path(asked.program.root))
@@ -218,7 +217,7 @@ def units(asked: Asked, *, walls: bool) -> dict[str, str]:
 
 
 def has_user_namespaces() -> bool:
-    """Whether the kernel lets a user's services have user namespaces, which their walls stand on."""
+    """Whether the kernel allows user namespaces, which the sandbox of a user's service needs."""
     for path, value in _KERNEL:
         with contextlib.suppress(OSError, ValueError):
             if Path(path).read_text(encoding="ascii").strip() == value:
@@ -227,9 +226,9 @@ def has_user_namespaces() -> bool:
 
 
 def walls_stand() -> bool:
-    """Whether a service that does nothing starts within the walls; also where nothing here can say so.
+    """Whether a service that does nothing starts in the sandbox; True also if this cannot be tried.
 
-    What a kernel and its policies allow a user's services is told by no setting alone, so it is tried.
+    No single setting says what a kernel and its policies allow a user's services, so it is tried.
     """
     inside = _WALLS.search(fill(SERVICE, {}))
     lines = inside[0].splitlines() if inside else []
@@ -240,13 +239,13 @@ def walls_stand() -> bool:
 
 
 def _quoted(text: str) -> str:
-    """Return a word as systemd reads it in a list of words, with what it takes for a specifier doubled."""
+    """Return a word quoted for systemd, with `%` doubled."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'
 
 
 def _written(asked: Asked) -> Iterable[Path]:
-    """Return the folders that a night writes: the memory, its repository, the models' cache, and the agents' logins."""
+    """Return the folders that a night writes: the memory, its repository, the models' cache, the agents' logins."""
     root = asked.program.root.resolve()
     folders = [root]
     with contextlib.suppress(GitFault):  # there may be no repository yet
@@ -262,20 +261,20 @@ def _units_folder(home: Path) -> Path:
 
 
 def whole_file(path: Path, text: str) -> Edit:
-    """Return the edit that gives a file this text whatever it held; an empty one removes the file."""
+    """Return the edit that replaces the text of a file; an empty text removes the file."""
     return Edit(path, lambda _: text)
 
 
 def fill(name: str, slots: Mapping[str, str]) -> str:
-    """Return a file of deploy/ with what stands there as an example replaced; all else stays, reasons included.
+    """Return a file of deploy/ with its examples replaced; everything else stays, comments included.
 
     Args:
         name: the file.
-        slots: the example, which must be in the file → what to write in its place, quoted as the file wants it.
+        slots: each example, which must be in the file → its replacement, quoted as the file wants it.
 
     Raises:
-        BadFile: the installation lacks the file.
-        LookupError: the file lacks an example.
+        BadFile: the file is missing from the installation.
+        LookupError: an example is missing from the file.
     """
     text = (resource("deploy") / name).read_text(encoding="utf-8")
     if missing := [example for example in slots if example not in text]:
@@ -285,26 +284,24 @@ def fill(name: str, slots: Mapping[str, str]) -> str:
 
 
 def clock(text: str) -> tuple[int, int]:
-    """Return hour and minute of a time of day.
+    """Return the hour and minute of a time of day.
 
     Raises:
-        UsageFault: it is none.
+        UsageFault: it is not a time of day.
     """
     found = re.fullmatch(r"([01]\d|2[0-3]):([0-5]\d)", text, re.ASCII)
     if not found:
-        raise UsageFault(f"--time {text} is no time of day.", "Write it like 02:00 or 23:30.")
+        raise UsageFault(f"--time {text} is not a time of day.", "Write it like 02:00 or 23:30.")
     return int(found[1]), int(found[2])
 
 
 def printable_path(path: Path | str) -> str:
-    """Return a path as text, where a file of settings can hold it.
+    """Return a path as text for a settings file.
 
     Raises:
-        UsageFault: it holds a line end or another character that no such file can hold.
+        UsageFault: it contains a line break or another character that such a file cannot hold.
     """
     text = str(path)
     if not text.isprintable():
-        raise UsageFault(
-            f"The path {text!r} holds a character that cannot stand in a file of a scheduler.", "Rename it."
-        )
+        raise UsageFault(f"The path {text!r} contains a character that a scheduler's file cannot hold.", "Rename it.")
     return text

@@ -1,4 +1,4 @@
-"""Nights by cron, some lines of the crontab, and by launchd, a property list; what of a plan is no file."""
+"""Nights by cron (lines in the crontab) and by launchd (a property list), and the commands that plans run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 BEGIN: Final = "# memcurate:begin\n"
 END: Final = "# memcurate:end\n"
-_LONGEST: Final = 990  # bytes of a line; the oldest cron that is in use cuts at 1000
+_LONGEST: Final = 990  # bytes of a line; the oldest cron in use cuts at 1000
 _EXAMPLE_KEYS: Final = '"$HOME/.config/memcurate/environment"'
 _EXAMPLE_PATH: Final = "PATH=/usr/local/bin:/usr/bin:/bin"
 _EXAMPLE_PROGRAM: Final = '"$HOME/.local/bin/curate"'
@@ -49,7 +49,7 @@ _MEMORY_AT: Final = 4
 
 
 def crontab_change(plan: Plan) -> tuple[str, str] | None:
-    """Return the person's crontab before and after a plan, or None where nothing changes.
+    """Return the person's crontab before and after a plan, or None if nothing changes.
 
     Raises:
         CurateError: the crontab cannot be read or understood.
@@ -62,7 +62,7 @@ def crontab_change(plan: Plan) -> tuple[str, str] | None:
 
 
 def run_in_order(commands: Iterable[Sequence[str]]) -> list[str]:
-    """Run commands, and return those that did not work as a shell reads them, each with why as a comment."""
+    """Run commands; return those that failed, quoted for a shell, each with the reason as a comment."""
     left = []
     for words in commands:
         answer = call(words)
@@ -81,32 +81,32 @@ def found_nights(asked: Asked) -> list[Found]:
 
 
 class CrontabRefused(CurateError):
-    """Raised when the crontab cannot be read or written; it is as it was."""
+    """Raised when the crontab cannot be read or written; it is unchanged."""
 
     def __init__(self, what: str, why: str) -> None:
-        advice = "See that `crontab -l` works for you, or use `curate install systemd` or `curate schedule`."
+        advice = "Make sure that `crontab -l` works, or use `curate install systemd` or `curate schedule`."
         super().__init__(f"Your crontab could not be {what}: {why}.", advice)
 
 
 def plan_cron(asked: Asked, *, adding: bool) -> Plan:
-    """Return what to do to have a line in the crontab, or to have none any more.
+    """Return the plan that adds the line to the crontab, or removes it.
 
     Raises:
         CurateError: the crontab cannot be read, or the paths are too long for cron.
-        UsageFault: no such time, or a path that cannot stand in a crontab.
+        UsageFault: the time is invalid, or a path cannot be written in a crontab.
     """
     if not adding:
         return Plan((), crontab=without_block)
     time = night_time(asked, found_in_cron(asked))
-    notes = ["cron does not make up for a night when the machine was off; the next run reads all that is pending."]
+    notes = ["cron skips nights when the machine is off; the next run reads everything that is pending."]
     if asked.zone:
-        notes.append(f"cron's {time} is the machine's; this memory's days are cut in {asked.zone}.")
+        notes.append(f"cron's {time} is in the machine's time zone; this memory's days begin in {asked.zone}.")
     notes += unknown_at_night(asked.home)
     return Plan((), tuple(notes), crontab=partial(with_block, block=block(asked, time)))
 
 
 def found_in_cron(asked: Asked) -> Found | None:
-    """Return what stands in the crontab.
+    """Return what is installed in the crontab.
 
     Raises:
         CurateError: the crontab cannot be read.
@@ -121,11 +121,11 @@ def found_in_cron(asked: Asked) -> Found | None:
 
 
 def block(asked: Asked, time: str) -> str:
-    """Return the lines with their marks.
+    """Return the lines for the crontab, with their marks.
 
     Raises:
         CurateError: the paths are too long for cron.
-        UsageFault: no such time, or a path that cannot stand in a crontab.
+        UsageFault: the time is invalid, or a path cannot be written in a crontab.
     """
     hour, minute = clock(time)
     slots = {
@@ -137,12 +137,12 @@ def block(asked: Asked, time: str) -> str:
     }
     lines = fill("crontab", slots).partition(BEGIN)[2].partition(END)[0]
     if max(len(line.encode()) for line in lines.splitlines()) > _LONGEST:
-        raise CurateError("The paths are too long for a line of a crontab.", "Use `curate install systemd`.")
+        raise CurateError("The paths are too long for a line in a crontab.", "Use `curate install systemd`.")
     return BEGIN + lines + END
 
 
 def with_block(text: str, block: str) -> str:
-    """Return a crontab with the block: in the place of an older one, else at the end."""
+    """Return a crontab with the block, which replaces an older one or goes to the end."""
     if (place := _place(text)) is not None:
         return text[: place[0]] + block + text[place[1] :]
     return text + ("\n" if text and not text.endswith("\n") else "") + block
@@ -154,7 +154,7 @@ def without_block(text: str) -> str:
 
 
 def read_crontab() -> str:
-    """Return the person's crontab; empty where there is none.
+    """Return the person's crontab, or an empty text if there is none.
 
     Raises:
         CurateError: it cannot be read.
@@ -171,7 +171,7 @@ def write_crontab(text: str) -> None:
     """Replace the person's crontab; an empty one is removed.
 
     Raises:
-        CurateError: it was refused, and is as it was.
+        CurateError: it was refused; the crontab is unchanged.
     """
     answer = call(("crontab", "-"), text) if text else call(("crontab", "-r"))
     if answer.code:
@@ -182,20 +182,20 @@ def _place(text: str) -> tuple[int, int] | None:
     try:
         return place_of_block(text, BEGIN, END)
     except CannotEdit:
-        why = "its marks of memcurate are not one beginning and one end after it"
+        why = "it needs exactly one `# memcurate:begin` and one `# memcurate:end` after it"
         raise CrontabRefused("understood", why) from None
 
 
 def _quoted(text: str) -> str:
-    """Return a word as a shell reads it, in a line of which cron takes a bare `%` for a line end."""
+    """Return a word quoted for a shell and for cron, which reads a bare `%` as a line break."""
     return shlex.quote(text).replace("%", r"\%")
 
 
 def plan_launchd(asked: Asked, *, adding: bool) -> Plan:
-    """Return what to do to have launchd start a run every night, or to have none any more.
+    """Return the plan that makes launchd start a run every night, or removes that.
 
     Raises:
-        UsageFault: no such time, or a path that cannot stand in a property list.
+        UsageFault: the time is invalid, or a path cannot be written in a property list.
     """
     file = asked.home / _PLACE
     domain = f"gui/{os.getuid()}"
@@ -203,16 +203,16 @@ def plan_launchd(asked: Asked, *, adding: bool) -> Plan:
     if not adding:
         return Plan((whole_file(file, ""),), before=(remove,))
     edit = whole_file(file, property_list(asked))
-    notes = ["A Mac that slept makes up for the night when it wakes; one that was off curates the next night."]
+    notes = ["A Mac that was asleep runs when it wakes; one that was off runs the next night."]
     if asked.zone:
-        notes.append(f"launchd's time is the machine's; this memory's days are cut in {asked.zone}.")
+        notes.append(f"launchd's time is in the machine's time zone; this memory's days begin in {asked.zone}.")
     notes += unknown_at_night(asked.home)
     known = (remove,) if file.exists() else ()
     return Plan((edit,), tuple(notes), before=known, after=(("launchctl", "bootstrap", domain, str(file)),))
 
 
 def found_in_launchd(asked: Asked) -> Found | None:
-    """Return what stands among the person's agents."""
+    """Return what is installed among the person's launch agents."""
     file = asked.home / _PLACE
     try:
         raw = plistlib.loads(file.read_bytes())
@@ -230,7 +230,7 @@ def property_list(asked: Asked) -> str:
     """Return the text of the property list.
 
     Raises:
-        UsageFault: no such time, or a path that cannot stand in it.
+        UsageFault: the time is invalid, or a path cannot be written in it.
     """
     hour, minute = clock(night_time(asked, found_in_launchd(asked)))
     return fill(

@@ -1,8 +1,8 @@
-"""A server of tools over standard input and output, as the Model Context Protocol has it: JSON-RPC, one message a line.
+"""A tool server of the Model Context Protocol over standard input and output: JSON-RPC, one message on each line.
 
-A session asks its servers for their tools when it begins and waits a second at most, so nothing is imported here that
-takes long. Calls are worked on one after the other in a thread of their own, and everything else is answered at once.
-Standard output belongs to the protocol: whatever else is printed goes to standard error.
+A session waits a second at most for the list of tools, so this module imports nothing slow. One thread works on calls,
+in order; everything else is answered at once. Standard output belongs to the protocol; other output goes to standard
+error.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""Versions of the protocol, the newest first; what is served is the same in all of them."""
+"""Versions of the protocol, newest first; the answers are the same in all of them."""
 LONGEST_LINE = 64 << 20
 _PARSE, _REQUEST, _METHOD, _PARAMS = -32700, -32600, -32601, -32602
 _PATIENCE = 5.0
-"""Seconds for which the call that runs when a signal ends the server may take to end."""
+"""Seconds that a running call gets to finish after a signal."""
 _MOST_FAULTS = 5
 _LONGEST_NAME = 60
 
 
 class _Refused(Exception):
-    """Raised where a request is answered with an error of the protocol: its code, and a sentence."""
+    """Raised to answer a request with a protocol error: its code and a sentence."""
 
 
 class ToolServer:
@@ -41,9 +41,9 @@ class ToolServer:
 
     Args:
         about: the server's name and version.
-        instructions: what a model is told of all the tools.
-        tools: each as `tools/list` shows it. Of JSON Schema they may use what `argument_faults` knows.
-        call: gives what a tool answers, by its name and the arguments that its schema allows; what is wrong is raised.
+        instructions: what a model should know about the tools as a whole.
+        tools: each as `tools/list` shows it. Their schemas may use only what `argument_faults` knows.
+        call: runs a tool, by its name and checked arguments, and returns its answer; raises what goes wrong.
     """
 
     def __init__(self, about: Json, instructions: str, tools: Sequence[Json], call: Callable[[str, Json], str]) -> None:
@@ -56,9 +56,9 @@ class ToolServer:
         self._gone = False
 
     def run(self) -> None:
-        """Serve until the client closes its end or goes away; what it asked before that is still answered.
+        """Serve until the client closes the connection; requests that came before are still answered.
 
-        A signal that ends the process drops the calls that wait.
+        A signal that ends the process drops the calls that are waiting.
         """
         lines, self._out = _own_streams()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -88,7 +88,7 @@ class ToolServer:
         try:
             message = json.loads(line.decode())
         except (ValueError, RecursionError):
-            self._write(_error(None, _PARSE, "The line is no JSON."))
+            self._write(_error(None, _PARSE, "The line is not JSON."))
             return
         ident = _ident(message)
         if isinstance(message, list) or (ident is not None and message.get("method") == "tools/call"):
@@ -102,7 +102,7 @@ class ToolServer:
             ident, message = call
             if self._gone or ident in self._cancelled:
                 continue
-            if isinstance(message, list) and message:  # a batch, of which version 2025-03-26 knows
+            if isinstance(message, list) and message:  # a batch, which version 2025-03-26 allows
                 answer: object = [one for part in message if (one := self._answer(part))]
             else:
                 answer = self._answer(message)
@@ -110,10 +110,10 @@ class ToolServer:
                 self._write(answer)
 
     def _answer(self, message: object) -> Json | None:
-        """Return the answer to one message, or None where it gets none."""
+        """Return the answer to one message, or None if it needs none."""
         ident = _ident(message)
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
-            return _error(ident, _REQUEST, "It is no message of JSON-RPC 2.0.")
+            return _error(ident, _REQUEST, "This is not a message of JSON-RPC 2.0.")
         method, params = message.get("method"), message.get("params", {})
         if not isinstance(method, str):
             is_answer = "result" in message or "error" in message
@@ -123,7 +123,7 @@ class ToolServer:
                 self._cancelled |= {_ident({"id": params.get("requestId")})} - {None}
             return None
         if ident is None:
-            return _error(None, _REQUEST, "The id of a request must be a text or a whole number.")
+            return _error(None, _REQUEST, "The id of a request must be a string or an integer.")
         try:
             return {"jsonrpc": "2.0", "id": ident, "result": self._result(method, params)}
         except _Refused as refused:
@@ -144,42 +144,42 @@ class ToolServer:
         raise _Refused(_METHOD, f"There is no method {method[:_LONGEST_NAME]!r}.")
 
     def _call(self, name: object, arguments: object) -> Json:
-        """Return what a tool answers; what is wrong with the call is an answer, too, for the model to read."""
+        """Return what a tool answers; an invalid call gets an answer too, for the model to read."""
         given = {} if arguments is None else arguments
         if not isinstance(name, str) or not isinstance(given, dict):
             raise _Refused(_PARAMS, "A call needs the name of a tool, and its arguments as an object.")
         tool = self._tools.get(name)
         if tool is None:
-            return _told(
+            return _content(
                 f"Unknown tool: {name[:_LONGEST_NAME]!r}. The tools are {', '.join(self._tools)}.", failed=True
             )
         known = tool["inputSchema"]["properties"]
         given = {name: _exact(value, known.get(name, {})) for name, value in given.items()}
         if faults := argument_faults(given, tool["inputSchema"]):
-            return _told(" ".join(faults), failed=True)
+            return _content(" ".join(faults), failed=True)
         try:
-            return _told(self._run_tool(name, {key: _text(value) for key, value in given.items()}))
-        except Exception as fault:  # noqa: BLE001  the client is to get an answer, and the next call its turn
-            from pipelines.errors import CurateError  # noqa: PLC0415  only what went wrong needs it
+            return _content(self._run_tool(name, {key: _text(value) for key, value in given.items()}))
+        except Exception as fault:  # noqa: BLE001  the client needs an answer, and the next call its turn
+            from pipelines.errors import CurateError  # noqa: PLC0415  only failures need it
 
             if isinstance(fault, CurateError):
-                return _told(str(fault), failed=True)
+                return _content(str(fault), failed=True)
             sys.excepthook(type(fault), fault, fault.__traceback__)
-            return _told(f"{name} failed with {type(fault).__name__}: this is a bug in memcurate.", failed=True)
+            return _content(f"{name} failed with {type(fault).__name__}: this is a bug in memcurate.", failed=True)
 
     def _write(self, answer: object) -> None:
-        """Write one line whole. Half of a pair that makes up a character, which is no text, becomes a question mark."""
+        """Write one whole line. A lone surrogate, which UTF-8 cannot encode, becomes a question mark."""
         left = memoryview(json.dumps(answer, ensure_ascii=False).encode(errors="replace") + b"\n")
         with self._writing:
             try:
                 while left and not self._gone:
                     left = left[os.write(self._out, left) :]
             except OSError:
-                self._gone = True  # nobody is left to be told
+                self._gone = True  # the client is gone
 
 
 def _own_streams() -> tuple[BinaryIO, int]:
-    """Return the client's lines, and where answers go; a program that a tool starts reads and prints neither."""
+    """Return the client's lines and the descriptor for answers; programs that a tool starts get neither."""
     lines, out = os.fdopen(os.dup(0), "rb"), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -197,17 +197,17 @@ def _error(ident: str | int | None, code: int, sentence: str) -> Json:
     return {"jsonrpc": "2.0", "id": ident, "error": {"code": code, "message": sentence}}
 
 
-def _told(text: str, *, failed: bool = False) -> Json:
+def _content(text: str, *, failed: bool = False) -> Json:
     return {"content": [{"type": "text", "text": text}], "isError": failed}
 
 
 def _text(value: object) -> object:
-    """Return a value, and a text with a question mark for each half of a pair that makes up a character."""
+    """Return a value, with lone surrogates in a string replaced by question marks."""
     return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 def _exact(value: object, schema: Json) -> object:
-    """Return the whole number that a value is exactly where one is wanted: agents write it as `"5"` and 5.0, too."""
+    """Return a value as an integer if the schema wants one and it is exact: agents also write `"5"` and 5.0."""
     if isinstance(value, str | float) and any(one.get("type") == "integer" for one in schema.get("anyOf", [schema])):
         try:
             number = float(value)
@@ -218,12 +218,12 @@ def _exact(value: object, schema: Json) -> object:
 
 
 def argument_faults(given: Json, schema: Json) -> list[str]:
-    """Return a sentence for each argument that a tool's schema does not allow, naming it and what is allowed.
+    """Return a sentence for each invalid argument, which names it and says what is allowed.
 
     Args:
         given: the arguments of a call.
-        schema: the tool's: an object of named properties, no others, some required. Each is a text of some length, one
-            of some words, a whole number in a range, or any of these.
+        schema: the tool's schema: a closed object, whose properties are strings with a length, enums, integers in a
+            range, or any of these.
     """
     known = schema["properties"]
     faults = [

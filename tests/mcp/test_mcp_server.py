@@ -120,15 +120,15 @@ def test_a_session_closes_corrects_and_reopens_what_is_trusted_no_more_than_its_
 
     async def story(client: Client) -> None:
         told = await said(client, "memory_close", item=ids["Call Anders"][:6], how="done", reason="he called back")
-        assert told == f"{ids['Call Anders']} is done now: Todo: Call Anders"
-        assert "is done already" in await said(client, "memory_close", item=ids["Call Anders"], how="done")
+        assert told == f"{ids['Call Anders']} is now done: Todo: Call Anders"
+        assert "is already done" in await said(client, "memory_close", item=ids["Call Anders"], how="done")
         assert "can be ended or answered" in await said(
             client, "memory_close", item=ids["The port is 8080"], how="done", fails=True
         )
         told = await said(client, "memory_correct", item="the port", sentence="The port is 9090")
-        assert "is superseded now" in told
-        assert "in its place stands Projects/alpha.md:" in told
-        assert "is open now" in await said(client, "memory_reopen", item=ids["Call Anders"])
+        assert "is now superseded" in told
+        assert "replaced by Projects/alpha.md:" in told
+        assert "is now open" in await said(client, "memory_reopen", item=ids["Call Anders"])
         # The owner's word, and what the owner ended, stay until a person decides.
         asked = [
             await said(client, "memory_close", item=ids["Pay the rent"], how="dropped"),

@@ -50,7 +50,7 @@ def test_of_a_long_turn_the_beginning_is_told() -> None:
         SESSION, Turn(1, Role.ASSISTANT, "word " * 2000, moment), moment, "2026-03-17", Seals(b""), Outside()
     )
     assert len(told) < LONGEST + 300
-    assert "6,000 characters more in the transcript" in told
+    assert "6,000 more characters in the transcript" in told
 
 
 def test_the_heading_stands_once_above_what_goes_on() -> None:

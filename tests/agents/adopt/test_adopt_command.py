@@ -124,8 +124,8 @@ def test_a_vault_keeps_its_folders_and_its_templates_stay_behind(adoption: Adopt
     assert why == {
         ".obsidian": "is hidden",
         "Templates/Day.md": "is a template",
-        "Board.canvas": "is neither a note, a PDF file nor an image",
-        "files/rehearsal.mp3": "is neither a note, a PDF file nor an image",
+        "Board.canvas": "is not a note, a PDF file or an image",
+        "files/rehearsal.mp3": "is not a note, a PDF file or an image",
     }
 
 
@@ -170,7 +170,7 @@ def test_on_a_terminal_it_asks(adoption: Adoption, monkeypatch: pytest.MonkeyPat
 def test_a_large_briefing_is_kept_whole_elsewhere(adoption: Adoption) -> None:
     large = "# Memory\n\n" + "The orchard has a long story.\n" * 400
     lay(openclaw(adoption.old), {"MEMORY.md": large})
-    assert "too large to be loaded at every start" in adoption.adopt("--yes")
+    assert "too large to load at every start" in adoption.adopt("--yes")
     assert adoption.memory.read("Resources/adopted-MEMORY.md") == large
     assert len(adoption.memory.read("MEMORY.md")) < 1000
 
@@ -188,8 +188,8 @@ def test_odd_files_are_left_out_with_a_reason(adoption: Adoption) -> None:
     assert "memory/bin.md" not in why
     assert adoption.memory.read("Resources/bin.md") == "a\0b"
     assert why["memory/.hidden"] == "is hidden"
-    assert why["memory/link.md"] == why["memory/away"] == "is a symbolic link, which is never followed"
-    assert why["memory/pipe.md"] == "is no regular file"
+    assert why["memory/link.md"] == why["memory/away"] == "is a symbolic link; links are not followed"
+    assert why["memory/pipe.md"] == "is not a regular file"
     assert why["memory/huge.pdf"] == "is larger than 64 MB"
     adoption.memory.curate("run", *NIGHT)
 
@@ -233,7 +233,7 @@ def test_private_files_stay_private(adoption: Adoption) -> None:
     ("before", "code", "says"),
     [
         ({}, 2, "There is nothing to adopt"),
-        ({"a.md": "no kind"}, 2, "It was looked for"),
+        ({"a.md": "no kind"}, 2, "A folder can be adopted if it has"),
         ({"curate.toml": "", "MEMORY.md": ""}, 2, "is a memory already"),
         ({"a.exe": b"MZ"}, 2, "There is nothing to adopt"),
     ],
@@ -250,15 +250,15 @@ def test_folders_that_cannot_be_adopted(
 def test_places_that_cannot_be(adoption: Adoption, tmp_path: Path) -> None:
     assert "does not exist" in adoption.adopt("--yes", exits=1)
     adoption.old.write_text("a file")
-    assert "is no folder" in adoption.adopt("--yes", exits=1)
+    assert "is not a folder" in adoption.adopt("--yes", exits=1)
     adoption.old.unlink()
     openclaw(adoption.old)
     before = fingerprint(tmp_path)
     for new, says, code in (
-        (adoption.old, "is the folder that is to be adopted", 2),
-        (adoption.old / "memory" / "new", "stand in each other", 2),
-        (tmp_path, "stand in each other", 2),
-        (adoption.old / "USER.md", "stand in each other", 2),
+        (adoption.old, "is the folder to adopt", 2),
+        (adoption.old / "memory" / "new", "is inside the other", 2),
+        (tmp_path, "is inside the other", 2),
+        (adoption.old / "USER.md", "is inside the other", 2),
     ):
         adoption.new = new
         assert says in adoption.adopt("--yes", exits=code)
@@ -266,7 +266,7 @@ def test_places_that_cannot_be(adoption: Adoption, tmp_path: Path) -> None:
     adoption.new = tmp_path / "full"
     lay(adoption.new, {"mine.txt": "mine"})
     assert "is not empty" in adoption.adopt("--yes", exits=2)
-    assert "is no folder" in Adoption.adopt(_at(adoption, adoption.new / "mine.txt"), "--yes", exits=1)
+    assert "is not a folder" in Adoption.adopt(_at(adoption, adoption.new / "mine.txt"), "--yes", exits=1)
 
 
 def _at(adoption: Adoption, new: Path) -> Adoption:
@@ -278,10 +278,10 @@ def test_a_link_to_the_notes_does_not_hide_where_they_stand(adoption: Adoption, 
     openclaw(tmp_path / "real")
     adoption.old.symlink_to(tmp_path / "real")
     adoption.new = tmp_path / "real" / "new"
-    assert "stand in each other" in adoption.adopt("--yes", exits=2)
+    assert "is inside the other" in adoption.adopt("--yes", exits=2)
     (tmp_path / "door").symlink_to(tmp_path / "real" / "memory")
     adoption.new = tmp_path / "door" / "new"
-    assert "stand in each other" in adoption.adopt("--yes", exits=2)
+    assert "is inside the other" in adoption.adopt("--yes", exits=2)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -326,7 +326,7 @@ def test_a_disk_that_refuses_leaves_nothing(adoption: Adoption, monkeypatch: pyt
 def test_what_is_left_of_an_adoption_that_was_killed_is_named(adoption: Adoption) -> None:
     openclaw(adoption.old)
     (adoption.new / ".adopting").mkdir(parents=True)
-    assert "was broken off" in adoption.adopt("--yes", exits=2)
+    assert "interrupted adoption" in adoption.adopt("--yes", exits=2)
 
 
 def test_a_note_that_vanishes_meanwhile_is_left_out(adoption: Adoption, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,8 +84,8 @@ def test_in_place_says_what_is_not_searched_and_how_observations_become_items(pl
     lay(place.root, {"AGENTS.md": "# Rules\n", "bees/plan.canvas": "{}"})
     told = json.loads(place.adopt("--print", "--json"))
     why = {one["path"]: one["why"] for one in told["left_out"]}
-    assert why["AGENTS.md"] == "is no part of the memory, so it is not searched"
-    assert why["bees/plan.canvas"] == "is neither a note, a PDF file nor an image"
+    assert why["AGENTS.md"] == "is not part of the memory, so search does not cover it"
+    assert why["bees/plan.canvas"] == "is not a note, a PDF file or an image"
     assert any("--opt-in" in sentence for sentence in told["told"])
     place.adopt("--opt-in", "bees/*.md", "--yes")
     place.mine.curate("run", *NIGHT)

@@ -86,7 +86,7 @@ def test_a_repository_that_filters_notes_is_refused_before_anything_is_written(p
     place.mine.git("init", "-q")
     (place.root / ".gitattributes").write_text("Daily/** filter=git-crypt\n")
     before = fingerprint(place.root)
-    assert "Daily/2026-02-03.md go through the filter git-crypt" in place.adopt("--yes", exits=2)
+    assert "Daily/2026-02-03.md through the filter git-crypt" in place.adopt("--yes", exits=2)
     assert fingerprint(place.root) == before
 
 
@@ -111,7 +111,7 @@ def test_it_is_shown_first_and_nothing_is_written_without_consent(place: Place) 
     told = place.adopt()
     assert "Nothing was written" in told
     assert "Daily/{YYYY}-{MM}-{DD}.md\t2\t" in told
-    assert "MEMORY.md is never written: what runs learn goes to Curated/MEMORY.md" in told
+    assert "MEMORY.md is never changed: what runs learn goes to Curated/MEMORY.md" in told
     assert "Nothing was written" in place.adopt("--print")
     told_json: dict[str, Any] = json.loads(place.adopt("--json", "--opt-in", "Projects/*.md"))
     assert told_json["written"] is None
@@ -130,7 +130,7 @@ def test_somebody_on_a_terminal_is_asked(place: Place, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--home", "Ideas"), "is there already"),
+        (("--home", "Ideas"), "already exists"),
         (("--home", "../out"), "leads out of the memory"),
         (("--opt-in", "/etc/*"), "leads out of the memory"),
         (("--opt-in", ".obsidian/**"), "hidden"),
@@ -144,7 +144,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(place: Place, argument
 
 def test_daily_notes_in_words_of_a_language_are_refused_in_place(place: Place) -> None:
     before = fingerprint(obsidian(place.root))
-    assert "Copy it instead" in place.adopt("--yes", exits=2)
+    assert "Copy it without --in-place" in place.adopt("--yes", exits=2)
     assert fingerprint(place.root) == before
 
 

@@ -346,7 +346,7 @@ def test_codex_keeps_its_comments(memory: Memory, home: Path, uninstall: Callabl
     assert "another MCP server" in memory.curate("install", "codex", exits=1)
     assert "Nothing to do" in uninstall("codex")
     settings.write_text("model = \n")
-    assert "is no TOML" in memory.curate("install", "codex", exits=1)
+    assert "is not valid TOML" in memory.curate("install", "codex", exits=1)
     assert not (home / ".codex/hooks.json").exists()
 
 
@@ -364,9 +364,9 @@ def test_openclaw_gets_a_server_and_a_block_in_its_workspace(
     assert settings.read_text() == text
     assert agents.read_text() == "# Claw\n\nBe kind.\n"
     settings.write_text("{\n  // mine\n  agents: {},\n}\n")
-    assert "holds comments, which an edit would lose" in memory.curate("install", "openclaw", exits=1)
+    assert "has comments, which an edit would lose" in memory.curate("install", "openclaw", exits=1)
     settings.write_text("{ nonsense\n")
-    assert "is no JSON" in memory.curate("install", "openclaw", exits=1)
+    assert "is not valid JSON" in memory.curate("install", "openclaw", exits=1)
 
 
 @pytest.mark.parametrize("text", ["", "# Mine\n", "# Mine", "# Mine\r\n\r\nx\r\n", "\n\n"])
@@ -400,8 +400,8 @@ def test_the_block_of_a_project_and_marks_that_are_broken(
     uninstall("agents")
     assert not file.exists()
     file.write_text("<!-- memcurate:begin -->\nopen\n")
-    assert "marks" in memory.curate("install", "agents", exits=1)
-    assert "marks" in uninstall("agents", exits=1)
+    assert "exactly one" in memory.curate("install", "agents", exits=1)
+    assert "exactly one" in uninstall("agents", exits=1)
     assert file.read_text() == "<!-- memcurate:begin -->\nopen\n"
     assert "a memory's own file" in memory.curate("install", "agents", "--project-dir", str(memory.root), exits=2)
 

@@ -82,7 +82,7 @@ def test_what_is_said_when_a_crontab_fails(memory: Memory, system: System) -> No
     system.program("crontab", '#!/bin/sh\n[ "$1" = -l ] || { echo "errors in crontab file" >&2; exit 1; }\n')
     assert "could not be written: errors in crontab file" in memory.curate("install", "cron", exits=1)
     system.cron(b"# memcurate:begin\n0 1 * * * x\n")
-    assert "not one beginning and one end" in memory.curate("install", "cron", exits=1)
+    assert "needs exactly one" in memory.curate("install", "cron", exits=1)
     assert system.table.read_bytes() == b"# memcurate:begin\n0 1 * * * x\n"
 
 
@@ -124,7 +124,7 @@ def test_without_user_namespaces_the_walls_are_left_out(
         text = (Path.home() / "config/systemd/user" / systemd.SERVICE).read_text()
         assert ("\nProtectSystem=strict\n" in text, "\nPrivateUsers=yes\n" in text) == (walls, walls)
         assert "\nNoNewPrivileges=yes\n" in text
-        assert ("the walls of memcurate.service are left out" in said) != walls
+        assert ("memcurate.service runs unsandboxed" in said) != walls
 
 
 @pytest.mark.parametrize(("code", "stands"), [(0, True), (1, True), (218, False), (226, False)])
@@ -156,7 +156,7 @@ def test_the_memorys_zone_is_the_timers(memory: Memory, system: System) -> None:
         in (Path.home() / "config/systemd/user" / systemd.TIMER).read_text()
     )
     assert "at 02:00 Asia/Kathmandu" in memory.curate("install", "--list")
-    assert "this memory's days are cut in Asia/Kathmandu" in memory.curate("install", "cron")
+    assert "this memory's days begin in Asia/Kathmandu" in memory.curate("install", "cron")
     memory.write("curate.toml", 'timezone = "Europe/Atlantis"\n')
     assert "no such time zone" in memory.curate("install", "systemd", exits=1)
 
@@ -177,7 +177,7 @@ def test_launchd_gets_its_list_and_loses_it(memory: Memory, capsys: pytest.Captu
 def test_what_is_no_time_is_said(memory: Memory, system: System, time: str) -> None:
     system.cron()
     for target in ("cron", "systemd", "launchd"):
-        assert "is no time of day" in memory.curate("install", target, "--time", time, exits=2)
+        assert "is not a time of day" in memory.curate("install", target, "--time", time, exits=2)
     assert not list(Path.home().rglob("memcurate*"))
 
 
@@ -297,7 +297,7 @@ def test_systemd_itself_finds_the_program_wherever_it_is(name: str) -> None:
 
 def test_a_line_end_in_a_path_is_refused() -> None:
     for broken in ("/a\nb", "/a\x1bb", "/a\udc80b"):
-        with pytest.raises(Exception, match="cannot stand in a file"):
+        with pytest.raises(Exception, match="file cannot hold"):
             systemd.units(asked(Path(broken)), walls=True)
 
 
@@ -316,7 +316,7 @@ def test_what_the_shell_sets_and_nights_do_not_know_is_named(
     monkeypatch.setenv("CURATE_CONFIG", "/somewhere/config.toml")
     said = memory.curate("install", target, "--print")
     file = Path.home() / "config/memcurate/environment"
-    assert f"write CURATE_CONFIG, XDG_CONFIG_HOME, ANTHROPIC_API_KEY into {file}, a line NAME=value each." in said
+    assert f"Put CURATE_CONFIG, XDG_CONFIG_HOME, ANTHROPIC_API_KEY into {file}, one line NAME=value for each." in said
     assert "key-of-nobody" not in said
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("ANTHROPIC_API_KEY=x\nexport CURATE_CONFIG=y\nXDG_CONFIG_HOME=z\n")

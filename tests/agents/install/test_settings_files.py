@@ -70,11 +70,11 @@ def test_what_a_person_added_to_our_entry_stays() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "is no JSON: line 1"),
-        ("[]", "holds no JSON object"),
-        ('{"a": NaN}', "is no JSON"),
-        ('{\n  // mine\n  "a": 1\n}', "holds comments"),
-        ('{"mcp": []}', "`mcp` is no table"),
+        ("{", "is not valid JSON (line 1,"),
+        ("[]", "does not hold a JSON object"),
+        ('{"a": NaN}', "is not valid JSON"),
+        ('{\n  // mine\n  "a": 1\n}', "has comments"),
+        ('{"mcp": []}', "`mcp` is not a table"),
         ('{"mcp": {"servers": {"memcurate": {"command": "other"}}}}', "another MCP server called memcurate"),
         ("[" * 100_000, "nested too deeply"),
     ],
@@ -85,7 +85,7 @@ def test_what_cannot_be_edited_is_refused_with_the_reason(text: str, why: str) -
     assert why in fault.value.why
 
 
-@pytest.mark.parametrize(("text", "why"), [("[a", "is no TOML"), ("mcp = 1", "`mcp` is no table")])
+@pytest.mark.parametrize(("text", "why"), [("[a", "is not valid TOML"), ("mcp = 1", "`mcp` is not a table")])
 def test_toml_that_cannot_be_edited_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(CannotEdit) as fault:
         edit_toml(text, with_server)
