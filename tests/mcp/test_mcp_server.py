@@ -87,7 +87,7 @@ def test_a_session_reads_searches_and_writes(memory: conftest.Memory) -> None:
         assert "is no day" in await said(client, "memory_search", query="site", since="soon", fails=True)
 
         told = await said(client, "memory_read", name="Blue Whale", start_line=9)
-        assert re.match(r"Projects/blue-whale.md: \d+ lines, here 9 to \d+\.\n9: # Blue Whale\n", told)
+        assert re.match(r"Projects/blue-whale.md: \d+ lines, showing 9 to \d+\.\n9: # Blue Whale\n", told)
         assert "no line 99" in await said(client, "memory_read", name="Blue Whale", start_line=99)
         assert "It sings" in await said(client, "memory_context", project="Blue Whale")
 
