@@ -48,6 +48,10 @@ def test_the_wheel_holds_what_the_command_reads(wheel: Path) -> None:
         "prompts/describe.md.j2",
         "memory_template/AGENTS.md",
         "memory_template/gitignore",
+        "deploy/claude-code/.claude-plugin/plugin.json",
+        "deploy/claude-code/.mcp.json",
+        "deploy/claude-code/scripts/curate.sh",
+        "deploy/claude-code/skills/recall/SKILL.md",
     ):
         assert f"pipelines/_data/{name}" in names
     assert "pipelines/templates/document.md.j2" in names

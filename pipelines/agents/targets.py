@@ -221,7 +221,7 @@ def installed_agents(asked: Asked) -> dict[str, list[str]]:
 
 
 def program_found(name: str, asked: Asked) -> bool | None:
-    """Whether the program of a target is on this machine; None for a target that is no program."""
+    """Whether the program of a target is on this machine; None for a target without a program."""
     agent = AGENTS.get(name)
     commands = agent.commands if agent else (_COMMANDS[name],) if name in _COMMANDS else ()
     if not commands:

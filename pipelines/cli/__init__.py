@@ -3,7 +3,7 @@
 Verbs share `options` (and the opening of a memory), `output` (all printing), `item_lines` and `manual_changes`. This
 file holds the table of verbs and turns errors and signals into a sentence and an exit code, never a traceback.
 Others import `main`, `run_cli` and `VERBS`, but no module of a verb.
-Stands on all other rooms; no room stands on it.
+It may import every other room; no room imports it.
 """
 
 from __future__ import annotations

@@ -87,8 +87,8 @@ def curate_install(  # noqa: PLR0913  one for each flag
     if listing:
         _list_targets(memory, folder, agents_md)
         return
-    root = find_memory(named_memory(memory))
     name = _target(target, agents_md)
+    root = find_memory(named_memory(memory))
     zone = ""
     if name in NIGHTLY:
         from pipelines.clock import system_zone  # noqa: PLC0415  agents need no zone

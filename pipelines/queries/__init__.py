@@ -1,5 +1,5 @@
 """Questions that write nothing: why, history, audit, health, doctor, evaluation, and what a session starts with.
 
 Others call the module named after the question; `startup` imports no library that takes time.
-Stands on every room but view and cli.
+It may import every room but view and cli.
 """

@@ -1,5 +1,5 @@
 """Search: what the index contains, and how it is split, stored, embedded and ranked. The index is derived from files.
 
 Others build it with `build`, query it with `query`, and choose an embedder with `embed`.
-Stands on store.
+It may import store.
 """

@@ -1,5 +1,5 @@
 """The memory on disk: Markdown, items, logs, the snapshot, the change set, the journal, git, secrets, transcripts.
 
 Others read through `snapshot`, `document`, `log` and `git`, and write only through `journal`.
-Knows neither models nor the index. Stands on no other room.
+It knows neither models nor the index, and imports no other room.
 """

@@ -1,5 +1,5 @@
 """The page: a memory in the owner's browser. It only reads; every change runs a verb.
 
 Others call `serve` and pass it the verbs: nothing here writes.
-Stands on every room but cli.
+It may import every room but cli.
 """

@@ -231,7 +231,7 @@ def test_mistakes_are_named(memory: Memory, arguments: list[str], code: int, why
 
 def test_what_is_no_transcript_is_said(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n')
-    assert "holds no turn" in memory.curate("capture", str(tmp_path / "a.jsonl"), exits=1)
+    assert "has no turn" in memory.curate("capture", str(tmp_path / "a.jsonl"), exits=1)
     (tmp_path / "b.jsonl").write_text("")
     assert "no whole line" in memory.curate("capture", str(tmp_path / "b.jsonl"), exits=1)
 

@@ -73,7 +73,7 @@ def test_a_failing_image_stops_no_other(memory: Memory, claude: Wire) -> None:
     claude.answers = [message(SEEN), anthropic_error(400, "bad"), message("no json"), message(SEEN)]
     told = memory.curate("index", "--describe-images", exits=1)
     assert "b.png has no description yet: anthropic rejected the request as invalid (status 400)." in told
-    assert "c.png has no description yet: anthropic answered with something that is not the JSON" in told
+    assert "c.png has no description yet: anthropic answered without the requested JSON" in told
     assert "2 described, 0 skipped, 2 failed" in told
     assert "Index: " in told
     assert sorted(path.name for path in (memory.root / "Resources").glob("*.json")) == [

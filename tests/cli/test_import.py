@@ -125,10 +125,10 @@ def test_broken_lines_are_named_and_nothing_is_imported(rich: Memory, empty: Mem
         "import", written(rich, twice), exits=1
     )
     for text, why in (
-        ("", "no header"),
+        ("", "is not a header"),
         ("[]\n", "not a JSON object"),
         ("{\n", "not JSON"),
-        ('{"record":"item"}\n', "no header"),
+        ('{"record":"item"}\n', "is not a header"),
     ):
         (rich.root.parent / "export.jsonl").write_text(text)
         assert why in empty.curate("import", str(rich.root.parent / "export.jsonl"), exits=1)

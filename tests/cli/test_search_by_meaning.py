@@ -78,7 +78,7 @@ def test_nights_go_on_until_every_unit_has_its_vector(filled: Memory, monkeypatc
     with monkeypatch.context() as brief:
         brief.setattr(run_night, "NIGHT_SECONDS", 0.0)
         filled.curate("run", "--now", "2026-02-07T02:00")
-    assert "goes by words alone" in filled.curate("search", "ship")
+    assert "uses words only" in filled.curate("search", "ship")
     filled.curate("run", "--now", "2026-02-08T02:00")
     assert "words alone" not in filled.curate("search", "ship")
 

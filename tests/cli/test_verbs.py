@@ -225,7 +225,7 @@ def test_the_memory_is_named_by_the_environment_or_the_folder(memory: Memory, mo
 
 def test_an_unknown_verb_and_a_bad_time_are_usage_faults(memory: Memory) -> None:
     assert run_cli(["frobnicate"]) == 2
-    assert "no ISO time" in memory.curate("run", "--now", "yesterday", exits=2)
+    assert "is not an ISO 8601 time" in memory.curate("run", "--now", "yesterday", exits=2)
     assert "nothing to log" in memory.curate("log", "  ", exits=2)
 
 

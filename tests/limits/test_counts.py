@@ -59,7 +59,7 @@ def test_transcripts_of_an_agent_have_a_bound_and_the_stamp_of_a_memory_an_end(
     monkeypatch.setattr(files, "MOST_FILES", 6)
     assert len(transcripts_below(tmp_path)) == 6
     fill(tmp_path / "b", 1, ".jsonl")
-    with pytest.raises(BadFile, match=r"holds more than the 6 files .* Name the transcripts you mean"):
+    with pytest.raises(BadFile, match=r"has more than 6 files, .* Name the transcripts you mean"):
         transcripts_below(tmp_path)
     assert stamp_of(tmp_path) != before
     monkeypatch.setattr(files, "MOST_SEEN", 3)

@@ -80,14 +80,14 @@ def test_a_session_reads_searches_and_writes(memory: conftest.Memory) -> None:
         assert re.match(r"\S+\.md:\d+ \| since 2026-03-18 \| live, trust self, confidence \w+, " + ident, reason)
         assert "Evidence Logs/2026-03-18.md:3: - 09:00 Decision: We moved the site to Hugo." in reason
         assert "Extracted by rules" in reason
-        assert re.search(r"Brought on 2026-03-19 by commit [0-9a-f]{10}: ", reason)
+        assert re.search(r"Added on 2026-03-19 by commit [0-9a-f]{10}: ", reason)
         assert "No item has the id kdead" in await said(client, "memory_why", item="kdead", fails=True)
         assert "Risk" not in await said(client, "memory_search", query="site", type="Risk")
         assert "Nothing was found" in await said(client, "memory_search", query="zzzz")
         assert "is no day" in await said(client, "memory_search", query="site", since="soon", fails=True)
 
         told = await said(client, "memory_read", name="Blue Whale", start_line=9)
-        assert re.match(r"Projects/blue-whale.md: \d+ lines, here 9 to \d+\.\n9: # Blue Whale\n", told)
+        assert re.match(r"Projects/blue-whale.md: \d+ lines, showing 9 to \d+\.\n9: # Blue Whale\n", told)
         assert "no line 99" in await said(client, "memory_read", name="Blue Whale", start_line=99)
         assert "It sings" in await said(client, "memory_context", project="Blue Whale")
 

@@ -177,11 +177,11 @@ def test_the_list_needs_no_memory(
     monkeypatch.delenv("CURATE_MEMORY", raising=False)
     capsys.readouterr()
     assert run_cli(["install", "--list"]) == 0
-    rows = {row.split("\t")[0]: row.split("\t")[1:] for row in capsys.readouterr().out.splitlines()}
+    rows = {row.split()[0]: row.split()[1:] for row in capsys.readouterr().out.splitlines()}
     assert rows["gemini"] == ["found", "yes", "~/.gemini/settings.json"]
-    assert rows["cursor"] == ["missing", "no", ""]
-    assert rows["agents"] == ["-", "no", ""]
+    assert rows["cursor"] == ["missing", "no", "-"]
+    assert rows["agents"] == ["-", "no", "-"]
     (Path.home() / ".cursor/extensions").mkdir(parents=True)
     assert run_cli(["install", "--list"]) == 0
-    assert "cursor\tfound\tno\t" in capsys.readouterr().out
+    assert ["cursor", "found", "no", "-"] in [row.split() for row in capsys.readouterr().out.splitlines()]
     assert run_cli(["install", "--list", "--memory", str(tmp_path / "none")]) == 2

@@ -196,7 +196,7 @@ def test_which_session_was_shown_what_is_noted_and_the_prompt_is_not(ferry: Memo
     told = [(row["session"], row["how"], row["items"]) for row in rows]
     assert told == [("s-1", "recall", both), ("s-2", "recall", both), ("s-2", "start", ["k00000000b1"])]
     seen = ferry.curate("why", "k00000000b", "--shown")
-    assert seen.startswith("s-2\t")
+    assert seen.startswith("s-2  ")
     assert "s-1" not in seen
     assert "Rule: Speak plainly." in ferry.curate("why", "--shown", "--session", "s-2")
     assert "s-1" in ferry.curate("why", "--shown")
