@@ -39,6 +39,7 @@ from pipelines.store.work_trees import keys_of, remote_in, repository_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from pipelines.agents.chat_exports import Conversation
     from pipelines.settings import Settings
     from pipelines.store.session_state import Seals
     from pipelines.store.transcripts import Turn
@@ -51,6 +52,8 @@ _NAME: Final = 40
 _SHOWN: Final = 8
 _MOST_NAMED: Final = 100  # sentences of a turn
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_AT_ONCE: Final = 50
+"""Conversations of an export that are captured under one lock: a session that ends meanwhile waits no longer."""
 _MOST_ALIKE: Final = 40
 """How many sessions that begin with the same words are compared with a new one."""
 _ENDS: Final = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -141,6 +144,34 @@ def capture_sessions(  # noqa: PLR0913  what the command line and the settings s
     return found
 
 
+def capture_chats(
+    root: Path, settings: Settings, now: datetime, export: Path, chats: Iterable[Conversation]
+) -> list[Captured]:
+    """Capture the conversations of an export, in their order, as `capture_sessions` captures transcripts.
+
+    What an earlier export brought is passed over; of a conversation that went on, only what is new is added.
+
+    Args:
+        root: the memory.
+        settings: its settings, which say how its days are cut.
+        now: the moment of the import: nothing was said later.
+        export: the file that they come from.
+        chats: the conversations.
+
+    Raises:
+        NotWritable: the disk refused.
+        LockHeld: another capture does not end.
+    """
+    capture, found, left = _Capture(root, settings, now, "", "", headless=False), list[Captured](), iter(chats)
+    while batch := list(islice(left, _AT_ONCE)):
+        with capture_lock(root):
+            known = read_kept(root)
+            for chat in batch:
+                capture.project = chat.project
+                found.append(capture.transcript(export, BytesIO(chat.data), known))
+    return found
+
+
 class _Capture:
     """Captures transcripts of any number of sessions, as the command line says."""
 
@@ -155,12 +186,12 @@ class _Capture:
         self._projects: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
         self._known: dict[str, Kept] = {}
 
-    def transcript(self, path: Path, source: IO[bytes]) -> Captured:
-        """Capture what is new in a transcript."""
+    def transcript(self, path: Path, source: IO[bytes], known: dict[str, Kept] | None = None) -> Captured:
+        """Capture what is new in a transcript; `known` are those that were captured, where they were read already."""
         head = head_of(source)
         if not head:
             return Captured(str(path), fault="has no whole line yet")
-        self._known = read_kept(self.root)
+        self._known = read_kept(self.root) if known is None else known
         kept = self._known.get(head) or Kept("", head, 0, "")
         before = self.cleaner.redacted
         found = self._read(path, source, kept)

@@ -48,7 +48,7 @@ VERBS: Final = {
     "move": "Move an item to another document.",
     "forget": "Forget an item everywhere but in git's history.",
     "project": "Make, rename or close a project.",
-    "import": "Read items from what `curate export` wrote.",
+    "import": "Read what `curate export` wrote, or an export of ChatGPT or claude.ai.",
     "run": "Curate: read the logs, keep what matters, reindex, commit.",
     "schedule": "Stay, and run each night at its time.",
     "view": "Open the memory as a page in your browser.",

@@ -17,8 +17,7 @@ from fcntl import LOCK_NB, LOCK_SH, flock
 from pipelines.queries.startup.cache import StartupSettings, load_cached
 from pipelines.queries.startup.context import project_path
 from pipelines.queries.startup.fast import find_root, hook_answer, hook_event, note_shown, put_out
-from pipelines.queries.startup.open_items import short_ids
-from pipelines.queries.startup.read import live_item, open_folder, read_part, tokens, veiled
+from pipelines.queries.startup.read import live_item, open_folder, read_part, short_ids, tokens, veiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 Known by their shapes: Claude Code (`type` user or assistant, with a `message`), Codex (`response_item` with a
 `payload`), OpenClaw (`type` message, with a `message`), and the plain `{"role", "content", "timestamp"}`, which older
-versions of Codex wrote, too, with the `type` message. Everything else is passed over by the name of its kind.
+versions of Codex wrote, too, with the `type` message, and imported chats have with the `program`. Everything else is
+passed over by the name of its kind.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Turn:
         time: when, with its zone; None where the record does not tell a moment that can be.
         session: the session's id, or empty.
         record: the record's own id, or empty: a resumed session repeats the records of the old one under their ids.
-        tool: which program wrote it: claude-code, codex, openclaw or plain.
+        tool: which program wrote it: claude-code, codex, openclaw, chatgpt, claude-ai or plain.
         cwd: the working directory, or empty.
         remote: the URL from which its repository was cloned, as the session's first record tells it, or empty.
         begun: when the session began, as its first record tells it.
@@ -138,12 +139,14 @@ def said_in(  # noqa: PLR0911  a way out for each shape
     if kind == "message" and isinstance(message, dict):
         return _said(message, time or message.get("timestamp"), zone, "openclaw", _text(record, "id"))
     if kind in {"", "message"} and "role" in record and "content" in record:
-        return _said(record, time, zone, "codex" if kind else "plain", _text(record, "id"))
+        tool = "codex" if kind else next((one for one in _CHATS if record.get("program") == one), "plain")
+        return _said(record, time, zone, tool, _text(record, "id"))
     if kind in _SUMMARIES:
         return SUMMARIES
     return EVENTS if kind in _EVENTS else UNKNOWN
 
 
+_CHATS: Final = ("chatgpt", "claude-ai")
 _SENDERS: Final = ("exec", "mcp")
 _EDITOR: Final = "# Context from my IDE setup:"
 _REQUEST: Final = "## My request for Codex:"
