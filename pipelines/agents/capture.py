@@ -39,7 +39,6 @@ from pipelines.store.work_trees import keys_of, remote_in, repository_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from pipelines.agents.chat_exports import Conversation
     from pipelines.settings import Settings
     from pipelines.store.session_state import Seals
     from pipelines.store.transcripts import Turn
@@ -52,8 +51,6 @@ _NAME: Final = 40
 _SHOWN: Final = 8
 _MOST_NAMED: Final = 100  # sentences of a turn
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_AT_ONCE: Final = 50
-"""Conversations of an export that are captured under one lock: a session that ends meanwhile waits no longer."""
 _MOST_ALIKE: Final = 40
 """How many sessions that begin with the same words are compared with a new one."""
 _ENDS: Final = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -129,7 +126,7 @@ def capture_sessions(  # noqa: PLR0913  what the command line and the settings s
         NotWritable: the disk refused.
         LockHeld: another capture does not end.
     """
-    capture = _Capture(root, settings, now, project, since, headless=headless)
+    capture = Capture(root, settings, now, project, since, headless=headless)
     capture.tools = tools
     found = []
     for path in paths:
@@ -144,36 +141,8 @@ def capture_sessions(  # noqa: PLR0913  what the command line and the settings s
     return found
 
 
-def capture_chats(
-    root: Path, settings: Settings, now: datetime, export: Path, chats: Iterable[Conversation]
-) -> list[Captured]:
-    """Capture the conversations of an export, in their order, as `capture_sessions` captures transcripts.
-
-    What an earlier export brought is passed over; of a conversation that went on, only what is new is added.
-
-    Args:
-        root: the memory.
-        settings: its settings, which say how its days are cut.
-        now: the moment of the import: nothing was said later.
-        export: the file that they come from.
-        chats: the conversations.
-
-    Raises:
-        NotWritable: the disk refused.
-        LockHeld: another capture does not end.
-    """
-    capture, found, left = _Capture(root, settings, now, "", "", headless=False), list[Captured](), iter(chats)
-    while batch := list(islice(left, _AT_ONCE)):
-        with capture_lock(root):
-            known = read_kept(root)
-            for chat in batch:
-                capture.project = chat.project
-                found.append(capture.transcript(export, BytesIO(chat.data), known))
-    return found
-
-
-class _Capture:
-    """Captures transcripts of any number of sessions, as the command line says."""
+class Capture:
+    """Captures transcripts of any number of sessions, as the command line says; the caller holds the lock."""
 
     def __init__(
         self, root: Path, settings: Settings, now: datetime, project: str, since: str, *, headless: bool
@@ -289,7 +258,7 @@ class _Turns:
         replayed: the last of the lines that repeat another session.
     """
 
-    def __init__(self, capture: _Capture, path: Path, kept: Kept, replayed: int) -> None:
+    def __init__(self, capture: Capture, path: Path, kept: Kept, replayed: int) -> None:
         self._capture, self._path, self._kept = capture, path, kept
         self._replayed, self._seen = replayed, set[str]()
         self._seals = load_seals(make=True)

@@ -18,16 +18,18 @@ import tempfile
 import zipfile
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from pipelines.agents.capture import Captured
+from pipelines.agents.capture import Capture, Captured
 from pipelines.errors import BadFile
 from pipelines.store.days import Days
+from pipelines.store.lock import capture_lock
 from pipelines.store.session_state import Kept, read_kept
 from pipelines.store.transcripts.reader import head_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from pipelines.settings import Settings
@@ -39,10 +41,12 @@ CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
 TITLES: Final = {CHATGPT: "ChatGPT", CLAUDE_AI: "claude.ai"}
 
 _NAMES: Final = re.compile(r"conversations(?:-\d{1,5})?\.json|projects\.json|memories\.json", re.IGNORECASE)
-_SHARES: Final = re.compile(r"conversations", re.IGNORECASE)
+_CHATS_IN: Final = re.compile(r"conversations", re.IGNORECASE)
 _MOST_BYTES: Final = 8 << 30
 _MOST_TIMES: Final = 200
 """Times its size to which a file in an archive may unpack; JSON of chats comes to ten or twenty."""
+_AT_ONCE: Final = 50
+"""Conversations that are captured under one lock: a session that ends meanwhile waits no longer."""
 _SMALL: Final = 16 << 20
 _CHUNK: Final = 1 << 20
 LONGEST: Final = 128 << 20
@@ -76,14 +80,15 @@ class ChatExport:
     """An export that was read whole; its conversations wait on the disk, in a file without a name.
 
     Args:
+        spool: where they wait.
         programs: whose export it is.
         empty: how many conversations hold no words.
     """
 
+    spool: IO[bytes]
     programs: set[str] = field(default_factory=set)
     empty: int = 0
     _places: list[tuple[float, int, int, str, str, tuple[float, ...]]] = field(default_factory=list)
-    _spool: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
 
     def __len__(self) -> int:
         """Return how many conversations with words it holds."""
@@ -92,34 +97,76 @@ class ChatExport:
     def __iter__(self) -> Iterator[Conversation]:
         """Yield the conversations, the one that was begun first in front."""
         for begun, start, length, program, project, moments in sorted(self._places):
-            self._spool.seek(start)
-            yield Conversation(begun, program, project, self._spool.read(length), moments)
+            self.spool.seek(start)
+            yield Conversation(begun, program, project, self.spool.read(length), moments)
 
     def add(self, found: Conversation) -> None:
         """Keep a conversation."""
-        start = self._spool.seek(0, io.SEEK_END)
-        self._spool.write(found.data)
+        start = self.spool.seek(0, io.SEEK_END)
+        self.spool.write(found.data)
         self._places.append((found.begun, start, len(found.data), found.program, found.project, found.moments))
         self.programs.add(found.program)
 
 
-def read_chats(path: Path) -> ChatExport:
+@contextlib.contextmanager
+def read_chats(path: Path) -> Iterator[ChatExport]:
     """Read an export: `conversations.json` of ChatGPT or claude.ai, or the zip file that holds it.
 
     Raises:
         BadFile: it cannot be read, is no such export, or unpacks to more than it should.
     """
-    found = ChatExport()
-    try:
-        with contextlib.ExitStack() as held:
-            for name, file in _files(path, held):
-                _read_file(name, io.TextIOWrapper(file, "utf-8-sig", errors="replace"), found)
-    except _FAULTS as fault:
-        why = (fault.strerror or str(fault)).lower() if isinstance(fault, OSError) else str(fault)
-        raise BadFile(path, f"cannot be read as an export: {why or type(fault).__name__}", _ADVICE) from None
-    if not found.programs and not found.empty:
-        raise BadFile(path, "holds no conversation of ChatGPT or claude.ai", _ADVICE)
+    with tempfile.TemporaryFile() as spool:
+        found = ChatExport(spool)
+        try:
+            with contextlib.ExitStack() as held:
+                for name, file in _files(path, held):
+                    _read_file(name, held.enter_context(io.TextIOWrapper(file, "utf-8-sig", errors="replace")), found)
+        except _FAULTS as fault:
+            why = (fault.strerror or str(fault)).lower() if isinstance(fault, OSError) else str(fault)
+            raise BadFile(path, f"cannot be read as an export: {why or type(fault).__name__}", _ADVICE) from None
+        if not found.programs and not found.empty:
+            raise BadFile(path, "holds no conversation of ChatGPT or claude.ai", _ADVICE)
+        yield found
+
+
+def capture_chats(
+    root: Path, settings: Settings, now: datetime, export: Path, chats: Iterable[Conversation]
+) -> list[Captured]:
+    """Capture the conversations of an export, in their order, as `capture_sessions` captures transcripts.
+
+    What an earlier export brought is passed over; of a conversation that went on, only what is new is added.
+
+    Args:
+        root: the memory.
+        settings: its settings, which say how its days are cut.
+        now: the moment of the import: nothing was said later.
+        export: the file that they come from.
+        chats: the conversations.
+
+    Raises:
+        NotWritable: the disk refused.
+        LockHeld: another capture does not end.
+    """
+    capture, found, left = Capture(root, settings, now, "", "", headless=False), list[Captured](), iter(chats)
+    while batch := list(islice(left, _AT_ONCE)):
+        with capture_lock(root):
+            known = read_kept(root)
+            for chat in batch:
+                capture.project = chat.project
+                found.append(capture.transcript(export, io.BytesIO(_branch(chat.data, known)), known))
     return found
+
+
+def _branch(data: bytes, known: Mapping[str, Kept]) -> bytes:
+    """Return a transcript; one that is shorter than it was is marked as a branch, for its end was written anew.
+
+    Capture takes a transcript that begins as another one does for one that goes on from it, and adds what is new.
+    """
+    kept = known.get(head_of(io.BytesIO(data)))
+    if kept is None or kept.lines <= data.count(b"\n"):
+        return data
+    opening, _, rest = data.partition(b"\n")
+    return b'%s,"branch":"%s"}\n%s' % (opening[:-1], hashlib.sha256(rest).hexdigest()[:12].encode(), rest)
 
 
 def new_in_chats(root: Path, settings: Settings, now: datetime, chats: Iterable[Conversation]) -> list[Captured]:
@@ -129,15 +176,16 @@ def new_in_chats(root: Path, settings: Settings, now: datetime, chats: Iterable[
     """
     days, known, found = Days(settings.timezone, settings.day_end), read_kept(root), list[Captured]()
     for chat in chats:
-        lines = chat.data.splitlines(keepends=True)
-        kept = known.get(head_of(io.BytesIO(chat.data))) or Kept("", "", 0, "")
+        data = _branch(chat.data, known)
+        lines = data.splitlines(keepends=True)
+        kept = known.get(head_of(io.BytesIO(data))) or Kept("", "", 0, "")
         digest = hashlib.sha256(b"".join(lines[: kept.lines])).hexdigest()[:16]
-        roles = [line[:20] for line in lines[kept.lines if digest == kept.digest else 0 :]]
-        spoken = [line for line in roles if line.startswith((b'{"role":"user"', b'{"role":"assist'))]
-        owners = sum(line.startswith(b'{"role":"user"') for line in spoken)
-        moments = chat.moments[len(chat.moments) - len(spoken) :]
+        new = lines[kept.lines if digest == kept.digest else 0 :]
+        owners = sum(line.startswith(b'{"role":"user"') for line in new)
+        turns = owners + sum(line.startswith(b'{"role":"assistant"') for line in new)
+        moments = chat.moments[len(chat.moments) - turns :]
         told = {days.of(min(datetime.fromtimestamp(one, UTC).astimezone(days.zone), now)) for one in moments}
-        found.append(Captured("", turns=len(spoken), owners=owners, days=tuple(sorted(told))))
+        found.append(Captured("", turns=turns, owners=owners, days=tuple(sorted(told))))
     return found
 
 
@@ -153,7 +201,7 @@ def _files(path: Path, held: contextlib.ExitStack) -> Iterator[tuple[str, IO[byt
     archive, left = held.enter_context(zipfile.ZipFile(path)), _MOST_BYTES
     inside = [one for one in archive.infolist() if "__MACOSX" not in one.filename and not one.is_dir()]
     wanted = [one for one in inside if _NAMES.fullmatch(one.filename.replace("\\", "/").rpartition("/")[2])]
-    if not any(_SHARES.match(one.filename.rpartition("/")[2]) for one in wanted):
+    if not any(_CHATS_IN.match(one.filename.rpartition("/")[2]) for one in wanted):
         raise ValueError("it holds no conversations.json")
     for one in wanted:
         left -= one.file_size

@@ -107,11 +107,15 @@ def curate_import(
 
 def _import_chats(path: Path, opened: OpenMemory, *, dry_run: bool, as_json: bool) -> None:
     """Take the conversations of an export in, or say what would be new, and print what became of them."""
-    from pipelines.agents.capture import capture_chats  # noqa: PLC0415  few imports are of chats
-    from pipelines.agents.chat_exports import TITLES, new_in_chats, read_chats  # noqa: PLC0415  as above
+    from pipelines.agents.chat_exports import (  # noqa: PLC0415  few imports are of chats
+        TITLES,
+        capture_chats,
+        new_in_chats,
+        read_chats,
+    )
 
-    export = read_chats(path)
-    found = new_in_chats(*opened, export) if dry_run else capture_chats(*opened, path, export)
+    with read_chats(path) as export:
+        found = new_in_chats(*opened, export) if dry_run else capture_chats(*opened, path, export)
     new = [one for one in found if one.turns]
     days = sorted({day for one in new for day in one.days})
     told = {
