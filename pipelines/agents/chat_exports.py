@@ -27,6 +27,7 @@ from pipelines.store.days import Days
 from pipelines.store.lock import capture_lock
 from pipelines.store.session_state import Kept, read_kept
 from pipelines.store.transcripts.reader import head_of
+from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -134,7 +135,8 @@ def capture_chats(
 ) -> list[Captured]:
     """Capture the conversations of an export, in their order, as `capture_sessions` captures transcripts.
 
-    What an earlier export brought is passed over; of a conversation that went on, only what is new is added.
+    What an earlier export brought is passed over; of a conversation that went on, only what is new is added. Returned
+    is what became of those that are not as they were.
 
     Args:
         root: the memory.
@@ -152,9 +154,20 @@ def capture_chats(
         with capture_lock(root):
             known = read_kept(root)
             for chat in batch:
-                capture.project = chat.project
-                found.append(capture.transcript(export, io.BytesIO(_branch(chat.data, known)), known))
+                data, capture.project = _branch(chat.data, known), chat.project
+                kept = _kept(data, known)
+                if kept.digest != _digest(data) or not at(root, kept.file).exists():
+                    found.append(capture.transcript(export, io.BytesIO(data), known))
     return found
+
+
+def _kept(data: bytes, known: Mapping[str, Kept]) -> Kept:
+    return known.get(head_of(io.BytesIO(data))) or Kept("", "", 0, "")
+
+
+def _digest(*lines: bytes) -> str:
+    """Return the hash by which capture knows lines again."""
+    return hashlib.sha256(b"".join(lines)).hexdigest()[:16]
 
 
 def _branch(data: bytes, known: Mapping[str, Kept]) -> bytes:
@@ -162,8 +175,7 @@ def _branch(data: bytes, known: Mapping[str, Kept]) -> bytes:
 
     Capture takes a transcript that begins as another one does for one that goes on from it, and adds what is new.
     """
-    kept = known.get(head_of(io.BytesIO(data)))
-    if kept is None or kept.lines <= data.count(b"\n"):
+    if _kept(data, known).lines <= data.count(b"\n"):
         return data
     opening, _, rest = data.partition(b"\n")
     return b'%s,"branch":"%s"}\n%s' % (opening[:-1], hashlib.sha256(rest).hexdigest()[:12].encode(), rest)
@@ -178,9 +190,8 @@ def new_in_chats(root: Path, settings: Settings, now: datetime, chats: Iterable[
     for chat in chats:
         data = _branch(chat.data, known)
         lines = data.splitlines(keepends=True)
-        kept = known.get(head_of(io.BytesIO(data))) or Kept("", "", 0, "")
-        digest = hashlib.sha256(b"".join(lines[: kept.lines])).hexdigest()[:16]
-        new = lines[kept.lines if digest == kept.digest else 0 :]
+        kept = _kept(data, known)
+        new = lines[kept.lines if _digest(*lines[: kept.lines]) == kept.digest else 0 :]
         owners = sum(line.startswith(b'{"role":"user"') for line in new)
         turns = owners + sum(line.startswith(b'{"role":"assistant"') for line in new)
         moments = chat.moments[len(chat.moments) - turns :]

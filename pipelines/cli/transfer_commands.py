@@ -134,16 +134,23 @@ def _import_chats(path: Path, opened: OpenMemory, *, dry_run: bool, as_json: boo
         return
     names = " and ".join(TITLES[one] for one in sorted(export.programs))
     if not new:
-        say(f"Nothing new: all {len(export):,} conversations of {names} are there already.")
+        say(f"Nothing new in {_counted(len(export), 'conversation')} of {names}.")
         return
     span = days[0] if len(days) == 1 else f"{len(days):,} days from {days[0]} to {days[-1]}"
-    what = f"{told['messages']:,} messages of {len(new):,} conversations of {names}, {span}"
+    messages, yours, redacted = (sum(getattr(one, name) for one in new) for name in ("turns", "owners", "redacted"))
+    what = (
+        f"{_counted(messages, 'message')} of {_counted(len(new), 'conversation')} with {names}, {span}; {yours:,} yours"
+    )
     if dry_run:
         say(f"Would import {what}. Nothing was changed.")
         return
-    say(f"Imported {what}; {told['yours']:,} of the messages are yours. The next run reads them.")
-    if told["redacted"]:
-        warn(f"Secrets in {told['redacted']:,} messages are redacted.")
+    say(f"Imported {what}. The next run reads them.")
+    if redacted:
+        warn(f"Secrets in {_counted(redacted, 'message')} are redacted.")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _read(file: Path) -> Export:

@@ -113,8 +113,10 @@ def zipped(folder: Path, **files: Any) -> str:
 def test_a_conversation_of_chatgpt_goes_to_the_logs_of_its_days(memory: Memory, tmp_path: Path) -> None:
     memory.write("curate.toml", 'timezone = "Europe/Zurich"\n')
     told = memory.curate("import", "--from", saved(tmp_path, chatgpt()), *NOW)
-    assert "Imported 4 messages of 1 conversations of ChatGPT" in told
-    assert "2 of the messages are yours" in told
+    assert told == (
+        "Imported 4 messages of 1 conversation with ChatGPT, 2 days from 2026-02-26 to 2026-02-27; 2 yours. "
+        "The next run reads them.\n"
+    )
     first, second = memory.read("Logs/2026-02-26.md"), memory.read("Logs/2026-02-27.md")
     assert "## Session 6650aaaa, chatgpt" in first
     assert "**user:** Decision: the pier is closed on Mondays." in first
@@ -145,10 +147,10 @@ def test_a_newer_export_adds_only_what_is_new(memory: Memory, tmp_path: Path) ->
     assert {path: data for path, data in memory.files().items() if path.startswith("Logs/")} == logs
     more = node("u3", "a2", "user", ["And the lamp is green."], 1772300000.0)
     grown = saved(tmp_path, chatgpt(more, current="u3"))
-    assert "Would import 1 messages" in memory.curate("import", "--from", grown, "--dry-run", *NOW)
-    assert "Imported 1 messages" in memory.curate("import", "--from", grown, *NOW)
+    assert "Would import 1 message of" in memory.curate("import", "--from", grown, "--dry-run", *NOW)
+    assert "Imported 1 message of" in memory.curate("import", "--from", grown, *NOW)
     edited = chatgpt(node("v1", "h", "user", ["Decision: the pier is open."], 1772310000.0), current="v1")
-    assert "Imported 1 messages" in memory.curate("import", "--from", saved(tmp_path, edited), *NOW)
+    assert "Imported 1 message of" in memory.curate("import", "--from", saved(tmp_path, edited), *NOW)
     whole = "".join(memory.read(path) for path in memory.files() if path.startswith("Logs/"))
     assert whole.count("the pier is closed on Mondays") == 1
     assert whole.count("And the lamp is green.") == 1
@@ -157,7 +159,7 @@ def test_a_newer_export_adds_only_what_is_new(memory: Memory, tmp_path: Path) ->
 def test_an_export_of_claude_ai_with_its_projects_and_memories(memory: Memory, tmp_path: Path) -> None:
     export = zipped(tmp_path, conversations=CLAUDE, projects=PROJECTS, memories=MEMORIES)
     told = memory.curate("import", "--from", export, *NOW)
-    assert "of claude.ai" in told
+    assert "with claude.ai" in told
     log = memory.read("Logs/2026-02-10.md")
     assert "**user:** Decision: the mill grinds rye." in log
     assert "**assistant:** Rye it is." in log
