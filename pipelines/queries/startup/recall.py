@@ -33,9 +33,9 @@ INDEX_VERSION = 10
 _A_FILE = 1 << 22
 _MOST_CHARACTERS = 20_000  # of a prompt; a pasted page goes on
 _MOST_TERMS = 64
-_COMMON = 2000
+_COMMON = 1000
 """A word that so many places hold leads to none of them."""
-_MOST_LOOKED_AT = 1000
+_MOST_LOOKED_AT = 200
 _LEAST, _MOST_NEEDED = 2, 4
 _ONE_IN = 4  # words of a prompt, of which one has to be shared
 _ITEM_ONE_IN = 6  # words of an item, likewise: a long one shares a word with anything
