@@ -49,7 +49,7 @@ ASKED = [
 TEXT = "Decision: the cache lives in SQLite, for it needs no server"
 LONG = "moved the check to tests/test_night_with_models.py"
 ITEMS = 10_000
-BEARS, BEARS_NOT = "set w00120 and w00345 in w02222, please", "can you center the button on the page?"
+BEARS_NOT = "can you center the button on the page?"
 WORD = "the token budget is: too small for weekly_summary_episodes"
 
 
@@ -100,16 +100,15 @@ def recalls(folder: Path, curate: str) -> dict[str, list[str]]:
     """Make a memory of many items, and return the commands that answer a prompt from it; the prompt stands last."""
     root, chance = folder / "items", random.Random(5)
     run_cli(["init", str(root)])
+    said: list[str] = []
     for page in range(100):
         ids = (f"k{page * 100 + number:010x}" for number in range(ITEMS // 100))
-        lines = [
-            f"- Fact: {speed.words(chance, 12)}. <!-- {one} since=2026-03-01 trust=owner confidence=high -->"
-            for one in ids
-        ]
+        said = [speed.words(chance, 12) for _ in range(ITEMS // 100)]
+        lines = [f"- Fact: {text}. <!-- {one} trust=owner -->" for one, text in zip(ids, said, strict=True)]
         (root / f"Projects/p{page}.md").write_text(f"# P{page}\n\n## Facts\n\n" + "\n".join(lines) + "\n")
     rebuild_index(root)
     hook = [curate, "recall", "--hook", "--memory", str(root)]
-    named = {"some bear on it": BEARS, "none does": BEARS_NOT}
+    named = {"some bear on it": f"look at {said[-1]} again", "none does": BEARS_NOT}
     return {f"curate recall, {ITEMS:,} items, {what}": [*hook, prompt] for what, prompt in named.items()}
 
 

@@ -126,7 +126,7 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
         NotWritable: the disk refused.
         LockHeld: another capture does not finish.
     """
-    capture = _Capture(root, settings, now, project, since, headless=headless)
+    capture = Capture(root, settings, now, project, since, headless=headless)
     capture.tools = tools
     found = []
     for path in paths:
@@ -141,8 +141,8 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
     return found
 
 
-class _Capture:
-    """Captures the transcripts of any number of sessions."""
+class Capture:
+    """Captures the transcripts of any number of sessions; the caller holds the lock."""
 
     def __init__(
         self, root: Path, settings: Settings, now: datetime, project: str, since: str, *, headless: bool
@@ -155,12 +155,12 @@ class _Capture:
         self._projects: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
         self._known: dict[str, Kept] = {}
 
-    def transcript(self, path: Path, source: IO[bytes]) -> Captured:
-        """Capture what is new in a transcript."""
+    def transcript(self, path: Path, source: IO[bytes], known: dict[str, Kept] | None = None) -> Captured:
+        """Capture what is new in a transcript; `known` are those that were captured, where they were read already."""
         head = head_of(source)
         if not head:
             return Captured(str(path), fault="has no whole line yet")
-        self._known = read_kept(self.root)
+        self._known = read_kept(self.root) if known is None else known
         kept = self._known.get(head) or Kept("", head, 0, "")
         before = self.cleaner.redacted
         found = self._read(path, source, kept)
@@ -258,7 +258,7 @@ class _Turns:
         replayed: the last line that repeats another session.
     """
 
-    def __init__(self, capture: _Capture, path: Path, kept: Kept, replayed: int) -> None:
+    def __init__(self, capture: Capture, path: Path, kept: Kept, replayed: int) -> None:
         self._capture, self._path, self._kept = capture, path, kept
         self._replayed, self._seen = replayed, set[str]()
         self._seals = load_seals(make=True)

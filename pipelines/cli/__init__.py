@@ -61,7 +61,7 @@ VERBS: Final = {
     "move": "Move an item to another document.",
     "forget": "Erase an item everywhere but in git's history.",
     "project": "Create, rename or close a project.",
-    "import": "Import items that `curate export` wrote.",
+    "import": "Import items, or chats of ChatGPT or claude.ai.",
     "run": "Curate: read the logs, keep what matters, commit.",
     "schedule": "Run every night in the foreground (daemon).",
     "view": "Open the memory in your browser.",

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("item", metavar="ID", required=False, shell_complete=complete_ids)
+@click.argument("item", metavar="[ID]", required=False, shell_complete=complete_ids)
 @click.option("--shown", is_flag=True, help="List the sessions that were shown ID, or what sessions were shown.")
 @click.option("--session", metavar="ID", help="With --shown: only this session; the start of its id is enough.")
 @json_option()

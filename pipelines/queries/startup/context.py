@@ -9,7 +9,6 @@ import os
 import time
 
 from pipelines.queries.startup.cache import StartupSettings
-from pipelines.queries.startup.open_items import open_entries
 from pipelines.queries.startup.read import (
     Entry,
     document_entries,
@@ -17,6 +16,7 @@ from pipelines.queries.startup.read import (
     fitting,
     log_entries,
     newest,
+    open_entries,
     read_part,
     suspicious,
     tokens,

@@ -17,8 +17,7 @@ from fcntl import LOCK_NB, LOCK_SH, flock
 from pipelines.queries.startup.cache import StartupSettings, load_cached
 from pipelines.queries.startup.context import project_path
 from pipelines.queries.startup.fast import find_root, hook_answer, hook_event, note_shown, put_out
-from pipelines.queries.startup.open_items import short_ids
-from pipelines.queries.startup.read import live_item, open_folder, read_part, tokens, veiled
+from pipelines.queries.startup.read import live_item, open_folder, read_part, short_ids, tokens, veiled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +33,9 @@ INDEX_VERSION = 10
 _A_FILE = 1 << 22
 _MOST_CHARACTERS = 20_000  # of a prompt; a pasted page goes on
 _MOST_TERMS = 64
-_COMMON = 2000
+_COMMON = 1000
 """A word that so many places hold leads to none of them."""
-_MOST_LOOKED_AT = 1000
+_MOST_LOOKED_AT = 200
 _LEAST, _MOST_NEEDED = 2, 4
 _ONE_IN = 4  # words of a prompt, of which one has to be shared
 _ITEM_ONE_IN = 6  # words of an item, likewise: a long one shares a word with anything

@@ -2,7 +2,8 @@
 
 Records are recognised by shape: Claude Code (`type` user or assistant, with a `message`), Codex (`response_item` with a
 `payload`), OpenClaw (`type` message, with a `message`), and the plain `{"role", "content", "timestamp"}`, also written
-with the `type` message by older versions of Codex. All other records are skipped, and counted by kind.
+with the `type` message by older versions of Codex, and with the `program` by imported chats. All other records are
+skipped, and counted by kind.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Turn:
         time: the time, with its zone; None if the record has no plausible one.
         session: the session's id, or empty.
         record: the record's own id, or empty: a resumed session repeats the old records under their ids.
-        tool: the program that wrote it: claude-code, codex, openclaw or plain.
+        tool: the program that wrote it: claude-code, codex, openclaw, chatgpt, claude-ai or plain.
         cwd: the working directory, or empty.
         remote: the clone URL of its repository, from the session's first record, or empty.
         begun: the start of the session, from its first record.
@@ -138,12 +139,14 @@ def said_in(  # noqa: PLR0911  a way out for each shape
     if kind == "message" and isinstance(message, dict):
         return _said(message, time or message.get("timestamp"), zone, "openclaw", _text(record, "id"))
     if kind in {"", "message"} and "role" in record and "content" in record:
-        return _said(record, time, zone, "codex" if kind else "plain", _text(record, "id"))
+        tool = "codex" if kind else next((one for one in _CHATS if record.get("program") == one), "plain")
+        return _said(record, time, zone, tool, _text(record, "id"))
     if kind in _SUMMARIES:
         return SUMMARIES
     return EVENTS if kind in _EVENTS else UNKNOWN
 
 
+_CHATS: Final = ("chatgpt", "claude-ai")
 _SENDERS: Final = ("exec", "mcp")
 _EDITOR: Final = "# Context from my IDE setup:"
 _REQUEST: Final = "## My request for Codex:"

@@ -1,0 +1,434 @@
+"""Exports of ChatGPT and claude.ai, read as the transcripts that capture takes in: one a conversation, oldest first.
+
+A transcript holds what the owner wrote, what the assistant answered, and as a tool's what was uploaded, pasted as a
+file or brought by a tool, so that capture knows what the assistant repeats of it. Left out are branches that were given
+up, hidden messages, calls of tools, thoughts and images.
+An export is somebody's file: it is read piece by piece, nothing in it names a path that is written, and what unpacks to
+far more than it should is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import re
+import tempfile
+import zipfile
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from pipelines.agents.capture import Capture, Captured
+from pipelines.errors import BadFile
+from pipelines.store.days import Days
+from pipelines.store.lock import capture_lock
+from pipelines.store.session_state import Kept, read_kept
+from pipelines.store.transcripts.reader import head_of
+from pipelines.store.user_layout import at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from pipelines.settings import Settings
+
+
+Record = dict[str, Any]
+
+CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
+TITLES: Final = {CHATGPT: "ChatGPT", CLAUDE_AI: "claude.ai"}
+
+_NAMES: Final = re.compile(r"conversations(?:-\d{1,5})?\.json|projects\.json|memories\.json", re.IGNORECASE)
+_CHATS_IN: Final = re.compile(r"conversations", re.IGNORECASE)
+_MOST_BYTES: Final = 8 << 30
+_MOST_TIMES: Final = 200
+"""Times its size to which a file in an archive may unpack; JSON of chats comes to ten or twenty."""
+_AT_ONCE: Final = 50
+"""Conversations that are captured under one lock: a session that ends meanwhile waits no longer."""
+_SMALL: Final = 16 << 20
+_CHUNK: Final = 1 << 20
+LONGEST: Final = 128 << 20
+"""Characters of one conversation: a longer one is no chat, and would take more memory than an import may use."""
+_FAULTS: Final = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError)
+_ADVICE: Final = "Name the conversations.json of an export, or the zip file as it was downloaded."
+_SIGN: Final = re.compile(r"[^\s,]")
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation of an export, as a transcript.
+
+    Args:
+        begun: when it began, in seconds since 1970; zero where nothing says so.
+        program: the program that it was held with, a key of `TITLES`.
+        project: the project that it belongs to, or empty.
+        data: the transcript: JSON lines, the first of which opens the session.
+        moments: when each of its messages was written, in seconds since 1970.
+    """
+
+    begun: float
+    program: str
+    project: str
+    data: bytes
+    moments: tuple[float, ...] = ()
+
+
+@dataclass(slots=True)
+class ChatExport:
+    """An export that was read whole; its conversations wait on the disk, in a file without a name.
+
+    Args:
+        spool: where they wait.
+        programs: whose export it is.
+        empty: how many conversations hold no words.
+    """
+
+    spool: IO[bytes]
+    programs: set[str] = field(default_factory=set)
+    empty: int = 0
+    _places: list[tuple[float, int, int, str, str, tuple[float, ...]]] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """Return how many conversations with words it holds."""
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Conversation]:
+        """Yield the conversations, the one that was begun first in front."""
+        for begun, start, length, program, project, moments in sorted(self._places):
+            self.spool.seek(start)
+            yield Conversation(begun, program, project, self.spool.read(length), moments)
+
+    def add(self, found: Conversation) -> None:
+        """Keep a conversation."""
+        start = self.spool.seek(0, io.SEEK_END)
+        self.spool.write(found.data)
+        self._places.append((found.begun, start, len(found.data), found.program, found.project, found.moments))
+        self.programs.add(found.program)
+
+
+@contextlib.contextmanager
+def read_chats(path: Path) -> Iterator[ChatExport]:
+    """Read an export: `conversations.json` of ChatGPT or claude.ai, or the zip file that holds it.
+
+    Raises:
+        BadFile: it cannot be read, is no such export, or unpacks to more than it should.
+    """
+    with tempfile.TemporaryFile() as spool:
+        found = ChatExport(spool)
+        try:
+            with contextlib.ExitStack() as held:
+                for name, file in _files(path, held):
+                    _read_file(name, held.enter_context(io.TextIOWrapper(file, "utf-8-sig", errors="replace")), found)
+        except _FAULTS as fault:
+            why = (fault.strerror or str(fault)).lower() if isinstance(fault, OSError) else str(fault)
+            raise BadFile(path, f"cannot be read as an export: {why or type(fault).__name__}", _ADVICE) from None
+        if not found.programs and not found.empty:
+            raise BadFile(path, "holds no conversation of ChatGPT or claude.ai", _ADVICE)
+        yield found
+
+
+def capture_chats(
+    root: Path, settings: Settings, now: datetime, export: Path, chats: Iterable[Conversation]
+) -> list[Captured]:
+    """Capture the conversations of an export, in their order, as `capture_sessions` captures transcripts.
+
+    What an earlier export brought is passed over; of a conversation that went on, only what is new is added. Returned
+    is what became of those that are not as they were.
+
+    Args:
+        root: the memory.
+        settings: its settings, which say how its days are cut.
+        now: the moment of the import: nothing was said later.
+        export: the file that they come from.
+        chats: the conversations.
+
+    Raises:
+        NotWritable: the disk refused.
+        LockHeld: another capture does not end.
+    """
+    capture, found, left = Capture(root, settings, now, "", "", headless=False), list[Captured](), iter(chats)
+    while batch := list(islice(left, _AT_ONCE)):
+        with capture_lock(root):
+            known = read_kept(root)
+            for chat in batch:
+                data, capture.project = _branch(chat.data, known), chat.project
+                kept = _kept(data, known)
+                if kept.digest != _digest(data) or not at(root, kept.file).exists():
+                    found.append(capture.transcript(export, io.BytesIO(data), known))
+    return found
+
+
+def _kept(data: bytes, known: Mapping[str, Kept]) -> Kept:
+    return known.get(head_of(io.BytesIO(data))) or Kept("", "", 0, "")
+
+
+def _digest(*lines: bytes) -> str:
+    """Return the hash by which capture knows lines again."""
+    return hashlib.sha256(b"".join(lines)).hexdigest()[:16]
+
+
+def _branch(data: bytes, known: Mapping[str, Kept]) -> bytes:
+    """Return a transcript; one that is shorter than it was is marked as a branch, for its end was written anew.
+
+    Capture takes a transcript that begins as another one does for one that goes on from it, and adds what is new.
+    """
+    if _kept(data, known).lines <= data.count(b"\n"):
+        return data
+    opening, _, rest = data.partition(b"\n")
+    return b'%s,"branch":"%s"}\n%s' % (opening[:-1], hashlib.sha256(rest).hexdigest()[:12].encode(), rest)
+
+
+def new_in_chats(root: Path, settings: Settings, now: datetime, chats: Iterable[Conversation]) -> list[Captured]:
+    """Return what `capture_chats` would add, without writing anything; the arguments are the same.
+
+    A conversation of which an earlier message was changed since counts as new whole; captured, it adds only what is.
+    """
+    days, known, found = Days(settings.timezone, settings.day_end), read_kept(root), list[Captured]()
+    for chat in chats:
+        data = _branch(chat.data, known)
+        lines = data.splitlines(keepends=True)
+        kept = _kept(data, known)
+        new = lines[kept.lines if _digest(*lines[: kept.lines]) == kept.digest else 0 :]
+        owners = sum(line.startswith(b'{"role":"user"') for line in new)
+        turns = owners + sum(line.startswith(b'{"role":"assistant"') for line in new)
+        moments = chat.moments[len(chat.moments) - turns :]
+        told = {days.of(min(datetime.fromtimestamp(one, UTC).astimezone(days.zone), now)) for one in moments}
+        found.append(Captured("", turns=turns, owners=owners, days=tuple(sorted(told))))
+    return found
+
+
+def _files(path: Path, held: contextlib.ExitStack) -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield name and content of the files that may hold conversations.
+
+    Raises:
+        ValueError: an archive has none, or one that unpacks to too much.
+    """
+    if not zipfile.is_zipfile(path):
+        yield path.name, held.enter_context(path.open("rb"))
+        return
+    archive, left = held.enter_context(zipfile.ZipFile(path)), _MOST_BYTES
+    inside = [one for one in archive.infolist() if "__MACOSX" not in one.filename and not one.is_dir()]
+    wanted = [one for one in inside if _NAMES.fullmatch(one.filename.replace("\\", "/").rpartition("/")[2])]
+    if not any(_CHATS_IN.match(one.filename.rpartition("/")[2]) for one in wanted):
+        raise ValueError("it holds no conversations.json")
+    for one in wanted:
+        left -= one.file_size
+        if left < 0 or one.file_size > max(_SMALL, _MOST_TIMES * one.compress_size):
+            raise ValueError(
+                f"{one.filename.rpartition('/')[2]} in it unpacks to {one.file_size >> 20:,} MB, far too much"
+            )
+    for one in sorted(wanted, key=lambda one: one.filename):
+        yield one.filename.rpartition("/")[2].lower(), held.enter_context(archive.open(one))
+
+
+def _read_file(name: str, file: IO[str], found: ChatExport) -> None:
+    for raw in _elements(file):
+        if name == "projects.json":
+            made = _project(raw)
+        elif name == "memories.json":
+            made = _memories(raw)
+        elif isinstance(raw.get("mapping"), dict):
+            made = _transcript(CHATGPT, raw, _of_chatgpt(raw))
+        elif isinstance(raw.get("chat_messages"), list):
+            made = _transcript(CLAUDE_AI, raw, _of_claude(raw))
+        else:
+            continue
+        if made:
+            found.add(made)
+        elif name not in {"projects.json", "memories.json"}:
+            found.empty += 1
+
+
+def _elements(file: IO[str]) -> Iterator[Record]:
+    """Yield the objects of a JSON array one by one, or the object that stands alone or its conversations.
+
+    Raises:
+        ValueError: it is no JSON, or one object is too long.
+    """
+    for one in _values(file):
+        inner = one.get("conversations") if isinstance(one, dict) else None
+        for raw in inner if isinstance(inner, list) else [one]:
+            if isinstance(raw, dict):
+                yield raw
+
+
+def _values(file: IO[str]) -> Iterator[object]:
+    """Yield the values of a JSON array one by one, or the value that stands alone; only one is held at a time."""
+    decoder, text = json.JSONDecoder(), file.read(_CHUNK).lstrip()
+    if text[:1] not in {"[", "{"}:
+        raise ValueError("it is no JSON")
+    is_list = text[0] == "["
+    at = int(is_list)
+    while True:
+        at = found.start() if (found := _SIGN.search(text, at)) else len(text)
+        if text[at : at + 1] == "]":
+            return
+        try:
+            one, at = decoder.raw_decode(text, at)
+        except RecursionError:
+            raise ValueError("it is nested too deeply") from None
+        except ValueError:
+            text, at = _with_more(file, text[at:], is_list=is_list), 0
+            if not text:
+                return
+        else:
+            yield one
+
+
+def _with_more(file: IO[str], text: str, *, is_list: bool) -> str:
+    """Return what was not understood with as much again behind it, so that no text is gone through but a few times."""
+    more = file.read(max(_CHUNK, len(text)))
+    if not more and (is_list or text.strip()):
+        raise ValueError("it is no JSON, or it was cut off")
+    if len(text) > LONGEST:
+        raise ValueError("a conversation is too long")
+    return text + more
+
+
+# What a conversation comes to: (role, words, moment, id) for each message, a tool's for what came from outside.
+Message = tuple[str, str, float | None, str]
+
+
+def _transcript(program: str, raw: Record, said: Iterator[Message]) -> Conversation | None:
+    """Return a conversation, or None where nobody says anything in it."""
+    begun = _moment(raw.get("create_time", raw.get("created_at")))
+    ident = next((str(raw[key]) for key in ("conversation_id", "uuid", "id") if raw.get(key)), "")
+    project = raw.get("project")
+    name = str(project.get("name") or "") if isinstance(project, dict) else ""
+    return _lines(program, ident or _text(raw.get("title")), begun, list(said), name)
+
+
+def _lines(
+    program: str, ident: str, begun: float | None, messages: list[Message], project: str = ""
+) -> Conversation | None:
+    moments = [moment for _, _, moment, _ in messages if moment]
+    begun = begun or min(moments, default=0.0)
+    if not any(role != "tool" for role, *_ in messages):
+        return None
+    opening = {"type": "session", "id": ident, "program": program} | ({"timestamp": _iso(begun)} if begun else {})
+    rows = [opening]
+    for role, text, moment, key in messages:
+        when = {"timestamp": _iso(moment)} if moment else {}
+        rows.append({"role": role, "program": program, "id": key, **when, "content": text})
+    data = "".join(f"{json.dumps(row, ensure_ascii=False, separators=(',', ':'))}\n" for row in rows)
+    spoken = tuple(moment or begun for role, _, moment, _ in messages if role != "tool")
+    return Conversation(begun, program, project, data.encode("utf-8", "replace"), spoken)
+
+
+def _of_chatgpt(raw: Record) -> Iterator[Message]:
+    """Yield the messages from the first to the one that is shown last: other branches were given up."""
+    mapping, branch, seen = raw["mapping"], list[Record](), set[str]()
+    at = raw.get("current_node") or _last_leaf(mapping)
+    while isinstance(at, str) and at not in seen and isinstance(node := mapping.get(at), dict):
+        seen.add(at)
+        branch.append(node)
+        at = node.get("parent")
+    for node in reversed(branch):
+        message = node.get("message")
+        if not isinstance(message, dict) or _is_hidden(message):
+            continue
+        author, content = _object(message.get("author")), _object(message.get("content"))
+        role, kind = author.get("role"), content.get("content_type")
+        text = _parts(content)
+        moment, key = _moment(message.get("create_time")), _text(message.get("id"))
+        if role == "tool" or kind in _BROUGHT:
+            yield from [("tool", text, moment, key)] if text else ()
+        elif role == "user" or (role == "assistant" and message.get("recipient") in {None, "", "all"}):
+            yield from [(role, text, moment, key)] if text and kind in _SPOKEN else ()
+
+
+_SPOKEN: Final = frozenset({None, "text", "multimodal_text", "code"})
+_BROUGHT: Final = frozenset({"tether_quote", "tether_browsing_display", "execution_output", "system_error"})
+
+
+def _last_leaf(mapping: Record) -> str | None:
+    """Return the message that was written last and that none answers, in exports that do not name it."""
+    leaves = [
+        (_moment(_object(node.get("message")).get("create_time")) or 0.0, number, key)
+        for number, (key, node) in enumerate(mapping.items())
+        if isinstance(node, dict) and not node.get("children")
+    ]
+    return max(leaves)[2] if leaves else None
+
+
+def _is_hidden(message: Record) -> bool:
+    told = _object(message.get("metadata"))
+    return bool(told.get("is_visually_hidden_from_conversation") or told.get("is_user_system_message"))
+
+
+def _parts(content: Record) -> str:
+    """Return the words of a message: its texts, and what was understood of what was spoken."""
+    texts = [content.get("text"), content.get("result")]
+    for part in _list(content.get("parts")):
+        is_spoken = isinstance(part, dict) and part.get("content_type", "text") in {"text", "audio_transcription"}
+        texts.append(part.get("text") if is_spoken else part)
+    return "\n".join(text for text in texts if isinstance(text, str) and text.strip())
+
+
+def _of_claude(raw: Record) -> Iterator[Message]:
+    """Yield the messages in their order; what was attached follows the message that it came with, as a tool's."""
+    for message in raw["chat_messages"]:
+        role = _ROLES.get(str(_object(message).get("sender")))
+        if role is None:
+            continue
+        moment, key = _moment(message.get("created_at")), _text(message.get("uuid"))
+        blocks, attached = (list(map(_object, _list(message.get(key)))) for key in ("content", "attachments"))
+        texts = [str(one.get("text") or "") for one in blocks if one.get("type") == "text"]
+        brought = [json.dumps(one.get("content")) for one in blocks if str(one.get("type")).endswith("tool_result")]
+        brought += [_text(one.get("extracted_content")) for one in attached]
+        # Beside blocks stands their text once more, with a note in the place of what is no text.
+        said = "\n".join(filter(str.strip, texts)) or ("" if blocks else _text(message.get("text")))
+        outside = [("tool", text, moment, "") for text in brought if text.strip()]
+        spoken = [(role, said, moment, key)] if said.strip() else []
+        yield from (*spoken, *outside) if role == "user" else (*outside, *spoken)
+
+
+_ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant"}
+
+
+def _project(raw: Record) -> Conversation | None:
+    """Return what the owner wrote of a project of claude.ai; its documents were uploaded, and are left out."""
+    if raw.get("is_starter_project"):
+        return None
+    moment = _moment(raw.get("created_at"))
+    texts = {key: _text(raw.get(key)) for key in ("description", "prompt_template")}
+    messages: list[Message] = [("user", text, moment, key) for key, text in texts.items() if text.strip()]
+    return _lines(CLAUDE_AI, _text(raw.get("uuid")) or "project", moment, messages, _text(raw.get("name")))
+
+
+def _memories(raw: Record) -> Conversation | None:
+    """Return what claude.ai remembers of the owner, which is its own word, a paragraph a message."""
+    texts = [raw.get("conversations_memory"), *_object(raw.get("project_memories")).values()]
+    pieces = [piece.strip() for text in texts for piece in _text(text).split("\n\n") if piece.strip()]
+    return _lines(CLAUDE_AI, "memory", None, [("assistant", piece, None, "") for piece in pieces])
+
+
+def _object(value: object) -> Record:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _moment(value: object) -> float | None:
+    """Return a moment of an export, a number of seconds or an ISO 8601 text, as seconds since 1970."""
+    with contextlib.suppress(ValueError, OverflowError, OSError):
+        if isinstance(value, str):
+            value = (
+                datetime.fromisoformat(value).replace(tzinfo=datetime.fromisoformat(value).tzinfo or UTC).timestamp()
+            )
+        if isinstance(value, (int, float)) and value > 0:
+            return datetime.fromtimestamp(value, UTC).timestamp()
+    return None
+
+
+def _iso(moment: float) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat()
