@@ -68,7 +68,7 @@ def test_claude_code_reads_a_night_and_what_it_cost_is_told(memory: Memory, prog
     spent = told["model"]["spent"]["claude-code:haiku"]
     assert spent["usd"] == pytest.approx(0.00282 * spent["calls"])
     assert "by=claude-code:haiku@extract/" in memory.read("MEMORY.md")
-    assert "claude-code:haiku: some" in memory.curate("run", "--estimate", "--now", "2026-03-21T02:00")
+    assert "claude-code:haiku: about" in memory.curate("run", "--estimate", "--now", "2026-03-21T02:00")
 
 
 @pytest.mark.usefixtures("log")

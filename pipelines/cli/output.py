@@ -165,7 +165,7 @@ def say_table(titles: Sequence[str], rows: Iterable[Sequence[str]], *, by: int |
 
 
 def _laid_out(table: Sequence[Sequence[str]], width: int) -> list[list[str]]:
-    """Return the lines of each row, the widest columns narrowed until all fit, or the last one put below the others."""
+    """Return the lines of each row, the widest columns narrowed until all fit, or else the last ones put below."""
     from rich.cells import cell_len  # noqa: PLC0415  a script needs no width
 
     columns = list(zip(*table, strict=True))
@@ -174,10 +174,11 @@ def _laid_out(table: Sequence[Sequence[str]], width: int) -> list[list[str]]:
     least = [max(word, min(wide, _NARROWEST)) for word, wide in zip(words, widths, strict=True)]
     room = width - len(_GAP) * (len(widths) - 1)
     if sum(least) > room and len(widths) > 1:
-        rows = _laid_out([row[:-1] for row in table], width)
-        return [
-            above + wrapped(f"{_BELOW}{row[-1]}", width) * bool(row[-1]) for above, row in zip(rows, table, strict=True)
-        ]
+        fits = (n for n in range(len(widths) - 1, 0, -1) if sum(least[:n]) + len(_GAP) * (n - 1) <= width)
+        kept = next(fits, 1)
+        rows = _laid_out([row[:kept] for row in table], width)
+        below = [wrapped(f"{_BELOW}{_GAP.join(filter(None, row[kept:]))}", width) for row in table]
+        return [above + more for above, more in zip(rows, below, strict=True)]
     while sum(widths) > room and widths > least:
         spare = [wide - low for wide, low in zip(widths, least, strict=True)]
         widest = max(range(len(widths)), key=lambda n: (spare[n] > 0, widths[n]))

@@ -1,8 +1,8 @@
-"""Live through a month whose outcomes are known, and score what the memory believes at its end.
+"""Curate a month with known outcomes, and score what the memory believes at its end.
 
-The memory is a temporary one. An item is a gold belief where its text says the same but for case and punctuation; with
-words of its own, where it rests on a line that the gold quotes, has the belief's type and shares a fifth of its words
-(two fifths, where it has another type). Each is matched once, the most alike first.
+The memory is temporary. An item matches a gold belief if their texts are equal except for case and punctuation, or if
+it rests on a line that the gold quotes, has the belief's type and shares a fifth of its words (two fifths if the type
+differs). Each is matched once, the most alike first.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ _CLOSINGS: Final = {
 
 @dataclass(slots=True)
 class Lived:
-    """A month that was read in one way.
+    """The result of reading a month in one way.
 
     Args:
         rows: the scoreboard.
-        runs: how many nights it took.
+        runs: the number of runs.
         paid: the calls of models, their tokens, and what they cost.
         failures: why days stayed unread, each sentence once.
     """
@@ -69,7 +69,7 @@ class Lived:
     failures: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
+        """Return it for JSON."""
         return {
             "rows": {row.key: {"count": row.count, "of": row.of, "wrong": [*row.wrong]} for row in self.rows},
             "runs": self.runs,
@@ -79,17 +79,17 @@ class Lived:
 
 
 def live(month: Month, way: str, root: Path, make_night: MakeNight, advance: Callable[[int, int], None]) -> Lived:
-    """Lay a memory down, let the logs arrive and be read, and return what it came to.
+    """Create a memory, let the logs arrive, run the nights, and return the result.
 
     Args:
-        month: the logs and what should become of them.
+        month: the logs and their known outcomes.
         way: one of `WAYS`.
-        root: a folder for the memory, which is made.
-        make_night: gives the night at a moment, with whoever is to read.
-        advance: told how many runs are over, and of how many.
+        root: a folder to create for the memory.
+        make_night: returns the night at a moment.
+        advance: called with the number of finished runs, and of all runs.
 
     Raises:
-        CurateError: as a night does.
+        CurateError: a night failed.
     """
     from pipelines.clock import moment  # noqa: PLC0415  with the settings, what a comparison alone need not load
     from pipelines.night.report import Watch  # noqa: PLC0415  as above
@@ -113,7 +113,7 @@ def live(month: Month, way: str, root: Path, make_night: MakeNight, advance: Cal
 
 
 def runs_of(month: Month, way: str) -> list[tuple[str, list[str]]]:
-    """Return the runs of a way: the day of each, and the logs that arrive before it and after the one before."""
+    """Return the runs of a way: the day of each, and the logs that arrive since the run before."""
     days = [*month.arrivals().items()]
     count = len(days) if way == ONE_BY_ONE else min(int(way), len(days))
     runs = []
@@ -132,11 +132,11 @@ def _lay_down(root: Path) -> None:
     Git(root).init()
 
 
-# ------------------------------------------------------------------------------- what the memory says, beside the gold
+# ------------------------------------------------------------------------------- the memory compared with the gold
 
 
 def compare(month: Month, root: Path) -> tuple[Row, ...]:
-    """Return the scoreboard of a memory: what its documents hold beside what they should."""
+    """Return the scoreboard of a memory: its documents compared with the gold."""
     quotes, documents = Quotes(root), read_documents(root)
     there = [
         Stands(placed.item, document, tuple(_lines_of(placed.item, quotes)))
@@ -165,7 +165,7 @@ def _lines_of(item: Item, quotes: Quotes) -> Iterator[tuple[str, str]]:
 
 
 def _pairs(beliefs: Iterable[Belief], there: Sequence[Stands]) -> list[tuple[tuple[float, ...], str, int]]:
-    """Return which items may be which beliefs, the surest first; see the head of this module."""
+    """Return which items may be which beliefs, the surest first; see the module's docstring."""
     bags = [Counter(words(one.item.text)) for one in there]
     keys = [same_key(one.item.text) for one in there]
     pairs = []
@@ -181,7 +181,7 @@ def _pairs(beliefs: Iterable[Belief], there: Sequence[Stands]) -> list[tuple[tup
 
 
 def _outcomes(month: Month, found: Mapping[str, Stands]) -> Iterator[Row]:
-    """Yield what one wants many of: each kind of outcome, and what stays."""
+    """Yield the rows that should be high: each kind of outcome, and what stays."""
     beliefs = month.beliefs
     for operation, title in (("supersede", "changed beliefs superseded"), ("update", "changed in part, updated")):
         wrong = {key: _unlike_change(key, event, beliefs, found) for key, event in month.targets(operation)}
@@ -197,7 +197,7 @@ def _outcomes(month: Month, found: Mapping[str, Stands]) -> Iterator[Row]:
 
 
 def _faults(month: Month, found: Mapping[str, Stands], rest: Sequence[tuple[Stands, str | None]]) -> Iterator[Row]:
-    """Yield what one wants none of."""
+    """Yield the rows that should be zero."""
     beliefs = month.beliefs
     struck = [
         f"{one.text} (is {found[key].item.status})"
@@ -229,9 +229,9 @@ def _unlike(belief: Belief, found: Mapping[str, Stands]) -> str:
 
 
 def _unlike_change(key: str, event: Event, beliefs: Mapping[str, Belief], found: Mapping[str, Stands]) -> str:
-    """Return how a change differs from the gold: the older must be superseded, and what takes its place be there.
+    """Return how a change differs from the gold: the older belief must be superseded, and its successor exist.
 
-    Of an update, what takes the place must hold most words that both beliefs of the gold share: the part that survives.
+    The successor in an update must have most words that both gold beliefs share, which is the part that survives.
     """
     if key not in found or found[key].item.status is not Status.SUPERSEDED:
         return _unlike(beliefs[key], found)
@@ -257,7 +257,7 @@ def _unlike_since(belief: Belief, found: Mapping[str, Stands]) -> str:
 
 def _misfiled(belief: Belief, stands: Stands) -> str:
     title = stands.document.title
-    # What every session loads keeps its history elsewhere.
+    # MEMORY.md keeps its history elsewhere.
     is_kept = stands.item.status in CLOSED and stands.document.path == GENERAL and belief.document == "User"
     if is_kept or stands.is_in(belief.document):
         return ""

@@ -1,9 +1,9 @@
 """Score an extractor on days whose items are known.
 
-A candidate finds a gold item of its own day and type when it rests on a line of it and the F1 of their words is at
-least 0.2, or, wherever it stands, when that is at least 0.6. Each is matched once: those on the same lines first, of
-these the most alike first. Procedural gold is neutral, and so is a candidate that finds it. Types of which the gold
-holds none are not judged: who made it did not look for them.
+A candidate finds a gold item of the same day and type if it rests on a line of that item and the F1 of their words is
+at least 0.2, or if that F1 is at least 0.6 on any line. Each is matched once: matches on the same lines first, and the
+most alike first. Procedural gold is neutral, and so is a candidate that finds it. Types that the gold does not have
+are not judged, because its author did not look for them.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Tally:
     """Counts of one type.
 
     Args:
-        gold: items that were to be found, each once a day.
-        found: those of them that were.
-        kept: candidates, those that found procedural gold left out.
+        gold: items to find, each once a day.
+        found: how many of them were found.
+        kept: candidates, except those that found procedural gold.
         right: candidates that found an item.
     """
 
@@ -61,26 +61,26 @@ class Tally:
     right: int = 0
 
     def __add__(self, other: Tally) -> Tally:
-        """Return both together."""
+        """Return the sum of both."""
         return Tally(*map(add, astuple(self), astuple(other)))
 
     @property
     def precision(self) -> float | None:
-        """The share of what was kept that is right, or None where nothing was kept."""
+        """The share of what was kept that is right, or None if nothing was kept."""
         return self.right / self.kept if self.kept else None
 
     @property
     def recall(self) -> float | None:
-        """The share of what was to be found that was, or None where there was nothing."""
+        """The share of gold items that were found, or None if there are none."""
         return self.found / self.gold if self.gold else None
 
     @property
     def f1(self) -> float | None:
-        """The harmonic mean of both, or None where there is neither item nor candidate."""
+        """The harmonic mean of both, or None if there is neither an item nor a candidate."""
         return 2 * self.right / (self.kept + self.gold) if self.kept + self.gold else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
+        """Return it for JSON."""
         shares = {"precision": self.precision, "recall": self.recall, "f1": self.f1}
         return asdict(self) | {name: None if share is None else round(share, 4) for name, share in shares.items()}
 
@@ -92,8 +92,8 @@ class Gold:
     Args:
         type: what it is.
         text: its words.
-        lines: where it stands in the log, counted from 1; empty where the words stand nowhere as they are.
-        procedural: whether it is neutral: not asked for, and no error where it is kept.
+        lines: its lines in the log, counted from 1; empty if its words are not in the log verbatim.
+        procedural: whether it is neutral: not required, and no error if kept.
     """
 
     type: ItemType
@@ -104,7 +104,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class GoldDay:
-    """One log: its day, its entries, and the items that it holds, each said once."""
+    """One log: its day, its entries and its items, each once."""
 
     day: str
     entries: tuple[Entry, ...]
@@ -112,14 +112,14 @@ class GoldDay:
 
 
 def read_gold_days(folder: Path) -> list[GoldDay]:
-    """Return the days of a folder of `Logs/` with `gold.jsonl`, oldest first, those without any item included.
+    """Return the days of a folder of `Logs/` with `gold.jsonl`, oldest first, including those without items.
 
     A line of `gold.jsonl` is `{"date": "2026-01-02", "type": "Decision", "text": "..."}`. It has `"procedural": true`
-    where an extractor neither has to find the item nor is wrong to keep it (the approval of minutes), and `"lines":
-    [7, 8]` where the place is known; otherwise every line on which the text stands word for word counts as its place.
+    if an extractor need not find the item but may keep it (the approval of minutes), and `"lines": [7, 8]` if its place
+    is known; otherwise every line with the exact text counts.
 
     Raises:
-        BadGold: `gold.jsonl` has faults; all of them are named with their lines.
+        BadGold: `gold.jsonl` has faults; the sentence names all of them, with their lines.
         BadFile: there are no logs, or one of the files cannot be read.
     """
     logs = {log_day(path.name): path for path in sorted((folder / LOGS).glob("*.md"))}
@@ -191,7 +191,7 @@ def _faults(raw: Mapping[str, Any], texts: Mapping[str, str]) -> list[str]:
 
 
 def sample(days: Sequence[GoldDay], count: int) -> list[GoldDay]:
-    """Return `count` days spread evenly over all of them, always the same ones; all where there are no more."""
+    """Return `count` days spread evenly and always the same; all days if there are no more."""
     if count >= len(days):
         return list(days)
     return [days[at * len(days) // count] for at in range(count)]
@@ -199,17 +199,17 @@ def sample(days: Sequence[GoldDay], count: int) -> list[GoldDay]:
 
 @dataclass(slots=True)
 class Score:
-    """What an extractor reached.
+    """The score of an extractor.
 
     Args:
         name: the extractor's own name, with its version.
-        types: by type, of those that the gold holds.
-        confidence: by confidence, likewise; of what was to be found nothing is counted here.
-        unjudged: candidates of types that the gold does not hold.
+        types: counts by type, for the types that the gold has.
+        confidence: counts of candidates by confidence.
+        unjudged: candidates of types that the gold does not have.
         days: days that were read.
-        failed: days that no usable answer came for; what they hold counts as not found.
+        failed: days without a usable answer; their items count as not found.
         fallback: days that the rules read because no model could.
-        ungrounded: candidates dropped because the log does not say what they say, by the extractor or by us.
+        ungrounded: candidates dropped, by the extractor or by us, because the log does not support them.
         paid: the calls of models, their tokens, and what they cost.
         seconds: how long it took.
         failures: why days failed, each sentence once.
@@ -233,7 +233,7 @@ class Score:
         return sum(self.types.values(), Tally())
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
+        """Return it for JSON."""
         return {
             "name": self.name,
             "all": self.all.to_json(),
@@ -251,12 +251,12 @@ def evaluate(days: Sequence[GoldDay], extractor: Extractor, done: Callable[[int]
     """Let an extractor read every day, and score what it found.
 
     Args:
-        days: what to read, and what there is to be found.
-        extractor: who reads.
-        done: told the number of days read so far.
+        days: the days to read, with their items.
+        extractor: the extractor.
+        done: called with the number of days read so far.
 
     Raises:
-        ModelFailed: the first days, or as many in a row later, all failed; a figure from the rest would mislead.
+        ModelFailed: the first days, or as many in a row later, all failed, so a score of the rest would mislead.
     """
     judged = {kind: Tally() for kind in ItemType if any(one.type is kind for day in days for one in day.gold)}
     score = Score(extractor.name, judged, {level: Tally() for level in (*Confidence,)[:3]})
@@ -287,7 +287,7 @@ def evaluate(days: Sequence[GoldDay], extractor: Extractor, done: Callable[[int]
 
 
 def paid_json(paid: Paid) -> dict[str, Any]:
-    """Return what calls came to as `json` can write it; what they cost is null where a model's price is not known."""
+    """Return the cost of calls for JSON; `usd` is null if a model's price is unknown."""
     usage, is_known = paid.usage, all(one.usd is not None for one in paid.spent)
     tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
     return {"calls": paid.calls, **tokens, "usd": paid.usd if is_known else None}
@@ -312,7 +312,7 @@ def _count(score: Score, day: GoldDay, candidates: Sequence[Candidate]) -> None:
 
 
 def _match(gold: Sequence[Gold], candidates: Sequence[Candidate]) -> dict[int, int]:
-    """Return which candidate finds which gold item of a day, by their places; see the head of this module."""
+    """Return which candidate finds which gold item of a day, by their positions; see the module's docstring."""
     bags = [Counter(words(one.text)) for one in candidates]
     pairs: list[tuple[bool, float, int, int]] = []
     for at, item in enumerate(gold):

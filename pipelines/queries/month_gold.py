@@ -1,6 +1,7 @@
-"""A folder of logs with known outcomes: `Logs/`, and `gold.json`, what should be in the memory when all is read.
+"""A folder of logs with known outcomes: `Logs/`, and `gold.json`, what the memory should hold in the end.
 
-`examples/month/README.md` tells its shape. All faults are named at once. Importing this module brings in pydantic.
+`examples/month/README.md` describes the format. All faults are reported at once. Importing this module imports
+pydantic.
 """
 
 from __future__ import annotations
@@ -48,14 +49,14 @@ class _Part(BaseModel):
 
 
 class Quote(_Part):
-    """Words of a day's log, letter by letter."""
+    """A verbatim quote from a day's log."""
 
     day: Day
     quote: Words
 
 
 class Belief(_Part):
-    """A belief that the logs state, and its status when all of them are read; `examples/month/README.md` tells more."""
+    """A belief that the logs state, and its status in the end; see `examples/month/README.md`."""
 
     key: Words
     type: ItemType
@@ -78,18 +79,18 @@ class Belief(_Part):
 
     @property
     def begins_as(self) -> Status:
-        """Its status where no event touches it."""
+        """Its status if no event changes it."""
         return Status(self.closed) if self.closed else Status.OPEN if self.type is ItemType.TODO else Status.LIVE
 
     def may_become(self, status: Status) -> bool:
-        """Whether a belief of this kind can have the status: only a question is answered, only a Todo done."""
+        """Whether a belief of this type can have the status: only questions are answered, only todos are done."""
         if status is Status.ANSWERED:
             return self.section == "questions"
         return status in _ANYHOW or status is self.begins_as or status in OUTCOMES[self.type]
 
 
 class Event(_Part):
-    """What a line does to beliefs that stand: `of` are their keys, `belief` that of what takes their place."""
+    """What a line does to existing beliefs: `of` are their keys, `belief` is the key of their successor."""
 
     day: Day
     quote: Words
@@ -101,12 +102,12 @@ class Event(_Part):
 
     @property
     def outcome(self) -> Status | None:
-        """What becomes of its beliefs, or None where they stay."""
+        """The new status of its beliefs, or None if they stay."""
         return Status(self.how) if self.operation == "close" and self.how else _OUTCOME.get(self.operation)
 
 
 class Gold(_Part):
-    """What `gold.json` holds."""
+    """The contents of `gold.json`."""
 
     beliefs: Annotated[tuple[Belief, ...], Field(min_length=1)]
     events: tuple[Event, ...] = ()
@@ -114,7 +115,7 @@ class Gold(_Part):
 
 
 class Month(_Part):
-    """Logs and what should become of them.
+    """Logs with known outcomes.
 
     Args:
         gold: the beliefs and events.
@@ -147,7 +148,7 @@ def read_month(folder: Path) -> Month:
     """Return a folder's logs and gold.
 
     Raises:
-        BadGold: `gold.json` has faults; all of them are named.
+        BadGold: `gold.json` has faults; the sentence names all of them.
         BadFile: there are no logs, or a file cannot be read.
     """
     paths = [path for name in (LOGS, PARTIAL) for path in sorted((folder / name).glob("*.md"))]
@@ -177,7 +178,7 @@ def _day_of(path: str) -> str:
 
 
 def _unsaid(month: Month, day: str, quote: str) -> str:
-    """Return why a quote does not stand in the logs of its day, or nothing."""
+    """Return why a quote is not in the logs of its day, or nothing."""
     texts = [text for path, text in month.logs.items() if _day_of(path) == day]
     if not texts:
         return f"there is no log of {day}"

@@ -1,7 +1,8 @@
-"""What the pages of a memory say at a month's end, beside the gold: State, contacts and episodes. And the score's rows.
+"""The pages of a memory at a month's end compared with the gold: State, contacts and episodes. And the score's rows.
 
-State must tell the last decision, the next step and an open risk of each page that has one, and rest on nothing that
-is over; each contact stands under Contacts and in the briefing; each day's episode cites what the day brought.
+State must name the last decision, the next step and an open risk of each page that has one, and rest on nothing that
+no longer holds; each contact must be under Contacts and in the briefing; each day's episode must cite what the day
+brought.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ class Row:
     Args:
         key: its name for scripts.
         title: its name for people.
-        count: how many.
-        of: of how many; None where there is no such number.
-        wrong: a sentence each of what went wrong.
-        is_fault: whether none is what one wants.
+        count: the count.
+        of: the total, or None if there is none.
+        wrong: a sentence for each thing that went wrong.
+        is_fault: whether the count should be zero.
     """
 
     key: str
@@ -47,7 +48,7 @@ class Row:
 
     @property
     def told(self) -> str:
-        """The figure as a person reads it."""
+        """The figure for a person."""
         return f"{self.count:,}" if self.of is None else f"{self.count:,} of {self.of:,}"
 
 
@@ -60,7 +61,7 @@ class Stands:
     lines: tuple[tuple[str, str], ...]
 
     def rests_on(self, belief: Belief) -> bool:
-        """Whether one of its lines holds a quote of the belief, or stands in one."""
+        """Whether one of its lines contains a quote of the belief, or the reverse."""
         return any(
             day == said.day and (fold(said.quote) in line or line in fold(said.quote))
             for day, line in self.lines
@@ -68,12 +69,12 @@ class Stands:
         )
 
     def is_in(self, title: str) -> bool:
-        """Whether it stands in the document of that title."""
+        """Whether it is in the document with that title."""
         return same_key(title) in {same_key(self.document.title), same_key(self.document.id.rpartition("/")[2])}
 
 
 def row_of(key: str, title: str, wrong: Mapping[str, str]) -> Row:
-    """Return a line: by belief what is wrong with it, nothing where it is right."""
+    """Return a row from what is wrong with each belief, empty if it is right."""
     told = tuple(filter(None, wrong.values()))
     return Row(key, title, len(wrong) - len(told), len(wrong), told)
 
@@ -85,9 +86,9 @@ def page_rows(month: Month, documents: Mapping[str, Document], found: Mapping[st
     """Yield the scoreboard's rows on pages.
 
     Args:
-        month: the logs and what should become of them.
+        month: the logs and their known outcomes.
         documents: every document by path.
-        found: key of a belief → the item that is it.
+        found: key of a belief → the matching item.
     """
     needed, stale = dict[str, str](), list[str]()
     believed = {one.item.id: month.beliefs[key].active for key, one in found.items()}
@@ -129,7 +130,7 @@ def _untold(brought: set[str], lines: list[str] | None) -> str:
 
 
 def _foremost(kind: ItemType, beliefs: list[Belief]) -> list[Belief]:
-    """Return the beliefs of a type one of which a State must tell: of Decisions the last, of Todos the first due."""
+    """Return the beliefs of a type of which a State must name one: the last decisions, the todos due first."""
     mine = [one for one in beliefs if one.type is kind and not one.section]
     if kind is ItemType.RISK or not mine:
         return mine
@@ -141,7 +142,7 @@ def _foremost(kind: ItemType, beliefs: list[Belief]) -> list[Belief]:
 
 
 def _unlisted(belief: Belief, documents: Mapping[str, Document], stands: Stands | None) -> str:
-    """Return why a contact is not where people look for it, or nothing."""
+    """Return why a contact is not where people expect it, or nothing."""
     if stands is None:
         return f"{belief.text} (is missing)"
     section = next(one.section for one in stands.document.items if one.item.id == stands.item.id)

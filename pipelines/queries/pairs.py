@@ -1,8 +1,8 @@
 """The deterministic review scored on pairs of sentences whose relation is known.
 
-A line of the file is `{"old": "...", "new": "...", "type": "Fact", "label": "supersede"}`; `type` may be missing, and
-`why` says what the two differ in. A hash of the pair decides whether it is held back: rules are tuned on
-the others alone.
+A line of the file is `{"old": "...", "new": "...", "type": "Fact", "label": "supersede"}`; `type` is optional,
+and `why` says how the two differ. A hash of each pair decides whether it is held back; rules are tuned only on the
+others.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SHAPE: Final = '{"old": "...", "new": "...", "label": "supersede"}'
 
 
 class Relation(StrEnum):
-    """How a newer sentence stands to an older one; without a model the review finds none that supersedes."""
+    """The relation of a newer sentence to an older one; without a model the review never finds `supersede`."""
 
     DUPLICATE = "duplicate"
     SUPERSEDE = "supersede"
@@ -48,7 +48,7 @@ def _judge(pair: Pair) -> Relation:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two sentences, the older first, and how the newer stands to it."""
+    """Two sentences, the older first, and their relation."""
 
     old: str
     new: str
@@ -58,17 +58,17 @@ class Pair:
 
     @property
     def held_back(self) -> bool:
-        """Whether it belongs to the third that rules are not tuned on."""
+        """Whether it belongs to the third on which rules are not tuned."""
         return hashlib.sha256(f"{self.old}\x1f{self.new}".encode()).digest()[0] % _PARTS == 0
 
 
 @dataclass(slots=True)
 class PairScore:
-    """How many pairs were judged how.
+    """The results on some pairs.
 
     Args:
         counts: (label, verdict) → pairs.
-        wrong: every pair that was judged wrongly, with the verdict.
+        wrong: the pairs that were judged wrongly, each with the verdict.
     """
 
     counts: Counter[tuple[Relation, Relation]] = field(default_factory=Counter)
@@ -76,12 +76,12 @@ class PairScore:
 
     @property
     def pairs(self) -> int:
-        """How many there are."""
+        """The number of pairs."""
         return self.counts.total()
 
     @property
     def merged(self) -> int:
-        """How many were taken for repeats and are none."""
+        """How many were wrongly taken for repeats."""
         return sum(verdict is Relation.DUPLICATE for _, verdict in self.wrong)
 
     @property
@@ -90,7 +90,7 @@ class PairScore:
         return sum(verdict is Relation.DUPLICATE and pair.why in GUARDED for pair, verdict in self.wrong)
 
     def of(self, relation: Relation) -> tuple[float, float, float]:
-        """Return precision, recall and F1 of one verdict; 0 where nothing is right."""
+        """Return precision, recall and F1 of one verdict; 0 if nothing is right."""
         right = self.counts[relation, relation]
         judged = sum(count for (_, verdict), count in self.counts.items() if verdict is relation)
         asked = sum(count for (label, _), count in self.counts.items() if label is relation)
@@ -98,12 +98,12 @@ class PairScore:
 
     @property
     def macro_f1(self) -> float:
-        """The mean of the F1 of the verdicts that the pairs are labelled with."""
+        """The mean F1 over the labels of the pairs."""
         there = [one for one in Relation if any(label is one for label, _ in self.counts)]
         return sum(self.of(one)[2] for one in there) / len(there) if there else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as what `json` can write."""
+        """Return it for JSON."""
         shares = {str(one): self.of(one) for one in Relation}
         return {
             "pairs": self.pairs,
@@ -119,7 +119,7 @@ class PairScore:
 
 
 def score_pairs(pairs: Iterable[Pair]) -> PairScore:
-    """Judge every pair, and count."""
+    """Judge every pair and count the verdicts."""
     score = PairScore()
     for pair in pairs:
         verdict = _judge(pair)
@@ -133,8 +133,8 @@ def read_pairs(path: Path) -> list[Pair]:
     """Return the pairs of a file.
 
     Raises:
-        BadFile: it cannot be read, or holds none.
-        BadGold: it has faults; all of them are named with their lines.
+        BadFile: the file cannot be read, or has no pairs.
+        BadGold: the file has faults; the sentence names all of them, with their lines.
     """
     pairs, faults = [], []
     for number, line in enumerate(read_text(path, "Name a file of pairs.").splitlines(), 1):
@@ -155,7 +155,7 @@ def _pair(line: str) -> Pair:
     """Return the pair of a line.
 
     Raises:
-        ValueError: it has a fault; the message says which.
+        ValueError: the line has a fault, which the message names.
     """
     try:
         raw = json.loads(line)

@@ -1,6 +1,6 @@
-"""What the pages draw, as numbers for a template: how a memory grows, how long items held, what rests on what.
+"""The drawings on the pages, as numbers for a template: growth, how long items held, what rests on what.
 
-A drawing says nothing that the text beside it does not say, too; texts are cut in the drawings alone.
+The text beside a drawing says the same; only the drawings shorten texts.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Box:
     Args:
         x: its left edge.
         y: its upper edge.
-        width: of it.
-        height: of it.
-        kind: the class by which the stylesheet colours it.
-        text: what it is called, a line or two.
-        title: what it says when it is pointed at.
-        item: the item that it leads to, or empty.
+        width: its width.
+        height: its height.
+        kind: its class in the stylesheet.
+        text: its label, a line or two.
+        title: its tooltip.
+        item: the item that it links to, or empty.
     """
 
     x: float
@@ -46,11 +46,11 @@ class Box:
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of so many characters at most."""
+    """Return a text shortened to some number of characters."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-# ---------------------------------------- how a memory grows: items by type and week
+# ---------------------------------------- growth: items by type and week
 
 
 WEEKS: Final = 12
@@ -60,7 +60,7 @@ _BAR: Final = 16
 
 
 def growth(items: Iterable[Item], today: str) -> list[Box]:
-    """Return a bar for each of the last weeks, a part for each type: how many items of it that week brought.
+    """Return a bar for each of the last weeks, stacked by the number of new items of each type.
 
     Args:
         items: every item.
@@ -103,7 +103,7 @@ _LABEL: Final = 46
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Items as bars over days: the drawing's height, its days as places and names, and a bar an item."""
+    """Items as bars over days: the height, the days with their positions, and a bar for each item."""
 
     height: int
     ticks: Sequence[tuple[float, str]]
@@ -111,12 +111,12 @@ class Timeline:
 
 
 def timeline(holdings: Iterable[Holding], newest: str, weak: Collection[str]) -> Timeline | None:
-    """Return the timeline of the items that tell since when they hold; None where none does.
+    """Return the timeline of the items with a first day; None if there are none.
 
     Args:
         holdings: the items.
-        newest: the day up to which the memory tells.
-        weak: the ids of those that stand on weak ground.
+        newest: the last day that the memory covers.
+        weak: the ids of poorly supported items.
     """
     dated = sorted((one.item for one in holdings if _day(one.item.since)), key=lambda item: (item.since, item.id))
     told = (_day(day) for item in dated for day in (item.since, item.until, item.confirmed, newest))
@@ -131,7 +131,7 @@ def timeline(holdings: Iterable[Holding], newest: str, weak: Collection[str]) ->
     bars = []
     for row, item in enumerate(dated):
         begin = min(x_of(_day(item.since)), _RIGHT - _THIN)
-        # Of an item that names no end: what holds lasts to the newest day, else it lasted to its last word.
+        # Without an end, a live item lasts to the newest day, and any other to the day it was last confirmed.
         lasts = item.active or item.status is Status.ARCHIVED
         end = _day(item.until) or (_day(newest) if lasts else _day(item.confirmed)) or first
         kind = "weak" if item.id in weak else "held" if item.active else "past"
@@ -144,14 +144,14 @@ def timeline(holdings: Iterable[Holding], newest: str, weak: Collection[str]) ->
 
 
 def _day(text: str) -> int:
-    """Return the number of a day, 0 where the text names none."""
+    """Return the number of a day, or 0 if the text is not one."""
     try:
         return date.fromisoformat(text[:10]).toordinal() if text else 0
     except ValueError:
         return 0
 
 
-# ---------------------------------------- what an item rests on, and what rests on it
+# ---------------------------------------- what an item rests on, and what depends on it
 
 
 _COLUMN: Final = 216
@@ -164,13 +164,13 @@ _MOST: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """An item between what it rests on, to its left, and what rests on it, to its right.
+    """An item with what it rests on to its left, and what depends on it to its right.
 
     Args:
-        width: the drawing's.
-        height: the drawing's.
+        width: the width.
+        height: the height.
         nodes: the items.
-        lines: from the middle of one node's right edge to that of another's left: x and y of both.
+        lines: x and y of both ends, from the middle of one node's right edge to that of another's left.
     """
 
     width: int
@@ -180,12 +180,12 @@ class Web:
 
 
 def web(middle: Holding, below: Sequence[Step], above: Sequence[Step]) -> Web | None:
-    """Return the drawing of an item's nearest links, `_MOST` on either side at most; None where it has none.
+    """Return the drawing of an item's nearest links, at most `_MOST` on either side; None if it has none.
 
     Args:
         middle: the item.
-        below: what it rests on and what it took the place of.
-        above: what rests on it and what took its place.
+        below: what it rests on and what it replaced.
+        above: what depends on it and what replaced it.
     """
     sides = [list({one.id: one for one in steps if one.depth == 1}.values())[:_MOST] for steps in (below, above)]
     if not any(sides):
@@ -206,7 +206,7 @@ def web(middle: Holding, below: Sequence[Step], above: Sequence[Step]) -> Web | 
 
 
 def _node(holding: Holding | None, ident: str, x: float, y: float, relation: str) -> Box:
-    text = holding.item.text if holding else f"{ident}, which stands nowhere"
+    text = holding.item.text if holding else f"{ident} (no longer exists)"
     kind = holding.item.type.lower() if holding and holding.item.active else "past"
     link = ident if holding else ""
     first, _, rest = textwrap.fill(text, _NODE_TEXT).partition("\n")

@@ -88,7 +88,7 @@ def test_standard_input_of_a_log_line_is_bounded(
     before = memory.files()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a" * (MOST_LOGGED + 1))))
     assert run_cli(["log", "-", "--memory", str(memory.root)]) == 2
-    assert "more than the 1,048,576 bytes" in capsys.readouterr().err
+    assert "longer than 1,048,576 bytes" in capsys.readouterr().err
     assert memory.files() == before
 
 

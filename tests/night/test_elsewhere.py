@@ -51,7 +51,7 @@ def test_an_idle_week_elsewhere_is_no_overdue_night_before_a_day_waits(other: Me
     other.write("Logs/2026-03-26.md", "- Decision: Use Redis.\n")
     assert status(other, "2026-03-27T12:00")["overdue"] is None, "the day ended twelve hours ago"
     late = status(other, "2026-03-28T13:00", exits=1)
-    assert late["overdue"] == "No night ended well since 2026-03-19 02:00+00:00, 9 days ago."
+    assert late["overdue"] == "No run has ended well since 2026-03-19 02:00+00:00, 9 days ago."
 
 
 def test_a_machine_that_stopped_running_nights_is_overdue_until_anothers_is_here(memory: Memory, other: Memory) -> None:

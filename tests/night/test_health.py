@@ -36,10 +36,10 @@ def test_a_night_that_did_not_happen_is_overdue_after_a_day_and_a_half(memory: M
     memory.curate("run", "--now", "2026-03-19T02:00")
     assert status(memory, "2026-03-20T13:59")["overdue"] is None
     late = status(memory, "2026-03-20T14:01", exits=1)
-    assert late["overdue"] == "No night ended well since 2026-03-19 02:00+00:00, 36 hours ago."
+    assert late["overdue"] == "No run has ended well since 2026-03-19 02:00+00:00, 36 hours ago."
     assert late["last_well"] == "2026-03-19T02:00:00+00:00"
     said = memory.curate("status", "--now", "2026-03-29T02:00", exits=1)
-    assert "Overdue   No night ended well since 2026-03-19 02:00+00:00, 10 days ago. Run `curate run`.\n" in said
+    assert "Overdue   No run has ended well since 2026-03-19 02:00+00:00, 10 days ago. Run `curate run`.\n" in said
     assert "Curation is overdue: that was 10 days ago" in memory.curate("context", "--now", "2026-03-29T02:00")
     memory.curate("run", "--now", "2026-03-29T02:00")
     assert status(memory, "2026-03-29T02:01")["overdue"] is None

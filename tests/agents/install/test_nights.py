@@ -93,7 +93,9 @@ def test_systemd_gets_its_units_and_is_told(memory: Memory, system: System, caps
     assert {file.name for file in units.iterdir()} == {systemd.SERVICE, systemd.TIMER, systemd.FAILED}
     assert "OnCalendar=*-*-* 04:30:00\n" in (units / systemd.TIMER).read_text()
     assert system.commands() == ["--user daemon-reload", "--user enable --now memcurate.timer"]
-    assert ["systemd", "found", "inactive"] in [row.split()[:3] for row in memory.curate("install", "--list").splitlines()]
+    assert ["systemd", "found", "inactive"] in [
+        row.split()[:3] for row in memory.curate("install", "--list").splitlines()
+    ]
     (units / "timers.target.wants").mkdir()
     (units / "timers.target.wants/memcurate.timer").symlink_to(units / systemd.TIMER)
     listed = memory.curate("install", "--list")
