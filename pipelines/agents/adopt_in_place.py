@@ -196,7 +196,7 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> tup
         git.check()
     template = (resource("memory_template") / SETTINGS).read_text(encoding="utf-8")
     rows = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in plan.layout.items()]
-    head = "[layout]  # the notes that were adopted in place; docs/adopting.md explains each key"
+    head = "[layout]  # the notes that were adopted in place; docs/getting-started.md explains each key"
     text = template.replace('timezone = "UTC"', f'timezone = "{settings.timezone}"').rstrip()
     if not create_file(root, SETTINGS, "\n".join([text, "", head, *rows, ""]).encode()):
         raise UsageFault(f"{root / SETTINGS} already exists.", f"`curate init {root}` adds what is missing.")
