@@ -78,7 +78,7 @@ def test_nights_go_on_until_every_unit_has_its_vector(filled: Memory, monkeypatc
     with monkeypatch.context() as brief:
         brief.setattr(run_night, "NIGHT_SECONDS", 0.0)
         filled.curate("run", "--now", "2026-02-07T02:00")
-    assert "goes by words alone" in filled.curate("search", "ship")
+    assert "uses words only" in filled.curate("search", "ship")
     filled.curate("run", "--now", "2026-02-08T02:00")
     assert "words alone" not in filled.curate("search", "ship")
 
@@ -138,7 +138,7 @@ def test_an_embedder_that_fails_leaves_the_words(filled: Memory, bag: Bag, monke
 
     monkeypatch.setattr(bag, "embed_query", fail)
     said = filled.curate("search", "boat", "--json")
-    assert "by words alone" in said
+    assert "words only" in said
     assert results(said) == ["Logs/2026-02-05.md:1"]
 
 
