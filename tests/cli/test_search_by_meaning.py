@@ -138,7 +138,7 @@ def test_an_embedder_that_fails_leaves_the_words(filled: Memory, bag: Bag, monke
 
     monkeypatch.setattr(bag, "embed_query", fail)
     said = filled.curate("search", "boat", "--json")
-    assert "words only" in said
+    assert "by words alone" in said
     assert results(said) == ["Logs/2026-02-05.md:1"]
 
 

@@ -94,7 +94,7 @@ def test_standard_input_of_a_log_line_is_bounded(
 
 def test_lines_of_an_import_are_bounded_in_length_and_number() -> None:
     header = json.dumps(header_record()).encode()
-    with pytest.raises(BadFile, match="line 2: it has longer than 1,048,576 bytes that are read"):
+    with pytest.raises(BadFile, match="line 2: it has more than the 1,048,576 bytes that are read"):
         read_export("x", [header, None])
     with pytest.raises(BadFile, match=f"line {MOST_RECORDS + 1}: there are more than the 500,000 lines"):
         read_export("x", (header if n == 0 else b"\n" for n in range(MOST_RECORDS + 10)))
@@ -103,4 +103,4 @@ def test_lines_of_an_import_are_bounded_in_length_and_number() -> None:
 def test_a_line_of_an_import_is_never_held_whole(memory: Memory, tmp_path: Path) -> None:
     grow(tmp_path / "x.jsonl", 3 * MAX_LINE)
     said = memory.curate("import", str(tmp_path / "x.jsonl"), exits=1)
-    assert "line 1: it has longer than 1,048,576 bytes that are read" in said
+    assert "line 1: it has more than the 1,048,576 bytes that are read" in said
