@@ -52,7 +52,7 @@ def test_an_answer_of_exactly_the_bound_is_read_and_one_byte_more_is_not(
     monkeypatch.setattr(git_answers, "MOST_BYTES", 1000)
     assert git.run("cat-file", "blob", blob) == bytes(1000)
     monkeypatch.setattr(git_answers, "MOST_BYTES", 999)
-    with pytest.raises(TooMuchFromGit, match=r"git cat-file answers more than the 999 bytes .*git count-objects"):
+    with pytest.raises(TooMuchFromGit, match=r"git cat-file returned more than 999 bytes.*git count-objects"):
         git.run("cat-file", "blob", blob)
 
 
@@ -109,7 +109,7 @@ def test_a_night_stops_with_a_plain_sentence_before_anything_is_written(
     with monkeypatch.context() as patch:
         patch.setattr(git_answers, "MOST_BYTES", 200)
         said = memory.curate(*NIGHT, exits=1)
-    assert "git cat-file answers more than the 200 bytes that are read at once." in said
+    assert "git cat-file returned more than 200 bytes" in said
     assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
     memory.curate(*NIGHT)
     assert "hall 4" in memory.read("MEMORY.md")

@@ -49,7 +49,7 @@ def test_a_first_night_that_did_not_happen_is_overdue_too(memory: Memory) -> Non
     assert status(memory, "2026-09-01T02:00")["overdue"] is None, "nothing waits"
     memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite.\n")
     assert status(memory, "2026-03-20T11:00")["overdue"] is None
-    assert "should have 37 hours ago" in status(memory, "2026-03-20T13:00", exits=1)["overdue"]
+    assert "due 37 hours ago" in status(memory, "2026-03-20T13:00", exits=1)["overdue"]
 
 
 def test_a_night_that_failed_is_bad_where_days_wait(memory: Memory) -> None:

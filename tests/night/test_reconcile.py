@@ -90,8 +90,8 @@ def test_a_day_read_anew_sets_its_tombstones_aside(story: Story) -> None:
     assert {text: after[text]["id"] for text in after if text != "choice number 2"} == {
         text: before[text]["id"] for text in before if text != "choice number 2"
     }
-    assert "no log of" in story.memory.curate("run", "--again", "2026-03-09", exits=2)
-    assert "no log of" in story.memory.curate("run", "--again", "../x", exits=2)
+    assert "no log for" in story.memory.curate("run", "--again", "2026-03-09", exits=2)
+    assert "is not a day" in story.memory.curate("run", "--again", "../x", exits=2)
 
 
 def test_a_line_added_by_hand_is_the_owners(story: Story) -> None:

@@ -121,7 +121,7 @@ def test_a_failing_week_is_seen_every_night_and_made_up_for(
         life.live(daemon, noon)
         said = memory.curate("status", "--now", noon.isoformat(), exits=1)
         assert "Failed    The last run left days unread: " in said
-        assert ("Overdue   No night ended well yet" in said) == (number > 1)
+        assert ("Overdue   No run has ended well yet" in said) == (number > 1)
         assert "left something pending" in memory.curate("context", "--now", noon.isoformat())
     nights = [f"{night.astimezone(ZURICH):%d %H:%M %Z}" for night in life.nights()]
     told = [f"{day} 02:30 {'CEST' if day < 26 else 'CET'}" for day in range(23, 30)]
