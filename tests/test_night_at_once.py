@@ -91,7 +91,7 @@ def ends(process: subprocess.Popen[bytes]) -> None:
     _, said = process.communicate(timeout=WAIT)
     assert (process.returncode, said.strip()) == (
         130,
-        b"curate: Interrupted; the next run takes up where this one was.",
+        b"curate: Interrupted. The next run continues where this one stopped.",
     )
 
 

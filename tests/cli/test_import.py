@@ -125,7 +125,7 @@ def test_broken_lines_are_named_and_nothing_is_imported(rich: Memory, empty: Mem
         "import", written(rich, twice), exits=1
     )
     for text, why in (
-        ("", "is not a header"),
+        ("", "there is no header"),
         ("[]\n", "not a JSON object"),
         ("{\n", "not JSON"),
         ('{"record":"item"}\n', "is not a header"),
