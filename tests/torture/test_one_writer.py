@@ -52,7 +52,8 @@ def all_at_once(prepared: Prepared, runs: int, lines: int, series: Series) -> No
     noted = [start(root, "log", "--now", f"{DAY}T12:00", f"Fact: {text}") for text in said]
     ended = [(process.communicate(timeout=300)[0], process.returncode) for process in begun]
     told = [process.communicate(timeout=300)[0] for process in noted]
-    wrong = [text for text in told if text] + wrong_endings(ended) + overlaps(logs, ended)
+    written = [f"Logs/{DAY}.md: - 12:00 Fact: {text}\n" for text in said]
+    wrong = [text for text, line in zip(told, written, strict=True) if text != line] + wrong_endings(ended) + overlaps(logs, ended)
     lost = lost_lines(root, said)
     code, error = curated(root)
     wrong += [f"the next run ended with {code}: {error}"] if code else []
