@@ -53,7 +53,8 @@ def all_at_once(prepared: Prepared, runs: int, lines: int, series: Series) -> No
     ended = [(process.communicate(timeout=300)[0], process.returncode) for process in begun]
     told = [process.communicate(timeout=300)[0] for process in noted]
     written = [f"Logs/{DAY}.md: - 12:00 Fact: {text}\n" for text in said]
-    wrong = [text for text, line in zip(told, written, strict=True) if text != line] + wrong_endings(ended) + overlaps(logs, ended)
+    wrong = [text for text, line in zip(told, written, strict=True) if text != line]
+    wrong += wrong_endings(ended) + overlaps(logs, ended)
     lost = lost_lines(root, said)
     code, error = curated(root)
     wrong += [f"the next run ended with {code}: {error}"] if code else []
