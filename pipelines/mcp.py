@@ -145,7 +145,7 @@ class Tools:
 
     def memory_why(self, item: str) -> str:
         """Return why an item is believed: its evidence with places, and who added it and when."""
-        from pipelines.store.secrets import veil
+        from pipelines.store.secrets import without_secrets
 
         why = self._memory.why(item)
         one = why.item
@@ -163,7 +163,7 @@ class Tools:
             lines.append(f"Added on {why.brought.day} by commit {commit.id[:10]}: {commit.subject}")
         lines += [f"Careful: it {_short(str(one))}" for one in why.outdated]
         lines += map(_step_line, (*why.grounds, *why.superseded, *why.successors)[:_MOST_STEPS])
-        return veil("\n".join(lines))[:_MOST_ANSWER]
+        return without_secrets("\n".join(lines))[:_MOST_ANSWER]
 
     def memory_context(self, project: str = "", query: str = "", budget: int = 4000) -> str:
         """Return what a session should start with."""
@@ -171,10 +171,10 @@ class Tools:
 
     def memory_recap(self, when: str = "", project: str = "") -> str:
         """Return what happened, one line for each day."""
-        from pipelines.store.secrets import veil
+        from pipelines.store.secrets import without_secrets
 
         told = [f"{one.day}: {one.text}" for one in self._memory.recap(when, project=project)]
-        return veil("\n".join(told))[:_MOST_ANSWER] or "There is no recap of these days. Try memory_search."
+        return without_secrets("\n".join(told))[:_MOST_ANSWER] or "There is no recap of these days. Try memory_search."
 
     def memory_log(self, text: str, project: str = "") -> str:
         """Append a line to today's log and say where."""
@@ -303,16 +303,18 @@ def _outcome_text(memory: Memory, outcome: Outcome) -> str:
     if outcome.asked:
         why = "it is trusted more than an agent's word"
         return f"{outcome.id} stays {outcome.was.status}: {why}. A person is asked about it in the review queue."
-    from pipelines.store.secrets import veil
+    from pipelines.store.secrets import without_secrets
 
     held = {one.item.id: one for one in memory.items()}
     now = held[outcome.id].item
     if now.status is outcome.was.status:
-        return f"{outcome.id} is already {now.status}: {_short(veil(now.text))}"
-    lines = [f"{outcome.id} is now {now.status}: {now.type}: {_short(veil(now.text))}"]
+        return f"{outcome.id} is already {now.status}: {_short(without_secrets(now.text))}"
+    lines = [f"{outcome.id} is now {now.status}: {now.type}: {_short(without_secrets(now.text))}"]
     if other := held.get(outcome.new):
         beside = "also active:" if now.active else "replaced by"
-        lines.append(f"{beside} {_printable(other.path)}:{other.line} {outcome.new}: {_short(veil(other.item.text))}")
+        lines.append(
+            f"{beside} {_printable(other.path)}:{other.line} {outcome.new}: {_short(without_secrets(other.item.text))}"
+        )
     return "\n".join(lines)
 
 

@@ -18,7 +18,7 @@ from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.secrets import find_secrets
 from pipelines.store.secrets.redact import TranscriptCleaner
-from pipelines.store.secrets.scan import without_held
+from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import read_documents, read_snapshot
 from tests.planting import Planter
 from tests.test_nightly import night
@@ -112,7 +112,7 @@ def test_a_persons_own_document_stays_as_it_is_uncommitted_and_named(memory: Mem
 
 def test_a_secret_that_looks_like_a_note_of_ours_is_found_in_a_document(memory: Memory) -> None:
     memory.write("Areas/b.md", f"# B\n\ntoken = by=rules@{Planter(9).of('Kxfq23456789', 18)}\n")
-    found = without_held(read_snapshot(memory.root))
+    found = without_secret_files(read_snapshot(memory.root))
     assert "Areas/b.md" not in found.documents
     assert [told.path for told in found.warnings] == ["Areas/b.md"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.queries.startup.fast import log_quickly
-from pipelines.store.secrets import load_redactor, veil
+from pipelines.store.secrets import load_redactor, without_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def test_a_value_goes_wherever_it_stands_before_and_after_what_told_of_it(tmp_pa
     for later in (f"see {VALUE}.", f"https://example.org/?t={VALUE}&a=1", f'"{VALUE}"', f"see {hidden}"):
         again = load_redactor(tmp_path).redact(later).text
         assert VALUE[:8] not in again
-        assert VALUE not in veil(later)
+        assert VALUE not in without_secrets(later)
     record = redactor.redact_record(json.dumps({"text": f"one\n{VALUE}\ntwo"}).encode())
     assert VALUE.encode() not in record
     assert VALUE not in (tmp_path / ".curate/secrets.jsonl").read_text()

@@ -206,9 +206,9 @@ def run_cli(arguments: Sequence[str]) -> int:
 
 
 def _say(sentence: str, code: int) -> int:
-    from pipelines.store.secrets import veil  # noqa: PLC0415  only what went wrong is looked through
+    from pipelines.store.secrets import without_secrets  # noqa: PLC0415  only what went wrong is looked through
 
-    warn(f"curate: {veil(sentence)}", wrap=code != BUG)  # a report is pasted as it is
+    warn(f"curate: {without_secrets(sentence)}", wrap=code != BUG)  # a report is pasted as it is
     return code
 
 

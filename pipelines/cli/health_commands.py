@@ -31,8 +31,8 @@ from pipelines.cli.output import (
 from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
 from pipelines.extract.choose_models import probe
+from pipelines.night import unattended
 from pipelines.night.report import last_report, read_reports
-from pipelines.night.unattended import sentence, tell
 from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
 from pipelines.search.damage import index_facts
 from pipelines.search.indexed_files import unread
@@ -40,7 +40,7 @@ from pipelines.settings import load_settings
 from pipelines.store.days import moment_of
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
-from pipelines.store.secrets import veil
+from pipelines.store.secrets import without_secrets
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import NIGHTS, not_reached, push_state, spent
 from pipelines.store.user_layout import layout_of
@@ -84,7 +84,7 @@ def curate_status(*, as_json: bool, probing: bool, notify: bool, opened: OpenMem
         say(f"{_how_it_is(state, held, nights)}\n")
         say_fields([*held_lines, *night_lines, *search_lines, *notes, ("Version", f"memcurate {__version__}")])
     if notify:
-        how = tell(sentence(root, overdue=bool(state.overdue)))
+        how = unattended.notify(unattended.notification_text(root, overdue=bool(state.overdue)))
         warn(f"Notified you by {how}." if how else "No desktop and no mail program is here to notify you.")
     return EXPECTED if state.is_bad else FINE
 
@@ -104,7 +104,7 @@ def _how_it_is(state: Health, held: Mapping[str, Any], nights: Mapping[str, Any]
         f"{count(past, 'day')} of logs {'waits' if past == 1 else 'wait'} to be read. Run `curate run`.": past,
     }
     unscheduled = "All is well, but no run is scheduled: see `curate install --help`."
-    return next((sentence for sentence, holds in sentences.items() if holds), unscheduled)
+    return next((notification_text for notification_text, holds in sentences.items() if holds), unscheduled)
 
 
 def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any], Fields, Fields]:
@@ -291,4 +291,4 @@ def curate_doctor(*, probing: bool, as_json: bool, root: Path, now: str | None) 
 
 
 def _line(text: str) -> str:
-    return " ".join(veil(text).split())
+    return " ".join(without_secrets(text).split())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.cli.output import say
 from pipelines.queries.item_graph import Mark, item_json
 from pipelines.store.evidence import without_pointer
-from pipelines.store.secrets import veil
+from pipelines.store.secrets import without_secrets
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def listed_json(path: str, item: Item, quotes: Quotes) -> dict[str, object]:
 
 def safe(text: str) -> str:
     """Return a text that is safe to print: without secrets, and without control codes for the terminal."""
-    return escape_terminal(veil(text))
+    return escape_terminal(without_secrets(text))
 
 
 def say_quote(text: str, indent: str = "    ") -> None:

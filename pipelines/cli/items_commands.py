@@ -26,7 +26,7 @@ from pipelines.cli.options import (
 from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, say_table, say_verbatim, warn
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
-from pipelines.night.manual import Deed, change_by_hand
+from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
 from pipelines.queries.item_graph import Beliefs
 from pipelines.store.change_set import moved, placed_item, with_pin
@@ -141,7 +141,9 @@ def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
             raise UsageFault(f"{ident} is {placed.item.status}.", "Only live and open items can be pinned.")
         if placed.item.pinned != pinned:
             already = done
-            held.write(Deed(with_pin(held.documents, ident, pinned=pinned), f"{verb.capitalize()} {ident}", changed=1))
+            held.write(
+                ManualChange(with_pin(held.documents, ident, pinned=pinned), f"{verb.capitalize()} {ident}", changed=1)
+            )
     say(f"{ident} in {held.snapshot.shown(path)} {already}.")
 
 
@@ -161,7 +163,7 @@ def curate_move(ident: str, document: str, opened: OpenMemory) -> None:
             raise UsageFault(f"{name} waits in {queue}.", f"Decide on it first: `curate review {name}`.")
         if path != target:
             summary = f"Move {name} from {shown(path)} to {shown(target)}"
-            documents, _ = held.write(Deed(moved(documents, name, target), summary, changed=1))
+            documents, _ = held.write(ManualChange(moved(documents, name, target), summary, changed=1))
     if (there := placed_item(documents, name)[0]) == target:
         say(f"{name} is {'already' if path == target else 'now'} in {shown(target)}.")
         return

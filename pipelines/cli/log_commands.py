@@ -72,11 +72,11 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
     same, it is confirmed as your word. If one contradicts it, nothing is added: replace that one with `curate correct`,
     or keep both with --anyway.
     """
-    from pipelines.cli.manual_changes import open_document, own_words  # noqa: PLC0415  logging a line needs nothing of the night
-    from pipelines.night.manual import Deed, change_by_hand, file_own_item  # noqa: PLC0415  as above
+    from pipelines.cli.manual_changes import open_document, redacted_text  # noqa: PLC0415  logging a line needs nothing of the night
+    from pipelines.night.manual import ManualChange, change_by_hand, file_own_item  # noqa: PLC0415  as above
 
     root, settings, when = opened
-    sentence = own_words(root, words(text), "add")
+    sentence = redacted_text(root, words(text), "add")
     if not sentence:
         raise UsageFault("There is nothing to add.", "Give a TEXT.")
     with change_by_hand(root, settings, when, "curate add") as direct:
@@ -99,7 +99,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
                 else f"Confirm {ident}: its owner says so"
             )
             added = [ident] if filed.is_new else []
-            direct.write(Deed(filed.documents, summary, added=added, changed=int(not filed.is_new)))
+            direct.write(ManualChange(filed.documents, summary, added=added, changed=int(not filed.is_new)))
     if filed.is_new:
         say(f"Added {said}.")
         return

@@ -13,7 +13,7 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.store.document import numbered
 from pipelines.store.item import fold
 from pipelines.store.layout import LOGS, NOTES, Kind
-from pipelines.store.secrets import format_found, load_redactor, veil
+from pipelines.store.secrets import format_found, load_redactor, without_secrets
 from pipelines.store.secrets.redact import log_without_private
 from pipelines.store.template import named_documents, named_item
 from pipelines.store.user_layout import layout_of
@@ -84,7 +84,7 @@ def project_named(documents: Mapping[str, Document], name: str, shown: Callable[
     return found[0]
 
 
-def own_words(root: Path, text: str, verb: str) -> str:
+def redacted_text(root: Path, text: str, verb: str) -> str:
     """Return what a person wrote as one line; redact its secrets and warn about them."""
     clean = load_redactor(root).redact(fold(text))
     if clean.found:
@@ -120,7 +120,7 @@ def diff_of(root: Path, changes: Iterable[Change]) -> str:
     lines: list[str] = []
     for change in changes:
         text = (change.before or b"").decode(errors="replace")
-        before = veil(log_without_private(text) if change.path.startswith(f"{LOGS}/") else text)
+        before = without_secrets(log_without_private(text) if change.path.startswith(f"{LOGS}/") else text)
         after = (change.after or b"").decode(errors="replace")
         path = layout_of(root).real(change.path)
         old = "/dev/null" if change.before is None else f"a/{path}"

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
 import click
 
 from pipelines.cli.item_lines import safe
-from pipelines.cli.manual_changes import own_words
+from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import complete_ids, json_option, with_memory
 from pipelines.cli.output import day_shown, say, say_json
 from pipelines.errors import UsageFault
-from pipelines.night.manual import Deed, change_by_hand
+from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.name_items import named_items
-from pipelines.night.outcome_changes import Voice, check_ending, close_items, correct_item, reopen_items
+from pipelines.night.outcome_changes import Authority, check_ending, close_items, correct_item, reopen_items
 from pipelines.queries.item_graph import item_json
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.store.change_set import placed_item
@@ -149,7 +149,7 @@ def curate_correct(*, item: str, sentence: str, never_held: bool, as_json: bool,
     ID is the start of an item's id, or a few words in quotation marks. The old sentence held until today. With
     --never-held it was a mistake, and the new one counts from the day on which the old one began.
     """
-    text = own_words(opened[0], sentence, "correct")
+    text = redacted_text(opened[0], sentence, "correct")
     if not text:
         raise UsageFault("There is no new sentence.", "Give one, or use `curate end` or `curate retract`.")
     sought = (_open(frozenset(ItemType)), "live or open item")
@@ -181,8 +181,8 @@ def _open(kinds: frozenset[ItemType]) -> Callable[[Item], bool]:
     return lambda item: item.active and item.type in kinds
 
 
-def _owner(held: Held) -> Voice:
-    return Voice(held.today, shown=held.snapshot.shown)
+def _owner(held: Held) -> Authority:
+    return Authority(held.today, shown=held.snapshot.shown)
 
 
 def _close(
@@ -218,7 +218,7 @@ def _carry_out(
             named = ", ".join(found[:_MOST_NAMED])
             more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
             summary = f"{verb.capitalize()} {named}{more}"
-            after, _ = held.write(Deed(documents, summary, added=added, changed=changed))
+            after, _ = held.write(ManualChange(documents, summary, added=added, changed=changed))
     if as_json:
         say_json([_outcome_json(one, after, shown) for one in outcomes])
         return

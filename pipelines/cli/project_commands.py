@@ -12,7 +12,7 @@ from pipelines.cli.output import count, say
 from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
 from pipelines.night.file_items import document_title, new_document
-from pipelines.night.manual import Deed, change_by_hand
+from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.projects import archived_project, open_todos, renamed_project
 from pipelines.store.layout import slug
 from pipelines.store.snapshot import read_documents
@@ -41,7 +41,7 @@ def new(name: tuple[str, ...], opened: OpenMemory) -> None:
         _refuse_taken(held, held.documents, title)
         path = f"Projects/{slug(title)}.md"
         made = f"Make {held.snapshot.shown(path)}"
-        held.write(Deed({**held.documents, path: new_document(path, title, held.today)}, made))
+        held.write(ManualChange({**held.documents, path: new_document(path, title, held.today)}, made))
     say(f"{made.replace('Make', 'Made', 1)}.")
 
 
@@ -62,7 +62,7 @@ def rename(name: str, new_name: str, opened: OpenMemory) -> None:
         _refuse_taken(held, {one: two for one, two in held.documents.items() if one != path}, title)
         documents = renamed_project(held.documents, path, title, held.snapshot.theirs())
         after = shown(next(iter(documents.keys() - held.documents.keys()), path))
-        held.write(Deed(documents, f"Rename {before} to {after}", changed=len(document.items)))
+        held.write(ManualChange(documents, f"Rename {before} to {after}", changed=len(document.items)))
     say(f"Renamed {before} to {after}, titled {title}.")
 
 
@@ -82,7 +82,7 @@ def close(*, name: str, yes: bool, opened: OpenMemory) -> None:
         archived = archived_project(held.documents, path, held.snapshot.theirs())
         before, after = shown(path), shown(next(iter(archived.keys() - held.documents.keys())))
         summary = f"Close {before}: it is now {after}"
-        held.write(Deed(archived, summary, changed=len(held.documents[path].items)))
+        held.write(ManualChange(archived, summary, changed=len(held.documents[path].items)))
     say(f"Closed {before}: it is now {after}.")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from pipelines.cli.item_lines import listed_json
-from pipelines.cli.manual_changes import own_words
+from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import complete_ids, json_option, with_memory
 from pipelines.cli.output import count, day_shown, on_terminal, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
@@ -58,7 +58,7 @@ def curate_review(*, ident: str, word: str | None, choose: str, text: str, as_js
         say(*(f"Note: {note}" for note in notes))
 
     if choice := choose or word:
-        decide_and_tell(ident, choice, own_words(root, text, "review"))
+        decide_and_tell(ident, choice, redacted_text(root, text, "review"))
         return
     documents = read_documents(root)
     waiting = [named_question(documents, ident)] if ident else questions(documents)

@@ -21,7 +21,7 @@ from pipelines.cli.output import (
     say_verbatim,
 )
 from pipelines.errors import EXPECTED, FINE, UsageFault
-from pipelines.night.run_history import Ended, all_runs, items_changed, named
+from pipelines.night.run_history import Ended, all_runs, find_run, items_changed
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
     git = Git(root)
     runs = all_runs(root, git)
     if run:
-        one = named(runs, run)
+        one = find_run(runs, run)
         changes = items_changed(one, git)
         if as_json:
             say_json(_detail_json(one, changes))
@@ -84,7 +84,7 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
     again, items that it changed or moved are restored, and later changes are kept. An undo is itself a run that you can
     undo.
     """
-    from pipelines.night.undo import Wish, plan_undo, take_back  # noqa: PLC0415  only who takes back needs it
+    from pipelines.night.undo import Wish, carry_out_undo, plan_undo  # noqa: PLC0415  only who takes back needs it
 
     if run and item:
         raise UsageFault("RUN and --item exclude each other.", "Give one of them.")
@@ -97,7 +97,7 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
             say_verbatim(f"{diff}\n")
         say(f"{plan.summary()} (dry run: nothing was written)")
     else:
-        plan, commit = take_back(wish, git)
+        plan, commit = carry_out_undo(wish, git)
         say(f"{plan.summary()}{f' (commit {commit[:10]})' if commit else ''}.")
     if not run and not item:  # the user may have meant a later edit, which is not a run
         say(f"That run was: {plan.run.subject} (commit {plan.run.commit[:10]}).")
@@ -119,7 +119,7 @@ def curate_replay(*, run: str, as_json: bool, root: Path) -> int:
 
     git = Git(root)
     git.check()
-    replayed = replay(root, git, named(all_runs(root, git), run))
+    replayed = replay(root, git, find_run(all_runs(root, git), run))
     diff = diff_of(root, replayed.changes)
     if replayed.messages:
         before, after = (text.splitlines(keepends=True) for text in replayed.messages)

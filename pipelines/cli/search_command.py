@@ -10,7 +10,7 @@ import click
 
 from pipelines.cli.options import day_option, json_option, project_option, with_root
 from pipelines.cli.output import day_shown, say_json_line, say_marked, warn
-from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json, said
+from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json, query_text
 from pipelines.search.filters import SOURCES, Filters, meta_of
 from pipelines.search.hits import CLOSE, OPEN
 from pipelines.store.item import ItemType, Trust
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pipelines.queries.search_settings import Asker
+    from pipelines.queries.search_settings import SearchSession
     from pipelines.search.build import Freshness
     from pipelines.search.found import Found
     from pipelines.search.query import Hit
@@ -75,23 +75,23 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     A hit on an item stands for the log lines that it rests on. Overruled lines come last, struck through, with the
     reason. DAY can be 2026-04-09, "9 Apr", yesterday, Monday, "3 days ago" or "last week".
     """
-    from pipelines.queries.search_settings import asker, spare_threads  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.search.build import freshen  # noqa: PLC0415  as above
+    from pipelines.queries.search_settings import search_session, spare_threads  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.search.build import update_before_search  # noqa: PLC0415  as above
     from pipelines.search.query import Asked  # noqa: PLC0415  as above
 
     narrowed["meta"] = meta_of(narrowed["meta"])
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
     with _memory_of(root, known_on or "") as searched:
         spare_threads()
-        fresh = freshen(searched)
+        fresh = update_before_search(searched)
         warn(*fresh.notes)
-        who = asker(searched, Asked(filters=filters, explain=explain, flat=flat, overruled=overruled))
+        who = search_session(searched, Asked(filters=filters, explain=explain, flat=flat, overruled=overruled))
         if query == ("-",):
             for line in sys.stdin.buffer:
                 one = line.decode(errors="replace").rstrip("\r\n")
                 say_json_line(hits_json(one, *_answer(searched, one, limit or GIVEN, fresh, who)))
             return
-        asked = said(" ".join(query))
+        asked = query_text(" ".join(query))
         hits, notes, found = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
         if as_json:
             say_json_line(hits_json(asked, hits, notes, found))
@@ -110,18 +110,20 @@ def _memory_of(root: Path, day: str) -> Iterator[Path]:
     if not day:
         yield root
         return
-    from pipelines.queries.as_of import known_on, laid_out  # noqa: PLC0415  seldom asked for
+    from pipelines.queries.as_of import checkout_files, known_on  # noqa: PLC0415  seldom asked for
     from pipelines.store.git import Git  # noqa: PLC0415  as above
 
     git = Git(root)
     commit, note = known_on(root, git, day)
     if note:
         warn(note)
-    with laid_out(root, git, commit) as folder:
+    with checkout_files(root, git, commit) as folder:
         yield folder
 
 
-def _answer(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> tuple[list[Hit], list[str], Found]:
+def _answer(
+    root: Path, query: str, limit: int, fresh: Freshness, who: SearchSession
+) -> tuple[list[Hit], list[str], Found]:
     from pipelines.queries.search_settings import answered  # noqa: PLC0415  as above
 
     hits, notes, found = answered(root, query, limit, fresh, who)

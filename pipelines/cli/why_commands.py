@@ -38,7 +38,7 @@ from pipelines.clock import day_of, span_of
 from pipelines.errors import UsageFault
 from pipelines.queries.history import history_of
 from pipelines.queries.item_graph import Beliefs, beliefs_of
-from pipelines.queries.why import impact, showings, whose, why
+from pipelines.queries.why import impact, showings, trust_label, why
 from pipelines.store.git import Git
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
@@ -112,7 +112,7 @@ def _tell_why(result: Why) -> None:
     dated = {"since": item.since, "until": item.until, "confirmed": item.confirmed}
     days = [f"{word} {day_shown(day)}" for word, day in dated.items() if day]
     say(f"  {', '.join([result.holding.place, item.status, *days])}")
-    say(f"  {whose(item)}, confidence {item.confidence}{', pinned' if item.pinned else ''}")
+    say(f"  {trust_label(item)}, confidence {item.confidence}{', pinned' if item.pinned else ''}")
     if item.reason:
         say(f"  kept because: {safe(item.reason)}")
     say_outdated(result.outdated)

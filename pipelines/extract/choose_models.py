@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.llm.program import ProgramModel
-from pipelines.extract.llm.provider import as_failure, within
+from pipelines.extract.llm.provider import as_failure, with_deadline
 from pipelines.provider_settings import LOGINS, PREFIX, command_of
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _probe(name: str, user: UserSettings, seconds: float) -> Probe:
     why, ask = "", _provider_model(name, replace(settings, timeout_seconds=seconds)).model_list()
     began = time.monotonic()
     try:
-        within(seconds, ask)
+        with_deadline(seconds, ask)
     except Exception as fault:  # noqa: BLE001  any error of an SDK is a result
         why = as_failure(name, fault).why
     return Probe(name, not why, why, round(time.monotonic() - began, 2))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from pipelines.store.evidence import fold_markdown
 from pipelines.store.item import ItemType
-from pipelines.store.spoken_lines import peel
+from pipelines.store.spoken_lines import parse_spoken
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def around(place: Place) -> str:
 def _is_whole(text: str, entry: Entry) -> bool:
     """Whether a text is all that an entry says, a named speaker included."""
     first, *rest = entry.text.split("\n")
-    spoken, bare = peel(first), _bare([text])
+    spoken, bare = parse_spoken(first), _bare([text])
     return bare != "" and bare == _bare([f"{spoken.box.strip()} {spoken.marked}", *rest])
 
 

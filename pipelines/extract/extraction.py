@@ -8,10 +8,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pipelines.store.evidence import quote_stands
+from pipelines.store.evidence import has_quote
 from pipelines.store.item import LINK_KINDS, ItemType, Trust, content_words, fold
 from pipelines.store.priority import Weights, priority
-from pipelines.store.secrets import veil
+from pipelines.store.secrets import without_secrets
 from pipelines.store.session_state import NO_SEALS
 from pipelines.usage import Tally
 
@@ -74,7 +74,7 @@ class Place:
         """Whether the quote is in its lines, and the lines are in the entry."""
         entry = self.entry
         is_within = entry.start_line <= self.start_line <= self.end_line <= entry.end_line
-        return is_within and quote_stands(self.quote, self.lines)
+        return is_within and has_quote(self.quote, self.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +300,7 @@ def is_pending(item: Item) -> bool:
 
 def shown_text(text: str, most: int = _LENGTH) -> str:
     """Return text on one line, without secrets and invisible characters, and not too long."""
-    plain = fold(HIDDEN.sub("", veil(text)))
+    plain = fold(HIDDEN.sub("", without_secrets(text)))
     return plain if len(plain) <= most else f"{plain[: most - 1].rstrip()}…"
 
 

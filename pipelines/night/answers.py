@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
-from pipelines.night.file_items import SUPERSEDABLE, new_document, superseded
-from pipelines.night.manual import Deed, change_by_hand
+from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
+from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import ENDINGS, REOPEN, named_in_title, with_outcome, with_reopened
-from pipelines.store.document import Block, commented, edited, numbered
+from pipelines.store.document import Block, edited, numbered, with_comments
 from pipelines.store.item import OUTCOMES, SOURCE, Confidence, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
 from pipelines.store.review_queue import read_queue, released, with_remarks, without_answered
@@ -172,7 +172,7 @@ class Answered:
         """Change an item's comment, in whichever document it is."""
         if found := self.placed(ident):
             path, placed = found
-            self.documents[path] = commented(self.documents[path], {placed.line: change(placed.item)})
+            self.documents[path] = with_comments(self.documents[path], {placed.line: change(placed.item)})
 
     def placed(self, ident: str) -> tuple[str, Placed] | None:
         """Return the place of an item outside Review.md, or None."""
@@ -194,7 +194,7 @@ class Answered:
 def _keep_new(work: Answered, item: Item) -> None:
     old, new = work.opponent(item), work.let_in(item)
     if old:
-        work.documents = superseded(work.documents, old.id, new, new.since or work.today)
+        work.documents = with_superseded(work.documents, old.id, new, new.since or work.today)
     else:
         work.notes.append(
             f"{new.id} was filed. The item it contradicted is no longer active, so nothing was superseded."
@@ -385,5 +385,5 @@ def decide(
             items = (replace(items[0], text=text, by=""),)
         done = answer(held.documents, [(question.entry, choice, items)], held.today, held.snapshot.theirs())
         decided, changed = f"{question.id}: {choice}", max(1, len(question.items))
-        held.write(Deed(done.documents, f"Review {decided}", changed=changed, stones=done.retracted))
+        held.write(ManualChange(done.documents, f"Review {decided}", changed=changed, stones=done.retracted))
     return decided, done.notes

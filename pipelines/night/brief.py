@@ -16,14 +16,14 @@ from pipelines.extract.claims import Claim, Verdict, Verified, operation_text, v
 from pipelines.extract.extraction import OperationKind, Place, shown_text
 from pipelines.extract.grounding import ungrounded
 from pipelines.night.choose_document import Catalog, document_choices
-from pipelines.night.episodes import closed_day, items_of_days, told_days, with_episodes
-from pipelines.night.states import has_state, told_items
+from pipelines.night.episodes import closed_day, days_with_episodes, items_of_days, with_episodes
+from pipelines.night.states import citable_items, has_state
 from pipelines.store.document import ORDER, STATE_TITLE
 from pipelines.store.generated import Sentence, can_stand, digest, with_sentences
 from pipelines.store.item import ACTIVE, Status, folded, render_item
 from pipelines.store.layout import day_of_log, episode_path
 from pipelines.store.log import Entry, parse_entries
-from pipelines.store.secrets import veil
+from pipelines.store.secrets import without_secrets
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _days_to_write(
     documents: Mapping[str, Document], logs: Mapping[str, bytes], read: Collection[str], today: str
 ) -> tuple[list[ClosedDay], set[str]]:
     """Return the days to write an episode for, in order, and those of them to ask a model about."""
-    done, week = told_days(documents), (date.fromisoformat(today) - _WEEK).isoformat()
+    done, week = days_with_episodes(documents), (date.fromisoformat(today) - _WEEK).isoformat()
     paths: dict[str, list[str]] = {}
     for path in logs:
         day = day_of_log(path)
@@ -142,7 +142,7 @@ def _news(page: Document, before: Document | None) -> bool:
 
 
 def _page(document: Document, name: str) -> _Asked:
-    items = {one.id: one for one in told_items(document)}
+    items = {one.id: one for one in citable_items(document)}
     rows = [
         {"id": one.id, "type": one.type.value, "text": shown_text(one.text), "status": one.status.value,
          "section": one.page_section, "since": one.since, "due": one.due}
@@ -204,7 +204,7 @@ def is_sound(sentence: Proposed, items: Mapping[str, Item], title: str) -> bool:
     text, ids = sentence
     if not ids or not all(ident in items for ident in ids) or len(text) > _LONGEST:
         return False
-    if not can_stand(text) or veil(text) != text:
+    if not can_stand(text) or without_secrets(text) != text:
         return False
     cited = [items[ident] for ident in ids]
     places = [Place(_entry(one, title), 1, 1, _with_due(one)) for one in cited]

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.states import told_items
+from pipelines.night.states import citable_items
 from pipelines.store.document import BY_WORD, ORDER, ROWS, STATE_TITLE, insert_rows, without_empty
 from pipelines.store.generated import marked_row
 from pipelines.store.item import ItemType
@@ -60,7 +60,7 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
         for path, one in documents.items()
         if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER} and _is_active(one)
     }
-    current = {path: [item for item in told_items(one) if item.active] for path, one in sorted(known.items())}
+    current = {path: [item for item in citable_items(one) if item.active] for path, one in sorted(known.items())}
     places = {path: f"([{one.title}]({link(path)}))" for path, one in known.items()}
     dues = sorted((item.due, item.text, path) for path, items in current.items() for item in items if item.due)
     risks = sorted(

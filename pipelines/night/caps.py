@@ -72,7 +72,7 @@ class Pruned:
     moved: tuple[Moved, ...]
 
 
-def tidied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings) -> Pruned:
+def with_caps_applied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings) -> Pruned:
     """Return the documents under their caps, their quality fields written, and the items that moved.
 
     The quality fields take room, too, and change as items leave. So this repeats until nothing moves: the next run then

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.states import MOST_NAMED, joined, shortened
 from pipelines.store.document import Document, numbered
 from pipelines.store.evidence import pointer_in
-from pipelines.store.generated import Sentence, digest, may_be_told, sentences_in, sentences_under, with_sentences
+from pipelines.store.generated import Sentence, digest, is_citable, sentences_in, sentences_under, with_sentences
 from pipelines.store.item import Item, ItemType, Status, fold
 from pipelines.store.layout import Kind, episode_path, log_path
 
@@ -76,7 +76,7 @@ def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> di
     for document, placed in numbered(documents.values()):
         item = placed.item
         days_of = [day for day in {item.learnt, item.until if item.status in _ENDED else ""} if day in days]
-        if item.evidence and may_be_told(item):
+        if item.evidence and is_citable(item):
             for day in days_of:
                 found[day].append((document.path, item))
     for items in found.values():
@@ -97,7 +97,7 @@ def _cited_lines(documents: Mapping[str, Document], logs: Container[str]) -> dic
     }
 
 
-def told_days(documents: Mapping[str, Document]) -> set[str]:
+def days_with_episodes(documents: Mapping[str, Document]) -> set[str]:
     """Return the days that have an episode."""
     return {day for day, lines in episodes_in(documents) if lines}
 
@@ -163,7 +163,7 @@ def _covering(sentences: Sequence[Sentence], lines: str, sessions: tuple[str, ..
 def _holds(sentence: Sentence, known: Mapping[str, Item]) -> bool:
     if not sentence.ids:
         return True
-    cited = [known[ident] for ident in sentence.ids if ident in known and may_be_told(known[ident])]
+    cited = [known[ident] for ident in sentence.ids if ident in known and is_citable(known[ident])]
     return len(cited) == len(sentence.ids) and digest(cited, with_status=False) == sentence.of
 
 

@@ -9,12 +9,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import OperationKind
-from pipelines.review.item_links import confirmed, history_of, last_of, leaving, succeeded, with_link
-from pipelines.review.outcomes import DOUBT, Claim, ended
+from pipelines.review.item_links import (
+    history_of,
+    last_successor,
+    leaving,
+    with_confirmation,
+    with_link,
+    with_successor,
+)
+from pipelines.review.outcomes import DOUBT, Claim, with_end
 from pipelines.review.questions import Question
 from pipelines.review.review import born_status
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import Block, Document, commented, edited
+from pipelines.store.document import Block, Document, edited, with_comments
 from pipelines.store.item import CLOSED, OUTCOMES, PERSON, SOURCE, Evidence, Item, Status, fold, new_id, quote_digest
 from pipelines.store.layout import REVIEW, document_id, kind_of
 from pipelines.templating import render
@@ -79,7 +86,7 @@ class Promoted:
         elif kind is OperationKind.QUESTION:
             self.put(replace(item, doubted=ruling.day))
         elif kind in {OperationKind.CLOSE, OperationKind.RETRACT}:
-            self.put(ended(item, _outcome(ruling, item), ruling.day, evidence_of(ruling.operation.places[-1])))
+            self.put(with_end(item, _outcome(ruling, item), ruling.day, evidence_of(ruling.operation.places[-1])))
             self.closed[item.id] = None
 
     def item(self, ident: str) -> Item | None:
@@ -141,7 +148,7 @@ class Promoted:
         self.titles.setdefault(path, candidate.entry.project or candidate.new_project)
         for one in old:
             self.put(with_link(self.added[item.id][1], "supersedes", one.id))
-            self.put(succeeded(one, item.id, candidate.day))
+            self.put(with_successor(one, item.id, candidate.day))
             self.superseded[one.id] = item.id
 
     def _confirm(self, ruling: Ruling, item: Item) -> None:
@@ -149,7 +156,7 @@ class Promoted:
             self.meant[ruling.candidate.id] = item.id
         after = item
         for place in map(evidence_of, ruling.operation.places):
-            after = after if place in after.evidence else confirmed(after, place, ruling.operation.day)
+            after = after if place in after.evidence else with_confirmation(after, place, ruling.operation.day)
         if after != item:
             self.put(after)
             self.confirmed |= {item.id: None} if item.id in self.places else {}
@@ -158,7 +165,7 @@ class Promoted:
         how = _outcome(ruling, item)
         kind = how.value if ruling.kind is OperationKind.CLOSE else DOUBT
         why = ruling.asks or "nothing says what is true instead"
-        return Claim(ended(item, how, ruling.day, evidence_of(ruling.operation.places[-1])), kind, why)
+        return Claim(with_end(item, how, ruling.day, evidence_of(ruling.operation.places[-1])), kind, why)
 
 
 def _outcome(ruling: Ruling, item: Item) -> Status:
@@ -189,7 +196,7 @@ def promote(rulings: Iterable[Ruling], documents: Mapping[str, Document], settle
     _write(work, changed)
     work.made = [path for path in work.documents if path not in documents]
     for home, item, named, why in work.asked.values():
-        rival = work.item(last_of(named, work.superseded)) if named else None
+        rival = work.item(last_successor(named, work.superseded)) if named else None
         work.questions += [Question(item, home, why, rival)] if rival or not named else []
     work.questions.sort(key=lambda one: one.rival is None)
     return work
@@ -245,7 +252,7 @@ SUPERSEDABLE: Final = frozenset({Status.LIVE, Status.OPEN, Status.ARCHIVED})
 """Items that are still believed, in a document or an archive. A closed item keeps the end it has."""
 
 
-def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, day: str) -> dict[str, Document]:
+def with_superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, day: str) -> dict[str, Document]:
     """Return the documents after one item has taken another's place.
 
     The old item is struck out, gets `until` and `superseded-by`, and moves with its notes to `## History` of its
@@ -266,12 +273,12 @@ def superseded(documents: Mapping[str, Document], old_id: str, new_item: Item, d
     path, old = places[old_id]
     if old.status not in SUPERSEDABLE or path == REVIEW:
         return after
-    ended = succeeded(old, new_item.id, day)
+    ended = with_successor(old, new_item.id, day)
     after[path], blocks = leaving(after[path], {old_id: ended})
     target = history_of(path)
     history = after.get(target) or new_document(target, "", old.since)
     after[target] = edited(history, add=blocks)
     path, _ = places[new_item.id]
     row = next(placed for placed in after[path].items if placed.item.id == new_item.id)
-    after[path] = commented(after[path], {row.line: with_link(row.item, "supersedes", old_id)})
+    after[path] = with_comments(after[path], {row.line: with_link(row.item, "supersedes", old_id)})
     return after

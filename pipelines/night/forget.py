@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.night.manual import Deed, change_by_hand
+from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.report import TRAVELLING
 from pipelines.review.outcomes import named_in_title
 from pipelines.store.atomic_replace import mask
 from pipelines.store.change_set import Change, items_by_id, placed_item
-from pipelines.store.document import Document, commented, edited
+from pipelines.store.document import Document, edited, with_comments
 from pipelines.store.evidence import Quotes, starts_of
 from pipelines.store.files import list_files, open_regular, read_bytes, writing
 from pipelines.store.folders import holding
@@ -99,7 +99,7 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         places += _left(held, words)
         replies = _drop_derived(root, words)
         stones = [tombstone(item, held.today, Reason.FORGOTTEN)]
-        held.write(Deed(documents, f"Forget {ident}", changed=1 + len(unlinked), stones=stones, further=logs))
+        held.write(ManualChange(documents, f"Forget {ident}", changed=1 + len(unlinked), stones=stones, further=logs))
         forgotten = Forgotten(ident, held.snapshot.shown(path), count, replies, unlinked, tuple(dict.fromkeys(places)))
 
     def hide(log: str, data: bytes) -> bytes:
@@ -145,7 +145,7 @@ def _cleared(held: Held, ident: str, words: Words) -> tuple[dict[str, Document],
         bare = edited(document, remove=[ident])
         new = {p.line: cut for p in bare.items if p.item.id and (cut := _unlinked(p.item, ident)) != p.item}
         unlinked += [item.id for item in new.values()]
-        bare = commented(bare, new) if new else bare
+        bare = with_comments(bare, new) if new else bare
         after[path] = without_sentences(bare, lambda _, one: ident in one.ids or _says(one.text, words))
     left = [
         f"{held.snapshot.shown(path)}:{number + 1}"

@@ -9,7 +9,7 @@ from dataclasses import replace as replaced
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, UsageFault
-from pipelines.night.manual import Deed, change_by_hand
+from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.store.change_set import items_by_id
 from pipelines.store.conservation import buried_ids
 from pipelines.store.document import ORDER, Document, edited, insert_rows, section_of
@@ -269,7 +269,7 @@ def import_items(root: Path, settings: Settings, when: datetime, export: Export,
             absent = sorted({ident for one in export[1] for ident in one.item.linked} - known)
             summary = f"Import {len(after.added)} {'item' if len(after.added) == 1 else 'items'}"
             added = [ident for ident in after.added if ident]
-            held.write(Deed(after.documents, summary, added=added, changed=len(after.replaced), absent=absent))
+            held.write(ManualChange(after.documents, summary, added=added, changed=len(after.replaced), absent=absent))
         return after
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet
-from pipelines.night.caps import tidied
+from pipelines.night.caps import with_caps_applied
 from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits
@@ -20,7 +20,7 @@ from pipelines.night.reindex import reindex
 from pipelines.review.compare import conflict, same_statement
 from pipelines.review.existing_items import repeats_there, speaks_for
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id, placed_item
-from pipelines.store.document import Block, commented, edited, numbered
+from pipelines.store.document import Block, edited, numbered, with_comments
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import BY_HAND, run_id
@@ -28,7 +28,7 @@ from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, fold
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import TOMBSTONES, document_id
 from pipelines.store.lock import run_lock
-from pipelines.store.secrets.scan import without_held
+from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import read_tombstones, render_tombstones
 from pipelines.templating import render
@@ -67,7 +67,7 @@ class Held:
         """The memory's day."""
         return day_of(self.when, self.settings)
 
-    def write(self, deed: Deed, by: str = BY_HAND) -> tuple[Mapping[str, Document], bool]:
+    def write(self, deed: ManualChange, by: str = BY_HAND) -> tuple[Mapping[str, Document], bool]:
         """Apply the caps to a decision, check, write and commit it, and update the index.
 
         Args:
@@ -83,7 +83,7 @@ class Held:
             ChangedUnderRun: a file changed since it was read; nothing was written.
         """
         snapshot, settings = self.snapshot, self.settings
-        after = tidied(deed.documents, snapshot, settings).documents
+        after = with_caps_applied(deed.documents, snapshot, settings).documents
         gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
         if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
             raise BrokenChangeSet(faults)
@@ -108,7 +108,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ManualChange:
     """What a command decided.
 
     Args:
@@ -168,12 +168,12 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
     with direct_change(root, settings, when, holder) as found:
         held, edits = found, 1
         while edits:
-            snapshot = without_held(held.snapshot)
+            snapshot = without_secret_files(held.snapshot)
             people = understand_edits(held.git, snapshot, snapshot.documents, held.today)
             held = replace(held, snapshot=snapshot, documents=people.documents)
             edits = sum(map(len, (people.edited, people.numbered, people.stones, people.asked)))
             if edits:
-                after = Deed(people.documents, "Edits by hand, understood", changed=edits, stones=people.stones)
+                after = ManualChange(people.documents, "Edits by hand, understood", changed=edits, stones=people.stones)
                 # Repeat only if bytes changed.
                 edits *= held.write(after, by="people")[1]
                 held = replace(held, snapshot=read_snapshot(root))
@@ -236,4 +236,4 @@ def _confirmed(item: Item, path: str, held: Held) -> Filed:
     if own == item:
         return Filed(item, path)
     _, placed = placed_item(held.documents, item.id)
-    return Filed(own, path, {**held.documents, path: commented(held.documents[path], {placed.line: own})})
+    return Filed(own, path, {**held.documents, path: with_comments(held.documents[path], {placed.line: own})})

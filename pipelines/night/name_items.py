@@ -12,7 +12,7 @@ from pipelines.review.compare import keywords
 from pipelines.review.match_forms import likeness
 from pipelines.store.document import numbered
 from pipelines.store.item import folded
-from pipelines.store.secrets import veil
+from pipelines.store.secrets import without_secrets
 from pipelines.store.template import named_item
 from pipelines.text import escape_terminal_line
 
@@ -93,7 +93,7 @@ def _meant(words: str, fitting: Sequence[Held], what: str, shown: Callable[[str]
 
 def _row(item: Item) -> str:
     text = item.text if len(item.text) <= _LONGEST else f"{item.text[: _LONGEST - 1].rstrip()}…"
-    return f"{item.id} {item.type}: {escape_terminal_line(veil(text))}"
+    return f"{item.id} {item.type}: {escape_terminal_line(without_secrets(text))}"
 
 
 def _nearest(words: str, items: Sequence[Held]) -> list[Held]:

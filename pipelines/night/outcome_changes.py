@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UsageFault
-from pipelines.night.file_items import superseded
+from pipelines.night.file_items import with_superseded
 from pipelines.review.outcomes import (
     CLOSED_BY,
     DOUBT,
@@ -18,8 +18,8 @@ from pipelines.review.outcomes import (
     REOPENABLE,
     Claim,
     claimed,
-    ended,
     replaced,
+    with_end,
     with_outcome,
     with_reopened,
     without_questions,
@@ -41,7 +41,7 @@ _AGENT_ONLY: Final = "the item is trusted more than an agent's word"
 
 
 @dataclass(frozen=True, slots=True)
-class Voice:
+class Authority:
     """Whose word it is that changes items.
 
     Args:
@@ -99,7 +99,7 @@ Changed = tuple[dict[str, "Document"], list[Outcome]]
 
 
 def close_items(
-    documents: Mapping[str, Document], idents: Iterable[str], how_of: Callable[[ItemType], Status], voice: Voice
+    documents: Mapping[str, Document], idents: Iterable[str], how_of: Callable[[ItemType], Status], voice: Authority
 ) -> Changed:
     """Return the documents with items closed, and each outcome; an item that ended so already is unchanged.
 
@@ -123,11 +123,11 @@ def close_items(
         _must_hold(item, path, voice)
         if not voice.may_change(item):
             kind = DOUBT if how is Status.NEVER_HELD else how.value
-            claims.append(Claim(ended(item, how, voice.today, voice.place), kind, voice.why_not(item)))
+            claims.append(Claim(with_end(item, how, voice.today, voice.place), kind, voice.why_not(item)))
         elif voice.trust is Trust.OWNER:
             after = with_outcome(after, ident, how, voice.today)
         else:
-            after = replaced(after, path, ended(item, how, voice.today, voice.place))
+            after = replaced(after, path, with_end(item, how, voice.today, voice.place))
         outcomes.append(Outcome(ident, item, asked=not voice.may_change(item)))
     after = without_questions(after, [one.id for one in outcomes if not one.asked])
     return dict(claimed(after, claims, voice.sources, voice.today)[0]), outcomes
@@ -150,7 +150,7 @@ def check_ending(item: Item, how: Status, advice: str = "") -> None:
 
 
 def correct_item(
-    documents: Mapping[str, Document], ident: str, text: str, voice: Voice, *, never_held: bool = False
+    documents: Mapping[str, Document], ident: str, text: str, voice: Authority, *, never_held: bool = False
 ) -> Changed:
     """Return the documents with a new sentence in an item's place, and the outcome.
 
@@ -174,7 +174,7 @@ def correct_item(
         raise UsageFault(f"{ident} says that already.", "To change only its spelling, edit the line in its document.")
     same = _same_text(documents, old, text)
     if same and not voice.may_change(old):
-        claim = Claim(ended(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, voice.why_not(old))
+        claim = Claim(with_end(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, voice.why_not(old))
         return dict(claimed(documents, [claim], voice.sources, voice.today)[0]), [Outcome(ident, old, asked=True)]
     new = same or _successor(documents, old, path, text, voice, since=old.since if never_held else voice.today)
     if not voice.may_change(old):
@@ -183,7 +183,7 @@ def correct_item(
     after = dict(documents)
     if not same:
         after[path] = edited(after[path], add=[Block(new)])
-    after = superseded(after, ident, new, voice.today)
+    after = with_superseded(after, ident, new, voice.today)
     if never_held:
         home, gone = placed_item(after, ident)
         after[home] = edited(after[home], replace={ident: replace(gone.item, status=Status.NEVER_HELD)})
@@ -196,7 +196,9 @@ def _same_text(documents: Mapping[str, Document], old: Item, text: str) -> Item 
     return next((one for one in found if folded(one.text) == folded(text)), None)
 
 
-def _successor(documents: Mapping[str, Document], old: Item, path: str, text: str, voice: Voice, *, since: str) -> Item:
+def _successor(
+    documents: Mapping[str, Document], old: Item, path: str, text: str, voice: Authority, *, since: str
+) -> Item:
     item = Item(
         old.type,
         text,
@@ -215,7 +217,7 @@ def _successor(documents: Mapping[str, Document], old: Item, path: str, text: st
     return replace(item, id=new_id(item, document_id(path), items_by_id(documents)))
 
 
-def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice: Voice) -> Changed:
+def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice: Authority) -> Changed:
     """Return the documents with closed items as they were before; an active item is unchanged.
 
     A successor stays, and the outcome names it. An agent may not reopen an item that a person closed, or whose
@@ -253,7 +255,7 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
     return dict(claimed(after, claims, voice.sources, voice.today)[0]), outcomes
 
 
-def _must_hold(item: Item, path: str, voice: Voice) -> None:
+def _must_hold(item: Item, path: str, voice: Authority) -> None:
     """Check that an item is live or open.
 
     Raises:

@@ -18,7 +18,7 @@ from pipelines.extract.extraction import Nearby, OperationKind
 from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers
 from pipelines.night.brief import brief
-from pipelines.night.caps import tidied
+from pipelines.night.caps import with_caps_applied
 from pipelines.night.choose_document import Catalog, document_choices, file_candidate, one_project_each
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import capture, clean_logs
@@ -42,8 +42,8 @@ from pipelines.store.git_history import run_id
 from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
 from pipelines.store.log import parse_entries
 from pipelines.store.review_queue import MOST_SHOWN, read_queue
-from pipelines.store.secrets import format_found, load_redactor, veil
-from pipelines.store.secrets.scan import without_held
+from pipelines.store.secrets import format_found, load_redactor, without_secrets
+from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.session_state import load_seals
 from pipelines.store.snapshot import read_snapshot, with_links_told_apart
 from pipelines.store.state import entries_digest, read_progress, read_tombstones, render_progress, render_tombstones
@@ -184,7 +184,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
     Raises:
         BrokenChangeSet: the changes would break a promise.
     """
-    snapshot = with_links_told_apart(without_held(read_snapshot(night.root)), git)
+    snapshot = with_links_told_apart(without_secret_files(read_snapshot(night.root)), git)
     template = missing_files(night.root, resource("memory_template"))
     made = {path: Document(path, data.decode()) for path, data in template.items() if kind_of(path)}
     found = {**snapshot.documents, **made}
@@ -248,7 +248,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
             closed=closed, writer=night.writer, verifier=night.verifier,
         )  # fmt: skip
     with watch.stage("prune"):
-        pruned = tidied(briefed.documents, snapshot, night.settings)
+        pruned = with_caps_applied(briefed.documents, snapshot, night.settings)
     if extracted.read:
         progress = advanced_progress(progress, extracted.read, today, extracted.fallback)
     state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(stones)}
@@ -279,7 +279,9 @@ def _rule(
         lambda one: file_candidate(one, catalog), gate.word_of, SameMeaning(night.embedder, night.vectors), asked_model,
     )  # fmt: skip
     proposed = without_known(one_project_each(extracted.candidates), items, is_reread)
-    looked = [gate.look(replace(one, text=veil(one.text), id=f"n{at}")) for at, one in enumerate(proposed, 1)]
+    looked = [
+        gate.look(replace(one, text=without_secrets(one.text), id=f"n{at}")) for at, one in enumerate(proposed, 1)
+    ]
     filed = [
         replace(file_candidate(one.candidate, catalog), doubt=one.doubt, echo=one.echo, recited=one.recited)
         for one in looked
@@ -372,7 +374,7 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
         ],
         extractor=night.extractor.name,
         tally=decided.tally,
-        failure=veil(extracted.failure),
+        failure=without_secrets(extracted.failure),
         over_budget=extracted.over_budget,
         fallback=extracted.fallback,
         reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
@@ -427,7 +429,11 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
         read.append(f"No model could check the items against their quotes. {failure}")
     if failure := decided.briefed.failure:
         read.append(f"Some states and episodes were written by code, without a model. {failure}")
-    return [*notes, *decided.answered.notes, *map(veil, (*read, *(decided.reviewed.notes if decided.reviewed else ())))]
+    return [
+        *notes,
+        *decided.answered.notes,
+        *map(without_secrets, (*read, *(decided.reviewed.notes if decided.reviewed else ()))),
+    ]
 
 
 def _with_secret_in_git(git: Git, paths: Collection[str], redactor: Redactor) -> set[str]:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.briefing import CLOSED_STATUS
 from pipelines.night.caps import archived, free_path
-from pipelines.review.questions import plain
+from pipelines.review.questions import as_queue_text
 from pipelines.store.document import (
-    commented,
-    followed,
     with_alias,
+    with_comments,
     with_front_lines,
     with_front_matter,
+    with_links_updated,
 )
 from pipelines.store.generated import without_pointers
 from pipelines.store.item import ItemType, Status, folded
@@ -67,7 +67,7 @@ def archived_project(documents: Mapping[str, Document], path: str, theirs: Colle
     document = documents[path]
     target = free_path(f"Archives/{document.id.rpartition('/')[2]}.md", documents)
     title = document.title
-    still = commented(document, {p.line: archived(p.item) for p in document.items if p.item.id and p.item.active})
+    still = with_comments(document, {p.line: archived(p.item) for p in document.items if p.item.id and p.item.active})
     still = with_front_matter(still, {"status": "archived"})
     return _with_links(documents, still, (path, title), (target, title), theirs)
 
@@ -102,7 +102,7 @@ def _with_links(
     """Return the documents with links updated; the briefing's generated rows are rewritten later anyway."""
     bare = {BRIEFING: without_pointers(documents[BRIEFING])} if BRIEFING in documents else {}
     before = {**documents, **bare, document.path: document}
-    return {**followed(before, old, new), **{path: before[path] for path in theirs if path in before}}
+    return {**with_links_updated(before, old, new), **{path: before[path] for path in theirs if path in before}}
 
 
 def _retitled(document: Document, title: str) -> Document:
@@ -149,7 +149,7 @@ def propose_archives(
             done = sum(p.item.status is Status.DONE for p in document.items)
             what = "the one todo" if done == 1 else f"all {done} todos"
             last = f"nothing has mentioned it since {_last_day(document)}"
-            why = f"“{plain(document.title, 80)}” has {what} done, and {last}."
+            why = f"“{as_queue_text(document.title, 80)}” has {what} done, and {last}."
             after = with_entry(after, ARCHIVE, today, f"{ARCHIVE}: {shown(path)}", why, CHOICES)
     return after, tuple(found)
 

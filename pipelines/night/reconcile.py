@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.projects import kept, named_in
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import HISTORY, block_of, commented, edited, numbered
+from pipelines.store.document import HISTORY, block_of, edited, numbered, with_comments
 from pipelines.store.git_history import baseline_at
 from pipelines.store.item import STRUCK, Confidence, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
@@ -111,7 +111,7 @@ def reconcile(
             if item != placed.item or _holds_again(item, before):
                 new[placed.line] = item
         if new:
-            after[path] = commented(document, new)
+            after[path] = with_comments(document, new)
     gone = {ident: where for ident, where in before.items() if ident not in keepers}
     asked = _too_many(gone, changed) if gone else frozenset[str]()
     stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
@@ -149,7 +149,7 @@ def _put_in_place(documents: dict[str, Document], before: Mapping[str, tuple[str
     for path, document in after.items() if again else ():
         freed = ((placed, _without_successions(placed.item, again)) for placed in document.items)
         new = {placed.line: item for placed, item in freed if item != placed.item}
-        after[path] = commented(document, new) if new else document
+        after[path] = with_comments(document, new) if new else document
     return after
 
 

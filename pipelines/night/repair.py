@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.manual import Deed, direct_change
+from pipelines.night.manual import ManualChange, direct_change
 from pipelines.night.reconcile import CHOICES, understand_edits
 from pipelines.store.change_set import Change, items_by_id
-from pipelines.store.conservation import buried_ids, committed_stones, departed, hidden_ids
-from pipelines.store.document import commented
+from pipelines.store.conservation import buried_ids, committed_stones, hidden_ids, lost_items
+from pipelines.store.document import with_comments
 from pipelines.store.git import Git
 from pipelines.store.layout import TOMBSTONES
 from pipelines.store.review_queue import waiting, with_entry
@@ -45,7 +45,7 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
         broken = {path: lines for path, data in snapshot.state.items() if (lines := unreadable_lines(data))}
         lost = committed - read_tombstones(snapshot.state.get(TOMBSTONES))
         gone = {stone.id for stone in (*people.retracted, *lost)}
-        left = departed(replace(snapshot, documents=people.documents), git)
+        left = lost_items(replace(snapshot, documents=people.documents), git)
         vanished = [(item, path) for item, path, _ in left if item.id not in gone]
         documents = people.documents
         if vanished:
@@ -67,7 +67,9 @@ def mend(root: Path, settings: Settings, when: datetime) -> str:
         if stones:
             broken.pop(TOMBSTONES, None)  # rewriting the file drops such lines
         further = [Change(path, snapshot.state[path], _without(snapshot.state[path], broken[path])) for path in broken]
-        mended = Deed(documents, "Mend what a check found", changed=sum(done.values()), stones=stones, further=further)
+        mended = ManualChange(
+            documents, "Mend what a check found", changed=sum(done.values()), stones=stones, further=further
+        )
         if not held.write(mended)[1]:
             return ""
     parts = (f"{count} {what.format(s='s' * (count > 1))}" for what, count in done.items() if count)
@@ -93,6 +95,6 @@ def _unlinked(documents: dict[str, Document], known: set[str]) -> tuple[dict[str
             if item != placed.item:
                 new[placed.line] = item
         if new:
-            after[path] = commented(document, new)
+            after[path] = with_comments(document, new)
             count += len(new)
     return after, count

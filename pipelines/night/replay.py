@@ -23,7 +23,7 @@ from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night, plan_night
-from pipelines.night.report import Watch, travelling_path
+from pipelines.night.report import Watch, shared_report_path
 from pipelines.night.run_night import signed
 from pipelines.review.meaning import Vectors, kept_in
 from pipelines.settings import load_settings
@@ -89,7 +89,7 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
         memory = lay_out(git, base, Path(folder).resolve())
         own = Git(memory)
         # The run's report is not part of its work; older versions did not commit one.
-        path = travelling_path(run.id)
+        path = shared_report_path(run.id)
         said = git.show(run.commit.commit, path) if run.commit else None
         report = (Change(path, None, said),) if said is not None else ()
         made = _curate(_night(root, memory, run, silent), own, run, report) or base

@@ -17,7 +17,7 @@ from pipelines.store.files import making, write_synced, writing
 from pipelines.store.folders import holding
 from pipelines.store.layout import PRIVATE, STATE
 from pipelines.store.lock import private
-from pipelines.store.secrets import veil
+from pipelines.store.secrets import without_secrets
 from pipelines.store.state import read_record
 from pipelines.store.user_layout import real_path
 
@@ -199,15 +199,15 @@ def save_report(root: Path, report: Mapping[str, object]) -> None:
                 folder.unlink(old)
 
 
-def travelling(report: RunReport) -> Change:
+def shared_report(report: RunReport) -> Change:
     """Return the change that adds a run's report to its own commit, without what holds for this machine alone."""
     whole: dict[str, Any] = report.to_json()
     shared = {key: value for key, value in whole.items() if key not in _HERE}
     shared["model"] = {key: whole["model"][key] for key in _OF_READERS}
-    return Change(travelling_path(report.run), None, veil(json.dumps(shared, indent=1)).encode())
+    return Change(shared_report_path(report.run), None, without_secrets(json.dumps(shared, indent=1)).encode())
 
 
-def travelling_path(run: str) -> str:
+def shared_report_path(run: str) -> str:
     """Return the path of the report in a run's commit."""
     return f"{TRAVELLING}/{run}.json"
 
@@ -225,7 +225,7 @@ def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> N
         error: what ended it.
     """
     if isinstance(error, CurateError):
-        sentence = veil(" ".join(str(error).split()))
+        sentence = without_secrets(" ".join(str(error).split()))
     elif isinstance(error, Ended):
         sentence = f"It was stopped by {error.name}."
     else:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from pipelines.night.report import TRAVELLING, left_pending, read_reports
-from pipelines.store.change_set import item_changes, understood
+from pipelines.store.change_set import item_changes, with_recorded_edits
 from pipelines.store.git_history import changed_documents, named_run, run_commits, undone_by
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def all_runs(root: Path, git: Git) -> list[Run]:
     return sorted(runs, key=lambda run: _moment(run.when), reverse=True)
 
 
-def named(runs: Sequence[Run], prefix: str) -> Run:
+def find_run(runs: Sequence[Run], prefix: str) -> Run:
     """Return the run whose id or commit starts with a prefix.
 
     Raises:
@@ -147,7 +147,7 @@ def items_changed(run: Run, git: Git) -> list[ItemChange]:
         return replace(one, path=git.layout.real(one.path)) if one else None
 
     before, after = changed_documents(git, run.commit)
-    changes = item_changes(understood(before, after), after)
+    changes = item_changes(with_recorded_edits(before, after), after)
     return [replace(one, before=shown(one.before), after=shown(one.after)) for one in changes]
 
 

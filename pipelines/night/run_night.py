@@ -13,14 +13,14 @@ from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import plan_night
 from pipelines.night.reindex import NIGHT_SECONDS, reindex
-from pipelines.night.report import save_failure, save_report, travelling
+from pipelines.night.report import save_failure, save_report, shared_report
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import run_id
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets import load_redactor
-from pipelines.store.secrets.scan import clean_copies, still_held
+from pipelines.store.secrets.scan import clean_copies, secret_warnings
 from pipelines.store.template import make_missing_folders
 from pipelines.templating import render
 from pipelines.usage import Tally
@@ -89,7 +89,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     with watch.stage("reindex"):
         index, warnings = reindex(night.root, NIGHT_SECONDS, watch.advance)
     if found[1]:
-        warnings += still_held(night.root, found[1], report.warnings)
+        warnings += secret_warnings(night.root, found[1], report.warnings)
     report = replace(
         report,
         index=index,
@@ -147,7 +147,7 @@ def _write(night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable
         try:
             with watch.stage("commit"):
                 commit, changed = apply_changes(
-                    night.root, git, (*plan.changes, travelling(report)), *signed(night, report)
+                    night.root, git, (*plan.changes, shared_report(report)), *signed(night, report)
                 )
         except ChangedUnderRun:
             if attempt == ATTEMPTS:

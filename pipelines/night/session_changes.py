@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import moment
 from pipelines.errors import UsageFault
-from pipelines.night.manual import Deed, change_by_hand
+from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.name_items import named_items
-from pipelines.night.outcome_changes import Voice, close_items, correct_item, reopen_items
+from pipelines.night.outcome_changes import Authority, close_items, correct_item, reopen_items
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.review.trust.attacks import made_inert
 from pipelines.settings import load_settings
@@ -73,7 +73,7 @@ def close_by_session(root: Path, name: str, how: Status, reason: str = "", now: 
     def line(item: Item) -> str:
         return f"{_FORMS[how]}: {item.id} ({item.text}){f', because {reason}' if reason else ''}"
 
-    def change(held: Held, ident: str, voice: Voice) -> Changed:
+    def change(held: Held, ident: str, voice: Authority) -> Changed:
         return close_items(held.documents, [ident], lambda _: how, voice)
 
     return _changed(root, name, sought, change, line, now)
@@ -98,7 +98,7 @@ def correct_by_session(root: Path, name: str, sentence: str, now: datetime | Non
         raise UsageFault("The new sentence is empty.", "Give one, or close the item.")
     sought = (lambda one: one.active, "live or open item")
 
-    def change(held: Held, ident: str, voice: Voice) -> Changed:
+    def change(held: Held, ident: str, voice: Authority) -> Changed:
         is_rule = placed_item(held.documents, ident)[1].item.type is ItemType.RULE
         if is_rule and load_user_settings(os.environ).rules_from == "owner":
             voice = replace(voice, asks="your settings accept rules only from you")
@@ -126,7 +126,7 @@ def reopen_by_session(root: Path, name: str, reason: str = "", now: datetime | N
     def line(item: Item) -> str:
         return f"Reopened: {item.id} ({item.text}){f', because {reason}' if reason else ''}"
 
-    def change(held: Held, ident: str, voice: Voice) -> Changed:
+    def change(held: Held, ident: str, voice: Authority) -> Changed:
         return reopen_items(held.documents, [ident], voice)
 
     return _changed(root, name, sought, change, line, now)
@@ -136,7 +136,7 @@ def _changed(
     root: Path,
     name: str,
     sought: Sought,
-    change: Callable[[Held, str, Voice], Changed],
+    change: Callable[[Held, str, Authority], Changed],
     line: Callable[[Item], str],
     now: datetime | None,
 ) -> Outcome:
@@ -145,7 +145,7 @@ def _changed(
     when = moment(now.isoformat() if now else None, settings)
     with change_by_hand(root, settings, when, "an agent's session") as held:
         [ident] = named_items(held.documents, [name], sought, held.snapshot.shown)[:1]
-        voice = Voice(held.today, Trust.SELF, by=BY, shown=held.snapshot.shown)
+        voice = Authority(held.today, Trust.SELF, by=BY, shown=held.snapshot.shown)
         would, [outcome] = change(held, ident, voice)
         if would == held.documents:
             return outcome
@@ -155,7 +155,9 @@ def _changed(
         documents, [outcome] = change(held, ident, replace(voice, place=place, quote=text))
         added = [outcome.new] if outcome.is_new else []
         what = f"Ask about {ident}" if outcome.asked else f"Change {ident}"
-        held.write(Deed(documents, f"{what}, as an agent's session said", added=added, changed=1), by=BY_SESSION)
+        held.write(
+            ManualChange(documents, f"{what}, as an agent's session said", added=added, changed=1), by=BY_SESSION
+        )
     return outcome
 
 

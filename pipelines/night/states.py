@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, block_of, edited
-from pipelines.store.generated import Sentence, digest, may_be_told, sentences_under, with_sentences
+from pipelines.store.generated import Sentence, digest, is_citable, sentences_under, with_sentences
 from pipelines.store.item import ACTIVE, CLOSED, ItemType, Status
 from pipelines.store.layout import Kind
 from pipelines.text import clipped
@@ -46,12 +46,12 @@ def has_state(document: Document) -> bool:
 
 
 @lru_cache(maxsize=256)
-def told_items(document: Document) -> tuple[Item, ...]:
+def citable_items(document: Document) -> tuple[Item, ...]:
     """Return the items that a page's State may cite, most important first.
 
     The last decision, the next step and the first risk come first, then all other active items, then the last to end.
     """
-    items = [placed.item for placed in document.items if placed.item.id and may_be_told(placed.item)]
+    items = [placed.item for placed in document.items if placed.item.id and is_citable(placed.item)]
     holding = [one for one in items if one.status in ACTIVE and not one.doubted]
     first = [item for part in _parts(holding) if part.is_needed for item in part.items[:1]]
     rest = [one for one in holding if one not in first]
@@ -76,7 +76,7 @@ def _with_state(document: Document) -> Document:
 
 def state_of(document: Document) -> list[Sentence]:
     """Return a page's State: the model's sentences that still hold, and code's own for what is missing."""
-    items = {one.id: one for one in told_items(document)}
+    items = {one.id: one for one in citable_items(document)}
     found = sentences_under(document, STATE_TITLE)
     covered = {ident for _, one, is_changed in found if is_changed for ident in one.ids}
     kept = [one for _, one, is_changed in found if one.of and not is_changed and _holds(one, items)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, CurateError, GitFault
 from pipelines.night.caps import prune
-from pipelines.night.sync_merge import join, with_edits_understood
+from pipelines.night.sync_merge import join, with_edits_recorded
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.files import read_bytes
 from pipelines.store.git import Author
@@ -170,7 +170,7 @@ def take_in(git: Git, settings: Settings, theirs: str, now: datetime) -> tuple[s
     if base == head:
         _apply(git, here, other, theirs, "Follow another machine\n", author)
         return ()
-    incoming = with_edits_understood(git, base, theirs, other, day_of(now, settings))
+    incoming = with_edits_recorded(git, base, theirs, other, day_of(now, settings))
     joined = join(was, here, incoming)
     documents = prune(joined.documents, settings, frozenset()).documents
     if faults := check_documents(joined.documents, documents, settings.caps.briefing):

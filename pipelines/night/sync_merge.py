@@ -335,7 +335,7 @@ def _text(data: bytes) -> str:
 # nobody, and lose what a person wrote to the next cap.
 
 
-def with_edits_understood(
+def with_edits_recorded(
     git: Git, base: str, there: str, theirs: Mapping[str, bytes], today: str
 ) -> Mapping[str, bytes]:
     """Return the files of another machine's commit as its next night would leave them, people's edits understood.

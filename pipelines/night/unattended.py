@@ -23,7 +23,7 @@ from pipelines.agents.timers import call
 from pipelines.errors import BUG, CurateError, DetachedHead, GitMissing, LockHeld, NotARepository, ending_code
 from pipelines.night.report import save_report
 from pipelines.night.run_night import curate_night
-from pipelines.search.embedders.remote import opened
+from pipelines.search.embedders.remote import open_url
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -114,14 +114,14 @@ _DESKTOPS: Final = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY")
 _SENDMAIL: Final = ("/usr/sbin", "/usr/lib")
 
 
-def sentence(root: Path, *, overdue: bool) -> str:
+def notification_text(root: Path, *, overdue: bool) -> str:
     """Return the notification's text."""
     what = "No run has succeeded for more than a day and a half" if overdue else "The last run failed"
     memory = escape_terminal_line(str(root))
     return f"{what} for the memory in {memory}. For details, see `curate status`; for a fix, `curate doctor`."
 
 
-def tell(text: str) -> str:
+def notify(text: str) -> str:
     """Notify a person; return how (`notify-send`, `osascript`, `mail`, `sendmail`), or empty if nothing worked."""
     for name, words, data in _ways(text):
         if call(words, data).code == 0:
@@ -181,7 +181,7 @@ class _Ping:
     def _send(self) -> None:
         try:
             request = urllib.request.Request(self._url, headers={"User-Agent": "memcurate"})  # noqa: S310  http(s) alone
-            with opened(request, SECONDS):
+            with open_url(request, SECONDS):
                 self.fault = ""
         except urllib.error.HTTPError as refusal:
             self.fault = f"was answered with status {refusal.code}"

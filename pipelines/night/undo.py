@@ -122,7 +122,7 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
         if fault := why_not(sides, snapshot, left):
             raise NotUndoable(f"Run {run.run} {fault}.", f"Its changes are in git: `git show {run.commit[:10]}`.")
         stones = (stones - left) | (before - after)
-        undone = put_back(sides, snapshot.documents, base.documents)
+        undone = restored_documents(sides, snapshot.documents, base.documents)
     if undone is None:
         reasons: dict[str, set[Reason]] = {}
         for stone in (*stones, *base.retracted):
@@ -141,7 +141,7 @@ def _sides(git: Git, run: RunCommit) -> RunSides:
     return RunSides(before, after, whole=True) if run.by_hand else RunSides.of(before, after)
 
 
-def take_back(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
+def carry_out_undo(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
     """Undo what is wished in a commit of its own; return the plan, and the commit or an empty string.
 
     Raises:
@@ -271,7 +271,7 @@ def _signed(wish: Wish, plan: UndoPlan, head: str | None) -> tuple[str, Author]:
 # for a night, if items are all that the command changed.
 
 
-def put_back(sides: RunSides, found: Mapping[str, Document], now: Mapping[str, Document]) -> Undone | None:
+def restored_documents(sides: RunSides, found: Mapping[str, Document], now: Mapping[str, Document]) -> Undone | None:
     """Return the memory with the command's documents as they were, or None if one of them changed since.
 
     Args:

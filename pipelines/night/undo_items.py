@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.file_items import new_document
-from pipelines.store.change_set import duplicate_ids, item_changes, item_places, understood
+from pipelines.store.change_set import duplicate_ids, item_changes, item_places, with_recorded_edits
 from pipelines.store.document import ORDER, Document, insert_rows, section_of
 from pipelines.store.generated import without_pointers, without_sentences
 from pipelines.store.item import STRUCK, Status, Trust
@@ -44,7 +44,7 @@ class RunSides:
     @classmethod
     def of(cls, before: Mapping[str, Document], after: Mapping[str, Document]) -> RunSides:
         """Return the sides of a run, made comparable."""
-        return cls(understood(before, after), after)
+        return cls(with_recorded_edits(before, after), after)
 
     def changes(self) -> list[ItemChange]:
         """Return what the run itself did to items.

@@ -106,7 +106,7 @@ def first_day_note(documents: Mapping[str, Document], day: str) -> str:
 
 
 @contextlib.contextmanager
-def laid_out(root: Path, git: Git, commit: str) -> Iterator[Path]:
+def checkout_files(root: Path, git: Git, commit: str) -> Iterator[Path]:
     """Give a folder that holds the logs and documents of a commit; it is readable by its owner alone, and goes again.
 
     Settings are those of now. Transcripts, PDF files and images are left out.

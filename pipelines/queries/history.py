@@ -122,12 +122,12 @@ class History:
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON, without the words of a forgotten item."""
-        from pipelines.store.secrets import veil  # noqa: PLC0415  git may keep what was redacted since
+        from pipelines.store.secrets import without_secrets  # noqa: PLC0415  git may keep what was redacted since
 
         versions = [one.to_json() for one in self.versions]
         for told in versions:
             for key in ("text", "reason"):
-                told[key] = veil(told[key]) if told[key] and not self.forgotten else None
+                told[key] = without_secrets(told[key]) if told[key] and not self.forgotten else None
         return {
             "id": self.id,
             "stands": self.holding.place if self.holding else None,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.episodes import episodes_in
 from pipelines.night.states import has_state
 from pipelines.store.document import BY_WORD, STATE_TITLE
-from pipelines.store.generated import may_be_told, read_sentence, sentences_under
+from pipelines.store.generated import is_citable, read_sentence, sentences_under
 from pipelines.store.item import ItemType, fold
 from pipelines.store.layout import BRIEFING
 from pipelines.store.spoken_lines import same_key
@@ -110,7 +110,7 @@ def page_rows(month: Month, documents: Mapping[str, Document], found: Mapping[st
     told = dict(episodes_in(documents))
     brought: dict[str, set[str]] = {day: set() for day in month.arrivals()}
     for one in found.values():
-        if one.item.evidence and may_be_told(one.item):
+        if one.item.evidence and is_citable(one.item):
             brought.setdefault(one.item.learnt, set()).add(one.item.id)
     untold = {day: _untold(ids, told.get(day)) for day, ids in brought.items()}
     yield row_of(

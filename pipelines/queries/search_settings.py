@@ -69,7 +69,7 @@ def priorities_of(root: Path) -> dict[str, float]:
 
 
 @dataclass(slots=True)
-class Asker:
+class SearchSession:
     """Turns queries into what the index is asked.
 
     Args:
@@ -100,7 +100,7 @@ class Asker:
         return replace(self.asked, vector=vector, embedder=self.embedder.name)
 
 
-def asker(root: Path, asked: Asked, mode: Mode | None = None) -> Asker:
+def search_session(root: Path, asked: Asked, mode: Mode | None = None) -> SearchSession:
     """Return an asker for the index of a memory; it ignores vectors of another embedder, with a note.
 
     Args:
@@ -115,14 +115,14 @@ def asker(root: Path, asked: Asked, mode: Mode | None = None) -> Asker:
     ranking = replace(ranking, mode=mode or ranking.mode)
     asked = replace(asked, ranking=ranking, priorities=partial(priorities_of, root))
     if ranking.mode == "keyword":
-        return Asker(asked, None, None, [])
+        return SearchSession(asked, None, None, [])
     stamp = read_stamp(root)
     if stamp and stamp.missing:
         with reading(root) as index:
             present, missing = embedded_units(index, stamp)
         stamp = stamp if missing <= present else None
     embedder, note = _embedder(stamp, had=has_vectors(root))
-    return Asker(asked, embedder, stamp.model if stamp else None, [note] if note else [])
+    return SearchSession(asked, embedder, stamp.model if stamp else None, [note] if note else [])
 
 
 def _other(model: Model, embedder: str) -> str:
@@ -162,15 +162,17 @@ def searched(root: Path, query: str, limit: int, asked: Asked) -> tuple[tuple[Hi
     Returns:
         The hits, best first, sentences on the limits of the answer, and how much was found.
     """
-    from pipelines.search.build import freshen  # noqa: PLC0415  the command line brings it up to date itself
+    from pipelines.search.build import update_before_search  # noqa: PLC0415  the command line brings it up to date itself
 
     with _FRESHENING:
-        fresh = freshen(root)
-    hits, notes, found = answered(root, query, limit, fresh, asker(root, asked))
+        fresh = update_before_search(root)
+    hits, notes, found = answered(root, query, limit, fresh, search_session(root, asked))
     return tuple(hits), (*fresh.notes, *notes), found
 
 
-def answered(root: Path, query: str, limit: int, fresh: Freshness, who: Asker) -> tuple[list[Hit], list[str], Found]:
+def answered(
+    root: Path, query: str, limit: int, fresh: Freshness, who: SearchSession
+) -> tuple[list[Hit], list[str], Found]:
     """Answer a query from an index that is up to date; rebuild a damaged one once.
 
     Returns:
@@ -201,11 +203,11 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
         query: the question.
         oldest: in a memory adopted in place, leave out logs of earlier days; otherwise the caller does.
     """
-    from pipelines.search.build import freshen  # noqa: PLC0415  as above
+    from pipelines.search.build import update_before_search  # noqa: PLC0415  as above
 
     spare_threads()
-    fresh = freshen(root)
-    hits, *_ = answered(root, query, _STARTUP_HITS, fresh, asker(root, Asked()))
+    fresh = update_before_search(root)
+    hits, *_ = answered(root, query, _STARTUP_HITS, fresh, search_session(root, Asked()))
     fresh_hits = [
         hit for hit in hits if not hit.overruled and not (hit.own_path and hit.kind == "log" and hit.date < oldest)
     ]

@@ -251,14 +251,14 @@ def _witness(root: Path, found: Found) -> Witness:
         turn = next((one for one in Transcript(file, read_days(root).zone) if one.line >= line), None)
     if turn is None or turn.line != line:
         return Witness(found, why_not="has no message there")
-    from pipelines.store.secrets import veil  # noqa: PLC0415  only where there are transcripts
+    from pipelines.store.secrets import without_secrets  # noqa: PLC0415  only where there are transcripts
 
     text = turn.text if len(turn.text) <= SHOWN else f"{turn.text[:SHOWN].rstrip()} …"
     time = turn.time.isoformat(timespec="seconds") if turn.time else ""
-    return Witness(found, turn.role.value, veil(text), time, turn.session, turn.tool)
+    return Witness(found, turn.role.value, without_secrets(text), time, turn.session, turn.tool)
 
 
-def whose(item: Item) -> str:
+def trust_label(item: Item) -> str:
     """Return whose word an item is, in a few words."""
     return {
         Trust.OWNER: "the owner's word",

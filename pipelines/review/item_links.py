@@ -86,12 +86,12 @@ AGAINST: Final = "against"
 _LOADED: Final = frozenset({BRIEFING, USER})
 
 
-def succeeded(old: Item, new: str, day: str) -> Item:
+def with_successor(old: Item, new: str, day: str) -> Item:
     """Return an item superseded by another one on a day, but not before its own start."""
     return replace(old, status=Status.SUPERSEDED, until=max(day, old.since), superseded_by=new)
 
 
-def confirmed(item: Item, place: Evidence, day: str) -> Item:
+def with_confirmation(item: Item, place: Evidence, day: str) -> Item:
     """Return an item confirmed by new evidence: it keeps the first and the last place, and a count.
 
     Args:
@@ -117,7 +117,7 @@ def with_link(item: Item, kind: str, ident: str) -> Item:
     return replace(item, links=tuple(links.items()))
 
 
-def last_of(ident: str, followed: Mapping[str, str]) -> str:
+def last_successor(ident: str, followed: Mapping[str, str]) -> str:
     """Return the last successor of an item, however often it was replaced tonight.
 
     A cycle ends where it began.

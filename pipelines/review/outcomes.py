@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import history_of, leaving
-from pipelines.review.questions import grounds, plain
+from pipelines.review.questions import as_queue_text, grounds
 from pipelines.store.change_set import placed_item
 from pipelines.store.document import HISTORY, Document, block_of, edited
 from pipelines.store.item import CLOSED, ID_PATTERN, OUTCOMES, STRUCK, ItemType, Status
@@ -71,7 +71,7 @@ class Claim:
     said: str = "A log line says so"
 
 
-def ended(item: Item, how: Status, day: str, place: Evidence | None = None) -> Item:
+def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -> Item:
     """Return an item after it has ended.
 
     Args:
@@ -108,7 +108,7 @@ def claimed(
         if (item.id in active or claim.kind == REOPEN) and key not in waiting:
             waiting.add(key)
             asked[item.id] = None
-            title = f"{claim.kind}: {plain(item.text, _TITLE)} ({item.id})"
+            title = f"{claim.kind}: {as_queue_text(item.text, _TITLE)} ({item.id})"
             why = f"{claim.said}{grounds(item, sources)}, and {claim.why}."
             choices = _CHOICES.get(claim.kind) or (f"close: {ENDINGS[Status(claim.kind)]}", "keep: it stays as it is")
             documents = with_entry(documents, claim.kind, today, title, why, choices)
@@ -142,7 +142,7 @@ def with_outcome(documents: Mapping[str, Document], ident: str, how: Status, day
         ways = " or ".join(OUTCOMES[item.type])
         raise ValueError(f"{ident} is a {item.type}, which can be {ways}, not {how}")
     by_owner = (*(pair for pair in item.extra if pair[0] != CLOSED_BY), (CLOSED_BY, "owner"))
-    return replaced(documents, path, replace(ended(item, how, day), extra=by_owner))
+    return replaced(documents, path, replace(with_end(item, how, day), extra=by_owner))
 
 
 def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Document]:

@@ -10,7 +10,7 @@ from pipelines.review.trust.attacks import made_inert, suspicion_of
 from pipelines.store.evidence import without_pointer
 from pipelines.store.item import fold
 from pipelines.store.review_queue import waiting, with_entry
-from pipelines.store.secrets import veil
+from pipelines.store.secrets import without_secrets
 from pipelines.text import without_unseen
 
 if TYPE_CHECKING:
@@ -92,11 +92,11 @@ def asked(
             why += f" It was found in the log{ground}. It is not used until you keep it.{note}"
         else:
             kind, choices = CONTRADICT, CHOICES
-            held = f"“{plain(rival.text)}”{grounds(rival, sources)}"
+            held = f"“{as_queue_text(rival.text)}”{grounds(rival, sources)}"
             old = f"The existing item is {rival.id} of {rival.since or 'no day'}: {held}."
-            new = f"The log says on {one.item.since}: “{plain(one.item.text)}”{ground}."
+            new = f"The log says on {one.item.since}: “{as_queue_text(one.item.text)}”{ground}."
             why += f" {old} {new} Until you tick a box, the existing item stays."
-        title = f"{kind}: {plain(one.item.text, _TITLE)}"
+        title = f"{kind}: {as_queue_text(one.item.text, _TITLE)}"
         documents = with_entry(documents, kind, today, title, why, choices, [one.waiting])
     return documents
 
@@ -106,11 +106,11 @@ def grounds(item: Item, sources: Sources) -> str:
     if not item.evidence:
         return ", written by hand"
     last = item.evidence[-1]
-    words = plain(veil(without_pointer(sources.quote(last))))
+    words = as_queue_text(without_secrets(without_pointer(sources.quote(last))))
     return f" ({sources.shown(last.path)} line {last.start_line}{f': “{words}”' if words else ''})"
 
 
-def plain(text: str, most: int = _QUOTE) -> str:
+def as_queue_text(text: str, most: int = _QUOTE) -> str:
     """Return log text made safe for a line of Review.md: one line, no comment, not too long."""
     text = made_inert(without_unseen(fold(text))).replace("<!--", "<! --").replace("-->", "-- >")
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"

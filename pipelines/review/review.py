@@ -151,7 +151,7 @@ def review(
         for form in (one for one in forms if one.place.entry.day == day):
             rulings += _carried_out(_by_form(form, context, f"n{next(numbers)}"), context)
         for operation in (one for one in said if one.day == day):
-            rulings += _carried_out(ruled(operation, None, context, f"n{next(numbers)}"), context)
+            rulings += _carried_out(rulings_of_operation(operation, None, context, f"n{next(numbers)}"), context)
     return rulings
 
 
@@ -167,7 +167,7 @@ def _by_form(form: Form, context: ReviewContext, fresh: str) -> list[Ruling]:
     if form.kind != "correct":
         ident = target_of(form, held)
         operation = Operation(OperationKind.CLOSE, (ident or "",), how=Status(form.how), places=places, by=FORMS)
-        return ruled(operation, None, context, fresh) if ident else []
+        return rulings_of_operation(operation, None, context, fresh) if ident else []
     proposed = Candidate(
         ItemType.FACT, form.target, places, Confidence.HIGH, "a correction", FORMS, id=fresh,
         trust=context.word_of(form.place.entry, "\n".join(form.place.lines)),
@@ -180,29 +180,31 @@ def _by_form(form: Form, context: ReviewContext, fresh: str) -> list[Ruling]:
         held_text = next(item.text for _, item in held if item.id == ident)
         text = corrected_text(form, held_text)
         operation = Operation(OperationKind.UPDATE, (ident,), text, places=places, by=FORMS)
-        return ruled(operation, None, context, fresh)
+        return rulings_of_operation(operation, None, context, fresh)
     return [_ruling(one, OperationKind.ADD, asks="it corrects something, but no single matching item was found")]
 
 
 def _review_day(filed: Sequence[Filed], context: ReviewContext) -> list[Ruling]:
     """Rule on a day's candidates in their order."""
-    unsure = [one for one in filed if not certain(one, context)]
+    unsure = [one for one in filed if not certain_ruling(one, context)]
     answers = context.second(unsure, context.known) if context.second and unsure else {}
     rulings: list[Ruling] = []
     for one in filed:
         ident = one.candidate.id
-        if found := certain(one, context):  # ask again: the day's earlier rulings count
+        if found := certain_ruling(one, context):  # ask again: the day's earlier rulings count
             decided = [found]
         elif ident in answers:
             operations = answers[ident] or (Operation(OperationKind.ADD),)
-            decided = [each for operation in operations for each in ruled(operation, one, context, f"{ident}u")]
+            decided = [
+                each for operation in operations for each in rulings_of_operation(operation, one, context, f"{ident}u")
+            ]
         else:
             decided = [_by_rules(one, context)]
         rulings += _carried_out(decided, context)
     return rulings
 
 
-def certain(one: Filed, context: ReviewContext) -> Ruling | None:
+def certain_ruling(one: Filed, context: ReviewContext) -> Ruling | None:
     """Return the ruling that no model could change, or None.
 
     A ruling is certain if the candidate has no words, repeats an item word for word, was removed by a person, or is the
@@ -292,7 +294,7 @@ def _was_closed(one: Filed, context: ReviewContext) -> bool:
     return same is not None and not (candidate.type is ItemType.TODO and same.item.until < candidate.entry.day)
 
 
-def ruled(operation: Operation, one: Filed | None, context: ReviewContext, fresh: str) -> list[Ruling]:
+def rulings_of_operation(operation: Operation, one: Filed | None, context: ReviewContext, fresh: str) -> list[Ruling]:
     """Return the rulings of an operation as items are now: none for items that ended meanwhile, a question if needed.
 
     Args:

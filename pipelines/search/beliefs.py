@@ -79,7 +79,7 @@ class Governed(NamedTuple):
     overruled: dict[int, Overruled]
 
 
-def govern(
+def apply_beliefs(
     connection: sqlite3.Connection, scores: Mapping[int, float], question: Question, *, flat: bool, all_lines: bool
 ) -> Governed:
     """Apply beliefs to what was found.

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.search.beliefs import evidence_of, govern, lines_told
+from pipelines.search.beliefs import apply_beliefs, evidence_of, lines_told
 from pipelines.search.candidates import Question, bearing_rules, candidates, fitting_units, matrix_for, repeated_in_logs
 from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
@@ -141,7 +141,7 @@ def answer(
     scores |= raised | dict.fromkeys(there, _NAMED_SCORE)
     factors |= {unit: {**factors.get(unit, {}), "rule": score} for unit, score in raised.items()}
     factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
-    governed = govern(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
+    governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
     order = _best(governed, places | rules | there | governed.places, limit)
     for unit in order:
         if governed.scores[unit] != scores.get(unit):

@@ -9,7 +9,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipelines.store.document import Block, block_of, commented, edited, numbered
+from pipelines.store.document import Block, block_of, edited, numbered, with_comments
 from pipelines.store.item import ItemType, Status, Trust, parse_item, render_item
 from pipelines.store.layout import BRIEFING, kind_of
 
@@ -181,7 +181,7 @@ def _visible(one: ItemPlace | None) -> tuple[str, str, str] | None:
     return (*one.place, one.line) if one else None
 
 
-def understood(before: Mapping[str, Document], after: Mapping[str, Document]) -> dict[str, Document]:
+def with_recorded_edits(before: Mapping[str, Document], after: Mapping[str, Document]) -> dict[str, Document]:
     """Return `before` with what the run merely recorded about people's edits: ids of hand-written lines, and ownership.
 
     A run numbers hand-written lines, and gives reworded items to the owner. Neither is the run's own change, so an undo
@@ -203,7 +203,7 @@ def understood(before: Mapping[str, Document], after: Mapping[str, Document]) ->
             elif item.id in left and _is_owned_since(item, own := left[item.id].item):
                 new[placed.line] = replace(item, trust=own.trust, confidence=own.confidence, by=own.by)
         if new:
-            result[path] = commented(document, new)
+            result[path] = with_comments(document, new)
     return result
 
 
@@ -234,7 +234,7 @@ def with_pin(documents: Mapping[str, Document], ident: str, *, pinned: bool) -> 
     """Return the documents with an item pinned or unpinned; the words of its line keep their bytes."""
     path, placed = placed_item(documents, ident)
     item = replace(placed.item, pinned=pinned)
-    return {**documents, path: commented(documents[path], {placed.line: item})}
+    return {**documents, path: with_comments(documents[path], {placed.line: item})}
 
 
 def moved(documents: Mapping[str, Document], ident: str, target: str) -> dict[str, Document]:

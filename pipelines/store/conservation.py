@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.store.document import Document
 from pipelines.store.files import read_bytes
-from pipelines.store.git_history import baseline_at, changed_lines, stands_in
+from pipelines.store.git_history import baseline_at, changed_lines, is_at_or_below
 from pipelines.store.item import ID_PATTERN, parse_item
 from pipelines.store.layout import BRIEFING, SETTINGS, TOMBSTONES, kind_of
 from pipelines.store.snapshot import with_links_told_apart
@@ -86,7 +86,7 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
     """
     faults = [
         Fault(path, 0, item.id, "vanished", f"was there until commit {commit[:10]} and is gone")
-        for item, path, commit in departed(snapshot, git)
+        for item, path, commit in lost_items(snapshot, git)
     ]
     warnings = with_links_told_apart(snapshot, git).warnings
     faults += [Fault(warned.path, 0, "", "unreadable", warned.why) for warned in warnings if warned.pending]
@@ -172,13 +172,13 @@ def hidden_ids(snapshot: Snapshot, git: Git) -> frozenset[str]:
     """Return the ids in documents of the last commit that cannot be read now: those items are not lost."""
     unread = snapshot.unreadable()
     head = git.head() if unread else None
-    hidden = [path for path in git.tree(head) if kind_of(path) and stands_in(path, unread)]
+    hidden = [path for path in git.tree(head) if kind_of(path) and is_at_or_below(path, unread)]
     texts = {path: (git.show(head, path) or b"").decode(errors="replace") for path in hidden if head}
     held = (placed.item.id for path, text in texts.items() for placed in Document(path, text).items)
     return frozenset(filter(None, held))
 
 
-def departed(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:
+def lost_items(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:
     """Return the items that a committed document once had and that are not accounted for, most recent loss first.
 
     Items of documents that cannot be read now are left out: their fate is unknown.
@@ -190,7 +190,7 @@ def departed(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:
     found: dict[str, tuple[Item, str, str]] = {}
     unread = snapshot.unreadable()
     for commit, path, line in _removed_lines(snapshot, git):
-        item = parse_item(line) if not stands_in(path, unread) else None
+        item = parse_item(line) if not is_at_or_below(path, unread) else None
         if item and item.id and item.id not in known:
             found.setdefault(item.id, (item, path, commit))
     return list(found.values())

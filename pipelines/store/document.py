@@ -223,7 +223,7 @@ def edited(
     return document.with_text("".join(lines))
 
 
-def commented(document: Document, items: Mapping[int, Item]) -> Document:
+def with_comments(document: Document, items: Mapping[int, Item]) -> Document:
     """Return the document with new comments on lines that people wrote; their own words keep their bytes.
 
     Args:
@@ -350,7 +350,9 @@ _WIKI: Final = re.compile(r"(?<=\[\[)(?P<name>[^\[\]|#\n]+)(?=[\]|#])")
 _SAFE: Final = "/.-_~!$&'*+,;=:@"
 
 
-def followed(documents: Mapping[str, Document], old: tuple[str, str], new: tuple[str, str]) -> dict[str, Document]:
+def with_links_updated(
+    documents: Mapping[str, Document], old: tuple[str, str], new: tuple[str, str]
+) -> dict[str, Document]:
     """Return the documents after one was renamed or moved, with every link to it updated.
 
     Args:
@@ -367,7 +369,7 @@ def followed(documents: Mapping[str, Document], old: tuple[str, str], new: tuple
             extra = tuple((k, new[0] if (k, v) == ("home", old[0]) else v) for k, v in placed.item.extra)
             if placed.item.id and extra != placed.item.extra:
                 homes[placed.line] = replace(placed.item, extra=extra)
-        after[place] = commented(linked, homes) if homes else linked
+        after[place] = with_comments(linked, homes) if homes else linked
     return after
 
 

@@ -96,7 +96,7 @@ _CLOSING = re.compile(r"(?<=[^\s*_])(?:\*{1,3}|_{1,3})(?![\w*_])")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
-def quote_stands(quote: str, lines: Sequence[str]) -> bool:
+def has_quote(quote: str, lines: Sequence[str]) -> bool:
     """Return whether `lines` contain `quote` as whole words.
 
     Args:

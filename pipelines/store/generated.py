@@ -100,7 +100,7 @@ def digest(items: Iterable[Item], *, with_status: bool) -> str:
     return _sum("\x1e".join(sorted(states)), 6)
 
 
-def may_be_told(item: Item) -> bool:
+def is_citable(item: Item) -> bool:
     """Whether a generated sentence may cite an item: it was believed, and not only on an outsider's word."""
     return item.status not in _NOT_CITED and not item.unverified and item.is_ours
 

@@ -269,7 +269,7 @@ Baseline = tuple[dict[str, Document], frozenset[str]]
 """The readable documents of a commit that changed or were deleted since, and the paths of the unchanged ones."""
 
 
-def stands_in(path: str, paths: frozenset[str]) -> bool:
+def is_at_or_below(path: str, paths: frozenset[str]) -> bool:
     """Whether a document is one of `paths`, or is below one of them that is a link to a folder."""
     parts = path.split("/")
     return any("/".join(parts[:depth]) in paths for depth in range(1, len(parts) + 1))
@@ -288,7 +288,7 @@ def baseline_at(
     """
     changed, same = dict[str, Document](), set[str]()
     for path, (mode, blob) in git.tree(commit).items():
-        if kind_of(path) is None or mode == "120000" or (unread and stands_in(path, unread)):
+        if kind_of(path) is None or mode == "120000" or (unread and is_at_or_below(path, unread)):
             continue
         now = documents.get(path)
         if now is not None and blob_id(now.text.encode(), blob) == blob:

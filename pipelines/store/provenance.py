@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.store.evidence import act_in, fold_markdown, voice_in, without_pointer
 from pipelines.store.item import ID_PATTERN, Trust
-from pipelines.store.spoken_lines import peel, said_in_turn, sentences
+from pipelines.store.spoken_lines import parse_spoken, said_in_turn, sentences
 from pipelines.store.transcripts.acts import ARROW, Act
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _led(text: str) -> tuple[str, ...]:
     """
     journal, led = _voice(text) is None, [""]
     for line in map(without_pointer, text.split("\n")):
-        source = source_in(peel(line).marked) if _MAY_LEAD.search(line) else ""
+        source = source_in(parse_spoken(line).marked) if _MAY_LEAD.search(line) else ""
         if source and (journal or _LEADS.search(line)):
             led.append(source)
         else:
@@ -196,7 +196,7 @@ class Provenance:
         if "!-- k" in words and any(found[1] not in self._ids for found in _COMMENT.finditer(words)):
             return "another memory"
         for line in words.split("\n"):
-            marked = peel(without_pointer(line)).marked if _MAY_LEAD.search(line) else ""
+            marked = parse_spoken(without_pointer(line)).marked if _MAY_LEAD.search(line) else ""
             for start, end in sentences(marked):
                 if source := source_in(marked[start:end]):
                     return source
@@ -211,7 +211,11 @@ class Provenance:
     def _source_above(self, entry: Entry) -> str:
         """Return the source named by an entry's headings, or by the entries that it continues."""
         above_all = (source_in(f"{heading.rstrip(':')}:") for heading in entry.headings)
-        led = (source_in(peel(one.text.split("\n")[-1]).marked) for one in self._run(entry) if _LEADS.search(one.text))
+        led = (
+            source_in(parse_spoken(one.text.split("\n")[-1]).marked)
+            for one in self._run(entry)
+            if _LEADS.search(one.text)
+        )
         return next(filter(None, (*above_all, *led)), "")
 
     def _run(self, entry: Entry) -> Iterable[Entry]:

@@ -34,7 +34,7 @@ MOST_DOCUMENTS_BYTES: Final = 512 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Warned:
+class FileWarning:
     """A file that was skipped, or has a problem.
 
     Args:
@@ -75,7 +75,7 @@ class Snapshot:
     partials: Mapping[str, bytes]
     state: Mapping[str, bytes]
     layout: Layout
-    warnings: tuple[Warned, ...] = ()
+    warnings: tuple[FileWarning, ...] = ()
 
     def items(self) -> Iterator[tuple[Document, Placed]]:
         """Yield every item with its document, ordered by path and line."""
@@ -106,14 +106,16 @@ def read_snapshot(root: Path) -> Snapshot:
             unknown; or there is too much to hold.
     """
     layout = layout_of(root)
-    warnings: list[Warned] = []
+    warnings: list[FileWarning] = []
     documents = read_documents(root, warnings)
     total = 0
     for folder in FOLDERS:
         is_link = (root / layout.real(folder)).is_symlink()
         links = [folder] if is_link else list_files(root, folder, "", links=True)
-        warnings += [Warned(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
-    warnings += [Warned(path, f"{LINKED}; {_PENDING}", pending=True) for path in list_files(root, LOGS, "", links=True)]
+        warnings += [FileWarning(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
+    warnings += [
+        FileWarning(path, f"{LINKED}; {_PENDING}", pending=True) for path in list_files(root, LOGS, "", links=True)
+    ]
     logs: dict[str, bytes] = {}
     partials: dict[str, bytes] = {}
     with Below(root) as below:
@@ -121,9 +123,9 @@ def read_snapshot(root: Path) -> Snapshot:
             partial = path.startswith(f"{PARTIAL}/")
             if not partial and not layout.day_of_log(path):
                 why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
-                warnings.append(Warned(path, why, pending=False))
+                warnings.append(FileWarning(path, why, pending=False))
             elif partial and is_safe_line(path) and not can_be_kept(path):
-                warnings.append(Warned(path, f"has a name that is too long; {_PENDING}", pending=True))
+                warnings.append(FileWarning(path, f"has a name that is too long; {_PENDING}", pending=True))
             elif (data := _read_text(root, path, MAX_LOG_BYTES, below, warnings, _PENDING)) is not None:
                 total += len(data)
                 if total > MOST_BYTES:
@@ -135,7 +137,7 @@ def read_snapshot(root: Path) -> Snapshot:
     warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]
     for path, real in layout.forsaken.items() if isinstance(layout, InPlaceLayout) else ():
         why = f"is not read since {real} is opted in; move its items there by hand and remove it"
-        warnings += [Warned(path, why, pending=True)] if os.path.lexists(root / path) else []
+        warnings += [FileWarning(path, why, pending=True)] if os.path.lexists(root / path) else []
     return Snapshot(root, documents, logs, partials, state, layout, tuple(warnings))
 
 
@@ -145,7 +147,7 @@ def _too_much(what: str, most: int) -> BadFile:
     return BadFile(what, why, "Move old files out of the memory, then run again.")
 
 
-def read_documents(root: Path, warnings: list[Warned] | None = None) -> dict[str, Document]:
+def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dict[str, Document]:
     """Return the documents of a memory by path, for commands that need items but no logs.
 
     Args:
@@ -164,11 +166,11 @@ def read_documents(root: Path, warnings: list[Warned] | None = None) -> dict[str
                     raise _too_much("The documents of the memory", MOST_DOCUMENTS_BYTES)
                 documents[path] = document = document_at(path, data.decode())
                 faults = document.front.faults
-                warnings += [Warned(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
+                warnings += [FileWarning(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
     return documents
 
 
-def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[Warned], left: str) -> bytes | None:
+def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[FileWarning], left: str) -> bytes | None:
     """Return the bytes of a text file, or None; add a warning if it exists and cannot be read."""
     why = "" if is_safe_line(path) else "has a name with control characters"
     data = None
@@ -180,7 +182,7 @@ def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[Wa
     except BadFile as error:
         why = error.why
     if why:
-        warnings.append(Warned(path, f"{why}; {left}", pending=True))
+        warnings.append(FileWarning(path, f"{why}; {left}", pending=True))
     return None if why else data
 
 

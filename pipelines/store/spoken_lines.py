@@ -95,7 +95,7 @@ _NO_NAME = re.compile(
 )
 
 
-def peel(line: str) -> Spoken:
+def parse_spoken(line: str) -> Spoken:
     """Split a line into its marks and its words. A label (`Decision:`) is not a speaker and stays."""
     at = mark_at = len(line) - len(line.lstrip(" \t\ufeff"))
     seen: dict[str, str] = {}
@@ -176,7 +176,7 @@ def read_lines(entry: Entry) -> list[Line]:
     prefix = raw[0][: len(raw[0]) - len(raw[0].lstrip(" \t"))]
     indented = len(prefix.expandtabs(_CODE_INDENT)) >= _CODE_INDENT  # a code block in Markdown
     return [
-        Line(entry.start_line + index, raw[index], None if hidden else peel(text[:_LONGEST]))
+        Line(entry.start_line + index, raw[index], None if hidden else parse_spoken(text[:_LONGEST]))
         for index, text in enumerate(seen)
         for hidden in (indented or index in code or not text.strip(),)
     ]

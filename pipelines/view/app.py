@@ -21,7 +21,7 @@ from starlette.routing import Route
 from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.answers import choice_keys
 from pipelines.night.edit_document import Saved, save_document
-from pipelines.queries.why import whose
+from pipelines.queries.why import trust_label
 from pipelines.store.git import Git
 from pipelines.store.layout import document_path
 from pipelines.text import escape_terminal_line
@@ -210,7 +210,7 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
         "plain": escape_terminal_line,
         "changes": word_changes,
         "keys": choice_keys,
-        "whose": whose,
+        "whose": trust_label,
         "day": long_day,
     }
     made.globals["htmx"] = f"sha384-{HTMX}"

@@ -29,7 +29,7 @@ from pipelines.store.git import Git
 from pipelines.store.item import ItemType, Trust
 from pipelines.store.layout import REVIEW, Kind, document_id, document_path
 from pipelines.store.passage import read_passage
-from pipelines.store.secrets import veil
+from pipelines.store.secrets import without_secrets
 from pipelines.store.snapshot import document_paths, read_documents, read_snapshot
 from pipelines.store.user_layout import at, layout_of
 from pipelines.text import escape_terminal
@@ -225,8 +225,8 @@ def around(root: Path, found: Found) -> list[tuple[str, bool]]:
     try:
         lines = read_passage(root, found.path, str, first, found.end_line + _AROUND).lines
     except (BadFile, UsageFault):
-        return [(line, True) for line in veil(found.quote).splitlines()]
-    numbered = enumerate(veil("\n".join(lines)).split("\n"), first)
+        return [(line, True) for line in without_secrets(found.quote).splitlines()]
+    numbered = enumerate(without_secrets("\n".join(lines)).split("\n"), first)
     return [(line, found.start_line <= number <= found.end_line) for number, line in numbered]
 
 

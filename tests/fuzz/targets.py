@@ -20,7 +20,7 @@ from pipelines.night.import_items import read_export
 from pipelines.review.trust.attacks import suspicion_of
 from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
-from pipelines.store.document import Block, Document, commented, edited, with_front_matter
+from pipelines.store.document import Block, Document, edited, with_comments, with_front_matter
 from pipelines.store.item import Item, ItemType, parse_item, render_item
 from pipelines.store.log import parse_entries
 from pipelines.store.markdown import read_front_matter, split_lines
@@ -85,7 +85,7 @@ def _document(data: bytes, _folder: Path) -> None:
     left = edited(grown, remove=[_NEW.id])
     if _NEW.id not in {item.id for item in kept}:
         assert [placed.item for placed in left.items] == kept
-    commented(document, {placed.line: placed.item for placed in document.items})
+    with_comments(document, {placed.line: placed.item for placed in document.items})
 
 
 def _front_matter(data: bytes, _folder: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.night.caps import tidied
+from pipelines.night.caps import with_caps_applied
 from pipelines.settings import load_settings
 from pipelines.store.snapshot import read_snapshot
 
@@ -23,7 +23,7 @@ def test_what_is_under_its_cap_stays_so(memory: Memory, step: int) -> None:
     snapshot = read_snapshot(memory.root)
     for cap in range(4100, 4400, step):
         capped = settings.model_copy(update={"caps": settings.caps.model_copy(update={"document": cap})})
-        once = tidied(snapshot.documents, snapshot, capped)
+        once = with_caps_applied(snapshot.documents, snapshot, capped)
         assert once.documents[path].size <= cap
-        again = tidied(once.documents, snapshot, capped)
+        again = with_caps_applied(once.documents, snapshot, capped)
         assert (again.moved, again.documents) == ((), once.documents)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipelines.night.file_items import superseded
+from pipelines.night.file_items import with_superseded
 from pipelines.review.item_links import with_link
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType, Status
@@ -26,7 +26,7 @@ def item(of: dict[str, Document], ident: str) -> Item:
 
 
 def test_the_old_one_ends_in_history_and_links_of_others_keep_what_was_true() -> None:
-    after = superseded(documents(), OLD.id, NEW, "2026-03-05")
+    after = with_superseded(documents(), OLD.id, NEW, "2026-03-05")
     old, new, rests = (item(after, one.id) for one in (OLD, NEW, RESTS))
     assert (old.status, old.until, old.superseded_by) == (Status.SUPERSEDED, "2026-03-05", NEW.id)
     assert after[ALPHA].text.index("## History") < after[ALPHA].text.index("~~Fact: The port is 8080~~")
@@ -38,25 +38,25 @@ def test_the_old_one_ends_in_history_and_links_of_others_keep_what_was_true() ->
 
 
 def test_superseding_twice_is_once_and_what_cannot_be_meant_changes_nothing() -> None:
-    once = superseded(documents(), OLD.id, NEW, "2026-03-05")
+    once = with_superseded(documents(), OLD.id, NEW, "2026-03-05")
     third = Item(ItemType.FACT, "The port is 1", "kdddddddddd", since="2026-03-06")
     again = {**once, BETA: edited(once[BETA], add=[Block(third)])}
-    assert superseded(again, OLD.id, third, "2026-03-06") == again
-    assert superseded(once, OLD.id, NEW, "2026-03-07") == once
-    assert superseded(documents(), OLD.id, OLD, "2026-03-05") == documents()
-    assert superseded(documents(), "kffffffffff", NEW, "2026-03-05") == documents()
-    assert superseded(documents(), OLD.id, third, "2026-03-05") == documents()
+    assert with_superseded(again, OLD.id, third, "2026-03-06") == again
+    assert with_superseded(once, OLD.id, NEW, "2026-03-07") == once
+    assert with_superseded(documents(), OLD.id, OLD, "2026-03-05") == documents()
+    assert with_superseded(documents(), "kffffffffff", NEW, "2026-03-05") == documents()
+    assert with_superseded(documents(), OLD.id, third, "2026-03-05") == documents()
 
 
 def test_an_item_never_links_to_itself_and_ends_no_earlier_than_it_began() -> None:
     assert with_link(OLD, "related", OLD.id) == OLD
     assert with_link(with_link(OLD, "related", NEW.id), "related", NEW.id).links == (("related", (NEW.id,)),)
-    after = superseded(documents(), OLD.id, NEW, "2026-02-01")
+    after = with_superseded(documents(), OLD.id, NEW, "2026-02-01")
     assert item(after, OLD.id).until == OLD.since
 
 
 def test_what_every_session_loads_keeps_no_history() -> None:
     briefing = edited(Document("MEMORY.md", "# Memory\n"), add=[Block(OLD), Block(NEW)])
-    after = superseded({"MEMORY.md": briefing}, OLD.id, NEW, "2026-03-05")
+    after = with_superseded({"MEMORY.md": briefing}, OLD.id, NEW, "2026-03-05")
     assert OLD.id not in {placed.item.id for placed in after["MEMORY.md"].items}
     assert "~~Fact: The port is 8080~~" in after["Areas/general.md"].text

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from pipelines.search.build import freshen, rebuild_index, refresh_index, update_index
+from pipelines.search.build import rebuild_index, refresh_index, update_before_search, update_index
 from pipelines.search.damage import index_facts
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
@@ -111,7 +111,7 @@ def test_killed_at_each_point(tmp_path: Path, module: ModuleType, name: str, wor
     never = {(refresh_index, "_sync"), (refresh_index, "_settle"), (rebuild_index, "take_out")}
     assert fired or (work, name) in never
     shutil.copytree(root, fresh, ignore=shutil.ignore_patterns(".curate"))
-    freshen(root)
+    update_before_search(root)
     for one in (root, fresh):
         update_index(one)
         embed_index(one, bag)
@@ -182,7 +182,7 @@ class Life(RuleBasedStateMachine):
     def same_answers(self) -> None:
         shutil.rmtree(self.fresh, ignore_errors=True)
         shutil.copytree(self.root, self.fresh, ignore=shutil.ignore_patterns(".curate"))
-        assert freshen(self.root).stale == set()
+        assert update_before_search(self.root).stale == set()
         embed_index(self.root, self.bag)
         rebuild_index(self.fresh)
         embed_index(self.fresh, self.bag)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.store.document import Block, Document, block_of, commented, edited, with_front_matter
+from pipelines.store.document import Block, Document, block_of, edited, with_comments, with_front_matter
 from pipelines.store.item import Item, ItemType, Status, parse_item
 from pipelines.store.markdown import split_lines
 
@@ -126,7 +126,7 @@ def test_broken_front_matter_is_named_and_left_alone() -> None:
 def test_a_line_by_hand_gets_its_comment_and_keeps_its_bytes() -> None:
     document = Document("a.md", "* **Decision:** use  it   \r\n")
     placed = document.items[0]
-    after = commented(document, {placed.line: Item(ItemType.DECISION, placed.item.text, id="k4444444444")})
+    after = with_comments(document, {placed.line: Item(ItemType.DECISION, placed.item.text, id="k4444444444")})
     assert after.text.startswith("* **Decision:** use  it <!-- k4444444444")
     assert after.text.endswith("-->\r\n")
     assert parse_item(after.text) == after.items[0].item

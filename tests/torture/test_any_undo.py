@@ -15,7 +15,7 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night
 from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
-from pipelines.night.undo import Wish, take_back
+from pipelines.night.undo import Wish, carry_out_undo
 from pipelines.settings import Caps, Settings
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
@@ -68,7 +68,7 @@ class Nights:
     def undo(self, run: str = "") -> str:
         self.now += timedelta(hours=1)
         before = self.state()
-        plan, commit = take_back(Wish(self.root, self.settings, self.now, run), self.git)
+        plan, commit = carry_out_undo(Wish(self.root, self.settings, self.now, run), self.git)
         if commit:
             self.account()  # else what was deleted by hand is seen by the next night
         # Where its items are gone by hand, what the night told of the day goes with the undo, and no item changes.

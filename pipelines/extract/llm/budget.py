@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, ModelFailed
 from pipelines.extract.llm.call import WrappedModel, provider_of
-from pipelines.extract.llm.provider import within
+from pipelines.extract.llm.provider import with_deadline
 from pipelines.provider_settings import added_tokens
 from pipelines.store.files import making, read_bytes
 from pipelines.usage import FailureKind, Usage
@@ -102,7 +102,7 @@ class BudgetedModel(WrappedModel):
         if left is None:
             return self._model.ask(call)
         try:
-            return within(left, lambda: self._model.ask(call))
+            return with_deadline(left, lambda: self._model.ask(call))
         except TimeoutError:
             why = "was still answering when max_minutes ran out"
             raise ModelFailed(provider_of(self.name), why, FailureKind.OVER_BUDGET, usage=Usage()) from None

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pipelines.errors import BadFile
-from pipelines.store.secrets import veil
+from pipelines.store.secrets import without_secrets
 from pipelines.templating import resource
 from pipelines.usage import FailureKind, Usage
 
@@ -207,13 +207,13 @@ class Prompt:
         except jinja2.TemplateError as fault:
             raise BadFile(self.path, f"cannot be filled in: {fault.message}", _ADVICE) from None
         # The last safety net: no secret of a log, document or title leaves the machine.
-        system, user = (veil(block.strip()) + "\n" for block in blocks)
+        system, user = (without_secrets(block.strip()) + "\n" for block in blocks)
         return Call(self.id, self.id, self.version, system, user, schema, image, place, _veiled(data or {}))
 
 
 def _veiled(data: Any) -> Any:  # noqa: ANN401  any JSON
     if isinstance(data, str):
-        return veil(data)
+        return without_secrets(data)
     if isinstance(data, dict):
         return {key: _veiled(value) for key, value in data.items()}
     return [_veiled(one) for one in data] if isinstance(data, list | tuple) else data

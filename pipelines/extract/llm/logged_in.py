@@ -24,7 +24,7 @@ from pipelines.extract.llm.openai import Refused, bare
 from pipelines.extract.llm.program import ending, run_program
 from pipelines.extract.llm.provider import TRUNCATED, ProviderModel, as_count, as_failure
 from pipelines.provider_settings import LOGINS, OWN_MODEL
-from pipelines.store.secrets import veil
+from pipelines.store.secrets import without_secrets
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def _parsed(line: str) -> dict[str, Any] | None:
 
 def _shown(words: str) -> str:
     """Return the start of a program's message, made safe for reports."""
-    return " ".join(veil(words).split())[:_SHOWN].rstrip(".")
+    return " ".join(without_secrets(words).split())[:_SHOWN].rstrip(".")
 
 
 _CLAUDES: Final = "inputTokens outputTokens cacheReadInputTokens cacheCreationInputTokens"

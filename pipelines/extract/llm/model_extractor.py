@@ -17,7 +17,7 @@ from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import added_tokens, price_of
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Trust, fold, folded
-from pipelines.store.spoken_lines import peel
+from pipelines.store.spoken_lines import parse_spoken
 from pipelines.usage import FailureKind, Tally, Usage
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _entry_row(entry: Entry) -> dict[str, object]:
         "text": entry.text,
         "headings": list(entry.headings),
         "project": entry.project,
-        "speaker": peel(first).speaker,
+        "speaker": parse_spoken(first).speaker,
         "trust": str(voice[2] if voice else Trust.SELF),
     }
 

@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Answer
-from pipelines.extract.llm.provider import GARBLED, TRUNCATED, ProviderModel, as_count, as_failure, status_of, within
-from pipelines.search.embedders.remote import opened, with_path
+from pipelines.extract.llm.provider import (
+    GARBLED,
+    TRUNCATED,
+    ProviderModel,
+    as_count,
+    as_failure,
+    status_of,
+    with_deadline,
+)
+from pipelines.search.embedders.remote import open_url, with_path
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
@@ -62,7 +70,7 @@ class OpenAIModel(ProviderModel):
         for at, form in enumerate(formats := self._formats):
             try:
                 body = json.dumps(self._body(call, form)).encode()
-                reply = within(self.settings.timeout_seconds, partial(self._send, "/chat/completions", body))
+                reply = with_deadline(self.settings.timeout_seconds, partial(self._send, "/chat/completions", body))
             except Exception as fault:  # noqa: BLE001  whatever goes wrong, the night goes on
                 failure = as_failure(self.provider, fault, call.subject)
                 if failure.kind is FailureKind.BAD_REQUEST and form and status_of(fault) in _REFUSALS:
@@ -83,7 +91,7 @@ class OpenAIModel(ProviderModel):
             headers["Authorization"] = f"Bearer {self.settings.api_key}"
         request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
         try:
-            with opened(request, self.settings.timeout_seconds) as answer:
+            with open_url(request, self.settings.timeout_seconds) as answer:
                 said = answer.read(_ANSWER_BYTES + 1)
         except urllib.error.HTTPError as refusal:
             with refusal:

@@ -49,7 +49,7 @@ class ProviderModel:
             ModelFailed: no usable answer came.
         """
         try:
-            reply = within(self.settings.timeout_seconds, lambda: self._reply(call))
+            reply = with_deadline(self.settings.timeout_seconds, lambda: self._reply(call))
         except Exception as fault:  # noqa: BLE001  whatever an SDK raises, the night goes on without this answer
             raise as_failure(self.provider, fault, call.subject) from None
         return self._answer(reply, call.subject)
@@ -67,7 +67,7 @@ class ProviderModel:
         raise NotImplementedError
 
 
-def within(seconds: float, work: Callable[[], Result]) -> Result:
+def with_deadline(seconds: float, work: Callable[[], Result]) -> Result:
     """Return what `work` returns, or raise what it raises.
 
     It runs in a thread of its own, which is abandoned at the timeout and holds up neither the run nor its end. The

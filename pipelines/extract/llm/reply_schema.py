@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pipelines.extract.extraction import HIDDEN, MOST_LINKS, Candidate, Operation, OperationKind, Place, proposed_links
 from pipelines.extract.grounding import ungrounded
 from pipelines.extract.llm.call import BadReply
-from pipelines.store.evidence import quote_stands
+from pipelines.store.evidence import has_quote
 from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, fold
 from pipelines.store.markdown import without_spans
 from pipelines.usage import FailureKind
@@ -313,7 +313,7 @@ def _places(raw: object, evidence: Sequence[ReplyPlace], request: ExtractionRequ
         if not holding:
             raise Faulty(raw, "its lines are within no entry", ungrounded=True)
         # If logs share line numbers, the entry with the quote counts.
-        entry = next((entry for entry in holding if quote_stands(one.quote, entry.text.split("\n"))), holding[0])
+        entry = next((entry for entry in holding if has_quote(one.quote, entry.text.split("\n"))), holding[0])
         place = Place(entry, first, last, one.quote)
         if not place.stands:
             raise Faulty(raw, "its quote is not in its lines", ungrounded=True)

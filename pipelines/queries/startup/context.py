@@ -18,10 +18,10 @@ from pipelines.queries.startup.read import (
     newest,
     open_entries,
     read_part,
+    redacted,
+    redacted_log,
     suspicious,
     tokens,
-    veiled,
-    veiled_log,
     without_lines,
 )
 
@@ -173,7 +173,7 @@ def _parts(request: Request) -> list[Part]:
         rows = _ELSEWHERE if name == "MEMORY.md" else ()
         return _part(
             name, path,
-            lambda: document_entries(veiled(read_part(root, path, most)), with_open=with_open, without_rows=rows),
+            lambda: document_entries(redacted(read_part(root, path, most)), with_open=with_open, without_rows=rows),
         )  # fmt: skip
 
     found = []
@@ -203,7 +203,7 @@ def _log_part(request: Request, name: str, number: int) -> Part:
     told: list[Entry] = []
 
     def entries() -> list[Entry]:
-        episode, covered = episode_in(veiled(read_part(root, f"{settings.home}Episodes/{day[:7]}.md", most)), day)
+        episode, covered = episode_in(redacted(read_part(root, f"{settings.home}Episodes/{day[:7]}.md", most)), day)
         told.extend(episode)
         texts = []
         for one in (path, *settings.others(root, day)):
@@ -211,7 +211,7 @@ def _log_part(request: Request, name: str, number: int) -> Part:
                 texts.append(without_lines(read_part(root, one, _A_LOG), covered)[-most:])
             else:
                 texts.append(read_part(root, one, most, tail=True))
-        return [*told, *(entry for text in texts for entry in log_entries(veiled_log(text)))]
+        return [*told, *(entry for text in texts for entry in log_entries(redacted_log(text)))]
 
     def episode_first(found: list[Entry], room: int) -> tuple[list[Entry], int]:
         rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told))
@@ -244,7 +244,7 @@ def _open_entries(request: Request, project: str) -> list[Entry]:
         texts.append((path, text))
     entries = open_entries(texts, day_text(request.today), project)
     if suspicious("\n".join([entry.text for entry in entries])):
-        return [Entry(veiled(entry.text), ids=entry.ids) for entry in entries]
+        return [Entry(redacted(entry.text), ids=entry.ids) for entry in entries]
     return entries
 
 

@@ -41,7 +41,7 @@ def search_quickly(query: str, options: dict[str, str]) -> int | None:
     if not root or not query or sys.stdout.isatty() or limit not in map(str, range(1, MOST + 1)):
         return None
     spare_threads()
-    query = said(query)
+    query = query_text(query)
     try:
         narrowed = Asked(filters=Filters(project=options.get("project", "").strip()))
         hits, notes, found = searched(Path(root), query, int(limit), narrowed)
@@ -57,7 +57,7 @@ def search_quickly(query: str, options: dict[str, str]) -> int | None:
     return 0
 
 
-def said(query: str) -> str:
+def query_text(query: str) -> str:
     """Return a question as text: what the shell passed that is not UTF-8 is nothing to look for, nor to be printed."""
     return query.encode(errors="surrogateescape").decode(errors="replace")
 

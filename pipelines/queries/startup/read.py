@@ -332,16 +332,16 @@ def _headings_above(entries: list[Entry], number: int) -> list[int]:
     return found
 
 
-def veiled(text: str) -> str:
+def redacted(text: str) -> str:
     """Return a document's text without secrets."""
     if not suspicious(text):
         return text
-    from pipelines.store.secrets import veil
+    from pipelines.store.secrets import without_secrets
 
-    return veil(text)
+    return without_secrets(text)
 
 
-def veiled_log(text: str) -> str:
+def redacted_log(text: str) -> str:
     """Return a log's text, or its end, without secrets and private parts."""
     low = text.lower()
     if "rivate" in low:
@@ -351,7 +351,7 @@ def veiled_log(text: str) -> str:
         if closes >= 0 and (opens < 0 or closes < opens):  # what is private begins before the part that was read
             text = f"[private]{text[closes + len('</private>') :]}"
         text = log_without_private(text)
-    return veiled(text)
+    return redacted(text)
 
 
 def suspicious(text: str) -> bool:

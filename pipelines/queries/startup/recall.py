@@ -17,7 +17,7 @@ from fcntl import LOCK_NB, LOCK_SH, flock
 from pipelines.queries.startup.cache import StartupSettings, load_cached
 from pipelines.queries.startup.context import project_path
 from pipelines.queries.startup.fast import find_root, hook_answer, hook_event, note_shown, put_out
-from pipelines.queries.startup.read import live_item, open_folder, read_part, short_ids, tokens, veiled
+from pipelines.queries.startup.read import live_item, open_folder, read_part, redacted, short_ids, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def recall(root: str, prompt: str, folder: str = "") -> list[tuple[str, str]]:
                 break
     kept, left = [], BUDGET - tokens(HEAD)
     for _, ident, words in sorted(found):
-        line = veiled(words)
+        line = redacted(words)
         if (size := tokens(line) + 1) <= left:
             kept.append((ident, line))
             left -= size

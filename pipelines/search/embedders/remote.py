@@ -114,7 +114,7 @@ class OpenAIEmbedder:
         body = json.dumps({"model": self.settings.model, "input": texts, "encoding_format": "float"}).encode()
         request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
         try:
-            with opened(request, seconds) as answer:
+            with open_url(request, seconds) as answer:
                 said = answer.read(_ANSWER_BYTES + 1)
         except urllib.error.HTTPError as refusal:
             refusal.close()
@@ -200,7 +200,7 @@ def _embedded(
         raise EmbeddingFailed(name, str(fault)) from None
     except Exception as fault:  # noqa: BLE001  after any failure, search falls back to keywords
         # No cause: an SDK's exception holds the request, which a traceback would show.
-        raise EmbeddingFailed(name, why(fault)) from None
+        raise EmbeddingFailed(name, failure_reason(fault)) from None
     return np.concatenate(parts[len(parts) > 1 :])
 
 
@@ -216,7 +216,7 @@ class _Refused(Exception):
         self.status_code = status
 
 
-def why(fault: BaseException) -> str:
+def failure_reason(fault: BaseException) -> str:
     """Return what went wrong, from an exception's type and status alone: its message may quote the request."""
     cause = getattr(fault, "reason", None)  # urllib wraps the actual exception
     if isinstance(cause, BaseException):
@@ -240,7 +240,7 @@ def with_path(base_url: str) -> str:
     return address if "/" in address.partition("://")[2] else f"{address}/v1"
 
 
-def opened(request: urllib.request.Request, seconds: float) -> Any:  # noqa: ANN401  an HTTPResponse, as urllib has it
+def open_url(request: urllib.request.Request, seconds: float) -> Any:  # noqa: ANN401  an HTTPResponse, as urllib has it
     """Return the answer to a request. The caller must close it.
 
     A redirect is an error with its status: its target, which nobody named, would receive everything sent, including

@@ -3,9 +3,26 @@
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pipelines.store.secrets.find import ALLOWED, Span, find_secrets
-    from pipelines.store.secrets.redact import Found, Redacted, Redactor, format_found, load_redactor, veil
+    from pipelines.store.secrets.redact import (
+        Found,
+        Redacted,
+        Redactor,
+        format_found,
+        load_redactor,
+        without_secrets,
+    )
 
-__all__ = ["ALLOWED", "Found", "Redacted", "Redactor", "Span", "find_secrets", "format_found", "load_redactor", "veil"]
+__all__ = [
+    "ALLOWED",
+    "Found",
+    "Redacted",
+    "Redactor",
+    "Span",
+    "find_secrets",
+    "format_found",
+    "load_redactor",
+    "without_secrets",
+]
 
 if not TYPE_CHECKING:  # type checkers must see every name
 

@@ -18,7 +18,7 @@ from pipelines.errors import CurateError
 from pipelines.store.append_log import append_bytes
 from pipelines.store.files import read_bytes
 from pipelines.store.lock import private_folder
-from pipelines.store.secrets.secret_rules import entropy, is_name, tells_itself
+from pipelines.store.secrets.secret_rules import entropy, has_own_format, is_name
 from pipelines.store.template import tracked_files
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Known:
             return
         if (digest := self.digest(value)) in self.rules:
             return
-        if not tells_itself(rule) and (
+        if not has_own_format(rule) and (
             not value.translate(None, _WORDS)
             or len(set(value)) < _VARIED
             or entropy(value) < _BITS

@@ -176,7 +176,7 @@ def format_found(found: Sequence[Found]) -> str:
     return f"{count} ({', '.join(sorted({one.rule for one in found}))})"
 
 
-def veil(text: str) -> str:
+def without_secrets(text: str) -> str:
     """Return a text without its secrets: the last safeguard for what leaves the memory, where no key is at hand.
 
     Its tags are comparable within one process only.

@@ -25,7 +25,7 @@ from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.find import ALLOWED, LONGEST_BLOCK
 from pipelines.store.secrets.redact import Found, format_found, load_redactor, locate
-from pipelines.store.snapshot import Warned
+from pipelines.store.snapshot import FileWarning
 from pipelines.store.template import own_files, tracked_files
 from pipelines.store.user_layout import layout_of, real_path
 from pipelines.text import escape_terminal_line
@@ -126,7 +126,7 @@ _ENDS: Final = (b" -->", b" status=archived -->")
 """What follows the rules' signature in nearly every item comment, including those of an archive."""
 
 
-def without_held(snapshot: Snapshot) -> Snapshot:
+def without_secret_files(snapshot: Snapshot) -> Snapshot:
     """Return a snapshot in which documents with a secret count as unreadable, so that nothing overwrites them."""
     # Scanning all documents at once is faster, and finds whatever is in a part. The rules' signature at the end of a
     # comment looks like an address's end in every line; removing it with its blank hides nothing.
@@ -140,13 +140,13 @@ def without_held(snapshot: Snapshot) -> Snapshot:
     for path, document in snapshot.documents.items():
         if spans := redactor.find(data := document.text.encode()):
             why = held_because([Found(one.rule, "", data.count(b"\n", 0, one.start) + 1) for one in spans])
-            warnings.append(Warned(path, why, pending=True, shown=snapshot.shown(path)))
+            warnings.append(FileWarning(path, why, pending=True, shown=snapshot.shown(path)))
         else:
             documents[path] = document
     return replace(snapshot, documents=documents, warnings=tuple(warnings))
 
 
-def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[str, ...]:
+def secret_warnings(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[str, ...]:
     """Return a sentence for each of these files that still contains a secret and is not in `said` yet.
 
     Logs need none if the run itself has redacted them.
@@ -155,7 +155,7 @@ def still_held(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[s
     for path, file in _opened(root, paths):
         (secrets, _), shown = inspect(file, redactor), real_path(root, path)
         if secrets and not any(sentence.startswith(f"{escape_terminal_line(shown)} contains ") for sentence in said):
-            found.append(str(Warned(path, held_because(secrets), pending=True, shown=shown)))
+            found.append(str(FileWarning(path, held_because(secrets), pending=True, shown=shown)))
     return tuple(found)
 
 

@@ -242,7 +242,7 @@ def checked(rules: Rules, rule: Rule, value: bytes) -> bool:
     return not _hides_nothing(rules, value) and _CHECKS[rule.check](value)
 
 
-def tells_itself(name: str) -> bool:
+def has_own_format(name: str) -> bool:
     """Return whether a rule recognises its secrets by their own format, without the text around them."""
     rules = load_rules()
     rule = rules.rules[rules.numbers[name]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.night.sync_merge import join, join_logs, join_rows, with_edits_understood
+from pipelines.night.sync_merge import join, join_logs, join_rows, with_edits_recorded
 from pipelines.store.document import Document
 from pipelines.store.git import Git
 from pipelines.store.log import parse_entries
@@ -84,7 +84,7 @@ def test_what_cannot_be_read_in_another_machine_s_commit_is_not_taken_for_delete
     (memory.root / "Projects/kestrel.md").write_bytes(b"\xff")
     memory.git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-qam", "Mine")
     files = {path: data for path, data in memory.files().items() if path != "curate.toml"}
-    found = with_edits_understood(Git(memory.root), base, memory.git("rev-parse", "HEAD").strip(), files, "2026-03-12")
+    found = with_edits_recorded(Git(memory.root), base, memory.git("rev-parse", "HEAD").strip(), files, "2026-03-12")
     assert found == files
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.queries.startup.read import suspicious, veiled_log
+from pipelines.queries.startup.read import redacted_log, suspicious
 from pipelines.store.secrets.secret_rules import FILE
 from tests.planting import Planter
 
@@ -56,4 +56,4 @@ def test_the_context_shows_neither_secrets_nor_private_parts(memory: Memory) -> 
 
 
 def test_a_log_that_is_read_from_its_middle_shows_no_rest_of_a_private_part() -> None:
-    assert veiled_log("rest of it\n</private>\n- 10:00 on\n") == "[private]\n- 10:00 on\n"
+    assert redacted_log("rest of it\n</private>\n- 10:00 on\n") == "[private]\n- 10:00 on\n"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import NotWritable
-from pipelines.store.secrets import Found, Redactor, load_redactor, veil
+from pipelines.store.secrets import Found, Redactor, load_redactor, without_secrets
 from pipelines.store.secrets.redact import redaction_key
 from tests.planting import Planter
 from tests.processor_time import watched, within
@@ -177,5 +177,5 @@ def test_without_a_home_the_key_is_kept_where_nothing_is_committed(
 
 
 def test_the_last_net_needs_no_key() -> None:
-    assert veil("password: kestrel-7-b").startswith("password: [redacted:password:")
+    assert without_secrets("password: kestrel-7-b").startswith("password: [redacted:password:")
     assert not Path(os.environ["XDG_CONFIG_HOME"]).exists()
