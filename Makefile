@@ -30,16 +30,17 @@ install: .venv/.installed
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	$(BIN)/curate models fetch || echo "Search goes by words alone until 'curate models fetch' succeeds."
+	$(BIN)/curate models fetch || echo "Search finds words only, not meanings, until 'curate models fetch' succeeds."
 	touch $@
 
 run: install
 	$(BIN)/python examples/sample_week.py
 
 # What was compiled is kept, whatever the environment says: without it the tests alone take ten seconds to load in
-# every process. Work is shared out in runs of neighbours, which begin with the same memories.
+# every process. Work is shared out in runs of neighbours, which begin with the same memories. Three workers suit two
+# cores: many tests wait for git and the disk.
 test: install lint
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal -q -m "not torture and not e2e"
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not torture and not e2e"
 
 torture: install
 	$(BIN)/python -m pytest -n auto -q -m torture tests

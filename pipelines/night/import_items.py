@@ -177,8 +177,8 @@ def read_export(name: str, lines: Iterable[bytes | None]) -> Export:
     if not (number or faults):
         faults.append("line 1: there is no header; the file is empty")
     if faults:
-        why = f"cannot be imported, so nothing was:{_listed(faults)}\n"
-        raise BadFile(name, why, "Correct the file and import it again")
+        why = f"cannot be imported, so nothing was:{_listed(faults)}"
+        raise BadFile(name, why, "Correct the file, then import it again.")
     return homes, tuple(items)
 
 

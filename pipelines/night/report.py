@@ -174,15 +174,15 @@ class RunReport:
             pending = self.entries["pending"]
             count = "1 entry is" if pending == 1 else f"{pending} entries are"
             return f"Nothing read as of {self.day}: {count} pending" if pending else f"Nothing new as of {self.day}"
-        parts = [f"{self.added} {'item' if self.added == 1 else 'items'} added"]
         counts = {
             **{how: self.items[how] for how in ("confirmed", "superseded", "closed")},
             "moved out": len(self.evicted),
             "by hand": self.people["edited"] + self.people["numbered"],
             **{how: self.people[how] for how in ("retracted", "restored")},
         }
+        parts = [f"{self.added} {'item' if self.added == 1 else 'items'} added"] if self.added else []
         parts += [f"{count} {what}" for what, count in counts.items() if count]
-        return f"Curated up to {self.day}: {', '.join(parts)}"
+        return f"Curated up to {self.day}: {', '.join(parts) or 'no new items'}"
 
 
 def save_report(root: Path, report: Mapping[str, object]) -> None:

@@ -88,12 +88,12 @@ class UndoPlan:
     def summary(self) -> str:
         """Return the undo in one line: the command prints it, and the commit starts with it."""
         undone = self.undone
-        counts = {"taken out": undone.removed, "brought back": undone.restored, "as before": undone.returned}
+        counts = {"removed": undone.removed, "brought back": undone.restored, "as before": undone.returned}
         parts = [f"{len(n)} {'item' if len(n) == 1 else 'items'} {what}" for what, n in counts.items() if n]
         what = f"{self.item} of run {self.run.run}" if self.item else f"Run {self.run.run}"
         if parts:
-            return f"{what} taken back: {', '.join(parts)}"
-        return f"{what} taken back" if self.changes else f"{what}: nothing could be taken back"
+            return f"{what} undone: {', '.join(parts)}"
+        return f"{what} undone" if self.changes else f"{what}: nothing could be undone"
 
 
 def plan_undo(wish: Wish, git: Git) -> UndoPlan:
@@ -178,7 +178,7 @@ def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
         run = next(one for one in runs if one.run == named)
         if run.run in gone:
             again = gone[run.run]
-            raise NotUndoable(f"Run {run.run} was taken back already.", f"`curate undo {again}` brings it back.")
+            raise NotUndoable(f"Run {run.run} was undone already.", f"`curate undo {again}` brings it back.")
         return run, _sides(git, run)
     for run in runs:
         if not run.undoes and run.run not in gone:

@@ -124,7 +124,7 @@ def test_a_verb_that_cannot_be_put_back_whole_is_turned_back_item_by_item(memory
 
 def test_add_can_be_undone_now_that_it_is_a_verb(memory: Memory) -> None:
     memory.curate("add", "Rule", "Never deploy on a Friday afternoon")
-    assert "1 item taken out" in memory.curate("undo")
+    assert "1 item removed" in memory.curate("undo")
     assert not items(memory)
 
 
@@ -135,7 +135,7 @@ def test_a_project_is_made_from_its_template_once(memory: Memory) -> None:
     assert "[Kestrel Two](Projects/kestrel-two.md)" in memory.read("MEMORY.md")
     assert "already has the name" in memory.curate("project", "new", "kestrel two", exits=2)
     assert "cannot be a project" in memory.curate("project", "new", "!!", exits=2)
-    assert "taken back" in memory.curate("undo")
+    assert "undone" in memory.curate("undo")
     assert not (memory.root / "Projects/kestrel-two.md").exists()
 
 

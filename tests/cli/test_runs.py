@@ -140,7 +140,7 @@ def test_an_undone_run_says_by_which(memory: Memory) -> None:
     assert (undo["undoes"], undo["ended"], undone["run"]) == (second, "well", second)
     assert (undone["ended"], undone["why"]) == ("undone", undo["run"])
     told = memory.curate("runs")
-    assert f"undoes {second}: 1 item taken out, 1 item as before  -" in told
+    assert f"undoes {second}: 1 item removed, 1 item as before  -" in told
     assert f"undone by {undo['run']}" in told
     shown = memory.curate("runs", undo["run"])
     assert "Fact: the port is 8080" in shown

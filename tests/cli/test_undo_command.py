@@ -46,12 +46,12 @@ def test_undo_takes_the_newest_run_back_and_says_which_it_was(memory: Memory) ->
     told = memory.curate("undo", "--now", "2026-03-12T09:00")
     head = memory.git("rev-parse", "HEAD").strip()
     done, was = told.splitlines()
-    assert done == f"Run {run} taken back: 1 item taken out, 2 items as before (commit {head[:10]})."
+    assert done == f"Run {run} undone: 1 item removed, 2 items as before (commit {head[:10]})."
     assert was.startswith("That run was: Curated up to 2026-03-12: 1 item added, ")
     assert curated(memory.files()) == curated(first)
     assert memory.read("State/progress.jsonl").encode() == second["State/progress.jsonl"]
     body = memory.git("log", "-1", "--format=%B").splitlines()
-    assert body[0] == f"Run {run} taken back: 1 item taken out, 2 items as before"
+    assert body[0] == f"Run {run} undone: 1 item removed, 2 items as before"
     trailers = dict(line.split(": ") for line in body[-6:] if line)
     assert trailers.keys() == {"Run-Id", "Undoes", "Items-Added", "Items-Changed"}
     assert (trailers["Undoes"], trailers["Items-Added"], trailers["Items-Changed"]) == (run, "0", "3")
@@ -80,7 +80,7 @@ def test_undoing_an_undo_brings_back_what_it_took_and_drops_its_tombstones(memor
     memory.curate("undo", "--now", "2026-03-12T09:00")
     undo = memory.curate("runs", "--limit", "1").split()[0]
     told = memory.curate("undo", run, exits=1)
-    assert f"taken back already. `curate undo {undo}` brings it back." in told
+    assert f"undone already. `curate undo {undo}` brings it back." in told
     told = memory.curate("undo", undo, "--now", "2026-03-12T09:01")
     assert "1 item brought back, 2 items as before" in told
     assert curated(memory.files()) == curated(second)
@@ -104,7 +104,7 @@ def test_an_older_run_is_taken_back_and_what_later_runs_confirmed_stays(memory: 
     told = memory.curate("undo", "20260311", "--now", "2026-03-12T09:00")
     after = items(memory)
     assert set(after) == {"Use SQLite", "the port is 8080", "buy milk"}
-    assert "1 item taken out" in told
+    assert "1 item removed" in told
     assert told.count("was changed since, so it stays.") == 2
 
 
@@ -173,7 +173,7 @@ def test_one_item_is_taken_back_and_again(memory: Memory) -> None:
     assert {text: after[text] for text in after if text != "Use SQLite"} == {
         text: before[text] for text in before if text != "Use SQLite"
     }
-    assert "1 item taken out" in memory.curate("undo", "--item", sqlite, "--now", "2026-03-12T09:01")
+    assert "1 item removed" in memory.curate("undo", "--item", sqlite, "--now", "2026-03-12T09:01")
     assert "Use SQLite" not in items(memory)
     assert "1 item brought back" in memory.curate("undo", "--item", sqlite, "--now", "2026-03-12T09:02")
     assert items(memory)["Use SQLite"]["id"] == sqlite
@@ -199,7 +199,7 @@ def test_a_rehearsal_shows_the_diff_and_writes_nothing(memory: Memory) -> None:
     told = memory.curate("undo", "--dry-run", "--now", "2026-03-12T09:00")
     assert "-- Fact: the port is 8080" in told
     assert "+++ b/State/tombstones.jsonl" in told
-    assert "1 item taken out, 2 items as before (dry run: nothing was written)" in told
+    assert "1 item removed, 2 items as before (dry run: nothing was written)" in told
     assert (memory.files(), memory.git("rev-parse", "HEAD")) == (files, head)
 
 
@@ -246,7 +246,7 @@ def test_what_has_no_room_to_return_to_is_named(memory: Memory) -> None:
     assert len(moved) == 3
     files = memory.files()
     told = memory.curate("undo", "20260312", "--now", "2026-03-12T09:00")
-    assert "nothing could be taken back" in told
+    assert "nothing could be undone" in told
     assert told.count("is in Areas/general.md: MEMORY.md has no room for it.") == 3
     assert memory.files() == files
 

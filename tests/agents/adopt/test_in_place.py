@@ -47,7 +47,7 @@ def test_a_persons_files_are_byte_for_byte_the_same_whatever_is_done(
     (tmp_path / "session.jsonl").write_text(TURNS)
     memory.curate("capture", str(tmp_path / "session.jsonl"), "--now", "2026-03-04T10:00")
     memory.curate("run", "--now", "2026-03-05T02:00")
-    assert "taken back" in memory.curate("undo", "--now", "2026-03-05T03:00")
+    assert "undone" in memory.curate("undo", "--now", "2026-03-05T03:00")
     assert found_in in memory.curate("search", word)
     assert "Everything is accounted for" in memory.curate("check")
     assert "Gate 3" in memory.curate("context", "--now", "2026-03-03T12:00")

@@ -187,7 +187,7 @@ def test_an_answer_is_applied_and_taken_back(grown: Grown) -> None:
     assert f"({grown.daily}/2026-03-01.md line 1: “" in review
     assert grown.curate("review", waits, "--accept") == f"{waits}: keep new.\n"
     assert "superseded by" in grown.memory.curate("history", grown.ident("Use port 8080 for the gate."))
-    assert "taken back" in grown.curate("undo", now="2026-03-03T09:01")
+    assert "undone" in grown.curate("undo", now="2026-03-03T09:01")
     assert grown.memory.read("Curated/Review.md") == review
     grown.memory.write("Curated/Review.md", review.replace("- [ ] drop", "- [x] drop"))
     grown.curate("run", now="2026-03-04T02:00")
@@ -210,7 +210,7 @@ def test_pins_moves_and_projects(grown: Grown) -> None:
     subjects = grown.memory.git("log", "-3", "--format=%s").splitlines()
     assert subjects[0] == "Close Curated/Projects/gamma.md: it is now Curated/Archives/gamma.md"
     assert subjects[2] == f"Move {oak} from Curated/Projects/alpha.md to Curated/Projects/beta.md"
-    assert "taken back" in grown.curate("undo", now="2026-03-03T09:10")
+    assert "undone" in grown.curate("undo", now="2026-03-03T09:10")
     assert "oak" in grown.memory.read("Curated/Projects/gamma.md")
     assert grown.touched() == []
     assert grown.sound()
@@ -220,7 +220,7 @@ def test_an_added_item_is_taken_back_by_the_commit_that_brought_it(grown: Grown)
     grown.curate("add", "fact", "The", "moon", "is", "far.")
     commit = grown.memory.git("rev-parse", "HEAD").strip()
     grown.curate("pin", grown.ident("The gate is made of oak."), now="2026-03-03T09:01")
-    assert "1 item taken out" in grown.curate("undo", commit[:10], now="2026-03-03T09:02")
+    assert "1 item removed" in grown.curate("undo", commit[:10], now="2026-03-03T09:02")
     assert "The moon" not in grown.memory.curate("items")
     assert grown.touched() == []
 
