@@ -75,7 +75,7 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/zizmor --quiet --offline --no-progress .github/workflows
+	$(BIN)/zizmor --quiet --offline --no-progress .github
 	$(BIN)/hadolint deploy/Containerfile
 
 format: install

@@ -126,7 +126,7 @@ class Memory:
             limit: how many hits at most, up to 1000.
             types: only items of these types, as `Decision`.
             project: only what belongs to the project of this title.
-            since: only what is of this day or later, `YYYY-MM-DD`.
+            since: only what is of this day or later: `YYYY-MM-DD`, or in words, as `yesterday` or `last week`.
             before: only what is of an earlier day.
             trusts: only whose word it is: owner, self, external, untrusted.
             sources: only where it stands: log, session, episode, document.
@@ -135,7 +135,7 @@ class Memory:
             overruled: whether lines that were rejected or held back are found, too.
 
         Raises:
-            UsageFault: a day is none, the limit is out of range, or `meta` lacks a key or a value.
+            UsageFault: a day cannot be read, the limit is out of range, or `meta` lacks a key or a value.
             BadSettings: curate.toml has faults.
             IndexUnusable, LockHeld, NotWritable: there is no index and none can be built.
         """
@@ -146,7 +146,7 @@ class Memory:
         if not 1 <= limit <= MOST_HITS:
             raise UsageFault(f"The limit is {limit}.", f"Ask for 1 to {MOST_HITS} hits.")
         filters = Filters(
-            *(tuple(types), project.strip(), _day(since), _day(before), tuple(trusts), tuple(sources)),
+            *(tuple(types), project.strip(), self._day(since), self._day(before), tuple(trusts), tuple(sources)),
             meta=meta_of(meta),
         )
         asked = query.encode(errors="replace").decode()
@@ -288,15 +288,13 @@ class Memory:
         now = time.time()
         return date.fromordinal(_EPOCH + load_cached(str(self.root), now).day_number(now)).isoformat()
 
+    def _day(self, words: str) -> str:
+        from pipelines.clock import span_of  # noqa: PLC0415  as above
+
+        return span_of(words, self.today())[0] if words else ""
+
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC).toordinal()
-
-
-def _day(text: str) -> str:
-    try:
-        return date.fromisoformat(text).isoformat() if text else ""
-    except ValueError:
-        raise UsageFault(f"{text[:40]!r} is no day.", "Write it like 2026-03-01.") from None
 
 
 def _one_line(text: str) -> str:

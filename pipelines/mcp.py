@@ -222,7 +222,7 @@ def _or_null(schema: Json) -> Json:
 
 
 _PROJECT: Final = _text(0, _MOST_NAME, "A project's title, or empty.")
-_DAY: Final = _text(0, 10, "A date, YYYY-MM-DD; empty for no limit.")
+_DAY: Final = _text(0, 40, "A day: YYYY-MM-DD, yesterday, last week; empty for no limit.")
 _META: Final = _text(
     0, _MOST_NAME, "Front matter of the document, such as topic=kafka; separate several with semicolons."
 )

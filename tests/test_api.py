@@ -70,8 +70,9 @@ def test_search_gives_places_and_dates(curated: Memory) -> None:
     assert all(hit.kind == "log" for hit in curated.search("site Hugo", sources=("log",)))
     assert not curated.search("site Hugo", types=["Risk"])
     assert not curated.search("site Hugo", since="2026-03-19")
+    assert curated.search("site Hugo", since="1 Mar 2026"), "a day may be said in words"
     assert not curated.search("site", trusts=("untrusted",))
-    with pytest.raises(UsageFault, match="is no day"):
+    with pytest.raises(UsageFault, match="is not a day"):
         curated.search("site", since="soon")
     with pytest.raises(UsageFault, match="limit"):
         curated.search("site", limit=0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from pipelines.clock import day_of
+from pipelines.clock import day_of, span_of
 from pipelines.errors import BadFile, CurateError, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.episodes import episodes_in
@@ -243,7 +243,7 @@ def about(reading: Reading, params: Mapping[str, str]) -> Values:
     asked = {key: params.get(key, "").strip() for key in ("q", "as-of", "known-on")}
     if not asked["q"]:
         return {"asked": asked, "found": None}
-    days = _a_day(asked["as-of"]), _a_day(asked["known-on"])
+    days = _days(reading, asked["as-of"])[1], _days(reading, asked["known-on"])[1]
     found = audit(reading.root, Git(reading.root), asked["q"], *days, reading.beliefs)
     weak: list[tuple[str, list[tuple[Holding, str]]]] = [
         ("Low confidence", found.unsure),
@@ -277,8 +277,8 @@ def search(reading: Reading, params: Mapping[str, str]) -> Values:
     try:
         if asked["q"]:
             filters = Filters(
-                types=kinds, project=asked["project"], since=_a_day(asked["since"]), trusts=trusts, sources=sources,
-                as_of=_a_day(asked["as-of"]),
+                types=kinds, project=asked["project"], trusts=trusts, sources=sources,
+                since=_days(reading, asked["since"])[0], as_of=_days(reading, asked["as-of"])[1],
             )  # fmt: skip
             how = Asked(filters=filters, overruled=asked["overruled"] == "on")
             hits, notes, found = searched(reading.root, asked["q"], _MORE_HITS if asked["more"] else _HITS, how)
@@ -290,8 +290,6 @@ def search(reading: Reading, params: Mapping[str, str]) -> Values:
             "types": [*ItemType], "trusts": [*Trust], "sources": SOURCES}  # fmt: skip
 
 
-def _a_day(text: str) -> str:
-    try:
-        return date.fromisoformat(text).isoformat() if text else ""
-    except ValueError:
-        raise UsageFault(f"“{text[:40]}” is not a day.", "Write it like 2026-03-01.") from None
+def _days(reading: Reading, words: str) -> tuple[str, str]:
+    """Return the first and the last day that words mean; empty for no words."""
+    return span_of(words, reading.today) if words else ("", "")

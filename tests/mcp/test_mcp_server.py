@@ -84,7 +84,7 @@ def test_a_session_reads_searches_and_writes(memory: conftest.Memory) -> None:
         assert "No item has the id kdead" in await said(client, "memory_why", item="kdead", fails=True)
         assert "Risk" not in await said(client, "memory_search", query="site", type="Risk")
         assert "Nothing was found" in await said(client, "memory_search", query="zzzz")
-        assert "is no day" in await said(client, "memory_search", query="site", since="soon", fails=True)
+        assert "is not a day" in await said(client, "memory_search", query="site", since="soon", fails=True)
 
         told = await said(client, "memory_read", name="Blue Whale", start_line=9)
         assert re.match(r"Projects/blue-whale.md: \d+ lines, showing 9 to \d+\.\n9: # Blue Whale\n", told)
