@@ -61,7 +61,7 @@ class Change:
 
     @property
     def backup(self) -> Path | None:
-        """Where the old text is kept, or None if the edit can be taken back without it."""
+        """Where the old text is kept, or None if the edit can be undone without it."""
         if self.edit.pair is None or self.before is None or self.restored:
             return None
         install, remove = self.edit.pair

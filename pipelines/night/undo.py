@@ -1,6 +1,6 @@
 """Undo a run, or its change of one item, as one change set and one commit.
 
-`plan_undo` reads and decides but writes nothing; `take_back` holds the lock, applies the plan and reindexes.
+`plan_undo` reads and decides but writes nothing; `carry_out_undo` holds the lock, applies the plan and reindexes.
 """
 
 from __future__ import annotations

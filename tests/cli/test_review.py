@@ -76,7 +76,7 @@ def test_a_script_decides_and_undo_takes_it_back_to_the_byte(asked: Memory) -> N
     decided = curated(asked)
     assert "by hand: Review" in asked.curate("runs", "--limit", "1")
     told = asked.curate("undo", "--now", "2026-03-14T10:01")
-    assert "taken back: 2 items as before" in told
+    assert "undone: 2 items as before" in told
     assert curated(asked) == before
     undo = asked.curate("runs", "--limit", "1").split()[0]
     asked.curate("undo", undo, "--now", "2026-03-14T10:02")

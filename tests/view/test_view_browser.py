@@ -104,7 +104,7 @@ def test_a_morning_needs_the_keyboard_alone(chromium: Chromium, told: Memory) ->
         assert items(told)["Oil both hinges"]["status"] == "open"
         tab_to(page, "Undo")
         page.keyboard.press("Enter")
-        wait_for(page, "taken back")
+        wait_for(page, "undone")
     assert items(told)["Oil the hinge"]["status"] == "open"
     assert "Oil both hinges" not in items(told)
 

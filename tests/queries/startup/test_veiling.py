@@ -36,8 +36,8 @@ def test_no_secret_is_taken_for_harmless() -> None:
 def test_what_days_are_full_of_brings_in_no_library(text: str) -> None:
     assert not suspicious(text)
     code = (
-        "import sys\nfrom pipelines.queries.startup.read import veiled_log\n"
-        "veiled_log(sys.argv[1])\nassert 'pipelines.store.secrets' not in sys.modules\n"
+        "import sys\nfrom pipelines.queries.startup.read import redacted_log\n"
+        "redacted_log(sys.argv[1])\nassert 'pipelines.store.secrets' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code, text], check=True)
 
