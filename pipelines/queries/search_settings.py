@@ -101,7 +101,7 @@ class SearchSession:
 
 
 def search_session(root: Path, asked: Asked, mode: Mode | None = None) -> SearchSession:
-    """Return an asker for the index of a memory; it ignores vectors of another embedder, with a note.
+    """Return a session for the index of a memory; it ignores vectors of another embedder, with a note.
 
     Args:
         root: the memory.
@@ -157,7 +157,7 @@ _FRESHENING: Final = threading.Lock()
 
 
 def searched(root: Path, query: str, limit: int, asked: Asked) -> tuple[tuple[Hit, ...], tuple[str, ...], Found]:
-    """Search; rebuild a damaged index once. `asked` is as for `asker`.
+    """Search; rebuild a damaged index once. `asked` is as for `search_session`.
 
     Returns:
         The hits, best first, sentences on the limits of the answer, and how much was found.

@@ -136,7 +136,7 @@ def test_a_search_is_answered_while_a_rebuild_is_under_way(
         assert go_on.wait(20)
         put(*given)  # type: ignore[arg-type]  # passed on as they came
 
-    monkeypatch.setattr(rows, "put", held)
+    monkeypatch.setattr(rows, "put_file", held)
     rebuild = threading.Thread(target=rebuild_index, args=(root,))
     rebuild.start()
     try:
