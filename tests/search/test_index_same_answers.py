@@ -108,7 +108,7 @@ def test_killed_at_each_point(tmp_path: Path, module: ModuleType, name: str, wor
     with dying(root, module, name, 0) as fired:
         work(root)
         embed_index(root, bag)
-    never = {(refresh_index, "_sync"), (refresh_index, "_settle"), (rebuild_index, "take_out")}
+    never = {(refresh_index, "_sync"), (refresh_index, "_settle"), (rebuild_index, "delete_file")}
     assert fired or (work, name) in never
     shutil.copytree(root, fresh, ignore=shutil.ignore_patterns(".curate"))
     update_before_search(root)
