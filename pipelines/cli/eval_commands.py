@@ -46,12 +46,12 @@ def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
     correct hit; and the time an answer takes, without the embedder.
     """
     from pipelines.queries.search_settings import search_session  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.search.build import update_before_search  # noqa: PLC0415  as above
+    from pipelines.search.build import freshen  # noqa: PLC0415  as above
     from pipelines.search.evaluate_search import measure, out_of_reach, read_questions  # noqa: PLC0415  as above
     from pipelines.search.query import Asked  # noqa: PLC0415  as above
 
     questions = read_questions(file)
-    fresh = update_before_search(root)
+    fresh = freshen(root)
     who = search_session(root, Asked(flat=True), mode="hybrid")
     asked = [who.ask(question.query) for question in questions]
     warn(*fresh.notes, *who.notes)

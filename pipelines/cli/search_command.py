@@ -76,14 +76,14 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     reason. DAY can be 2026-04-09, "9 Apr", yesterday, Monday, "3 days ago" or "last week".
     """
     from pipelines.queries.search_settings import search_session, spare_threads  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.search.build import update_before_search  # noqa: PLC0415  as above
+    from pipelines.search.build import freshen  # noqa: PLC0415  as above
     from pipelines.search.query import Asked  # noqa: PLC0415  as above
 
     narrowed["meta"] = meta_of(narrowed["meta"])
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
     with _memory_of(root, known_on or "") as searched:
         spare_threads()
-        fresh = update_before_search(searched)
+        fresh = freshen(searched)
         warn(*fresh.notes)
         who = search_session(searched, Asked(filters=filters, explain=explain, flat=flat, overruled=overruled))
         if query == ("-",):

@@ -162,10 +162,10 @@ def searched(root: Path, query: str, limit: int, asked: Asked) -> tuple[tuple[Hi
     Returns:
         The hits, best first, sentences on the limits of the answer, and how much was found.
     """
-    from pipelines.search.build import update_before_search  # noqa: PLC0415  the command line brings it up to date itself
+    from pipelines.search.build import freshen  # noqa: PLC0415  the command line brings it up to date itself
 
     with _FRESHENING:
-        fresh = update_before_search(root)
+        fresh = freshen(root)
     hits, notes, found = answered(root, query, limit, fresh, search_session(root, asked))
     return tuple(hits), (*fresh.notes, *notes), found
 
@@ -203,10 +203,10 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
         query: the question.
         oldest: in a memory adopted in place, leave out logs of earlier days; otherwise the caller does.
     """
-    from pipelines.search.build import update_before_search  # noqa: PLC0415  as above
+    from pipelines.search.build import freshen  # noqa: PLC0415  as above
 
     spare_threads()
-    fresh = update_before_search(root)
+    fresh = freshen(root)
     hits, *_ = answered(root, query, _STARTUP_HITS, fresh, search_session(root, Asked()))
     fresh_hits = [
         hit for hit in hits if not hit.overruled and not (hit.own_path and hit.kind == "log" and hit.date < oldest)

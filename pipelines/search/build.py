@@ -155,16 +155,16 @@ def _update(root: Path) -> Changes:
         if not (changes.stale or changes.touched) and is_kept(connection, skipped):
             return changes
     from pipelines.search.claimed_lines import place_claims  # noqa: PLC0415  most searches find no file changed
-    from pipelines.search.rows import delete_file, put_file  # noqa: PLC0415  as above
+    from pipelines.search.rows import put, take_out  # noqa: PLC0415  as above
 
     with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         # If a power cut loses the last update, the next scan notices; the file cannot be damaged by it.
         connection.execute("PRAGMA synchronous = NORMAL")
         with transaction(connection):
             for path in changes.removed:
-                delete_file(connection, path)
+                take_out(connection, path)
             for path in (*changes.added, *changes.changed):
-                put_file(connection, root, path, found[path], checked_ns)
+                put(connection, root, path, found[path], checked_ns)
             place_claims(connection, root, changes.stale)
             for path in changes.touched:
                 connection.execute(_RESTAMP, (*astuple(found[path]), checked_ns, path))
@@ -175,7 +175,7 @@ def _update(root: Path) -> Changes:
 @writing(INDEX)
 def _rebuild(root: Path) -> Changes:
     from pipelines.search.claimed_lines import place_claims  # noqa: PLC0415  as above
-    from pipelines.search.rows import put_file  # noqa: PLC0415  as above
+    from pipelines.search.rows import put  # noqa: PLC0415  as above
 
     checked_ns = time.time_ns()
     found, skipped = scan(root)
@@ -188,7 +188,7 @@ def _rebuild(root: Path) -> Changes:
             migrate(connection)
             with transaction(connection):
                 for path, stamp in found.items():
-                    put_file(connection, root, path, stamp, checked_ns)
+                    put(connection, root, path, stamp, checked_ns)
                 place_claims(connection, root, ())
                 keep(connection, skipped)
                 for table in ("units", "passages"):
@@ -232,7 +232,7 @@ class Freshness:
     notes: tuple[str, ...] = ()
 
 
-def update_before_search(root: Path) -> Freshness:
+def freshen(root: Path) -> Freshness:
     """Update the index before a search, so that no hit shows text that is no longer in its file.
 
     Every file's size and times are compared with the index's record. Changes are indexed first if that is quick; if

@@ -39,7 +39,7 @@ _PLACED: Final = 5
 """The number of values at the start of a unit's row that give its place; the others are its content."""
 
 
-def put_file(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, checked_ns: int) -> None:
+def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, checked_ns: int) -> None:
     """Read a file and update its rows; an unreadable file is recorded with the reason.
 
     Only rows between the first and the last difference are rewritten: full-text indexing a row takes several times as
@@ -54,7 +54,7 @@ def put_file(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp
     """
     read = read_file(root, path, stamp.beside)
     if read is None:
-        delete_file(connection, path)
+        take_out(connection, path)
         return
     crc = row_sum((path, read.sha256, read.reason, read.note))
     connection.execute(_FILE, (path, *astuple(stamp), checked_ns, read.sha256, read.reason, read.note, crc))
@@ -88,7 +88,7 @@ def put_file(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp
     put_claims(connection, file, read.claims)
 
 
-def delete_file(connection: sqlite3.Connection, path: str) -> None:
+def take_out(connection: sqlite3.Connection, path: str) -> None:
     """Delete a file's rows, if it has any."""
     found = connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
     if found:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
-    (rows, "put_file"),
-    (rows, "delete_file"),
+    (rows, "put"),
+    (rows, "take_out"),
     (rows, "surround"),
     (rows, "row_sum"),
     (build, "_finish"),

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from pipelines.errors import IndexUnusable
-from pipelines.search.build import rebuilt, update_before_search, update_index
+from pipelines.search.build import freshen, rebuilt, update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
 from pipelines.search.matrix import read_stamp
@@ -98,7 +98,7 @@ def answers(root: Path) -> list[list[Hit]]:
 def answers_as_searched(root: Path) -> list[list[Hit]]:
     """Return the same as `curate search` would find it, with nothing but its own care."""
     try:
-        update_before_search(root)
+        freshen(root)
         return answers(root)
     except IndexUnusable as fault:
         rebuilt(root, fault)

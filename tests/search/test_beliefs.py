@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.search.build import rebuild_index, update_before_search
+from pipelines.search.build import freshen, rebuild_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import Asked, search
 from pipelines.store.generated import marked_row
@@ -59,7 +59,7 @@ def office(root: Path) -> Path:
 
 
 def hits(root: Path, query: str, limit: int = 20, **how: Any) -> list[Hit]:
-    assert update_before_search(root).stale == frozenset()
+    assert freshen(root).stale == frozenset()
     return search(root, query, limit, (), Asked(**how))
 
 

@@ -129,14 +129,14 @@ def test_while_most_is_not_embedded_words_answer(root: Path, bag: Bag) -> None:
 def test_a_search_is_answered_while_a_rebuild_is_under_way(
     root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reached, go_on, put, before = threading.Event(), threading.Event(), rows.put_file, (root / INDEX).stat().st_ino
+    reached, go_on, put, before = threading.Event(), threading.Event(), rows.put, (root / INDEX).stat().st_ino
 
     def held(*given: object) -> None:
         reached.set()
         assert go_on.wait(20)
         put(*given)  # type: ignore[arg-type]  # passed on as they came
 
-    monkeypatch.setattr(rows, "put_file", held)
+    monkeypatch.setattr(rows, "put", held)
     rebuild = threading.Thread(target=rebuild_index, args=(root,))
     rebuild.start()
     try:

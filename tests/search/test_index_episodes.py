@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.api import Memory
-from pipelines.search.build import update_before_search
+from pipelines.search.build import freshen
 from pipelines.search.filters import SOURCES, Filters
 from pipelines.search.query import Asked, search
 from pipelines.store.generated import Sentence
@@ -68,7 +68,7 @@ def quay(root: Path) -> Path:
 
 
 def hits(root: Path, query: str, **how: Any) -> list[Hit]:
-    assert update_before_search(root).stale == frozenset()
+    assert freshen(root).stale == frozenset()
     return search(root, query, 20, (), Asked(**how))
 
 

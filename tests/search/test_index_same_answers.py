@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from pipelines.search.build import rebuild_index, refresh_index, update_before_search, update_index
+from pipelines.search.build import freshen, rebuild_index, refresh_index, update_index
 from pipelines.search.damage import index_facts
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
@@ -108,10 +108,10 @@ def test_killed_at_each_point(tmp_path: Path, module: ModuleType, name: str, wor
     with dying(root, module, name, 0) as fired:
         work(root)
         embed_index(root, bag)
-    never = {(refresh_index, "_sync"), (refresh_index, "_settle"), (rebuild_index, "delete_file")}
+    never = {(refresh_index, "_sync"), (refresh_index, "_settle"), (rebuild_index, "take_out")}
     assert fired or (work, name) in never
     shutil.copytree(root, fresh, ignore=shutil.ignore_patterns(".curate"))
-    update_before_search(root)
+    freshen(root)
     for one in (root, fresh):
         update_index(one)
         embed_index(one, bag)
@@ -182,7 +182,7 @@ class Life(RuleBasedStateMachine):
     def same_answers(self) -> None:
         shutil.rmtree(self.fresh, ignore_errors=True)
         shutil.copytree(self.root, self.fresh, ignore=shutil.ignore_patterns(".curate"))
-        assert update_before_search(self.root).stale == set()
+        assert freshen(self.root).stale == set()
         embed_index(self.root, self.bag)
         rebuild_index(self.fresh)
         embed_index(self.fresh, self.bag)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pipelines.errors import IndexUnusable
 from pipelines.search import build as fresh_module
-from pipelines.search.build import update_before_search, update_index
+from pipelines.search.build import freshen, update_index
 from pipelines.search.candidates import FITTING
 from pipelines.search.filters import Filters
 from pipelines.search.query import Asked, answer, search
@@ -206,13 +206,13 @@ def test_without_an_index_search_says_so_and_freshen_builds_one(root: Path) -> N
     (root / INDEX).unlink()
     with pytest.raises(IndexUnusable, match="none yet"):
         search(root, "lake", 5)
-    assert update_before_search(root) == fresh_module.Freshness()
+    assert freshen(root) == fresh_module.Freshness()
     assert found(root, "lake")[:1] == ["Logs:5"]
 
 
 def test_a_changed_file_is_indexed_before_the_answer(root: Path) -> None:
     (root / "Logs/2023-05-08.md").write_text("- kiwi\n", encoding="utf-8")
-    assert update_before_search(root).notes == ()
+    assert freshen(root).notes == ()
     assert (found(root, "lake"), found(root, "kiwi")) == ([], ["Logs:1"])
 
 
@@ -220,17 +220,17 @@ def test_what_cannot_be_indexed_now_is_left_out_and_said(root: Path, monkeypatch
     monkeypatch.setattr(fresh_module, "FRESH_PATIENCE", 0.0)
     (root / "Logs/2023-05-08.md").write_text("- kiwi\n", encoding="utf-8")
     with writer_lock(root, 0.0):
-        fresh = update_before_search(root)
+        fresh = freshen(root)
     assert fresh.stale == {"Logs/2023-05-08.md"}
     assert fresh.notes[0].startswith("1 file changed and is left out of this answer.")
     assert search(root, "lake", 5, fresh.stale) == []
     monkeypatch.setattr(fresh_module, "CHEAP_BYTES", 1)
-    assert "`curate index`" in update_before_search(root).notes[0]
+    assert "`curate index`" in freshen(root).notes[0]
 
 
 def test_a_damaged_index_is_built_anew_and_said(root: Path) -> None:
     (root / INDEX).write_bytes(b"x" * 5000)
-    assert "was rebuilt from 2 files" in update_before_search(root).notes[0]
+    assert "was rebuilt from 2 files" in freshen(root).notes[0]
     assert found(root, "lake")[:1] == ["Logs:5"]
 
 
