@@ -44,13 +44,17 @@ _ABOUT: Final = """
     JOIN files ON files.id = units.file
     JOIN claims ON claims.path = files.path AND claims.start_line <= units.end_line
         AND claims.end_line >= units.start_line
-    ORDER BY units.id, claims.successor = '', claims.item, claims.cited
+    ORDER BY files.path, units.start_line, units.id, claims.successor = '', claims.item, claims.cited, claims.why
 """
 _NEXT: Final = (
     "SELECT successor FROM claims WHERE item = ? AND why = 'superseded' AND successor != ''"
-    " AND (? = '' OR since <= ?) ORDER BY cited LIMIT 1"
+    " AND (? = '' OR since <= ?) ORDER BY cited, successor LIMIT 1"
 )
-_ITEMS: Final = "SELECT id, item, text FROM units WHERE item IN (SELECT value FROM json_each(?))"
+# The order of files, never that of unit numbers: those depend on when a file was indexed.
+_ITEMS: Final = (
+    "SELECT units.id, item, text FROM units JOIN files ON files.id = units.file"
+    " WHERE item IN (SELECT value FROM json_each(?)) ORDER BY files.path, units.start_line, units.id"
+)
 _EVIDENCE: Final = """
     SELECT claims.item, units.id FROM json_each(?) AS wanted JOIN claims ON claims.item = wanted.value
     JOIN files ON files.path = claims.path
@@ -127,7 +131,7 @@ def apply_beliefs(
     governed.scores.update(_episodes_behind(connection, scores, instead))
     for line in () if flat else [line for line in claims if line in governed.scores.keys() - governed.overruled.keys()]:
         standing = [unit for item, *_ in claims[line] if (unit := units.get(item)) in governed.scores]
-        if best := max(standing, key=lambda one: (governed.scores[one], one), default=None):
+        if best := max(standing, key=lambda one: (governed.scores[one], fitting[one][:2]), default=None):
             governed.scores[best] = max(governed.scores.pop(line), governed.scores[best])
     return governed
 
