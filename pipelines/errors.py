@@ -196,6 +196,18 @@ class LockHeld(CurateError):
         super().__init__(f"Another run holds the lock of this memory: {holder}.", "Wait for it to end, then try again.")
 
 
+class NightOvertaken(LockHeld):
+    """Raised when another run of a memory on a remote ended first; this one published nothing."""
+
+    def __init__(self) -> None:
+        CurateError.__init__(
+            self,
+            "Another run of this memory ended first, so nothing of this one was published.",
+            "Nothing needs to be done: the other run's result is at the remote.",
+        )
+        self.holder = ""
+
+
 class ChangedUnderRun(CurateError):
     """Raised when people or agents kept changing the files that a run was about to write."""
 

@@ -81,8 +81,8 @@ def curate_run(
     if as_json:
         say_json(report.to_json())
     elif not in_journal(os.environ):
-        _tell(report, layout_of(root).real(BRIEFING))
-        _tell_unread(report, user)
+        print_report(report, layout_of(root).real(BRIEFING))
+        print_unread(report, user)
         say(*(night.sharing.notes if night.sharing else ()))
     return report.exit_code
 
@@ -139,7 +139,7 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
     return plan.report.exit_code
 
 
-def _tell(report: RunReport, briefing: str) -> None:
+def print_report(report: RunReport, briefing: str) -> None:
     """Print the run: one line, with details on a terminal."""
     commit = f" (commit {report.commit[:10]})" if report.commit else ""
     say(f"{report.summary()}{commit}.")
@@ -156,7 +156,7 @@ def _tell(report: RunReport, briefing: str) -> None:
         say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
 
 
-def _tell_unread(report: RunReport, user: UserSettings) -> None:
+def print_unread(report: RunReport, user: UserSettings) -> None:
     """Say what a night without a model leaves unread, unless the user chose to have none."""
     read, left = report.entries["read"], report.entries["left"]
     if left and not user.chosen and not user.keys:

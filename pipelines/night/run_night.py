@@ -48,6 +48,7 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
         GitFault: git is in a state that a commit would make worse.
         ChangedUnderRun: files kept changing while the run tried to write; nothing was written.
         NotWritable: the disk refused.
+        CurateError: the night was not published (only if `night.sharing` is a `night.remote_night.Publishing`).
     """
     git, run = Git(night.root), run_id(night.now, None)
     with contextlib.ExitStack() as held:
@@ -68,7 +69,7 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
             save_failure(night.root, run, night.now, error)
             raise
         if night.sharing:
-            night.sharing.push(git)
+            night.sharing.push(git, complete=not (report.pending or report.entries["pending"]))
         if report.commit:
             git.pack()
         return report

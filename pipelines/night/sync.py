@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 # Pull before a night, push after it. Neither can fail the night.
 
 
-_T = TypeVar("_T")
+T = TypeVar("T")
 STATE: Final = "push.json"
-_ROUNDS: Final = 5
+ROUNDS: Final = 5
 """How often to retry a push that another machine overtook, before leaving it to the next night."""
 
 
@@ -63,18 +63,23 @@ class Sharing:
     def pull(self, git: Git) -> None:
         """Pull the remote's commits, unless a person's edits here are not understood yet; those wait for `push`."""
         try:
-            theirs = self._tried(self._remote(git).fetch)
+            theirs = self.tried(self.remote_for(git).fetch)
             head, last = git.head(), git.last_run()
-            if theirs and head and (_follows(git, head, theirs) or head == last):
-                self._take_in(git, theirs)
+            if theirs and head and (follows(git, head, theirs) or head == last):
+                self.take_in(git, theirs)
         except CurateError as fault:
             self._note("failed", git, fault.sentence)
 
-    def push(self, git: Git) -> None:
-        """Push the branch, joining it with the remote's new commits first. It never forces a push."""
+    def push(self, git: Git, *, complete: bool = True) -> None:  # noqa: ARG002  for `night.remote_night`
+        """Push the branch, joining it with the remote's new commits first. It never forces a push.
+
+        Args:
+            git: the memory's git.
+            complete: whether the night left nothing pending.
+        """
         try:
-            remote = self._remote(git)
-            if any(self._pushed(git, remote) for _ in range(_ROUNDS)):
+            remote = self.remote_for(git)
+            if any(self._pushed(git, remote) for _ in range(ROUNDS)):
                 self._note("pushed", git)
             else:
                 self._note("behind", git, "other machines kept pushing first.")
@@ -82,39 +87,34 @@ class Sharing:
             self._note("diverged" if isinstance(fault, _Diverged) else "failed", git, fault.sentence)
 
     def _pushed(self, git: Git, remote: Remote) -> bool:
-        theirs = self._tried(remote.fetch)
-        if theirs and not _follows(git, theirs, git.head() or ""):
+        theirs = self.tried(remote.fetch)
+        if theirs and not follows(git, theirs, git.head() or ""):
             try:
-                self._take_in(git, theirs)
+                self.take_in(git, theirs)
             except CurateError as fault:
                 raise _Diverged(fault.sentence, fault.advice) from None
         head = git.head() or ""
         try:
             if theirs != head:
-                self._tried(lambda: remote.push(head))
+                self.tried(lambda: remote.push(head))
         except Refused:
             return False
         return True
 
-    def _take_in(self, git: Git, theirs: str) -> None:
-        taken = take_in(git, self.settings, theirs, self.now)
+    def take_in(self, git: Git, theirs: str) -> None:
+        """Join a fetched commit; notes name the files that could not be merged."""
+        taken = join_fetched(git, self.settings, theirs, self.now)
         self.notes += [f"{path} changed on two machines; the version not kept is in git's history." for path in taken]
 
-    def _remote(self, git: Git) -> Remote:
+    def remote_for(self, git: Git) -> Remote:
+        """Return the remote, with the memory's current branch."""
         git.check()
         branch = git.run("symbolic-ref", "--short", "HEAD").decode().strip()
         return Remote(git, address_of(git, self.remote), branch, self.push_settings.timeout_seconds)
 
-    def _tried(self, action: Callable[[], _T]) -> _T:
+    def tried(self, action: Callable[[], T]) -> T:
         """Run a remote operation, retrying after a while if it fails."""
-        for attempt in range(1, self.push_settings.tries):
-            try:
-                return action()
-            except Refused:
-                raise
-            except CurateError:
-                self.sleep(4.0**attempt)
-        return action()
+        return with_retries(action, self.push_settings.tries, self.sleep)
 
     def _note(self, state: str, git: Git, reason: str = "") -> None:
         """Record the state in `.curate/push.json`, and note a failure for the person."""
@@ -137,7 +137,24 @@ class _Diverged(CurateError):
     """The remote's commits cannot be joined with ours."""
 
 
-def _follows(git: Git, before: str, after: str) -> bool:
+def with_retries(action: Callable[[], T], tries: int, sleep: Callable[[float], None] = time.sleep) -> T:
+    """Run a remote operation, at most `tries` times with growing pauses.
+
+    Raises:
+        Refused: the remote rejects a push, which no repetition changes.
+        CurateError: the last try failed.
+    """
+    for attempt in range(1, tries):
+        try:
+            return action()
+        except Refused:
+            raise
+        except CurateError:
+            sleep(4.0**attempt)
+    return action()
+
+
+def follows(git: Git, before: str, after: str) -> bool:
     """Whether `after` is, or comes after, the commit `before`."""
     return bool(before and after) and git.run("rev-list", "--max-count=1", before, f"^{after}") == b""
 
@@ -146,7 +163,7 @@ def _follows(git: Git, before: str, after: str) -> bool:
 # The branch moves to it, or to a join of both, through the journal like a run.
 
 
-def take_in(git: Git, settings: Settings, theirs: str, now: datetime) -> tuple[str, ...]:
+def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tuple[str, ...]:
     """Join a fetched commit, and return the files that could not be merged, of which one side's version was kept.
 
     A person's uncommitted edits stay, merged with the new content.

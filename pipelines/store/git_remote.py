@@ -1,8 +1,8 @@
-"""Fetch from and push to a remote, with the person's own credentials and without any setting of the memory.
+"""List, fetch from and push to a remote, with the person's own credentials and without any setting of the memory.
 
-Both run in a separate repository, `.curate/remote.git`, whose configuration is ours and which shares the memory's
-objects: `core.sshCommand`, `credential.helper`, `insteadOf` and `uploadpack` in the memory's `.git/config` are not
-read. The person's own configuration (`~/.gitconfig`, the system's) is: there they choose how git authenticates.
+Fetch and push run in a separate repository, `.curate/remote.git`, whose configuration is ours and which shares the
+memory's objects: `core.sshCommand`, `credential.helper`, `insteadOf` and `uploadpack` in the memory's `.git/config` are
+not read. The person's own configuration (`~/.gitconfig`, the system's) is: there they choose how git authenticates.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 import signal
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault
@@ -21,7 +22,7 @@ from pipelines.store.git_process import TooMuch, last_line, pieces_of, whole
 from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from pipelines.store.git import Git
 
@@ -47,6 +48,25 @@ _ADDRESS: Final = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]
 
 class Refused(GitFault):
     """Raised when the remote rejects a push because it has commits that this machine has not seen."""
+
+
+NIGHT_REF: Final = "refs/curate/night"
+"""At the remote: the newest commit that a `curate night` made or read through."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteHeads:
+    """What a remote points to.
+
+    Args:
+        branch: its default branch, or its only one; empty if it has neither.
+        head: the commit of that branch, or empty.
+        night: the commit of `NIGHT_REF`, or empty.
+    """
+
+    branch: str
+    head: str
+    night: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,43 +110,41 @@ class Remote:
             Refused: the remote's branch has commits that this one does not follow.
             GitFault: the remote did not answer in time, or refused.
         """
+        self._push(self.address, f"{commit}:refs/heads/{self.branch}")
+
+    def publish(self, commit: str, night: str, expected: str) -> None:
+        """Push the branch and `NIGHT_REF` together, or neither.
+
+        Args:
+            commit: the branch's new commit; a fast-forward.
+            night: the new commit of `NIGHT_REF`.
+            expected: what `NIGHT_REF` must be at the remote until now; empty if it must not exist.
+
+        Raises:
+            Refused: the branch has other commits, or `NIGHT_REF` is no longer what was expected.
+            GitFault: the remote did not answer in time, or refused.
+        """
+        # No leading `+` here: it would switch the lease off.
+        self._push(
+            "--atomic",
+            f"--force-with-lease={NIGHT_REF}:{expected}",
+            self.address,
+            f"{commit}:refs/heads/{self.branch}",
+            f"{night}:{NIGHT_REF}",
+        )
+
+    def _push(self, *arguments: str) -> None:
         try:
-            self._call(
-                "push", "--quiet", "--no-verify", "--porcelain", self.address, f"{commit}:refs/heads/{self.branch}"
-            )
+            self._call("push", "--quiet", "--no-verify", "--porcelain", *arguments)
         except GitFault as fault:
             if "[rejected]" in fault.sentence:
                 raise Refused(fault.sentence) from None
             raise
 
     def _call(self, *arguments: str) -> bytes:
-        """Run git, and kill it with all its children when the time is over."""
         folder = self._folder()
-        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-        with subprocess.Popen(
-            ["git", *settings, *arguments],  # noqa: S607  the person's own git, from PATH
-            cwd=folder,
-            env=self._environment(folder),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # ssh and git's helpers are in the same group, and are killed with it
-        ) as process:
-            error = bytearray()
-            try:
-                with contextlib.closing(pieces_of(process, error, self.seconds)) as pieces:
-                    out = whole(pieces, MOST_ANSWERED)
-            except subprocess.TimeoutExpired:
-                raise GitFault(f"The remote did not answer within {self.seconds:g} seconds.") from None
-            except TooMuch:
-                raise GitFault(f"The remote's answer is larger than {MOST_ANSWERED:,} bytes.") from None
-            finally:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
-        if process.returncode:
-            rejected = next((line for line in out.decode(errors="replace").splitlines() if "[rejected]" in line), "")
-            raise GitFault(f"git {arguments[0]} failed: {rejected or last_line(bytes(error)) or process.returncode}")
-        return out
+        objects = str(self.git.repository.common_dir / "objects")
+        return _run_git(arguments, folder, self.seconds, GIT_OBJECT_DIRECTORY=objects)
 
     def _folder(self) -> Path:
         folder = private_folder(self.git.root) / "remote.git"
@@ -138,19 +156,6 @@ class Remote:
         for lock in folder.rglob("*.lock"):
             lock.unlink(missing_ok=True)  # left by a killed git: the run's lock excludes every other one
         return folder
-
-    def _environment(self, folder: Path) -> dict[str, str]:
-        environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
-        patience = f"ssh -oBatchMode=yes -oConnectTimeout={max(int(self.seconds), 1)}"
-        own = {"GIT_SSH_COMMAND": patience} if not environment.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"} else {}
-        objects = str(self.git.repository.common_dir / "objects")
-        fixed = {
-            "GIT_DIR": str(folder),
-            "GIT_OBJECT_DIRECTORY": objects,
-            "GIT_TERMINAL_PROMPT": "0",
-            "LC_ALL": "C.UTF-8",
-        }
-        return environment | own | fixed
 
 
 def address_of(git: Git, remote: str) -> str:
@@ -165,6 +170,70 @@ def address_of(git: Git, remote: str) -> str:
             address = git.run("config", "--local", "--get", f"remote.{remote}.url").decode().strip()
         except GitFault:
             raise GitFault(f"The memory has no remote {remote}.", f"Add it: git remote add {remote} ADDRESS.") from None
+    return checked_address(address)
+
+
+def checked_address(address: str) -> str:
+    """Return the address of a remote.
+
+    Raises:
+        GitFault: it could run a program, or is none that git's own transports serve.
+    """
     if not _ADDRESS.fullmatch(address):
         raise GitFault("The remote's address is not supported.", "Use https://, ssh://, user@host:path or a path.")
     return address
+
+
+def list_heads(address: str, seconds: float) -> RemoteHeads:
+    """Return what a remote points to.
+
+    Args:
+        address: the remote's URL or path, as `checked_address` returns it.
+        seconds: the time limit.
+
+    Raises:
+        GitFault: the remote did not answer in time, or refused.
+    """
+    asked = ("ls-remote", "--symref", address, "HEAD", "refs/heads/*", NIGHT_REF)
+    rows = _run_git(asked, Path("/"), seconds).decode(errors="replace").splitlines()
+    found = {name: value for value, _, name in (row.partition("\t") for row in rows) if not value.startswith("ref: ")}
+    named = next((row[5:].partition("\t")[0] for row in rows if row.startswith("ref: ")), "")
+    branches = [name for name in found if name.startswith("refs/heads/")]
+    branch = named if named in branches else branches[0] if len(branches) == 1 else ""
+    return RemoteHeads(branch.removeprefix("refs/heads/"), found.get(branch, ""), found.get(NIGHT_REF, ""))
+
+
+def _run_git(arguments: Sequence[str], folder: Path, seconds: float, **environment: str) -> bytes:
+    """Run git on a bare repository, and kill it with all its children when the time is over."""
+    settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+    with subprocess.Popen(
+        ["git", *settings, *arguments],  # noqa: S607  the person's own git, from PATH
+        cwd=folder,
+        env=_environment(seconds) | {"GIT_DIR": str(folder), **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # ssh and git's helpers are in the same group, and are killed with it
+    ) as process:
+        error = bytearray()
+        try:
+            with contextlib.closing(pieces_of(process, error, seconds)) as pieces:
+                out = whole(pieces, MOST_ANSWERED)
+        except subprocess.TimeoutExpired:
+            raise GitFault(f"The remote did not answer within {seconds:g} seconds.") from None
+        except TooMuch:
+            raise GitFault(f"The remote's answer is larger than {MOST_ANSWERED:,} bytes.") from None
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode:
+        rejected = next((line for line in out.decode(errors="replace").splitlines() if "rejected]" in line), "")
+        raise GitFault(f"git {arguments[0]} failed: {rejected or last_line(bytes(error)) or process.returncode}")
+    return out
+
+
+def _environment(seconds: float) -> dict[str, str]:
+    environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+    patience = f"ssh -oBatchMode=yes -oConnectTimeout={max(int(seconds), 1)}"
+    own = {"GIT_SSH_COMMAND": patience} if not environment.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"} else {}
+    return environment | own | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}

@@ -1,0 +1,187 @@
+"""A night of a memory on a remote: fetch it into a cached clone, curate it there, publish the result.
+
+**The fence.** `refs/curate/night` at the remote is read before a night begins. The night ends with one atomic push of
+the branch and that ref, which is refused if the ref has moved: another night ended first. So of two workers on one
+memory, on any machines and whatever started them, only one publishes. Logs and people's edits that were pushed
+meanwhile move the branch alone; they are joined and pushed again.
+
+The ref names the night's own commit. It equals the branch if the memory has nothing new, so `git ls-remote` shows which
+memories need a night. A night without a commit moves it only if nothing stayed pending.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import GitFault, NightOvertaken
+from pipelines.night.sync import ROUNDS, Sharing, follows, with_retries
+from pipelines.store.files import writing
+from pipelines.store.git import Git
+from pipelines.store.git_remote import Refused, Remote, RemoteHeads, checked_address, list_heads
+from pipelines.store.journal import recover
+from pipelines.store.layout import PRIVATE, SETTINGS
+from pipelines.store.lock import run_lock
+from pipelines.store.user_layout import read_layout
+from pipelines.store.work_trees import remote_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pipelines.user_settings import PushTable
+
+
+_LOCK: Final = "night.lock"
+_EXACT: Final = "* -text -filter -ident !working-tree-encoding\n"
+"""Attributes of a clone: whatever the memory's own say, its files are checked out byte for byte and run no filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    """A cached clone in the state of its remote.
+
+    Args:
+        root: its folder.
+        address: the remote's address.
+        was: what the remote pointed to before the night.
+    """
+
+    root: Path
+    address: str
+    was: RemoteHeads
+
+
+@contextlib.contextmanager
+def fetched_clone(remote: str, workdir: Path, push_settings: PushTable) -> Iterator[Clone]:
+    """Hold a memory's cached clone, in the state of its remote; create it if needed.
+
+    What an earlier night left in it unpublished is dropped. Its `.curate/` stays: the index, and the replies of models.
+
+    Args:
+        remote: the address of the memory's repository, or a path.
+        workdir: the folder of all clones.
+        push_settings: the timeout and number of tries.
+
+    Raises:
+        LockHeld: another process on this machine works in the clone.
+        GitFault: the remote cannot be reached, is empty, or is not a memory.
+        NotWritable: the disk refused.
+    """
+    address = checked_address(os.path.abspath(remote) if os.path.exists(remote) else remote)  # noqa: PTH100, PTH110  URLs, too
+    root = workdir.expanduser().absolute() / clone_name(address)
+    with writing(root):
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with run_lock(root, "a night of a remote memory", _LOCK):
+        # First the ref, then the branch: a night that ends in between is noticed at the push.
+        seconds, tries = push_settings.timeout_seconds, push_settings.tries
+        was = with_retries(lambda: list_heads(address, seconds), tries)
+        if not was.branch:
+            raise GitFault(
+                f"The remote {shown_address(address)} has no commit or no default branch.",
+                "Push a memory to it: `curate init DIR`, then `git push`.",
+            )
+        git = _repository(root, "sha256" if len(was.head) == hashlib.sha256().digest_size * 2 else "sha1")
+        head = with_retries(Remote(git, address, was.branch, seconds).fetch, tries) or was.head
+        _check_memory(git, head, address)
+        _put_back(git, was.branch, head)
+        read_layout(root)  # it may have changed
+        yield Clone(root, address, RemoteHeads(was.branch, head, was.night))
+
+
+def clone_name(address: str) -> str:
+    """Return the name of a clone's folder: the remote's, and a hash that tells equal names apart."""
+    name = re.sub(r"[^\w.-]+", "-", remote_in(address)).strip("-.")[-60:]
+    return f"{name}-{hashlib.sha256(address.encode(errors='surrogateescape')).hexdigest()[:12]}"
+
+
+def shown_address(address: str) -> str:
+    """Return an address without the name and password that it may contain."""
+    return re.sub(r"(?<=://)[^/@\s]+@", "", address)
+
+
+def _repository(root: Path, kind: str) -> Git:
+    """Return the clone's repository, finishing what a killed process left."""
+    git = Git(root)
+    if not (root / ".git" / "HEAD").exists():
+        git.init(kind=kind)
+    with writing(root / ".git"):
+        (root / ".git" / "info").mkdir(exist_ok=True)
+        (root / ".git" / "info" / "attributes").write_text(_EXACT)
+    if git.head():
+        recover(root, git)  # or a later start would roll a killed run forward onto other files
+    return git
+
+
+def _check_memory(git: Git, commit: str, address: str) -> None:
+    """Check that a fetched commit is a memory, and that its files can be checked out.
+
+    Raises:
+        GitFault: it is not, or it has files where only this machine's may be.
+    """
+    names = [os.fsdecode(name) for name in git.run("ls-tree", "-z", "--name-only", commit).split(b"\0")]
+    if SETTINGS not in names:
+        raise GitFault(f"The remote {shown_address(address)} is not a memory: it has no {SETTINGS}.")
+    if odd := next((name for name in names if name.casefold() == PRIVATE), ""):
+        raise GitFault(
+            f"The remote {shown_address(address)} has {odd}/ under git, which must stay on each machine.",
+            f"Remove it there: git rm -r --cached {odd}, then commit and push.",
+        )
+
+
+def _put_back(git: Git, branch: str, commit: str) -> None:
+    """Bring the branch and every file but those of `.curate/` to a commit."""
+    git.run("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+    git.run("reset", "--quiet", "--hard", commit)
+    git.run("clean", "-ffdxq", "-e", f"/{PRIVATE}")
+
+
+@dataclass
+class Publishing(Sharing):
+    """Publishes a night behind the fence. Unlike a `Sharing`, it raises what goes wrong.
+
+    Args:
+        clone: the clone that the night is curated in.
+        published: the branch and `refs/curate/night` that were pushed, or None.
+    """
+
+    clone: Clone | None = None
+    published: RemoteHeads | None = None
+
+    def pull(self, git: Git) -> None:
+        """Do nothing: the clone has just been fetched."""
+
+    def push(self, git: Git, *, complete: bool = True) -> None:
+        """Publish the night, if it made a commit, or read through new ones and left nothing pending.
+
+        Raises:
+            NightOvertaken: another night ended first; nothing was written at the remote.
+            GitFault: the remote cannot be reached, or refused for another reason; nothing was written there.
+        """
+        if self.clone is None:
+            raise AssertionError  # a night without a clone has a `Sharing`
+        night, was = git.head() or "", self.clone.was
+        if night == was.head and (not complete or night == was.night):
+            return
+        if not any(self._published(git, self.clone, night) for _ in range(ROUNDS)):
+            raise GitFault("Others kept pushing to the remote, so the night was not published.", "Run it again.")
+        self.published = RemoteHeads(was.branch, git.head() or "", night)
+
+    def _published(self, git: Git, clone: Clone, night: str) -> bool:
+        """Push once. If the branch alone has moved at the remote, join it and return False."""
+        head, remote = git.head() or "", self.remote_for(git)
+        try:
+            self.tried(lambda: remote.publish(head, night, clone.was.night))
+        except Refused as fault:
+            if self.tried(lambda: list_heads(clone.address, remote.seconds)).night != clone.was.night:
+                raise NightOvertaken from None
+            theirs = self.tried(remote.fetch)
+            if theirs is None or follows(git, theirs, head):
+                raise GitFault(fault.sentence) from None
+            self.take_in(git, theirs)
+            return False
+        return True
