@@ -92,11 +92,13 @@ def night_of(root: Path, settings: Settings, when: datetime, again: str, user: U
     from pipelines.extract.choose_models import choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
-    from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
+    from pipelines.extract.llm.replies import KEPT_DAYS, Replies  # noqa: PLC0415  as above
+    from pipelines.extract.llm.shared_replies import SharedReplies  # noqa: PLC0415  as above
     from pipelines.review.meaning import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import Caps  # noqa: PLC0415  as above
 
-    replies = Replies(root / REPLIES, when, anew=bool(again))
+    shared = SharedReplies(user.shared_replies, when, KEPT_DAYS) if user.shared_replies else None
+    replies = Replies(root / REPLIES, when, anew=bool(again), shared=shared)
     budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps != Caps() else None
     retry = RetryPolicy(sleep=budget.pause) if budget else None
     local = cache(local_embedder)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.llm.call import Call, Model
+    from pipelines.extract.llm.shared_replies import SharedReplies
 
 
 KEPT_DAYS: Final = 60
@@ -57,10 +58,11 @@ class Replies:
         folder: its path, one per memory; created for the first reply.
         now: the time of the night, from which ages are counted.
         anew: whether to ignore replies of earlier runs, for a day that is read again.
+        shared: replies that other machines kept, or None; those used are copied to the folder.
     """
 
-    def __init__(self, folder: Path, now: datetime, *, anew: bool = False) -> None:
-        self._folder, self._now, self._anew = folder, now, anew
+    def __init__(self, folder: Path, now: datetime, *, anew: bool = False, shared: SharedReplies | None = None) -> None:
+        self._folder, self._now, self._anew, self._shared = folder, now, anew, shared
         # The memory, and the path from there: links in `.curate/` are not followed, either.
         self._root, self._below = folder.parents[1], f"{folder.parent.name}/{folder.name}"
         self._own: dict[str, str] = {}
@@ -72,15 +74,25 @@ class Replies:
         key = _key(model, call)
         if self._anew and key not in self._own:
             return None
-        kept = self.read(self._own.get(key) or self._names(key)[0])
-        return kept if kept and (kept.digest, kept.answer.model) == (call.digest, model.name) else None
+        name = self._own.get(key) or self._names(key)[0]
+        if self._answers(kept := self.read(name), model, call):
+            return kept
+        data = self._shared.read(_request(model, call)) if self._shared else None
+        if data is None or not self._answers(kept := _kept(name, _parsed(data)), model, call):
+            return None
+        self._write(name, data)
+        return kept
+
+    @staticmethod
+    def _answers(kept: Kept | None, model: Model, call: Call) -> bool:
+        return bool(kept and (kept.digest, kept.answer.model) == (call.digest, model.name))
 
     def read(self, key: str) -> Kept | None:
         """Return the reply with this key, or None."""
         try:
             data = read_bytes(self._root, f"{self._below}/{key}.json")
-            return _kept(key, json.loads(data)) if data else None
-        except (CurateError, OSError, ValueError, RecursionError):
+            return _kept(key, _parsed(data)) if data else None
+        except (CurateError, OSError):
             return None
 
     def keep(self, model: Model, call: Call, answer: Answer) -> str:
@@ -98,14 +110,23 @@ class Replies:
             "usage": asdict(answer.usage),
             "text": answer.text,
         }
-        file, when = f"{name}.json", self._now.timestamp()
-        with contextlib.suppress(CurateError, OSError, ValueError):
-            with making(self._root, self._below) as folder:
-                replace_synced(folder, file, json.dumps(found, indent=1).encode())
-                os.utime(file, (when, when), dir_fd=folder.descriptor)
-            self._own[key] = name
+        with contextlib.suppress(ValueError):
+            data = json.dumps(found, indent=1).encode()
+            if self._write(name, data):
+                self._own[key] = name
+            if self._shared:
+                self._shared.keep(_request(model, call), data)
         self._clear_once()
         return name
+
+    def _write(self, name: str, data: bytes) -> bool:
+        """Write a reply atomically, and return whether the disk took it."""
+        file, when = f"{name}.json", self._now.timestamp()
+        with contextlib.suppress(CurateError, OSError), making(self._root, self._below) as folder:
+            replace_synced(folder, file, data)
+            os.utime(file, (when, when), dir_fd=folder.descriptor)
+            return True
+        return False
 
     def _names(self, key: str) -> tuple[str, str]:
         """Return the names of the newest reply to a call, and of the next one.
@@ -135,7 +156,19 @@ class Replies:
 
 def _key(model: Model, call: Call) -> str:
     """Return the file name of a model's first reply to a call."""
-    return hashlib.sha256(f"{model.source}\x1f{call.digest}".encode(errors="surrogatepass")).hexdigest()[:32]
+    return hashlib.sha256(_request(model, call).encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def _request(model: Model, call: Call) -> str:
+    """Return what identifies a model's call."""
+    return f"{model.source}\x1f{call.digest}"
+
+
+def _parsed(data: bytes) -> object:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _kept(key: str, found: Any) -> Kept | None:  # noqa: ANN401  JSON from a file that anybody may have changed
