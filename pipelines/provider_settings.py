@@ -291,6 +291,15 @@ def user_file(environ: Mapping[str, str]) -> Path | None:
     return Path(home, ".config", "memcurate", "config.toml") if home else None
 
 
+def shares_memories(environ: Mapping[str, str]) -> bool:
+    """Whether the user's settings have a table `[push]`; an unreadable file has none."""
+    try:
+        path = user_file(environ)
+        return bool(path and read_toml(path).get("push"))
+    except BadSettings:
+        return False
+
+
 def trust_settings(environ: Mapping[str, str]) -> tuple[bool, frozenset[str]]:
     """Return the user's settings for sessions, from their table `[trust]`.
 

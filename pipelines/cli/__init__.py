@@ -63,6 +63,7 @@ VERBS: Final = {
     "project": "Create, rename or close a project.",
     "import": "Import items, or chats of ChatGPT or claude.ai.",
     "run": "Curate: read the logs, keep what matters, commit.",
+    "sync": "Push logs and edits, fetch nights from elsewhere.",
     "night": "Curate a memory on a remote: fetch, run, push.",
     "schedule": "Run every night in the foreground (daemon).",
     "view": "Open the memory in your browser.",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -12,10 +14,19 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines.agents.capture import capture_sessions, sessions_folder, transcripts_below
-from pipelines.cli.options import day_option, json_option, memory_option, now_option, open_memory, project_option
+from pipelines.cli.options import (
+    day_option,
+    json_option,
+    memory_option,
+    named_memory,
+    now_option,
+    open_memory,
+    project_option,
+)
 from pipelines.cli.output import count, day_shown, say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
-from pipelines.provider_settings import trust_settings
+from pipelines.provider_settings import shares_memories, trust_settings
+from pipelines.store.user_layout import find_memory
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -69,9 +80,13 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
 
 
 def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> None:
-    """Capture the session that a hook names. Errors are only printed, because a session must end in any case."""
+    """Capture the session that a hook names, and start a sync if the session ends.
+
+    Errors are only printed, because a session must end in any case.
+    """
+    event: Any = None
     try:
-        event: Any = json.loads(sys.stdin.buffer.read(_HOOK_BYTES))
+        event = json.loads(sys.stdin.buffer.read(_HOOK_BYTES))
         path = Path(event["transcript_path"]).expanduser()
         headless, tools = trust_settings(os.environ)
         for one in capture_sessions(*open_memory(memory, now), [path], project, headless=headless, tools=tools):
@@ -81,6 +96,20 @@ def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> No
         warn("curate capture: the hook's input names no transcript_path.")
     except (CurateError, OSError) as fault:
         warn(f"curate capture: {fault}")
+    if isinstance(event, dict) and event.get("hook_event_name") == "SessionEnd" and shares_memories(os.environ):
+        with contextlib.suppress(CurateError, OSError):
+            _start_sync(find_memory(named_memory(memory)))
+
+
+def _start_sync(root: Path) -> None:
+    """Start `curate sync` on its own: agents wait for a hook for a few seconds only. `curate status` shows failures."""
+    subprocess.Popen(
+        [sys.executable, "-P", "-m", "pipelines.cli", "sync", "--memory", str(root)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def _transcripts(paths: Sequence[Path], agent: str | None) -> list[Path]:

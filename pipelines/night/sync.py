@@ -1,7 +1,8 @@
-"""Two machines that share a memory: fetch, join item by item, push."""
+"""Machines that share a memory: commit what is here, fetch, join item by item, push."""
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -9,29 +10,36 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, CurateError, GitFault
 from pipelines.night.caps import prune
+from pipelines.night.fold_logs import clean_logs
+from pipelines.night.reindex import NIGHT_SECONDS, reindex
 from pipelines.night.sync_merge import join, with_edits_recorded
 from pipelines.store.change_set import Change, check_documents
+from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import read_bytes
-from pipelines.store.git import Author
+from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import Refused, Remote, address_of
-from pipelines.store.journal import apply_changes
-from pipelines.store.layout import SETTINGS
+from pipelines.store.journal import apply_changes, recover
+from pipelines.store.layout import PARTIAL, SETTINGS
+from pipelines.store.lock import log_lock, run_lock
 from pipelines.store.merge import merge
+from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets.scan import clean_copies, secret_warnings
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.git import Entry, Git
+    from pipelines.store.git import Entry
     from pipelines.user_settings import PushTable
 
     Tree = Mapping[str, tuple[str, str]]
 
 
 # ---------------------------------------- sharing
-# Pull before a night, push after it. Neither can fail the night.
+# Pull before a night, push after it. Neither can fail the night. Between nights, `sync` pushes logs and edits.
 
 
 T = TypeVar("T")
@@ -51,6 +59,9 @@ class Sharing:
         now: the time the run acts at.
         sleep: waits some seconds between two tries.
         notes: sentences for the person.
+        state: how the last exchange ended: `pushed`, `behind`, `diverged`, `failed`, or empty before one.
+        has_sent: whether commits were pushed.
+        has_received: whether commits of the remote were joined.
     """
 
     settings: Settings
@@ -59,6 +70,9 @@ class Sharing:
     now: datetime
     sleep: Callable[[float], None] = time.sleep
     notes: list[str] = field(default_factory=list)
+    state: str = ""
+    has_sent: bool = False
+    has_received: bool = False
 
     def pull(self, git: Git) -> None:
         """Pull the remote's commits, unless a person's edits here are not understood yet; those wait for `push`."""
@@ -97,6 +111,7 @@ class Sharing:
         try:
             if theirs != head:
                 self.tried(lambda: remote.push(head))
+                self.has_sent = True
         except Refused:
             return False
         return True
@@ -104,6 +119,7 @@ class Sharing:
     def take_in(self, git: Git, theirs: str) -> None:
         """Join a fetched commit; notes name the files that could not be merged."""
         taken = join_fetched(git, self.settings, theirs, self.now)
+        self.has_received = True
         self.notes += [f"{path} changed on two machines; the version not kept is in git's history." for path in taken]
 
     def remote_for(self, git: Git) -> Remote:
@@ -118,7 +134,9 @@ class Sharing:
 
     def _note(self, state: str, git: Git, reason: str = "") -> None:
         """Record the state in `.curate/push.json`, and note a failure for the person."""
-        note = f"Not pushed to {self.remote}: {reason} The next run tries again."
+        self.state = state
+        advice = "The next run or sync tries again; `curate doctor --probe` checks the remote."
+        note = f"Not pushed to {self.remote}: {reason} {advice}"
         if reason and note not in self.notes:  # a failed fetch and push mostly have the same reason
             self.notes.append(note)
         at = self.now.isoformat(timespec="seconds")
@@ -159,6 +177,44 @@ def follows(git: Git, before: str, after: str) -> bool:
     return bool(before and after) and git.run("rev-list", "--max-count=1", before, f"^{after}") == b""
 
 
+def sync(root: Path, sharing: Sharing) -> tuple[str, ...]:
+    """Commit and push logs and people's edits, and fetch and join the nights of other machines. No log is read.
+
+    Returns:
+        A sentence for each file that holds a secret and stays here; what went wrong remotely is in `sharing`.
+
+    Raises:
+        LockHeld: a run is working on the memory.
+        GitFault: git is in a state that a commit would make worse.
+        ChangedUnderRun: a log with a secret kept changing while it was cleaned.
+        NotWritable: the disk refused.
+    """
+    git, author = Git(root), Author(*sharing.settings.author, sharing.now)
+    with log_lock(root, "sync.lock"), run_lock(root, "a sync with the remote"):  # sessions that end together take turns
+        git.check()
+        recover(root, git)
+        held = find_edits(root, git)[1]
+        if cleaned := () if git.layout.in_place else _cleaned_logs(root, git, held):
+            apply_changes(root, git, cleaned, "Logs since the last run, without secrets\n", author)
+            clean_copies(root, load_redactor(root))
+        edits = find_edits(root, git)
+        commit_edits(root, git, "Logs and edits since the last run\n", author, edits)
+        sharing.push(git)
+        if sharing.has_received:
+            reindex(root, NIGHT_SECONDS)
+        return secret_warnings(root, edits[1], ())
+
+
+def _cleaned_logs(root: Path, git: Git, paths: Sequence[str]) -> tuple[Change, ...]:
+    """Return the changes that remove secrets and private text from those of the files that are logs, as a run would."""
+    logs = {path for path in paths if path.startswith(f"{PARTIAL}/") or git.layout.day_of_log(path)}
+    with contextlib.suppress(UnicodeDecodeError):  # a run names such a log
+        before = {path: data for path in logs if (data := read_bytes(root, path)) is not None}
+        after = clean_logs(before, {}, {}, load_redactor(root))[0]
+        return tuple(Change(path, before[path], after[path]) for path in before if before[path] != after[path])
+    return ()
+
+
 # ---------------------------------------- joining another machine's commit
 # The branch moves to it, or to a join of both, through the journal like a run.
 
@@ -187,12 +243,14 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     if base == head:
         _apply(git, here, other, theirs, "Follow another machine\n", author)
         return ()
-    incoming = with_edits_recorded(git, base, theirs, other, day_of(now, settings))
-    joined = join(was, here, incoming)
+    today = day_of(now, settings)
+    incoming = with_edits_recorded(git, base, theirs, other, today)
+    ours = with_edits_recorded(git, base, head, here, today)  # no run has read them if `sync` committed them
+    joined = join(was, ours, incoming)
     documents = prune(joined.documents, settings, frozenset()).documents
     if faults := check_documents(joined.documents, documents, settings.caps.briefing):
         raise BrokenChangeSet(faults)
-    files: dict[str, bytes | None] = {**here, **joined.files}
+    files: dict[str, bytes | None] = {**ours, **joined.files}
     after = {path: data for path, data in files.items() if data is not None and path not in documents}
     after = {path: data for path, data in after.items() if path in other or path not in was or path in joined.files}
     after |= {path: document.text.encode() for path, document in documents.items()}

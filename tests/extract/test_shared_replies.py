@@ -78,14 +78,17 @@ def test_neither_names_nor_contents_tell_what_was_asked_or_said(ask: Callable[..
     assert one.read_bytes()[-20:] != other.read_bytes()[-20:]
 
 
-@pytest.mark.parametrize("key", [KEY, OTHER])
-def test_a_reply_opens_under_its_own_name_and_key_only(ask: Callable[..., str], shared: Path, key: str) -> None:
-    ask(Scripted("a:1", ["one"]), "first")
+def test_a_reply_opens_under_its_own_name_and_key_only(shared: Path) -> None:
+    mine, others = (SharedReplies(SharedReplySettings(shared, key), NOW, KEPT_DAYS) for key in (KEY, OTHER))
+    mine.keep("one", b"reply one")
     [file] = files(shared)
-    ask(Scripted("a:2", ["two"]), "first", key)
-    [target] = set(files(shared)) - {file}
-    target.write_bytes(file.read_bytes())
-    assert ask(Scripted("a:2", ["three"]), "second", key) == "three"
+    for tenant, request in ((mine, "two"), (others, "one")):
+        known = set(files(shared))
+        tenant.keep(request, b"another reply")
+        [target] = set(files(shared)) - known
+        target.write_bytes(file.read_bytes())
+        assert tenant.read(request) is None
+    assert mine.read("one") == b"reply one"
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data[:40] + b"?" + data[41:], lambda _: b""])

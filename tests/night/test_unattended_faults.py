@@ -68,7 +68,10 @@ def test_a_remote_that_hangs_fails_no_night(memory: Memory, tmp_path: Path, monk
         address = f"http://127.0.0.1:{server.getsockname()[1]}/x.git"
         (tmp_path / "config.toml").write_text(f'[push]\nremote = "{address}"\ntimeout_seconds = 1\ntries = 1\n')
         said = memory.curate("run", "--now", "2026-03-19T02:00")
-    assert f"Not pushed to {address}: The remote did not answer within 1 seconds. The next run tries again." in said
+    assert (
+        f"Not pushed to {address}: The remote did not answer within 1 seconds. The next run or sync tries again;"
+        in said
+    )
     assert WORDS in memory.curate("items")
     assert "Push      failed (" in memory.curate("status", "--now", "2026-03-19T09:00")
 

@@ -1,0 +1,157 @@
+"""`curate sync`: logs and edits reach the remote between nights, nights come back, and nothing is lost on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.store.lock import run_lock
+from tests.night.sync.machines import append_log, check_same, git, shared, state
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+TOKEN = "ghp_" + "q7Rz2mX9vK4tN8wB3cJ6hL1pD5sF0gY2aE4u"
+
+
+@pytest.fixture
+def pair(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory, Path]:
+    """Return the memory on an agent's host, the clone of a worker that curates it, and the remote."""
+    return shared(memory, tmp_path, monkeypatch)
+
+
+def test_a_log_reaches_the_remote_and_the_night_comes_back(pair: tuple[Memory, Memory, Path]) -> None:
+    host, worker, remote = pair
+    append_log(host, "2025-01-02", "project: Kestrel\n\n- Fact: the cache keeps 40 entries\n")
+    assert host.curate("sync", "--now", "2025-01-02T12:00") == "Pushed: origin.\n"
+    assert "Logs/2025-01-02.md" in git(remote, "ls-tree", "-r", "--name-only", "main")
+    assert json.loads(host.curate("items", "--json")) == [], "nothing was read"
+    worker.curate("run", "--now", "2025-01-02T23:00")
+    assert host.curate("sync", "--now", "2025-01-03T08:00") == "Fetched: origin.\n"
+    assert [item["text"] for item in json.loads(host.curate("items", "--json"))] == ["the cache keeps 40 entries"]
+    assert "40 entries" in host.curate("search", "cache entries")
+    check_same((host, worker), remote)
+
+
+def test_nothing_to_do_is_quiet_and_makes_no_commit(pair: tuple[Memory, Memory, Path]) -> None:
+    host, _, remote = pair
+    before = git(remote, "rev-parse", "main")
+    for _ in range(2):
+        assert host.curate("sync") == ""
+    assert git(remote, "rev-parse", "main") == git(host.root, "rev-parse", "HEAD") == before
+
+
+def test_logs_here_and_a_night_there_are_joined(pair: tuple[Memory, Memory, Path]) -> None:
+    host, worker, remote = pair
+    append_log(host, "2025-01-02", "project: Kestrel\n\n- Fact: the cache keeps 40 entries\n")
+    host.curate("sync", "--now", "2025-01-02T12:00")
+    worker.curate("run", "--now", "2025-01-02T23:00")
+    append_log(host, "2025-01-03", "project: Kestrel\n\n- Fact: the queue has 3 readers\n")
+    told = json.loads(host.curate("sync", "--json", "--now", "2025-01-03T12:00"))
+    assert told == {"state": "pushed", "sent": True, "received": True, "notes": []}
+    worker.curate("run", "--now", "2025-01-03T23:00")
+    host.curate("sync", "--now", "2025-01-04T08:00")
+    check_same((host, worker), remote)
+    texts = sorted(item["text"] for item in json.loads(host.curate("items", "--json")))
+    assert texts == ["the cache keeps 40 entries", "the queue has 3 readers"]
+
+
+def test_the_owners_edits_count_though_a_night_came_between(pair: tuple[Memory, Memory, Path]) -> None:
+    host, worker, remote = pair
+    facts = ("the cache keeps 40 entries", "the queue has 3 readers", "the office moves to Bern")
+    append_log(host, "2025-01-02", "project: Kestrel\n\n" + "".join(f"- Fact: {fact}\n" for fact in facts))
+    host.curate("sync", "--now", "2025-01-02T12:00")
+    worker.curate("run", "--now", "2025-01-02T23:00")
+    host.curate("sync", "--now", "2025-01-03T08:00")
+    append_log(worker, "2025-01-03", "project: Kestrel\n\n- Fact: Backups are kept for ninety days\n")
+    worker.curate("run", "--now", "2025-01-03T23:00")
+    lines = host.read("Projects/kestrel.md").replace("40 entries", "50 entries").splitlines(keepends=True)
+    host.write("Projects/kestrel.md", "".join(line for line in lines if "Bern" not in line))
+    host.curate("sync", "--now", "2025-01-04T08:00")
+    append_log(worker, "2025-01-04", "project: Kestrel\n\n- Fact: the office moves to Bern\n")
+    for machine in (worker, host):
+        machine.curate("run", "--now", "2025-01-04T23:00")
+    worker.curate("sync", "--now", "2025-01-05T08:00")
+    check_same((host, worker), remote)
+    items = {item["text"]: item for item in json.loads(host.curate("items", "--json"))}
+    assert set(items) == {"the cache keeps 50 entries", facts[1], "Backups are kept for ninety days"}
+    assert items["the cache keeps 50 entries"]["trust"] == "owner"
+    stones = map(json.loads, host.read("State/tombstones.jsonl").splitlines())
+    assert [stone["reason"] for stone in stones] == ["deleted", "corrected"]
+
+
+def test_a_log_with_a_secret_is_pushed_without_it_and_a_page_with_one_stays(pair: tuple[Memory, Memory, Path]) -> None:
+    host, _, remote = pair
+    append_log(host, "2025-01-02", f"- Fact: the token is {TOKEN}\n- <private>my diagnosis</private> lunch\n")
+    host.write("Areas/keys.md", f"# Keys\n\n- {TOKEN}\n")
+    told = host.curate("sync", "--now", "2025-01-02T12:00", exits=1)
+    assert told.startswith("Pushed: origin.\nAreas/keys.md contains ")
+    everything = git(remote, "log", "-p", "--all")
+    assert "[redacted:" in everything
+    assert "lunch" in everything
+    assert TOKEN not in everything
+    assert "diagnosis" not in everything
+    assert TOKEN not in host.read("Logs/2025-01-02.md")
+
+
+def test_an_unreachable_remote_is_one_line_and_the_logs_wait(pair: tuple[Memory, Memory, Path]) -> None:
+    host, _, remote = pair
+    append_log(host, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
+    remote.rename(remote.with_name("away.git"))
+    told = host.curate("sync", "--now", "2025-01-02T12:00", exits=1)
+    assert " ".join(told.split()).startswith("Not pushed to origin: git ls-remote failed: ")
+    assert "`curate doctor --probe` checks the remote." in " ".join(told.split())
+    assert state(host)["state"] == "failed"
+    remote.with_name("away.git").rename(remote)
+    assert host.curate("sync", "--now", "2025-01-02T13:00") == "Pushed: origin.\n"
+
+
+def test_a_run_at_work_is_not_disturbed(pair: tuple[Memory, Memory, Path]) -> None:
+    host, _, remote = pair
+    before = git(remote, "rev-parse", "main")
+    append_log(host, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
+    with run_lock(host.root, "a run"):
+        assert "Another run holds the lock" in host.curate("sync", exits=75)
+    assert git(remote, "rev-parse", "main") == before
+
+
+def test_a_memory_without_a_remote_says_how_to_name_one(memory: Memory) -> None:
+    told = " ".join(memory.curate("sync", exits=1).split())
+    assert 'remote = "origin" under [push]' in told
+
+
+def ended_session(host: Memory, tmp_path: Path, event: str) -> None:
+    """End a session of an agent, as its hook tells it."""
+    words = {"type": "user", "timestamp": "2025-01-02T09:00:00Z", "sessionId": "s1", "cwd": str(tmp_path)}
+    transcript = tmp_path / "s1.jsonl"
+    transcript.write_text(json.dumps(words | {"message": {"role": "user", "content": "We use Terraform."}}) + "\n")
+    subprocess.run(
+        [sys.executable, "-m", "pipelines.cli", "capture", "--hook", "--memory", str(host.root)],
+        input=json.dumps({"transcript_path": str(transcript), "hook_event_name": event}).encode(),
+        check=True,
+    )
+
+
+def test_the_end_of_a_session_pushes_what_it_said(pair: tuple[Memory, Memory, Path], tmp_path: Path) -> None:
+    host, _, remote = pair
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    hook = remote / "hooks/post-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ngit ls-tree -r --name-only main >{pipe}\n")
+    hook.chmod(0o755)
+    reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+    ended_session(host, tmp_path, "PreCompact")
+    ended_session(host, tmp_path, "SessionEnd")
+    ready, _, _ = select.select([reader], [], [], 60)
+    assert ready, "no push came"
+    assert b"Logs/2025-01-02.md" in os.read(reader, 65_536)
+    os.close(reader)
