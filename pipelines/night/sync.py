@@ -11,7 +11,6 @@ from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, CurateError, GitFault
 from pipelines.night.caps import prune
 from pipelines.night.fold_logs import clean_logs
-from pipelines.night.reindex import NIGHT_SECONDS, reindex
 from pipelines.night.sync_merge import join, with_edits_recorded
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import commit_edits, find_edits
@@ -200,8 +199,6 @@ def sync(root: Path, sharing: Sharing) -> tuple[str, ...]:
         edits = find_edits(root, git)
         commit_edits(root, git, "Logs and edits since the last run\n", author, edits)
         sharing.push(git)
-        if sharing.has_received:
-            reindex(root, NIGHT_SECONDS)
         return secret_warnings(root, edits[1], ())
 
 

@@ -128,14 +128,14 @@ def test_a_memory_without_a_remote_says_how_to_name_one(memory: Memory) -> None:
     assert 'remote = "origin" under [push]' in told
 
 
-def ended_session(host: Memory, tmp_path: Path, event: str) -> None:
+def end_session(host: Memory, tmp_path: Path) -> None:
     """End a session of an agent, as its hook tells it."""
     words = {"type": "user", "timestamp": "2025-01-02T09:00:00Z", "sessionId": "s1", "cwd": str(tmp_path)}
     transcript = tmp_path / "s1.jsonl"
     transcript.write_text(json.dumps(words | {"message": {"role": "user", "content": "We use Terraform."}}) + "\n")
     subprocess.run(
         [sys.executable, "-m", "pipelines.cli", "capture", "--hook", "--memory", str(host.root)],
-        input=json.dumps({"transcript_path": str(transcript), "hook_event_name": event}).encode(),
+        input=json.dumps({"transcript_path": str(transcript), "hook_event_name": "SessionEnd"}).encode(),
         check=True,
     )
 
@@ -149,8 +149,7 @@ def test_the_end_of_a_session_pushes_what_it_said(pair: tuple[Memory, Memory, Pa
     hook.write_text(f"#!/bin/sh\ngit ls-tree -r --name-only main >{pipe}\n")
     hook.chmod(0o755)
     reader = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
-    ended_session(host, tmp_path, "PreCompact")
-    ended_session(host, tmp_path, "SessionEnd")
+    end_session(host, tmp_path)
     ready, _, _ = select.select([reader], [], [], 60)
     assert ready, "no push came"
     assert b"Logs/2025-01-02.md" in os.read(reader, 65_536)
