@@ -5,8 +5,8 @@ the branch and that ref, which is refused if the ref has moved: another night en
 memory, on any machines and whatever started them, only one publishes. Logs and people's edits that were pushed
 meanwhile move the branch alone; they are joined and pushed again.
 
-The ref names the night's own commit. It equals the branch if the memory has nothing new, so `git ls-remote` shows which
-memories need a night. A night without a commit moves it only if nothing stayed pending.
+The ref equals the branch only if the memory has nothing to read, so `git ls-remote` shows which memories need a night.
+It names the night's own commit, without what was joined, or a commit beside the branch if something stayed pending.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import GitFault, NightOvertaken
 from pipelines.night.sync import ROUNDS, Sharing, follows, with_retries
 from pipelines.store.files import writing
-from pipelines.store.git import Git
+from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import Refused, Remote, RemoteHeads, checked_address, list_heads
 from pipelines.store.journal import recover
 from pipelines.store.layout import PRIVATE, SETTINGS
@@ -156,7 +156,7 @@ class Publishing(Sharing):
         """Do nothing: the clone has just been fetched."""
 
     def push(self, git: Git, *, complete: bool = True) -> None:
-        """Publish the night, if it made a commit, or read through new ones and left nothing pending.
+        """Publish the night, if it made a commit, or left nothing pending in those that others had pushed.
 
         Raises:
             NightOvertaken: another night ended first; nothing was written at the remote.
@@ -164,9 +164,11 @@ class Publishing(Sharing):
         """
         if self.clone is None:
             raise AssertionError  # a night without a clone has a `Sharing`
-        night, was = git.head() or "", self.clone.was
-        if night == was.head and (not complete or night == was.night):
+        head, was = git.head() or "", self.clone.was
+        if head == was.head and (not complete or head == was.night):
             return
+        author = Author(*self.settings.author, self.now)
+        night = head if complete else git.store_commit([head], {}, "This night left something pending\n", author)
         if not any(self._published(git, self.clone, night) for _ in range(ROUNDS)):
             raise GitFault("Others kept pushing to the remote, so the night was not published.", "Run it again.")
         self.published = RemoteHeads(was.branch, git.head() or "", night)

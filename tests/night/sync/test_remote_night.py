@@ -236,6 +236,23 @@ def test_a_model_that_fails_leaves_the_ref_so_the_memory_still_counts_as_new(
     assert NIGHT_REF not in remote.refs()
 
 
+def test_a_night_that_reads_a_part_is_pushed_and_the_memory_still_counts_as_new(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote.push_log("2025-01-01", LOG)
+    remote.interrupt(monkeypatch, "echo '{\"items\": []}'; exit 0")
+    config = remote.folder / "config.toml"
+    config.write_text(config.read_text().replace(', "rules"', ""))
+    told, refs = remote.night(exits=1), remote.refs()
+    assert (told["pushed"], told["pending_days"]) == (True, ["2025-01-02"])
+    assert refs[NIGHT_REF] == told["night"] != refs["refs/heads/main"] == told["after"]
+    monkeypatch.delenv("CURATE_CONFIG")
+    assert remote.night("--now", "2025-01-03T01:00", workdir="another")["pushed"]
+    refs = remote.refs()
+    assert refs[NIGHT_REF] == refs["refs/heads/main"]
+    assert remote.items() == ["never push on Friday", "the cache keeps 40 entries"]
+
+
 def test_what_a_remote_configures_or_holds_runs_nothing(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     canary, script = remote.folder / "canary", remote.folder / "run"
     script.write_text(f"#!/bin/sh\ntouch {canary}\ncat\n")
