@@ -228,8 +228,18 @@ def _run_git(arguments: Sequence[str], folder: Path, seconds: float, **environme
                 os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:
         rejected = next((line for line in out.decode(errors="replace").splitlines() if "rejected]" in line), "")
-        raise GitFault(f"git {arguments[0]} failed: {rejected or last_line(bytes(error)) or process.returncode}")
+        reason = " ".join((rejected or _reason(bytes(error)) or f"exit code {process.returncode}").split()).rstrip(".")
+        raise GitFault(
+            f"git {arguments[0]} failed: {reason}.",
+            "Check the address, your access to it and the network.",
+        )
     return out
+
+
+def _reason(error: bytes) -> str:
+    """Return the line that names the reason: after a fatal one, git prints advice."""
+    lines = error.decode(errors="replace").splitlines()
+    return next((line for line in lines if line.startswith("fatal: ")), last_line(error))
 
 
 def _environment(seconds: float) -> dict[str, str]:

@@ -287,7 +287,7 @@ def test_a_remote_that_brings_its_own_derived_folder_is_refused(remote: Remote) 
     [
         ("true", "ext::sh -c true", "The remote's address is not supported. Use https://"),
         ("true", "nowhere.git", "The remote's address is not supported."),
-        ("true", "{folder}/nowhere.git", "git ls-remote failed: "),
+        ("true", "{folder}/nowhere.git", "nowhere.git' does not appear to be a git repository. Check the address"),
         ("git init --quiet --bare {folder}/empty.git", "{folder}/empty.git", "has no commit or no default branch."),
         ("mkdir {folder}/plain", "{folder}/plain", "git ls-remote failed: "),
     ],
