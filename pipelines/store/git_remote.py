@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
@@ -91,6 +92,7 @@ class Remote:
         Raises:
             GitFault: the remote did not answer in time, or refused.
         """
+        self._make_repository()
         listed = self._call("ls-remote", "--heads", self.address, f"refs/heads/{self.branch}")
         if not listed.strip():
             return None
@@ -134,6 +136,7 @@ class Remote:
         )
 
     def _push(self, *arguments: str) -> None:
+        self._make_repository()
         try:
             self._call("push", "--quiet", "--no-verify", "--porcelain", *arguments)
         except GitFault as fault:
@@ -142,20 +145,24 @@ class Remote:
             raise
 
     def _call(self, *arguments: str) -> bytes:
-        folder = self._folder()
         objects = str(self.git.repository.common_dir / "objects")
-        return _run_git(arguments, folder, self.seconds, GIT_OBJECT_DIRECTORY=objects)
+        return _run_git(arguments, self._folder, self.seconds, GIT_OBJECT_DIRECTORY=objects)
 
+    @property
     def _folder(self) -> Path:
-        folder = private_folder(self.git.root) / "remote.git"
-        if not (folder / "HEAD").exists():
-            kind = self.git.run("rev-parse", "--show-object-format").decode().strip()
-            with writing(folder):
-                folder.mkdir(mode=0o700, exist_ok=True)
-            self.git.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(folder))
-        for lock in folder.rglob("*.lock"):
-            lock.unlink(missing_ok=True)  # left by a killed git: the run's lock excludes every other one
-        return folder
+        return private_folder(self.git.root) / "remote.git"
+
+    def _make_repository(self) -> None:
+        """Make the repository anew: one that is already there may have been configured by whoever writes the memory."""
+        folder = self._folder
+        kind = self.git.run("rev-parse", "--show-object-format").decode().strip()
+        with writing(folder):
+            if folder.is_symlink() or folder.is_file():
+                folder.unlink()
+            elif folder.exists():
+                shutil.rmtree(folder)
+            folder.mkdir(mode=0o700)
+        self.git.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(folder))
 
 
 def address_of(git: Git, remote: str) -> str:

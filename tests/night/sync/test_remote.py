@@ -76,6 +76,25 @@ def test_what_the_memory_configures_runs_nothing(
     assert not canary.exists()
 
 
+def test_a_configuration_laid_beside_the_memory_runs_nothing(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _, remote = shared(memory, tmp_path, monkeypatch)
+    canary, laid = tmp_path / "canary", one.root / ".curate/remote.git"
+    with (laid / "config").open("a") as config:
+        config.write(f'[protocol "ext"]\n\tallow = always\n[url "ext::touch {canary} "]\n\tinsteadOf = {remote}\n')
+    append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
+    one.curate("run", "--now", "2025-01-02T23:00")
+    assert state(one)["state"] == "pushed"
+    assert not canary.exists()
+    laid.rename(tmp_path / "laid")
+    laid.symlink_to(tmp_path / "laid")
+    append_log(one, "2025-01-03", "- Fact: the cache keeps 50 entries\n")
+    one.curate("run", "--now", "2025-01-03T23:00")
+    assert state(one)["state"] == "pushed"
+    assert not laid.is_symlink()
+
+
 @pytest.mark.parametrize("address", ["ext::sh -c true", "fd::3", "--upload-pack=true", "-x:y", "git://host/x"])
 def test_an_address_that_could_run_a_program_is_refused(memory: Memory, address: str) -> None:
     subprocess.run(["git", "config", "remote.origin.url", address], cwd=memory.root, check=True)
