@@ -84,7 +84,7 @@ format: install
 
 # Locks every dependency for every platform, with hashes; needs uv. `make lock UPGRADE=` keeps the versions locked before.
 UPGRADE ?= --upgrade
-LOCK := uv pip compile --quiet --universal --generate-hashes --no-header $(UPGRADE)
+LOCK := uv pip compile --quiet --no-strip-extras --universal --generate-hashes --no-header $(UPGRADE)
 lock:
 	$(LOCK) --group dev pyproject.toml -o requirements/dev.txt
 	$(LOCK) --group release -o requirements/release.txt
