@@ -190,9 +190,7 @@ def run_cli(arguments: Sequence[str]) -> int:
     except CurateError as fault:
         return _say(str(fault), fault.exit_code)
     except click.ClickException as fault:
-        context = getattr(fault, "ctx", None)
-        usage = f"{context.get_usage()}\n" if context else ""
-        return _say(f"{usage}{fault.format_message()}", USAGE)
+        return _say_misuse(fault)
     except (KeyboardInterrupt, click.Abort) as fault:
         cause = fault.__cause__ or fault  # click turns every interrupt into an abort
         sentence, code = "Interrupted. The next run continues where this one stopped.", INTERRUPTED
@@ -212,6 +210,15 @@ def _say(sentence: str, code: int) -> int:
 
     warn(f"curate: {without_secrets(sentence)}", wrap=code != BUG)  # a report is pasted as it is
     return code
+
+
+def _say_misuse(fault: click.ClickException) -> int:
+    if isinstance(fault, click.exceptions.NoArgsIsHelpError):  # its message is the help, laid out already
+        warn(fault.format_message(), wrap=False)
+        return USAGE
+    context = getattr(fault, "ctx", None)
+    usage = f"{context.get_usage()}\n" if context else ""
+    return _say(f"{usage}{fault.format_message()}", USAGE)
 
 
 def _discard_output() -> None:

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from pipelines.cli.options import json_option, now_option
-from pipelines.cli.output import say
+from pipelines.cli.output import say, say_verbatim
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault
 from pipelines.settings import load_settings
@@ -114,9 +114,12 @@ def _make(root: Path, now: str | None) -> None:
     when = moment(now, settings)
     with run_lock(root, "curate init"):
         if added or fresh:
-            commit_edits(root, git, "Lay down the memory\n", Author(*settings.author, when))
+            commit_edits(root, git, "Create the memory\n", Author(*settings.author, when))
     if fresh:
         say(f"Created a memory in {root}.")
+        if Path.cwd() != root:
+            say("To use it from any folder, add this line to your shell's profile:")
+            say_verbatim(f"  export CURATE_MEMORY={shlex.quote(str(root))}")
         say('Log something with `curate log "TEXT"`, then curate it with `curate run`.')
     else:
         say(f"Added to {root}: {', '.join(added)}." if added else f"Nothing is missing in {root}.")

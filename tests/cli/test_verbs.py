@@ -15,6 +15,7 @@ import pytest
 
 from pipelines import __version__
 from pipelines.cli import VERBS, run_cli
+from pipelines.store.git import Git
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -59,6 +60,26 @@ def test_init_in_a_folder_that_holds_files_keeps_them(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("mine, without headings")
     assert run_cli(["init", str(tmp_path)]) == 0
     assert (tmp_path / "MEMORY.md").read_text() == "mine, without headings"
+
+
+def test_init_elsewhere_says_how_to_use_the_memory_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_cli(["init", "a b"]) == 0
+    assert f"export CURATE_MEMORY='{tmp_path / 'a b'}'\n" in capsys.readouterr().out
+    assert Git(tmp_path / "a b").run("log", "--format=%s").strip() == b"Create the memory"
+    (tmp_path / "own").mkdir()
+    monkeypatch.chdir(tmp_path / "own")
+    assert run_cli(["init"]) == 0
+    assert "CURATE_MEMORY" not in capsys.readouterr().out
+
+
+def test_a_group_without_a_verb_prints_its_help_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_cli(["project"]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith("Usage: curate project [OPTIONS]")
+    assert captured.out == ""
 
 
 def test_log_appends_a_line_with_time_and_project(memory: Memory) -> None:
