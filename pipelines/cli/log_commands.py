@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import TEXT_SETTINGS, document_option, project_option, with_memory, words
+from pipelines.cli.options import TextCommand, document_option, project_option, with_memory
 from pipelines.cli.output import say, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 1024 * 1024
 
 
-@click.command(context_settings=TEXT_SETTINGS)
+@click.command(cls=TextCommand)
 @click.argument("text", nargs=-1, required=True)
 @project_option("The project that the line belongs to.")
 @with_memory
@@ -36,7 +36,7 @@ def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     between <private> and </private> is left out.
     """
     root, settings, when = opened
-    given = _standard_input() if text == ("-",) else words(text)
+    given = _standard_input() if text == ("-",) else " ".join(text)
     if not given.strip():
         raise UsageFault("There is nothing to log.", "Give a TEXT, or pipe one in with `curate log -`.")
     line = load_redactor(root).redact(log_line(f"{when:%H:%M}", without_private(given), project))
@@ -59,7 +59,7 @@ def _standard_input() -> str:
         raise UsageFault(f"Standard input is not UTF-8 at byte {fault.start}.", "Convert it to UTF-8 first.") from None
 
 
-@click.command(context_settings=TEXT_SETTINGS)
+@click.command(cls=TextCommand)
 @click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
 @click.argument("text", nargs=-1, required=True)
 @document_option("Where it goes: a document's path, id, title or file name.")
@@ -76,7 +76,7 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
     from pipelines.night.manual import ManualChange, change_by_hand, file_own_item  # noqa: PLC0415  as above
 
     root, settings, when = opened
-    sentence = redacted_text(root, words(text), "add")
+    sentence = redacted_text(root, " ".join(text), "add")
     if not sentence:
         raise UsageFault("There is nothing to add.", "Give a TEXT.")
     with change_by_hand(root, settings, when, "curate add") as direct:

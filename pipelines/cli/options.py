@@ -14,7 +14,7 @@ import click
 from pipelines.errors import CurateError, UsageFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from click.shell_completion import CompletionItem
@@ -40,8 +40,26 @@ now_option: Final = click.option(
 )
 """`--now ISO-TIME`, passed on as `now: str | None`."""
 
-# A text may begin with a dash ("- [ ] buy milk"), so unknown options are taken as text; `words` checks them.
-TEXT_SETTINGS: Final = {"ignore_unknown_options": True}
+_TEXT: Final = "\0"  # no argument of a command line can hold it
+_SENTENCE: Final = re.compile(r"-(?:(?!-|h?$|\d+$)|(?![a-z-]*=)\S*\s)")
+"""What begins with a dash and is neither `--name` nor `--name=value`, `-h`, `-` or a number."""
+
+
+class TextCommand(click.Command):
+    """A command that takes sentences, which may begin with a dash: "- [ ] buy milk", "-5 degrees in the hall".
+
+    Of such a sentence click would read each letter as an option of its own, and an h as --help.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; a sentence that begins with a dash is text."""
+        rest = super().parse_args(ctx, [f"{_TEXT}{one}" if _SENTENCE.match(one) else one for one in args])
+        for name, value in ctx.params.items():
+            if isinstance(value, tuple):
+                ctx.params[name] = tuple(one.removeprefix(_TEXT) for one in value)
+            elif isinstance(value, str):
+                ctx.params[name] = value.removeprefix(_TEXT)
+        return rest
 
 
 def json_option(text: str = "Print one JSON object.") -> Callable[[Command], Command]:
@@ -153,18 +171,6 @@ def with_memory(command: Command) -> Command:
         return command(opened=open_memory(memory, now), **given)
 
     return memory_option(now_option(opening))
-
-
-def words(text: Sequence[str]) -> str:
-    """Return the words of a text argument as one text.
-
-    Raises:
-        UsageFault: a word looks like an option that the verb does not have.
-    """
-    odd = next((word for word in text if re.fullmatch(r"--[a-z][a-z-]*(=.*)?", word)), None)
-    if odd:
-        raise UsageFault(f"There is no option {odd}.", "Put -- before text that begins with dashes.")
-    return " ".join(text)
 
 
 def named_memory(memory: Path | None) -> Path | None:

@@ -12,7 +12,7 @@ import click
 
 from pipelines.cli.item_lines import safe
 from pipelines.cli.manual_changes import redacted_text
-from pipelines.cli.options import complete_ids, json_option, with_memory
+from pipelines.cli.options import TextCommand, complete_ids, json_option, with_memory
 from pipelines.cli.output import day_shown, say, say_json
 from pipelines.errors import UsageFault
 from pipelines.night.manual import ManualChange, change_by_hand
@@ -66,7 +66,7 @@ class _Given(TypedDict):
     opened: OpenMemory
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @_IDS
 @_JSON
 @with_memory
@@ -79,7 +79,7 @@ def curate_done(**given: Unpack[_Given]) -> None:
     _close("done", _TODOS, "open todo", lambda _: Status.DONE, **given)
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @_IDS
 @click.option("--occurred", is_flag=True, help="The risk came true.")
 @_JSON
@@ -93,7 +93,7 @@ def curate_resolve(*, occurred: bool, **given: Unpack[_Given]) -> None:
     _close("resolve", _RISKS, "open risk", lambda _: how, **given)
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @_IDS
 @_JSON
 @with_memory
@@ -109,7 +109,7 @@ def curate_drop(**given: Unpack[_Given]) -> None:
     _close("drop", _TODOS | _RISKS, "open todo or risk", how, **given)
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @_IDS
 @click.option("--answered", is_flag=True, help="It was a question and has been answered.")
 @_JSON
@@ -124,7 +124,7 @@ def curate_end(*, answered: bool, **given: Unpack[_Given]) -> None:
     _close("end", _BELIEFS, "decision, fact or rule that holds", lambda _: how, **given)
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @_IDS
 @_JSON
 @with_memory
@@ -137,7 +137,7 @@ def curate_retract(**given: Unpack[_Given]) -> None:
     _close("retract", frozenset(ItemType), "live or open item", lambda _: Status.NEVER_HELD, **given)
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @click.argument("item", metavar="ID", shell_complete=complete_ids)
 @click.argument("sentence")
 @click.option("--never-held", is_flag=True, help="The old sentence was wrong from the start.")
@@ -160,7 +160,7 @@ def curate_correct(*, item: str, sentence: str, never_held: bool, as_json: bool,
     _carry_out("correct", sought, change, (item,), opened, as_json=as_json)
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @_IDS
 @_JSON
 @with_memory

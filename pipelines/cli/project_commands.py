@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import confirm, project_named
-from pipelines.cli.options import TEXT_SETTINGS, complete_projects, with_memory, words
+from pipelines.cli.options import TextCommand, complete_projects, with_memory
 from pipelines.cli.output import count, say
 from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
@@ -31,12 +31,12 @@ def curate_project() -> None:
     """Create, rename or close a project. NAME is its title, file name or path."""
 
 
-@curate_project.command(context_settings=TEXT_SETTINGS)
+@curate_project.command(cls=TextCommand)
 @click.argument("name", nargs=-1, required=True)
 @with_memory
 def new(name: tuple[str, ...], opened: OpenMemory) -> None:
     """Create a project: a document with its sections, under Projects/."""
-    title = _title(words(name))
+    title = _title(" ".join(name))
     with change_by_hand(*opened, "curate project new") as held:
         _refuse_taken(held, held.documents, title)
         path = f"Projects/{slug(title)}.md"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.options import day_option, json_option, project_option, with_root
+from pipelines.cli.options import TextCommand, day_option, json_option, project_option, with_root
 from pipelines.cli.output import day_shown, say_json_line, say_marked, warn
 from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json, query_text
 from pipelines.search.filters import SOURCES, Filters, meta_of
@@ -31,7 +31,7 @@ _TYPES, _TRUSTS, _SOURCES = (
 )
 
 
-@click.command("search")
+@click.command("search", cls=TextCommand)
 @click.argument("query", nargs=-1, required=True)
 @click.option(
     "--limit",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.cli.options import memory_option, named_memory, now_option, project_option, with_root, words
+from pipelines.cli.options import TextCommand, memory_option, named_memory, now_option, project_option, with_root
 from pipelines.cli.output import say, say_verbatim
 from pipelines.clock import day_of, moment
 from pipelines.errors import IndexUnusable, UsageFault
@@ -144,7 +144,7 @@ def curate_context(budget: int, project: str, query: str, form: str, root: Path,
     print_context(str(root), form, budget, project, query, day)
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @click.argument("prompt", nargs=-1)
 @click.option("--hook", is_flag=True, help="Answer the UserPromptSubmit hook whose JSON is on standard input.")
 @memory_option
@@ -161,7 +161,7 @@ def curate_recall(*, prompt: tuple[str, ...], hook: bool, memory: Path | None) -
         answer_hook({"hook": "yes", "memory": str(named_memory(memory) or "")})
         return
     root = find_memory(named_memory(memory))
-    if not (asked := words(prompt).strip()):
+    if not (asked := " ".join(prompt).strip()):
         raise UsageFault("There is no prompt.", "Write one after `curate recall`.")
     try:
         say(*(line for _, line in recall(str(root), asked, str(Path.cwd()))))

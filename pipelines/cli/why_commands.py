@@ -14,6 +14,7 @@ import click
 
 from pipelines.cli.item_lines import SHORT, item_line, safe, say_outdated, say_quote, say_steps
 from pipelines.cli.options import (
+    TextCommand,
     complete_ids,
     day_option,
     document_option,
@@ -21,7 +22,6 @@ from pipelines.cli.options import (
     project_option,
     with_memory,
     with_root,
-    words,
 )
 from pipelines.cli.output import (
     answer,
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from pipelines.queries.why import Showing, Why, Witness
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @click.argument("item", metavar="[ID]", required=False, shell_complete=complete_ids)
 @click.option("--shown", is_flag=True, help="List the sessions that were shown ID, or what sessions were shown.")
 @click.option("--session", metavar="ID", help="With --shown: only this session; the start of its id is enough.")
@@ -162,7 +162,7 @@ def _tell_witness(witness: Witness) -> None:
         say_quote(witness.text, "      ")
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @click.argument("item", metavar="ID", shell_complete=complete_ids)
 @json_option()
 @with_root
@@ -199,7 +199,7 @@ def _who(commit: Commit) -> str:
     return f"a person ({commit.author})" if commit.is_person else f"run {commit.run}"
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @click.argument("item", metavar="ID", shell_complete=complete_ids)
 @json_option()
 @with_root
@@ -220,7 +220,7 @@ def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
     say_steps(steps)
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @click.argument("topic", nargs=-1, required=True)
 @day_option("--as-of", "What held on this day, even if it was superseded since.", last=True)
 @day_option("--known-on", "What the memory held at the end of this day, from git.", last=True)
@@ -233,7 +233,7 @@ def curate_audit(*, topic: tuple[str, ...], as_of: str | None, known_on: str | N
     """
     from pipelines.queries.audit import audit  # noqa: PLC0415  an audit rests on the night's rules, too
 
-    asked = words(topic)
+    asked = " ".join(topic)
     if not asked.strip():
         raise UsageFault("The topic is empty.", "Name a document, or give some words.")
     result = audit(root, Git(root), asked, as_of or "", known_on or "")
@@ -277,7 +277,7 @@ def _weak_line(found: tuple[Holding, str]) -> str:
     return f"{item_line(found[0].item)}: {found[1]}"
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @document_option("Only links of the items in one document: its path, id, title or file name.")
 @json_option("Print one JSON object with the items as nodes, and the links.")
 @with_root
@@ -309,7 +309,7 @@ def _named(beliefs: Beliefs, ident: str) -> str:
     return item_line(beliefs.by_id[ident].item) if ident in beliefs.by_id else f"{ident[:SHORT]} (no longer exists)"
 
 
-@click.command()
+@click.command(cls=TextCommand)
 @click.argument("when", metavar="[WHEN]", nargs=-1)
 @project_option("Only what is about this project or area.")
 @json_option("Print a JSON array with an object for each day.")
@@ -324,7 +324,7 @@ def curate_recap(*, when: tuple[str, ...], project: str, as_json: bool, opened: 
     from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
 
     root, settings, moment = opened
-    since, until = span_of(words(when), day_of(moment, settings))
+    since, until = span_of(" ".join(when), day_of(moment, settings))
     found = recap(read_documents(root), since, until, project)
     if as_json:
         say_json([one.to_json() for one in found])

@@ -19,16 +19,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_BULLETS: Final = ("- ", "* ", "+ ", "• ")
+
+
 def log_line(clock: str, text: str, project: str) -> str:
     """Return the line that `curate log` writes.
 
     Args:
         clock: `HH:MM`.
-        text: what happened; folded to one line.
+        text: what happened; folded to one line, without a bullet of its own.
         project: a project's name, or empty.
     """
     marker = f"[project: {fold(project.replace('[', '(').replace(']', ')'))}] " if project.strip() else ""
-    return f"- {clock} {marker}{fold(text)}"
+    sentence = fold(text)
+    if sentence[:2] in _BULLETS:
+        sentence = sentence[2:].lstrip()
+    return f"- {clock} {marker}{sentence}"
 
 
 def append_line(root: Path, day: str, line: str) -> str:

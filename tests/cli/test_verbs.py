@@ -87,8 +87,22 @@ def test_log_appends_a_line_with_time_and_project(memory: Memory) -> None:
     memory.curate("log", "- Decision: x", "--project", "Al[pha]", "--now", "2026-03-18T09:06")
     assert (
         memory.read("Logs/2026-03-18.md")
-        == "# 2026-03-18\n\n- 09:05 had an idea\n- 09:06 [project: Al(pha)] - Decision: x\n"
+        == "# 2026-03-18\n\n- 09:05 had an idea\n- 09:06 [project: Al(pha)] Decision: x\n"
     )
+
+
+def test_text_may_begin_with_a_dash_whatever_letters_it_has(memory: Memory) -> None:
+    now = ("--now", "2026-03-18T09:05")
+    memory.curate("log", "- Fact: The gateway has port 80", *now)
+    memory.curate("log", "-5 degrees in the hall", *now)
+    memory.curate("log", "* [ ] heat it", "--project", "House", *now)
+    assert memory.read("Logs/2026-03-18.md").splitlines()[2:] == [
+        "- 09:05 Fact: The gateway has port 80",
+        "- 09:05 -5 degrees in the hall",
+        "- 09:05 [project: House] [ ] heat it",
+    ]
+    memory.curate("add", "Todo", "- call her", *now)
+    assert "call her" in memory.curate("search", "- call her")
 
 
 def test_log_reads_standard_input(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

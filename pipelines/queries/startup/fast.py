@@ -284,9 +284,9 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
         memory: the memory that was named, or empty.
     """
     said = f"{text}\n{project}"
-    # Printable, and no blank beside another: what `fold` would leave as it is, but for the ends.
+    # Printable, and no blank beside another: what `fold` would leave as it is, but for the ends. No bullet.
     is_plain = text.isprintable() and project.isprintable() and not any(sign in said for sign in ("  ", "<", "[", "]"))
-    if not is_plain or not text.strip():
+    if not is_plain or not text.strip() or text.lstrip()[0] in "*+•":
         return None
     root, now = find_root(memory), time.time()
     if not root:

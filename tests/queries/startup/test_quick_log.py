@@ -100,7 +100,7 @@ def test_what_goes_wrong_is_said_by_the_verb_proper(memory: Memory, tmp_path: Pa
     here = ["--memory", str(memory.root)]
     assert "There is no memory at" in log("x").stderr
     assert "There is nothing to log" in log(" ", *here).stderr
-    assert "There is no option --projct" in log("x", "--projct", "y", *here).stderr
+    assert "No such option '--projct'. Did you mean '--project'?" in log("x", "--projct", "y", *here).stderr
     day = OpenMemory(memory.root).today()
     (tmp_path / "real.md").write_text("mine\n")
     (memory.root / f"Logs/{day}.md").symlink_to(tmp_path / "real.md")
