@@ -116,7 +116,7 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
 def curate_pin(ident: str, opened: OpenMemory) -> None:
     """Pin an item: it does not fade, comes first, and leaves MEMORY.md only after every unpinned item has left.
 
-    ID is an item's id, or the start of one.
+    ID is the start of an item's id, or a few words of it.
     """
     _set_pin(ident, opened, pinned=True)
 
@@ -125,7 +125,10 @@ def curate_pin(ident: str, opened: OpenMemory) -> None:
 @_ID
 @with_memory
 def curate_unpin(ident: str, opened: OpenMemory) -> None:
-    """Remove an item's pin, so that it fades like any other. ID is an item's id, or the start of one."""
+    """Remove an item's pin, so that it fades like any other.
+
+    ID is the start of an item's id, or a few words of it.
+    """
     _set_pin(ident, opened, pinned=False)
 
 
@@ -135,7 +138,7 @@ def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
         ("pin", "is pinned", "is pinned already") if pinned else ("unpin", "is no longer pinned", "is not pinned")
     )
     with change_by_hand(*opened, f"curate {verb}") as held:
-        ident = item_named(held.documents, prefix)
+        ident = item_named(held.documents, prefix, held.snapshot.shown)
         path, placed = placed_item(held.documents, ident)
         if pinned and not placed.item.active:
             raise UsageFault(f"{ident} is {placed.item.status}.", "Only live and open items can be pinned.")
@@ -155,7 +158,7 @@ def curate_move(ident: str, document: str, opened: OpenMemory) -> None:
     """Move an item to DOCUMENT, given by path, id, title or file name. The item keeps its id and its links."""
     with change_by_hand(*opened, "curate move") as held:
         shown, documents = held.snapshot.shown, held.documents
-        name, queue = item_named(documents, ident), shown(REVIEW)
+        name, queue = item_named(documents, ident, shown), shown(REVIEW)
         advice = f"Name one by its path; archives and {queue} accept no items."
         target = open_document(held, document, {Kind.ARCHIVE, Kind.REVIEW, Kind.EPISODE}, advice)
         path, _ = placed_item(documents, name)
@@ -185,7 +188,7 @@ def curate_forget(*, ident: str, yes: bool, from_history: bool, opened: OpenMemo
         return
     root, *_ = opened
     documents = read_documents(root)
-    name = item_named(documents, ident)
+    name = item_named(documents, ident, layout_of(root).real)
     path, placed = placed_item(documents, name)
     if not yes:
         say(f"{name} in {layout_of(root).real(path)}: {placed.item.type}: {placed.item.text}")

@@ -10,6 +10,7 @@ import click
 
 from pipelines.cli.output import on_terminal, warn
 from pipelines.errors import BadFile, UsageFault
+from pipelines.night.name_items import looks_like_id, named_items
 from pipelines.store.document import numbered
 from pipelines.store.item import fold
 from pipelines.store.layout import LOGS, NOTES, Kind
@@ -28,13 +29,21 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 
-def item_named(documents: Mapping[str, Document], prefix: str) -> str:
-    """Return the id of the one item whose id begins with `prefix`.
+def item_named(documents: Mapping[str, Document], name: str, shown: Callable[[str], str] = str) -> str:
+    """Return the id of the one item that a person named, by the start of its id or by a few words.
+
+    Args:
+        documents: every document by path.
+        name: what was typed.
+        shown: turns a path into the file name that people know.
 
     Raises:
-        UnknownItem: there is none, or more than one.
+        UnknownItem: no id begins so, or more than one.
+        UsageFault: words match no item, or more than one; the message offers the nearest.
     """
-    return named_item(prefix, [placed.item.id for _, placed in numbered(documents.values())])
+    if looks_like_id(name):
+        return named_item(name, [placed.item.id for _, placed in numbered(documents.values())])
+    return named_items(documents, [name], (lambda _: True, "item"), shown)[0]
 
 
 def open_document(held: Held, name: str, closed: Collection[Kind], advice: str) -> str:

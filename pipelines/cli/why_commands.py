@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.item_lines import SHORT, item_line, safe, say_outdated, say_quote, say_steps
+from pipelines.cli.manual_changes import item_named
 from pipelines.cli.options import (
     TextCommand,
     complete_ids,
@@ -36,6 +37,7 @@ from pipelines.cli.output import (
 )
 from pipelines.clock import day_of, span_of
 from pipelines.errors import UsageFault
+from pipelines.night.name_items import looks_like_id
 from pipelines.queries.history import history_of
 from pipelines.queries.item_graph import Beliefs, beliefs_of
 from pipelines.queries.why import impact, showings, trust_label, why
@@ -55,13 +57,13 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=TextCommand)
-@click.argument("item", metavar="[ID]", required=False, shell_complete=complete_ids)
+@click.argument("item", metavar="[ID]", nargs=-1, shell_complete=complete_ids)
 @click.option("--shown", is_flag=True, help="List the sessions that were shown ID, or what sessions were shown.")
 @click.option("--session", metavar="ID", help="With --shown: only this session; the start of its id is enough.")
 @json_option()
 @with_root
-def curate_why(*, item: str | None, shown: bool, session: str | None, as_json: bool, root: Path) -> None:
-    """Show why the item ID is believed; the start of an id is enough.
+def curate_why(*, item: tuple[str, ...], shown: bool, session: str | None, as_json: bool, root: Path) -> None:
+    """Show why the item ID is believed. ID is the start of an item's id, or a few words of it.
 
     This shows the words of the log that it rests on, what was said in the session behind them, the run, model and
     prompt version that extracted it, the commit that added it, and the items it rests on.
@@ -69,11 +71,17 @@ def curate_why(*, item: str | None, shown: bool, session: str | None, as_json: b
     With --shown: when sessions were shown the item, in the context they started with or by `curate recall`.
     """
     if shown:
-        _tell_shown(root, item or "", session or "", as_json=as_json)
+        _tell_shown(root, _id(root, item) if item else "", session or "", as_json=as_json)
         return
-    if item is None or session is not None:
+    if not item or session is not None:
         raise UsageFault("--session goes with --shown." if item else "Which item?", "See `curate why --help`.")
-    answer(why(root, Git(root), item), _tell_why, as_json=as_json)
+    answer(why(root, Git(root), _id(root, item)), _tell_why, as_json=as_json)
+
+
+def _id(root: Path, words: tuple[str, ...]) -> str:
+    """Return the id that a person typed, or its beginning, which may be of an item that is gone; else look words up."""
+    name = " ".join(words)
+    return name if looks_like_id(name) else item_named(read_documents(root), name, layout_of(root).real)
 
 
 def _tell_shown(root: Path, item: str, session: str, *, as_json: bool) -> None:
@@ -163,15 +171,16 @@ def _tell_witness(witness: Witness) -> None:
 
 
 @click.command(cls=TextCommand)
-@click.argument("item", metavar="ID", shell_complete=complete_ids)
+@click.argument("item", metavar="ID", nargs=-1, required=True, shell_complete=complete_ids)
 @json_option()
 @with_root
-def curate_history(*, item: str, as_json: bool, root: Path) -> None:
+def curate_history(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
     """Show every wording and status of the item ID, oldest first: when, in which commit, and who changed it.
 
-    The start of an id is enough. This follows items that were moved, and finds items that were deleted.
+    ID is the start of an item's id, or a few words of it. This follows items that were moved, and finds items that were
+    deleted by their ids.
     """
-    answer(history_of(root, Git(root), item), _tell_history, as_json=as_json)
+    answer(history_of(root, Git(root), _id(root, item)), _tell_history, as_json=as_json)
 
 
 def _tell_history(result: History) -> None:
@@ -200,16 +209,16 @@ def _who(commit: Commit) -> str:
 
 
 @click.command(cls=TextCommand)
-@click.argument("item", metavar="ID", shell_complete=complete_ids)
+@click.argument("item", metavar="ID", nargs=-1, required=True, shell_complete=complete_ids)
 @json_option()
 @with_root
-def curate_impact(*, item: str, as_json: bool, root: Path) -> None:
-    """Show what would be in doubt without the item ID; the start of an id is enough.
+def curate_impact(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
+    """Show what would be in doubt without the item ID: the start of an item's id, or a few words of it.
 
     That is everything that rests on it, directly or through other items, and what it replaced. `!` marks an item that
     is believed but rests on one that no longer holds.
     """
-    holding, steps = impact(root, item)
+    holding, steps = impact(root, _id(root, item))
     if as_json:
         count = len({step.id for step in steps} - {holding.item.id})
         say_json(holding.to_json() | {"count": count, "impact": [step.to_json() for step in steps]})

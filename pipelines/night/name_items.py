@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 _OFFERED: Final = 5
 _LONGEST: Final = 100
-_ID: Final = re.compile(r"k[0-9a-f]{4,64}")
-_BEGINNING: Final = re.compile(r"k[0-9a-f]+")
 
 
 def named_items(
@@ -57,8 +55,7 @@ def named_items(
 
     def is_id(text: str) -> bool:
         low = text.strip().casefold()
-        begins = _BEGINNING.fullmatch(low) and any(ident.startswith(low) for ident in groups[1])
-        return bool(_ID.fullmatch(low) or begins)
+        return looks_like_id(low, 4) or (looks_like_id(low, 1) and any(ident.startswith(low) for ident in groups[1]))
 
     each = all(is_id(one) or " " in one.strip() for one in arguments)
     names = arguments if each else [" ".join(arguments)]
@@ -66,8 +63,15 @@ def named_items(
     return list(dict.fromkeys(found))
 
 
+def looks_like_id(text: str, digits: int = 0) -> bool:
+    """Whether a text could be an id or the start of one, with at least so many hex digits."""
+    return bool(re.fullmatch(rf"\s*k[0-9a-f]{{{digits},64}}\s*", text, re.IGNORECASE))
+
+
 def _meant(words: str, fitting: Sequence[Held], what: str, shown: Callable[[str], str]) -> str:
     """Return the id of the one item that words match: the same words first, then all but days, then a subset.
+
+    An item that is over is meant only where none that is live or open matches as well.
 
     Raises:
         UsageFault: none or more than one matches.
@@ -79,6 +83,7 @@ def _meant(words: str, fitting: Sequence[Held], what: str, shown: Callable[[str]
     ]
     most = max((rank for rank, *_ in ranked), default=0)
     meant = [(path, item) for rank, path, item in ranked if rank == most and most]
+    meant = [pair for pair in meant if pair[1].active] or meant
     if len(meant) == 1:
         return meant[0][1].id
     many = len(meant) > 1
