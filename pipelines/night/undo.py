@@ -138,7 +138,7 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
 
 def _sides(git: Git, run: RunCommit) -> RunSides:
     before, after = changed_documents(git, run)
-    return RunSides(before, after, whole=True) if run.by_hand else RunSides.of(before, after)
+    return RunSides(before, after, whole=True) if run.by_hand or run.undoes else RunSides.of(before, after)
 
 
 def carry_out_undo(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
@@ -170,7 +170,7 @@ def carry_out_undo(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
 
 
 def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
-    """Return the named run, or the newest one that changed an item and was not undone, and its documents."""
+    """Return the named run, or the newest one that changed an item or asked about one and was not undone."""
     runs = run_commits(git)
     gone = undone_by(runs)
     if prefix:
@@ -183,7 +183,7 @@ def _run(git: Git, prefix: str) -> tuple[RunCommit, RunSides]:
     for run in runs:
         if not run.undoes and run.run not in gone:
             sides = _sides(git, run)
-            if sides.changes() or (run.by_hand and (sides.before or sides.after)):
+            if sides.changes() or sides.asked() or (run.by_hand and (sides.before or sides.after)):
                 return run, sides
     raise NotUndoable(
         "There is no run to undo: no run that still applies has changed an item.", "`curate runs` lists them."

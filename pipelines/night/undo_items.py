@@ -15,6 +15,7 @@ from pipelines.store.generated import without_pointers, without_sentences
 from pipelines.store.item import STRUCK, Status, Trust
 from pipelines.store.layout import FOLDERS, REVIEW, Kind
 from pipelines.store.markdown import line_end
+from pipelines.store.review_queue import read_queue, without_answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,12 +55,17 @@ class RunSides:
         """
         return [one for one in item_changes(self.before, self.after) if self.whole or not _is_persons(one)]
 
+    def asked(self) -> frozenset[str]:
+        """Return the ids of the entries of Review.md that the run added."""
+        before, after = (read_queue(side.get(REVIEW)) for side in (self.before, self.after))
+        return frozenset(one.id for one in after) - {one.id for one in before}
+
 
 def _is_persons(change: ItemChange) -> bool:
     """Whether a person made a change: a run never rewords or strikes, and closes or reopens only on a log line."""
     before, after = change.before, change.after
     if REVIEW in {side.path for side in (before, after) if side}:
-        return True
+        return before is not None  # a run asks a question; all else follows from an answer
     if after is None:
         return False
     new = after.item
@@ -102,7 +108,7 @@ def undo(
         else:
             work.revert(change)
     work.keep_what_others_rest_on(changes)
-    work.documents = _rewritten(work, twice, whole=not only)
+    work.documents = _without_questions(work, _rewritten(work, twice, whole=not only), whole=not only)
     work.exact = frozenset(
         path for path, before in sides.before.items() if (one := work.documents.get(path)) and one.text == before.text
     )
@@ -171,6 +177,10 @@ class Undone:
         if after is None and before is not None:
             if now is not None:
                 self.kept[ident] = "is back already"
+            elif before.path == REVIEW and self.now.get(REVIEW) != self.sides.after.get(REVIEW):
+                self.kept[ident] = (
+                    f"was a question, and {self.shown(REVIEW)} has changed since, so it is not asked again"
+                )
             elif self._takes(before.path):
                 self.wanted[ident] = before
             else:
@@ -246,6 +256,14 @@ def _rewritten(work: Undone, twice: frozenset[str], *, whole: bool) -> dict[str,
     return documents
 
 
+def _without_questions(work: Undone, documents: dict[str, Document], *, whole: bool) -> dict[str, Document]:
+    """Return the documents without the questions of the run that are about nothing any more."""
+    asked, had = work.sides.asked(), {one.id for one in read_queue(work.now.get(REVIEW)) if one.items}
+    document = documents.get(REVIEW)
+    left = [(one, ()) for one in read_queue(document) if one.id in asked and not one.items and (whole or one.id in had)]
+    return {**documents, REVIEW: without_answered(document, left)} if document and left else documents
+
+
 def _base(
     path: str, sides: RunSides, now: Mapping[str, Document], twice: frozenset[str], *, whole: bool
 ) -> Document | None:
@@ -281,10 +299,12 @@ def _with_rows(document: Document, rows: Mapping[str, ItemPlace], twice: frozens
 
 
 def _own_words(document: Document) -> list[object]:
-    """Return the lines and fields that no run writes: no items, generated lines, their sections, or quality fields."""
+    """Return what no run writes: no items, questions, generated lines, their sections, or quality fields."""
     document = without_sentences(without_pointers(document), lambda *_: True)
     rows = {number for placed in document.items for number in range(placed.line, placed.end)}
     is_made = document.kind is Kind.EPISODE  # runs write all of its headings
+    if document.path == REVIEW:
+        rows |= {number for entry in read_queue(document) for number in range(entry.first, entry.end)}
     rows |= {one.line for one in document.headings if is_made or (one.level > 1 and one.title in ORDER)}
     body = [
         line.strip()

@@ -62,6 +62,20 @@ def test_undo_takes_the_newest_run_back_and_says_which_it_was(memory: Memory) ->
     assert "nothing is broken" in memory.curate("check")
 
 
+def test_a_run_that_only_asked_a_question_is_undone_with_it_and_comes_back(memory: Memory) -> None:
+    two_nights(memory)
+    before = memory.read("Review.md")
+    memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Fact: the port is 9090\n")
+    memory.curate("run", "--now", "2026-03-13T02:00")
+    asked = memory.read("Review.md")
+    assert "the port is 9090" in asked
+    assert "1 item removed" in memory.curate("undo", "--now", "2026-03-13T09:00")
+    assert memory.read("Review.md") == before
+    undo = memory.curate("runs").split()[0]
+    assert "1 item brought back" in memory.curate("undo", undo, "--now", "2026-03-13T09:01")
+    assert memory.read("Review.md") == asked
+
+
 def test_undone_items_are_not_proposed_again_and_what_was_read_stays_read(memory: Memory) -> None:
     two_nights(memory)
     memory.curate("undo", "--now", "2026-03-12T09:00")

@@ -13,6 +13,7 @@ from pipelines.night.file_items import new_document
 from pipelines.night.undo_items import RunSides, undo
 from pipelines.store.document import Block, Document, block_of, edited
 from pipelines.store.item import Item, ItemType, Status, Trust, render_item
+from pipelines.store.review_queue import with_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -236,12 +237,17 @@ def test_an_item_that_stands_twice_is_left_alone() -> None:
     assert undone.kept == {item(1).id: "is in two places, so it stays in both"}
 
 
-def test_what_review_asks_a_person_is_no_doing_of_the_run() -> None:
-    waits = replace(item(1), status=Status.WAITING, extra=(("home", ALPHA), ("was", "live")))
-    before = {"Review.md": Document("Review.md", "# Review\n"), **of(document(ALPHA))}
-    after = {**before, "Review.md": edited(before["Review.md"], add=[Block(waits)]), **of(document(ALPHA, item(2)))}
+def test_a_question_goes_with_the_run_that_asked_it_and_an_answer_stays() -> None:
+    empty, waits = (
+        Document("Review.md", "# Review\n"),
+        replace(item(1), status=Status.WAITING, extra=(("home", ALPHA),)),
+    )
+    asked = with_entry({"Review.md": empty}, "contradict", "2026-03-18", "A or B", "why", ["drop: B goes"], [waits])
+    before, after = {"Review.md": empty, **of(document(ALPHA))}, {**asked, **of(document(ALPHA, item(2)))}
     undone = back(before, after)
-    assert set(held(undone.documents)) == {item(1).id}
+    assert held(undone.documents) == {}
+    assert undone.documents["Review.md"].text.strip() == "# Review"
+    assert set(held(back(after, before).documents)) == {item(2).id}  # the run carried an answer out: a person's doing
 
 
 # ------------------------------------------------------------ any run, any edits
