@@ -161,6 +161,8 @@ def _what_changed(run: Run) -> str:
     parts += [f"{moved} moved"] if moved else []
     other = run.changed - confirmed - moved
     parts += [f"{other} changed"] if other > 0 else []
+    asked = run.number("people", "asked")
+    parts += [f"{asked} asked"] if asked else []
     return ", ".join(parts) or "nothing"
 
 

@@ -182,6 +182,8 @@ class RunReport:
         }
         parts = [f"{self.added} {'item' if self.added == 1 else 'items'} added"] if self.added else []
         parts += [f"{count} {what}" for what, count in counts.items() if count]
+        if asked := self.people["asked"]:
+            parts.append(f"{asked} {'question' if asked == 1 else 'questions'} for you")
         return f"Curated up to {self.day}: {', '.join(parts) or 'no new items'}"
 
 
