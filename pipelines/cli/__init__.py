@@ -42,57 +42,70 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-VERBS: Final = {
-    "init": "Create a memory, or add what one lacks.",
-    "log": "Append a line to today's log.",
-    "capture": "Copy an agent's sessions into the logs.",
-    "add": "Add an item yourself.",
-    "done": "Mark todos as done.",
-    "resolve": "Close risks: they are over, or came true.",
-    "drop": "Drop todos and risks.",
-    "end": "End decisions, facts or rules that no longer hold.",
-    "correct": "Replace an item with the right sentence.",
-    "retract": "Mark items as mistakes that never held.",
-    "reopen": "Open or restore items that were closed.",
-    "review": "Decide what waits for you, item by item.",
-    "edit": "Edit a document; it is checked before it is saved.",
-    "pin": "Pin an item: it does not fade and stays in MEMORY.md.",
-    "unpin": "Remove an item's pin.",
-    "move": "Move an item to another document.",
-    "forget": "Erase an item everywhere but in git's history.",
-    "project": "Create, rename or close a project.",
-    "import": "Import items, or chats of ChatGPT or claude.ai.",
-    "run": "Curate: read the logs, keep what matters, commit.",
-    "night": "Curate a memory on a remote: fetch, run, push.",
-    "sync": "Push logs and edits, fetch nights from elsewhere.",
-    "schedule": "Run every night in the foreground (daemon).",
-    "view": "Open the memory in your browser.",
-    "search": "Search the memory.",
-    "recap": "Show what happened on some days.",
-    "items": "List items of any status.",
-    "why": "Show what an item rests on and where it came from.",
-    "history": "Show every wording and status that an item had.",
-    "audit": "Show everything the agent believes about a topic.",
-    "impact": "Show what depends on an item.",
-    "graph": "Show the links between items.",
-    "export": "Export the items, or the whole memory.",
-    "runs": "List the runs, or show one.",
-    "replay": "Repeat a run offline from its saved replies.",
-    "undo": "Undo a run, or its change to one item.",
-    "install": "Connect an agent, or schedule nightly runs.",
-    "uninstall": "Undo what `curate install` did.",
-    "mcp": "Serve the memory to an agent as tools (MCP).",
-    "context": "Print what a new session starts with.",
-    "recall": "Print the few beliefs that bear on a prompt.",
-    "status": "Show the state of the memory.",
-    "doctor": "Check the set-up and show what to do next.",
-    "check": "Check the memory for lost items, damage or secrets.",
-    "secrets": "List known secrets by tag, or allow one.",
-    "index": "Update the search index.",
-    "models": "Show or choose the models that read and embed.",
-    "completion": "Print the script for Tab completion in your shell.",
-    "eval": "Measure search and extraction on your own data.",
+_SECTIONS: Final = {
+    "Set up": {
+        "init": "Create a memory, or add what one lacks.",
+        "install": "Connect an agent, or schedule nightly runs.",
+        "uninstall": "Undo what `curate install` did.",
+        "models": "Show or choose the models that read and embed.",
+        "doctor": "Check the set-up and show what to do next.",
+        "completion": "Print the script for Tab completion in your shell.",
+    },
+    "Every day": {
+        "log": "Append a line to today's log.",
+        "run": "Curate: read the logs, keep what matters, commit.",
+        "view": "Open the memory in your browser.",
+        "review": "Decide what waits for you, item by item.",
+        "status": "Show the state of the memory.",
+        "search": "Search the memory.",
+        "recap": "Show what happened on some days.",
+    },
+    "Look": {
+        "items": "List items of any status.",
+        "why": "Show what an item rests on and where it came from.",
+        "history": "Show every wording and status that an item had.",
+        "audit": "Show everything the agent believes about a topic.",
+        "impact": "Show what depends on an item.",
+        "graph": "Show the links between items.",
+        "runs": "List the runs, or show one.",
+    },
+    "Change what is believed": {
+        "add": "Add an item yourself.",
+        "done": "Mark todos as done.",
+        "drop": "Drop todos and risks.",
+        "resolve": "Close risks: they are over, or came true.",
+        "end": "End decisions, facts or rules that no longer hold.",
+        "correct": "Replace an item with the right sentence.",
+        "retract": "Mark items as mistakes that never held.",
+        "reopen": "Open or restore items that were closed.",
+        "edit": "Edit a document; it is checked before it is saved.",
+        "pin": "Pin an item: it does not fade and stays in MEMORY.md.",
+        "unpin": "Remove an item's pin.",
+        "move": "Move an item to another document.",
+        "forget": "Erase an item everywhere but in git's history.",
+        "project": "Create, rename or close a project.",
+        "undo": "Undo a run, or its change to one item.",
+    },
+    "Called by agents and timers": {
+        "context": "Print what a new session starts with.",
+        "recall": "Print the few beliefs that bear on a prompt.",
+        "mcp": "Serve the memory to an agent as tools (MCP).",
+        "capture": "Copy an agent's sessions into the logs.",
+        "schedule": "Run every night in the foreground (daemon).",
+        "sync": "Push logs and edits, fetch nights from elsewhere.",
+        "night": "Curate a memory on a remote: fetch, run, push.",
+    },
+    "Look after the memory": {
+        "check": "Check the memory for lost items, damage or secrets.",
+        "secrets": "List known secrets by tag, or allow one.",
+        "index": "Update the search index.",
+        "export": "Export the items, or the whole memory.",
+        "import": "Import items, or chats of ChatGPT or claude.ai.",
+        "replay": "Repeat a run offline from its saved replies.",
+        "eval": "Measure search and extraction on your own data.",
+    },
 }
+VERBS: Final = {verb: text for section in _SECTIONS.values() for verb, text in section.items()}
 _GROUPS: Final = {
     "log_commands": ("log", "add"),
     "outcome_commands": ("done", "resolve", "drop", "end", "correct", "retract", "reopen"),
@@ -146,9 +159,11 @@ class Verbs(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the verbs with their one-line help."""
-        with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+        """Write the verbs with their one-line help, section by section."""
+        width = max(map(len, VERBS))
+        for title, verbs in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(verb.ljust(width), text) for verb, text in verbs.items()])
 
 
 @click.group(

@@ -16,7 +16,7 @@ from pipelines.cli.options import TextCommand, complete_ids, json_option, with_m
 from pipelines.cli.output import day_shown, say, say_json
 from pipelines.errors import UsageFault
 from pipelines.night.manual import ManualChange, change_by_hand
-from pipelines.night.name_items import named_items
+from pipelines.night.name_items import looks_like_id, named_items
 from pipelines.night.outcome_changes import Authority, check_ending, close_items, correct_item, reopen_items
 from pipelines.queries.item_graph import item_json
 from pipelines.review.outcomes import REOPENABLE
@@ -138,18 +138,20 @@ def curate_retract(**given: Unpack[_Given]) -> None:
 
 
 @click.command(cls=TextCommand)
-@click.argument("item", metavar="ID", shell_complete=complete_ids)
-@click.argument("sentence")
+@click.argument("words", metavar="ID SENTENCE", nargs=-1, required=True, shell_complete=complete_ids)
 @click.option("--never-held", is_flag=True, help="The old sentence was wrong from the start.")
 @json_option("Print a JSON array with the old item; superseded_by is the id of the new one.")
 @with_memory
-def curate_correct(*, item: str, sentence: str, never_held: bool, as_json: bool, opened: OpenMemory) -> None:
+def curate_correct(*, words: tuple[str, ...], never_held: bool, as_json: bool, opened: OpenMemory) -> None:
     """Replace an item with a new SENTENCE of yours; the old one is kept as history.
 
-    ID is the start of an item's id, or a few words in quotation marks. The old sentence held until today. With
-    --never-held it was a mistake, and the new one counts from the day on which the old one began.
+    ID is the start of an item's id, or a few words of it; after words, SENTENCE needs quotation marks. The old sentence
+    held until today. With --never-held it was a mistake, and the new one counts from the day when the old one began.
     """
-    text = redacted_text(opened[0], sentence, "correct")
+    at = 1 if looks_like_id(words[0]) else len(words) - 1
+    item, text = " ".join(words[:at]), redacted_text(opened[0], " ".join(words[at:]), "correct")
+    if not item:
+        raise UsageFault("Which item does the sentence replace?", 'Write `curate correct ID "SENTENCE"`.')
     if not text:
         raise UsageFault("There is no new sentence.", "Give one, or use `curate end` or `curate retract`.")
     sought = (_open(frozenset(ItemType)), "live or open item")

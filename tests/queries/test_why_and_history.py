@@ -202,7 +202,7 @@ def test_what_people_put_into_commits_and_attributes_blinds_no_history(memory: M
 def test_a_few_words_name_an_item_and_what_holds_comes_first(memory: Memory) -> None:
     memory.curate("log", "Fact: The gateway has port 80", "--now", "2026-03-18T09:00")
     memory.curate("run", "--now", "2026-03-19T02:00")
-    memory.curate("correct", "gateway port", "The gateway has port 90", "--now", "2026-03-19T09:00")
+    memory.curate("correct", "gateway", "port", "The gateway has port 90", "--now", "2026-03-19T09:00")
     for verb in ("why", "history", "impact"):
         assert "The gateway has port 90" in memory.curate(verb, "gateway", "port")
     assert "is pinned" in memory.curate("pin", "gateway port")
