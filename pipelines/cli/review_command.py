@@ -122,7 +122,8 @@ def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, 
 def _lines(question: Question, quotes: Quotes) -> Iterator[str]:
     """Yield what a person needs to decide: the reason, the items with their quotes, and the choices."""
     entry = question.entry
-    yield from (f"  {clean(line)}" for line in entry.why)
+    # Both items follow with their quotes; only Review.md has to say them in words.
+    yield from (f"  {clean(line)}" for line in (entry.why[:1] if question.against else entry.why) if line)
     for item in question.items[:_SHOWN]:
         yield from _item("  ", item, quotes)
     if len(question.items) > _SHOWN:

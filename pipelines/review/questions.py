@@ -95,7 +95,7 @@ def asked(
             held = f"“{as_queue_text(rival.text)}”{grounds(rival, sources)}"
             old = f"The existing item is {rival.id} of {rival.since or 'no day'}: {held}."
             new = f"The log says on {one.item.since}: “{as_queue_text(one.item.text)}”{ground}."
-            why += f" {old} {new} Until you tick a box, the existing item stays."
+            why += f"\n\n{old} {new} Until you tick a box, the existing item stays."
         title = f"{kind}: {as_queue_text(one.item.text, _TITLE)}"
         documents = with_entry(documents, kind, today, title, why, choices, [one.waiting])
     return documents

@@ -122,13 +122,13 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order o
         kind: what the entry asks about; decides how its answer is applied.
         day: the memory's day.
         title: its heading.
-        why: what happened and why it is asked, in a sentence or two.
+        why: what happened and why it is asked: the reason first, then, in a paragraph of its own, what it is about.
         choices: the choices, as `word: what it does`.
         items: the waiting items, made by `waiting`.
     """
     document = documents.get(REVIEW) or Document(REVIEW, "# Review\n")
     end = line_end(document.lines)
-    rows = [f"## {title} <!-- review {kind} {day} -->", "", why, ""]
+    rows = [f"## {title} <!-- review {kind} {day} -->", "", *why.splitlines(), ""]
     rows += [*(f"- [ ] {choice}" for choice in choices), "", *map(render_item, items)]
     text = document.text if not document.text or document.text.endswith("\n") else document.text + end
     gap = end if text.strip() and not text.endswith(f"{end}{end}") else ""
