@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS fleet_spending (
 
 CREATE TABLE IF NOT EXISTS fleet_buckets (
     name text PRIMARY KEY,                   -- provider and a hash of the key
-    blocked_until timestamptz NOT NULL DEFAULT '-infinity'
+    blocked_until timestamptz NOT NULL DEFAULT 'epoch'
 );
 
 CREATE TABLE IF NOT EXISTS fleet_calls (
