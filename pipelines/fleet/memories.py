@@ -86,7 +86,7 @@ async def add(pool: Pool, remotes: Sequence[str], tenant: str, timezone: str, ho
         raise UsageFault(f"“{hours}” are not hours.", "Write them like 22-6.")
     try:
         ZoneInfo(timezone)
-    except (ValueError, OSError):
+    except (ValueError, KeyError, OSError):
         raise UsageFault(f"There is no time zone “{timezone}”.", "Write it like Europe/Berlin.") from None
     rows = [(checked_address(remote), tenant, timezone, hours) for remote in dict.fromkeys(remotes)]
     async with pool.connection() as connection, connection.cursor() as cursor:

@@ -26,7 +26,11 @@ def postgres() -> Iterator[tuple[Path, str]]:
     above = Path(tempfile.mkdtemp(prefix="fleet-"))
     above.chmod(0o755)
     try:
-        yield above / "pg", start_postgres(above / "pg")
+        dsn = start_postgres(above / "pg")
+        with psycopg.connect(dsn, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")  # what a test writes need outlive no power cut
+            connection.execute("SELECT pg_reload_conf()")
+        yield above / "pg", dsn
     finally:
         stop_postgres(above / "pg", how="immediate")
         shutil.rmtree(above)

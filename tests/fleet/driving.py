@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -9,14 +10,16 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
+import pytest
 from psycopg.rows import dict_row
 
+from pipelines.cli import run_cli
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
@@ -101,11 +104,13 @@ class Fleet:
         return {**os.environ, "CURATE_FLEET": str(self.folder / "fleet.toml"), "OTHERS_SECRET": "seen-by-nobody"}
 
     def curate(self, *words: str, exits: int = 0) -> str:
-        """Run `curate fleet WORDS` as the operator does."""
-        command = [sys.executable, "-m", "pipelines.cli", "fleet", *words]
-        done = subprocess.run(command, env=self.environment, check=False, capture_output=True, text=True)
-        assert done.returncode == exits, done.stdout + done.stderr
-        return done.stdout + done.stderr
+        """Run `curate fleet WORDS` as the operator does, and return what it printed on both streams."""
+        out = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(out):
+            patch.setenv("CURATE_FLEET", self.environment["CURATE_FLEET"])
+            code = run_cli(["fleet", *words])
+        assert code == exits, out.getvalue()
+        return out.getvalue()
 
     def start_worker(self, slots: int = 2) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "pipelines.cli", "fleet", "worker", "--slots", str(slots)]

@@ -22,7 +22,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from pipelines.user_settings import UserSettings
 
@@ -39,10 +39,11 @@ class Guard:
     Args:
         connection: the socket.
         keys: provider → the key that it is called with.
+        alone: what is done if the worker dies.
     """
 
-    def __init__(self, connection: socket.socket, keys: Mapping[str, str]) -> None:
-        self._socket = connection
+    def __init__(self, connection: socket.socket, keys: Mapping[str, str], alone: Callable[[], None]) -> None:
+        self._socket, self._alone = connection, alone
         self._buckets = {provider: f"{provider}:{_mark(key)}" for provider, key in keys.items()}
         self._answers: dict[str, str] = {}
         self._changed = threading.Condition()
@@ -86,7 +87,7 @@ class Guard:
 
     def _listen(self) -> None:
         try:
-            with self._socket.makefile("rb") as lines:
+            with self._socket, self._socket.makefile("rb") as lines:
                 for line in lines:
                     told = json.loads(line)
                     with self._changed:
@@ -94,7 +95,7 @@ class Guard:
                         self._changed.notify_all()
         except (OSError, ValueError):
             pass
-        end_without_worker()
+        self._alone()
 
 
 def end_without_worker() -> None:
@@ -112,7 +113,7 @@ def open_guard(user: UserSettings) -> Guard | None:
     connection = socket.socket(fileno=int(number))
     connection.set_inheritable(False)
     named = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
-    return Guard(connection, {name: one.api_key for name, one in named.items() if one})
+    return Guard(connection, {name: one.api_key for name, one in named.items() if one}, end_without_worker)
 
 
 def _mark(key: str) -> str:
