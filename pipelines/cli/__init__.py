@@ -94,6 +94,7 @@ _SECTIONS: Final = {
         "schedule": "Run every night in the foreground (daemon).",
         "sync": "Push logs and edits, fetch nights from elsewhere.",
         "night": "Curate a memory on a remote: fetch, run, push.",
+        "fleet": "Curate many memories with many workers.",
     },
     "Look after the memory": {
         "check": "Check the memory for lost items, damage or secrets.",
@@ -120,6 +121,7 @@ _GROUPS: Final = {
     "serve_commands": ("mcp", "schedule", "context", "recall", "completion"),
     "health_commands": ("status", "doctor"),
     "check_commands": ("check", "secrets"),
+    "fleet_commands": ("fleet",),
     "eval_commands": ("eval",),
 }
 """Modules with several verbs; any other verb has its own module, `VERB_command`."""

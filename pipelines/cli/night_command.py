@@ -54,17 +54,19 @@ def curate_night(*, remote: str, workdir: Path | None, now: str | None, as_json:
 
 def _curate(remote: str, workdir: Path | None, now: str | None, *, as_json: bool) -> int:
     from pipelines.clock import moment  # noqa: PLC0415  help needs no settings
+    from pipelines.extract.llm.guard import open_guard  # noqa: PLC0415  as above
     from pipelines.search.embedders.pinned_model import models_folder  # noqa: PLC0415  as above
     from pipelines.settings import load_settings  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     user = load_user_settings(os.environ)
+    guard = open_guard(user)
     folder = workdir or models_folder(os.environ).with_name("nights")
     with fetched_clone(remote, folder, user.push) as clone:
         settings = load_settings(clone.root)
         when = moment(now, settings)
         publishing = Publishing(settings, user.push, clone.address, when, clone=clone)
-        night, _ = night_of(clone.root, settings, when, "", user)
+        night, _ = night_of(clone.root, settings, when, "", user, guard)
         with watch_for_people() as watch:
             report = curate_unattended(replace(night, sharing=publishing), watch, user.ping)
         if as_json:

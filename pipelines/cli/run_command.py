@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
+    from pipelines.extract.llm.guard import Guard
     from pipelines.extract.llm.replies import Replies
     from pipelines.night.report import RunReport
     from pipelines.settings import Settings
@@ -87,7 +88,9 @@ def curate_run(
     return report.exit_code
 
 
-def night_of(root: Path, settings: Settings, when: datetime, again: str, user: UserSettings) -> tuple[Night, Replies]:
+def night_of(
+    root: Path, settings: Settings, when: datetime, again: str, user: UserSettings, guard: Guard | None = None
+) -> tuple[Night, Replies]:
     """Return the night at a moment, with the models that the user's settings name, and the saved replies."""
     from pipelines.extract.choose_models import choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
@@ -99,7 +102,8 @@ def night_of(root: Path, settings: Settings, when: datetime, again: str, user: U
 
     shared = SharedReplies(user.shared_replies, when, KEPT_DAYS) if user.shared_replies else None
     replies = Replies(root / REPLIES, when, anew=bool(again), shared=shared)
-    budget = Budget(user.caps, Ledger(root / LEDGER, day_of(when, settings))) if user.caps != Caps() else None
+    ledger = Ledger(root / LEDGER, day_of(when, settings))
+    budget = Budget(user.caps, ledger, guard=guard) if guard or user.caps != Caps() else None
     retry = RetryPolicy(sleep=budget.pause) if budget else None
     local = cache(local_embedder)
     extractor = choose_extractor(user, replies, retry, budget)

@@ -23,7 +23,7 @@ from pipelines.store.git_process import TooMuch, last_line, pieces_of, whole
 from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from pipelines.store.git import Git
 
@@ -146,7 +146,7 @@ class Remote:
 
     def _call(self, *arguments: str) -> bytes:
         objects = str(self.git.repository.common_dir / "objects")
-        return _run_git(arguments, self._folder, self.seconds, GIT_OBJECT_DIRECTORY=objects)
+        return _run_git(arguments, self._folder, self.seconds, None, GIT_OBJECT_DIRECTORY=objects)
 
     @property
     def _folder(self) -> Path:
@@ -191,18 +191,19 @@ def checked_address(address: str) -> str:
     return address
 
 
-def list_heads(address: str, seconds: float) -> RemoteHeads:
+def list_heads(address: str, seconds: float, environ: Mapping[str, str] | None = None) -> RemoteHeads:
     """Return what a remote points to.
 
     Args:
         address: the remote's URL or path, as `checked_address` returns it.
         seconds: the time limit.
+        environ: whose credentials git uses, as environment variables; by default, those of this process.
 
     Raises:
         GitFault: the remote did not answer in time, or refused.
     """
     asked = ("ls-remote", "--symref", address, "HEAD", "refs/heads/*", NIGHT_REF)
-    rows = _run_git(asked, Path("/"), seconds).decode(errors="replace").splitlines()
+    rows = _run_git(asked, Path("/"), seconds, environ).decode(errors="replace").splitlines()
     found = {name: value for value, _, name in (row.partition("\t") for row in rows) if not value.startswith("ref: ")}
     named = next((row[5:].partition("\t")[0] for row in rows if row.startswith("ref: ")), "")
     branches = [name for name in found if name.startswith("refs/heads/")]
@@ -210,13 +211,15 @@ def list_heads(address: str, seconds: float) -> RemoteHeads:
     return RemoteHeads(branch.removeprefix("refs/heads/"), found.get(branch, ""), found.get(NIGHT_REF, ""))
 
 
-def _run_git(arguments: Sequence[str], folder: Path, seconds: float, **environment: str) -> bytes:
+def _run_git(
+    arguments: Sequence[str], folder: Path, seconds: float, environ: Mapping[str, str] | None, **environment: str
+) -> bytes:
     """Run git on a bare repository, and kill it with all its children when the time is over."""
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     with subprocess.Popen(
         ["git", *settings, *arguments],  # noqa: S607  the person's own git, from PATH
         cwd=folder,
-        env=_environment(seconds) | {"GIT_DIR": str(folder), **environment},
+        env=_environment(seconds, os.environ if environ is None else environ) | {"GIT_DIR": str(folder), **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -249,8 +252,8 @@ def _reason(error: bytes) -> str:
     return next((line for line in lines if line.startswith("fatal: ")), last_line(error))
 
 
-def _environment(seconds: float) -> dict[str, str]:
-    environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+def _environment(seconds: float, environ: Mapping[str, str]) -> dict[str, str]:
+    environment = {key: environ[key] for key in _PASSED_ON if key in environ}
     patience = f"ssh -oBatchMode=yes -oConnectTimeout={max(int(seconds), 1)}"
     own = {"GIT_SSH_COMMAND": patience} if not environment.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"} else {}
     return environment | own | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}

@@ -1,7 +1,7 @@
 """The caps of a night: each call reserves its worst case before it is made, and settles its real cost after.
 
 A ledger remembers the calls of earlier runs of the same day, so that a run that died, or a second run, does not start
-at zero. A call that was never settled counts as its worst case.
+at zero. A call that was never settled counts as its worst case. In a fleet, each call is reserved with the worker, too.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.llm.call import Answer, Call, Model, Place
+    from pipelines.extract.llm.guard import Guard
     from pipelines.provider_settings import Price
     from pipelines.user_settings import Caps
 
@@ -80,9 +81,10 @@ class BudgetedModel(WrappedModel):
         received = self.output_tokens
         cost = worst = Cost(sent + received, self._price.worst(sent, received) if self._price else 0.0)
         try:
-            held = self._budget.hold(self.name, call.place, worst)
+            held = self._budget.hold(self.name, call.place, worst, is_priced=self._price is not None)
         except OverBudget as fault:
             raise ModelFailed(provider_of(self.name), str(fault), FailureKind.OVER_BUDGET) from None
+        limit: ModelFailed | None = None
         try:
             answer = self._in_time(call)
             if answer.usage != Usage() or not self.output_tokens:  # a program reports no tokens
@@ -92,9 +94,10 @@ class BudgetedModel(WrappedModel):
                 cost = self._cost(fault.usage)
             elif fault.kind not in _MAY_BE_PAID:
                 cost = Cost()
+            limit = fault if fault.kind is FailureKind.RATE_LIMITED else None
             raise
         finally:
-            self._budget.settle(held, cost)
+            self._budget.settle(held, cost, limit)
         return answer
 
     def _in_time(self, call: Call) -> Answer:
@@ -118,10 +121,13 @@ class Budget:
         caps: the caps.
         ledger: the spending of the day, earlier runs included.
         clock: a monotonic clock, in seconds.
+        guard: the worker that started this night, or None.
     """
 
-    def __init__(self, caps: Caps, ledger: Ledger, clock: Callable[[], float] = time.monotonic) -> None:
-        self._caps, self._ledger, self._clock = caps, ledger, clock
+    def __init__(
+        self, caps: Caps, ledger: Ledger, clock: Callable[[], float] = time.monotonic, guard: Guard | None = None
+    ) -> None:
+        self._caps, self._ledger, self._clock, self._guard = caps, ledger, clock, guard
         self._end = clock() + caps.max_minutes * 60 if caps.max_minutes is not None else None
         self._spent = ledger.total()
         self._held: dict[str, Cost] = {}
@@ -138,7 +144,7 @@ class Budget:
         left = self.seconds_left()
         time.sleep(seconds if left is None else min(seconds, left))
 
-    def hold(self, who: str, place: Place, worst: Cost) -> str:
+    def hold(self, who: str, place: Place, worst: Cost, *, is_priced: bool = True) -> str:
         """Reserve the most that a call may cost, and return a name to settle it by.
 
         If the call would fit once other calls cost less than reserved, it waits for them; the earliest place goes
@@ -149,6 +155,7 @@ class Budget:
             who: the model.
             place: the call's position in the night.
             worst: the most that it may cost.
+            is_priced: whether the model's price is known.
 
         Raises:
             OverBudget: it does not fit.
@@ -167,10 +174,19 @@ class Budget:
             name = uuid.uuid4().hex
             self._held[name] = worst
         self._ledger.note(name, worst)
+        usd = worst.usd if is_priced else None
+        if self._guard and (why := self._guard.reserve(name, who, worst.tokens, usd, self.seconds_left())):
+            with self._changed:
+                self._refused[who] = min(place, self._refused.get(who, place))
+            self.settle(name, Cost())
+            raise OverBudget(why)
         return name
 
-    def settle(self, name: str, cost: Cost) -> None:
-        """Replace a call's reservation by its real cost."""
+    def settle(self, name: str, cost: Cost, limit: ModelFailed | None = None) -> None:
+        """Replace a call's reservation by its real cost; `limit` is the failure of one that came too fast."""
+        if self._guard:
+            after = limit.retry_after if limit else None
+            self._guard.settle(name, cost.tokens, cost.usd, limited=limit is not None, retry_after=after)
         with self._changed:
             del self._held[name]
             self._spent += cost

@@ -1,0 +1,264 @@
+"""`curate fleet`: many memories, curated every night by many workers (the extra `fleet`)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from pipelines.cli.options import json_option
+from pipelines.cli.output import count, dollars, say, say_json, say_table, warn
+from pipelines.errors import CurateError, UsageFault
+from pipelines.store.secrets import without_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from procrastinate import App
+
+    from pipelines.fleet.database import Pool
+    from pipelines.fleet.fleet_settings import FleetSettings
+
+    Work = Callable[[Pool, App, FleetSettings], Awaitable[Any]]
+
+
+_WATCH_SECONDS: Final = 2.0
+_SHOWN: Final = 20
+_REMOTES = click.argument("remotes", metavar="[REMOTE]...", nargs=-1)
+_TENANT = click.option("--tenant", metavar="T", default="", help="All memories of this tenant.")
+_ALL = click.option("--all", "everything", is_flag=True, help="All memories of the fleet.")
+
+
+@click.group("fleet")
+def curate_fleet() -> None:
+    """Curate many memories every night: add them, start workers, watch how far they are.
+
+    fleet.toml beside your config.toml holds caps, rates and where each tenant's keys are; docs/fleet.md shows it.
+    """
+    try:
+        import procrastinate  # noqa: F401, PLC0415  what every verb below needs
+    except ImportError:
+        raise CurateError(
+            "`curate fleet` needs more packages.", "Install them: pip install 'memcurate[fleet]'."
+        ) from None
+
+
+def _run(work: Work, connections: int = 2) -> Any:  # noqa: ANN401  whatever the work returns
+    from pipelines.fleet.database import dsn_of, opened  # noqa: PLC0415  help needs no database
+    from pipelines.fleet.fleet_settings import load_fleet_settings  # noqa: PLC0415  as above
+
+    settings = load_fleet_settings(os.environ)
+    dsn = dsn_of(settings, os.environ)
+
+    async def run() -> Any:  # noqa: ANN401  as above
+        async with opened(dsn, connections) as (pool, app):
+            return await work(pool, app, settings)
+
+    return asyncio.run(run())
+
+
+@curate_fleet.command("init")
+@click.argument("dsn", required=False)
+@click.option("--stop", is_flag=True, help="Stop the embedded PostgreSQL.")
+def fleet_init(*, dsn: str | None, stop: bool) -> None:
+    """Create the tables in the database DSN, or bring those of an older version up to date.
+
+    Without DSN, fleet.toml names the database; else an embedded PostgreSQL is started, for trying it on one machine.
+    """
+    from pipelines.fleet.database import create_tables  # noqa: PLC0415  as above
+    from pipelines.fleet.embedded import embedded_folder, start_postgres, stop_postgres  # noqa: PLC0415  as above
+    from pipelines.fleet.fleet_settings import fleet_file, load_fleet_settings  # noqa: PLC0415  as above
+
+    folder = embedded_folder(os.environ)
+    if stop:
+        say("The embedded PostgreSQL is stopped." if stop_postgres(folder) else "It was not running.")
+        return
+    named = dsn or load_fleet_settings(os.environ).dsn
+    applied = asyncio.run(create_tables(named or start_postgres(folder)))
+    say(f"The tables are {'created' if applied else 'up to date'}.")
+    if not named:
+        say(f"PostgreSQL runs in {folder}. `curate fleet init --stop` stops it; the next command starts it again.")
+    elif named != load_fleet_settings(os.environ).dsn:
+        say(f'Now put the address into {fleet_file(os.environ)}, on each machine: dsn = "…"')
+
+
+@curate_fleet.command("add")
+@_REMOTES
+@click.option("--tenant", metavar="T", default="default", help="Whose they are: a table [tenants.T] in fleet.toml.")
+@click.option("--from", "listing", type=click.File(), metavar="FILE", help="Also those in FILE, one a line (-: stdin).")
+@click.option("--timezone", metavar="ZONE", default="UTC", help="The zone of their nights (default: UTC).")
+@click.option("--hours", metavar="H-H", default="", help="The hours in which they are curated, such as 22-6.")
+def fleet_add(*, remotes: tuple[str, ...], tenant: str, listing: Any, timezone: str, hours: str) -> None:  # noqa: ANN401
+    """Add the memories at each REMOTE (an address or a path), or change known ones."""
+    from pipelines.fleet.memories import add  # noqa: PLC0415  as above
+
+    lines = [line.strip() for line in listing] if listing else []
+    named = [*remotes, *(line for line in lines if line and not line.startswith("#"))]
+    if not named:
+        raise UsageFault("No memory was named.", "Name remotes, or a file with --from.")
+    whole = [os.path.abspath(one) if os.path.exists(one) else one for one in named]  # noqa: PTH100, PTH110  URLs, too
+    new = _run(lambda pool, _app, _settings: add(pool, whole, tenant, timezone, hours))
+    say(f"{count(new, 'memory', 'memories')} added, {len(set(whole)) - new} changed.")
+
+
+@curate_fleet.command("list")
+@_REMOTES
+@_TENANT
+@json_option("Print one JSON array.")
+def fleet_list(*, remotes: tuple[str, ...], tenant: str, as_json: bool) -> None:
+    """List the memories: whose they are, when they are curated, how the last night ended."""
+    _tell_rows(_listed(remotes, tenant), as_json=as_json)
+
+
+@curate_fleet.command("dead")
+@json_option("Print one JSON array.")
+def fleet_dead(*, as_json: bool) -> None:
+    """List the memories that failed three times in a row, with the reports of their last runs."""
+    rows = _listed((), "", "dead")
+    if not rows and not as_json:
+        say("No memory is dead.")
+    _tell_rows(rows, as_json=as_json)
+    if rows and not as_json:
+        say("`curate fleet retry REMOTE` lets one be curated again.")
+
+
+def _listed(remotes: tuple[str, ...], tenant: str, state: str = "") -> list[dict[str, Any]]:
+    from pipelines.fleet.memories import listed  # noqa: PLC0415  as above
+
+    rows: list[dict[str, Any]] = _run(lambda pool, _app, _settings: listed(pool, remotes, tenant, state))
+    return rows
+
+
+def _tell_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    if as_json:
+        say_json([{key: value if key == "report" else _plain(value) for key, value in row.items()} for row in rows])
+        return
+    shown = [
+        (
+            row["remote"], row["tenant"], f"{row['timezone']} {row['hours']}".strip(),
+            "paused" if row["paused"] else row["state"], str(row["night"] or ""),
+            str(row["unreachable"] or row["report"].get("error") or ""),
+        )
+        for row in rows
+    ]  # fmt: skip
+    if shown:
+        say_table(("Remote", "Tenant", "Hours", "State", "Night", "Why"), shown)
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, str | int | bool | None) else str(value)
+
+
+def _changing(verb: str, text: str, done: str) -> None:
+    @curate_fleet.command(verb, help=text)
+    @_REMOTES
+    @_TENANT
+    @_ALL
+    def fleet_change(*, remotes: tuple[str, ...], tenant: str, everything: bool) -> None:
+        from pipelines.fleet.memories import change  # noqa: PLC0415  as above
+
+        if not (remotes or tenant or everything):
+            raise UsageFault("No memory was named.", "Name remotes, or --tenant, or --all.")
+        changed = _run(lambda pool, _app, _settings: change(pool, verb, remotes, tenant))
+        say(f"{count(changed, 'memory', 'memories')} {done}.")
+
+
+_changing("remove", "Take memories out of the fleet; their remotes stay as they are.", "removed")
+_changing("pause", "Curate these memories no more, until they are resumed.", "paused")
+_changing("resume", "Curate paused memories again.", "resumed")
+_changing("retry", "Let dead memories, and those that left something unread, be curated at the next sweep.", "to retry")
+
+
+@curate_fleet.command("sweep")
+@json_option()
+def fleet_sweep(*, as_json: bool) -> None:
+    """Ask each remote for its head, and queue the memories that have something new. Workers do it, too."""
+    from dataclasses import asdict  # noqa: PLC0415  as above
+
+    from pipelines.fleet.sweep import sweep  # noqa: PLC0415  as above
+
+    found = _run(sweep)
+    if as_json:
+        say_json(asdict(found))
+    else:
+        unreachable = f", {found.unreachable:,} not reached" if found.unreachable else ""
+        say(f"{count(found.looked, 'memory is', 'memories are')} due, {found.new:,} queued{unreachable}.")
+
+
+@curate_fleet.command("worker")
+@click.option("--slots", type=click.IntRange(1, 256), default=os.cpu_count() or 1, help="How many nights at once.")
+def fleet_worker(*, slots: int) -> None:
+    """Curate what is queued, until SIGTERM: then nothing new is begun, and what runs comes to its end.
+
+    A second signal ends what runs; others, or a later start, take it over.
+    """
+    from pipelines.fleet.worker import work  # noqa: PLC0415  as above
+
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Sentence())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    say(f"Working, {count(slots, 'night')} at once.")
+
+    def tell(line: str) -> None:
+        say(without_secrets(line))
+        sys.stdout.flush()
+
+    _run(lambda pool, app, settings: work(pool, app, settings, slots, tell), slots + 4)
+
+
+class _Sentence(logging.Formatter):
+    """Libraries' warnings without tracebacks, which may hold what a job was given."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the message alone."""
+        return f"{record.name}: {without_secrets(record.getMessage())}"
+
+
+@curate_fleet.command("status")
+@click.option("--watch", is_flag=True, help="Print it again every two seconds, until Ctrl-C.")
+@json_option()
+def fleet_status(*, watch: bool, as_json: bool) -> None:
+    """Show how far the night is, per tenant, what it costs, what failed and why, and when it will be done."""
+    from pipelines.fleet.memories import status  # noqa: PLC0415  as above
+
+    async def show(pool: Pool, _app: App, _settings: FleetSettings) -> None:
+        while True:
+            told = await status(pool)
+            if watch and not as_json:
+                click.clear()
+            say_json(told) if as_json else _tell_status(told)
+            if not watch:
+                return
+            sys.stdout.flush()
+            await asyncio.sleep(_WATCH_SECONDS)
+
+    _run(show)
+
+
+def _tell_status(told: dict[str, Any]) -> None:
+    states, left = told["states"], told["seconds_left"]
+    if not states:
+        say("The fleet has no memory. `curate fleet add REMOTE` adds one.")
+        return
+    counts = ", ".join(f"{number:,} {state}" for state, number in states.items())
+    say(f"Night {told['night'] or '(none yet)'}: {counts}.")
+    spent = told["spent"]
+    say(f"Spent, with what is reserved: {dollars(spent['usd'])}, {spent['tokens']:,} tokens.")
+    if left is None:
+        say("Nothing has come to its end in the last 15 minutes. Does a worker run?")
+    elif left:
+        say(f"{told['per_hour']:,} an hour; done in about {max(round(left / 60), 1)} min.")
+    rows = [
+        (tenant, *(str(one.get(state, "")) for state in ("done", "waiting", "running", "pending", "dead")),
+         dollars(one["usd"]), f"{one['tokens']:,}")
+        for tenant, one in told["tenants"].items()
+    ]  # fmt: skip
+    say_table(("Tenant", "Done", "Waiting", "Running", "Pending", "Dead", "Cost", "Tokens"), rows)
+    for bucket, used in told["last_minute"].items():
+        say(f"Last minute, {bucket}: {count(used['requests'], 'request')}, {used['tokens']:,} tokens.")
+    for row in told["failing"][:_SHOWN]:
+        warn(f"{row['remote']} ({row['tenant']}, {row['state']}): {row['why']}")

@@ -1,0 +1,120 @@
+"""A night's side of its worker's guard: before each call it asks whether the fleet's caps and rates allow it.
+
+The worker hands a socket down to its child, which needs no address and no key for it. The messages are lines of JSON:
+
+    {"call": ID, "bucket": PROVIDER:HASH, "tokens": N, "usd": X or null}     the most that a call may need
+    {"call": ID, "granted": true} or {"call": ID, "why": TEXT}               the answer, when it is the call's turn
+    {"call": ID, "spent": [TOKENS, USD], "slow": SECONDS or null}            what it cost; a 429 slows all
+
+If the worker dies, the night ends: whoever takes over its job must find the clone free.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from pipelines.user_settings import UserSettings
+
+
+GUARD: Final = "CURATE_GUARD"
+"""The environment variable with the number of the socket that the worker has left open."""
+_GRACE: Final = 10.0
+_SLOW: Final = 5.0
+
+
+class Guard:
+    """The connection to the worker. Threads share it.
+
+    Args:
+        connection: the socket.
+        keys: provider → the key that it is called with.
+        alone: what is done if the worker dies.
+    """
+
+    def __init__(self, connection: socket.socket, keys: Mapping[str, str], alone: Callable[[], None]) -> None:
+        self._socket, self._alone = connection, alone
+        self._buckets = {provider: f"{provider}:{_mark(key)}" for provider, key in keys.items()}
+        self._answers: dict[str, str] = {}
+        self._changed = threading.Condition()
+        threading.Thread(target=self._listen, name="guard", daemon=True).start()
+
+    def reserve(self, call: str, model: str, tokens: int, usd: float | None, seconds: float | None) -> str:
+        """Wait until the worker grants a call; return why it does not, or an empty string.
+
+        Args:
+            call: a name that no other call has, a UUID.
+            model: provider and model.
+            tokens: the most that the call may need.
+            usd: the most that it may cost, or None if the price is unknown.
+            seconds: the longest wait, or None.
+        """
+        provider = model.partition(":")[0]
+        bucket = self._buckets.get(provider, provider)
+        self._send({"call": call, "bucket": bucket, "tokens": tokens, "usd": usd})
+        with self._changed:
+            if not self._changed.wait_for(lambda: call in self._answers, seconds):
+                return "was skipped: the night's time was over before it was its turn"
+            return self._answers.pop(call)
+
+    def settle(self, call: str, tokens: int, usd: float, *, limited: bool, retry_after: float | None) -> None:
+        """Tell the worker what a call cost.
+
+        Args:
+            call: its name.
+            tokens: what it used.
+            usd: what that cost.
+            limited: whether the provider refused it because of its rate.
+            retry_after: how long the provider asks to wait, or None.
+        """
+        slow = (retry_after or _SLOW) if limited else None
+        self._send({"call": call, "spent": [tokens, usd], "slow": slow})
+
+    def _send(self, message: Mapping[str, object]) -> None:
+        # Without a worker, the other thread ends the process.
+        with self._changed, contextlib.suppress(OSError):
+            self._socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def _listen(self) -> None:
+        try:
+            with self._socket, self._socket.makefile("rb") as lines:
+                for line in lines:
+                    told = json.loads(line)
+                    with self._changed:
+                        self._answers[told["call"]] = told.get("why", "")
+                        self._changed.notify_all()
+        except (OSError, ValueError):
+            pass
+        self._alone()
+
+
+def end_without_worker() -> None:
+    """End this process and its group: politely, so that git's own children end, too, and then for certain."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_GRACE)
+    os.killpg(0, signal.SIGKILL)
+
+
+def open_guard(user: UserSettings) -> Guard | None:
+    """Return the guard of this night, or None if no worker started it. Programs that it runs do not see it."""
+    number = os.environ.pop(GUARD, "")
+    if not number:
+        return None
+    connection = socket.socket(fileno=int(number))
+    connection.set_inheritable(False)
+    named = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
+    return Guard(connection, {name: one.api_key for name, one in named.items() if one}, end_without_worker)
+
+
+def _mark(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:16]

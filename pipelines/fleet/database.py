@@ -1,0 +1,166 @@
+"""The database of a fleet: its tables, its pool, and Procrastinate's queue on it.
+
+Everything here outlives a restart of PostgreSQL: what fails for want of a connection is tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, LiteralString, TypeVar
+
+import psycopg
+from procrastinate import App, PsycopgConnector, exceptions
+from procrastinate.schema import SchemaManager
+from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from pipelines.errors import CurateError
+from pipelines.fleet.embedded import embedded_folder, start_postgres
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    from pipelines.fleet.fleet_settings import FleetSettings
+
+    Pool = AsyncConnectionPool["Connection"]
+
+Result = TypeVar("Result")
+Connection = psycopg.AsyncConnection[TupleRow]
+QUEUE: Final = "nights"
+NIGHT: Final = "night"
+_PATIENCE: Final = 180.0
+_PAUSE: Final = 0.5
+_TABLES: Final = "fleet_tables_1"
+
+
+class NoFleet(CurateError):
+    """Raised when the fleet's database cannot be reached, or has no tables."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"The fleet's database cannot be used: {why}.", "`curate fleet init` sets it up.")
+
+
+def dsn_of(settings: FleetSettings, environ: Mapping[str, str]) -> str:
+    """Return the address of the database; without one in the settings, start the embedded PostgreSQL.
+
+    Raises:
+        NoFleet: none is named, and `curate fleet init` has not been run.
+    """
+    if dsn := settings.dsn:
+        return dsn
+    folder = embedded_folder(environ)
+    try:
+        if (folder / "PG_VERSION").exists():
+            return start_postgres(folder)
+    except PermissionError:
+        pass
+    raise NoFleet("fleet.toml names none, and there is no embedded one")
+
+
+async def patiently(work: Callable[[], Awaitable[Result]]) -> Result:
+    """Return what the work returns; while the database is away, try again. It must do no harm to do it twice."""
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return await work()
+        except (psycopg.OperationalError, PoolTimeout, exceptions.ConnectorException) as fault:
+            cause = fault.__cause__ if isinstance(fault, exceptions.ConnectorException) else fault
+            if not isinstance(cause, psycopg.OperationalError) or time.monotonic() > end:
+                raise
+        await asyncio.sleep(_PAUSE)
+
+
+class PatientConnector(PsycopgConnector):
+    """Procrastinate's connector, for which a restart of PostgreSQL is a pause."""
+
+    async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:  # noqa: ANN401  its signature
+        """Run a query."""
+        await patiently(lambda: super(PatientConnector, self).execute_query_async(query, **arguments))
+
+    async def execute_query_one_async(self, query: LiteralString, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Run a query and return its row."""
+        return await patiently(lambda: super(PatientConnector, self).execute_query_one_async(query, **arguments))
+
+    async def execute_query_all_async(self, query: LiteralString, **arguments: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+        """Run a query and return its rows."""
+        return await patiently(lambda: super(PatientConnector, self).execute_query_all_async(query, **arguments))
+
+
+@contextlib.asynccontextmanager
+async def opened(dsn: str, connections: int = 4) -> AsyncIterator[tuple[Pool, App]]:
+    """Give a pool of connections and the queue, which uses the same pool.
+
+    Raises:
+        NoFleet: the database cannot be reached, or has no tables.
+    """
+    pool: Pool = AsyncConnectionPool(
+        dsn, min_size=1, max_size=connections, open=False, check=AsyncConnectionPool.check_connection, timeout=10
+    )
+    app = App(connector=PatientConnector())
+    try:
+        async with await psycopg.AsyncConnection.connect(dsn, connect_timeout=10) as first:
+            if not await _has_tables(first):
+                raise NoFleet("it has no tables")
+    except psycopg.OperationalError as fault:
+        raise NoFleet(_reason(fault)) from None
+    async with pool, app.open_async(pool):
+        yield pool, app
+
+
+async def create_tables(dsn: str) -> list[str]:
+    """Create the tables, or bring those of an older version up to date; return what was applied.
+
+    Raises:
+        NoFleet: the database cannot be reached.
+    """
+    folder = Path(SchemaManager.get_migrations_path())
+    migrations = sorted(path.name for path in folder.glob("*.sql"))  # noqa: ASYNC240  once, of forty names
+    try:
+        async with await psycopg.AsyncConnection.connect(dsn, connect_timeout=10) as connection:
+            await connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+            if await _has_tables(connection):
+                cursor = await connection.execute("SELECT name FROM fleet_migrations")
+                done = {str(row[0]) for row in await cursor.fetchall()}
+                new = [name for name in migrations if name not in done]
+                for name in new:
+                    await _run_script(connection, (folder / name).read_text(encoding="utf-8"))
+            else:
+                new = [_TABLES, *migrations]
+                await _run_script(connection, SchemaManager.get_schema())
+                await _run_script(connection, Path(__file__).with_name("tables.sql").read_text(encoding="utf-8"))
+            rows = [(name,) for name in new]
+            await connection.cursor().executemany("INSERT INTO fleet_migrations VALUES (%s)", rows)
+    except psycopg.Error as fault:
+        raise NoFleet(_reason(fault)) from None
+    return new
+
+
+_LOCK: Final = 0x6D656D63
+"""The number under which workers of one fleet take turns, in PostgreSQL's advisory locks."""
+
+
+@contextlib.asynccontextmanager
+async def one_at_a_time(pool: Pool) -> AsyncIterator[Connection | None]:
+    """Give a connection in a transaction, or None if another process of the fleet is here."""
+    async with pool.connection() as connection, connection.transaction():
+        cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK])
+        row = await cursor.fetchone()
+        yield connection if row and row[0] else None
+
+
+async def _run_script(connection: Connection, script: str) -> None:
+    await connection.execute(script.encode())  # several statements; bytes, since it is no literal of this file
+
+
+async def _has_tables(connection: Connection) -> bool:
+    cursor = await connection.execute("SELECT to_regclass('fleet_migrations')")
+    row = await cursor.fetchone()
+    return bool(row and row[0])
+
+
+def _reason(fault: psycopg.Error) -> str:
+    """Return the first line of a fault of the database, which names no password."""
+    return " ".join((str(fault).splitlines() or [type(fault).__name__])[0].split()).rstrip(".")

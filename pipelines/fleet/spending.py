@@ -1,0 +1,226 @@
+"""Money and rates that all workers share: before each call a reservation, after it what the call really cost.
+
+A reservation is one short transaction. It takes the most that a call may cost from the caps of the night, for the fleet
+and for the tenant, and the most it may need from the bucket of its provider and key. What is never settled, because a
+worker died, counts in full: the call may have been made. So neither a cap nor a rate is exceeded, whoever is killed.
+
+A bucket holds what the provider accepts in a minute. What a call used flows back one minute after the call ended: in
+no minute, wherever it begins, are there more requests or tokens than that.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.fleet.fleet_settings import Rates
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+    from uuid import UUID
+
+    from pipelines.fleet.database import Connection, Pool
+    from pipelines.fleet.fleet_settings import FleetCaps
+
+
+_MICRO: Final = 1_000_000
+_SOON: Final = 0.2
+_LATEST: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right of one run to curate a memory for a night, and to spend money on it, until another run has it.
+
+    Args:
+        remote: the memory.
+        tenant: whose it is.
+        night: the night that it is curated for.
+        id: the run.
+    """
+
+    remote: str
+    tenant: str
+    night: date
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a child asks for before a call: the most that the call may need.
+
+    Args:
+        id: the call.
+        bucket: the provider, and a hash of the key.
+        tokens: sent and received.
+        usd: their price, or None if it is unknown.
+    """
+
+    id: UUID
+    bucket: str
+    tokens: int
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer: granted, or to be asked again after some seconds, or refused for a reason."""
+
+    seconds: float = 0.0
+    why: str = ""
+
+
+GRANTED: Final = Verdict()
+
+
+async def reserve(
+    pool: Pool, lease: Lease, asked: Request, rates: Rates | None, fleet: FleetCaps, tenant: FleetCaps
+) -> Verdict:
+    """Reserve a call, or say why not. Asking twice for one call reserves it once.
+
+    Args:
+        pool: the database.
+        lease: the run.
+        asked: the call.
+        rates: what its provider accepts, or None.
+        fleet: the caps of the fleet.
+        tenant: the caps of the tenant.
+    """
+    if asked.usd is None and (fleet.max_usd is not None or tenant.max_usd is not None):
+        return Verdict(why="was skipped: its price is not known, but the fleet has a cap in dollars")
+    micros = math.ceil((asked.usd or 0.0) * _MICRO)
+    # The order of locks is the same everywhere: memory, call, bucket, spending.
+    async with pool.connection() as connection, connection.transaction():
+        held = await connection.execute(
+            "SELECT 1 FROM fleet_memories WHERE remote = %s AND lease = %s FOR UPDATE", [lease.remote, lease.id]
+        )
+        if not await held.fetchone():
+            return Verdict(why="was skipped: another run has taken over this memory")
+        known = await connection.execute("SELECT 1 FROM fleet_calls WHERE id = %s", [asked.id])
+        if await known.fetchone():
+            return GRANTED  # the answer was lost with the connection
+        if seconds := await _wait(connection, asked, rates or Rates()):
+            return Verdict(seconds)
+        if verdict := await _over(connection, lease, asked.tokens, micros, (fleet, tenant)):
+            return verdict
+        await _book(connection, lease.night, lease.tenant, [asked.tokens, micros, asked.tokens, micros])
+        await connection.execute(
+            "INSERT INTO fleet_calls VALUES (%s, %s, %s, %s, %s, %s, %s, clock_timestamp())",
+            [asked.id, lease.night, lease.tenant, lease.id, asked.bucket, asked.tokens, micros],
+        )
+    return GRANTED
+
+
+async def _wait(connection: Connection, asked: Request, rates: Rates) -> float:
+    """Return how many seconds the bucket has no room for the call; 0 if it has. Locks the bucket."""
+    cursor = await connection.execute(
+        "INSERT INTO fleet_buckets (name) VALUES (%s) ON CONFLICT (name) DO UPDATE SET name = excluded.name"
+        " RETURNING greatest(0, extract(epoch FROM blocked_until - clock_timestamp()))",
+        [asked.bucket],
+    )
+    row = await cursor.fetchone()
+    if row and row[0]:
+        return min(float(row[0]) + _SOON, _LATEST)
+    if rates == Rates():
+        return 0.0
+    # A call counts from its grant until a minute after its end, so whichever moment of it the provider goes by.
+    cursor = await connection.execute(
+        "SELECT count(*), coalesce(sum(tokens), 0),"
+        " extract(epoch FROM min(settled_at) + interval '1 minute' - clock_timestamp())"
+        " FROM fleet_calls WHERE bucket = %s"
+        " AND (settled_at IS NULL OR settled_at > clock_timestamp() - interval '1 minute')",
+        [asked.bucket],
+    )
+    requests, tokens, next_out = await cursor.fetchone() or (0, 0, None)
+    fits = rates.requests is None or requests < rates.requests
+    if rates.tokens is not None and requests:  # a call that is larger than the bucket goes alone
+        fits = fits and tokens + asked.tokens <= rates.tokens
+    return 0.0 if fits else min(max(float(next_out or 0.0), _SOON), _LATEST)
+
+
+async def _over(
+    connection: Connection, lease: Lease, tokens: int, micros: int, caps: Sequence[FleetCaps]
+) -> Verdict | None:
+    """Return the verdict if a call does not fit the caps, else None. Locks what the night has cost."""
+    cursor = await connection.execute(
+        "SELECT tokens, micros, held_tokens, held_micros FROM fleet_spending"
+        " WHERE night = %s AND tenant IN ('', %s) ORDER BY tenant FOR UPDATE",
+        [lease.night, lease.tenant],
+    )
+    for (spent, cost, held, dear), cap, whose in zip(
+        await cursor.fetchall(), caps, ("the fleet", f"the tenant {lease.tenant}"), strict=True
+    ):
+        if cap.max_tokens is not None and spent + tokens > cap.max_tokens:
+            if spent - held + tokens <= cap.max_tokens:
+                return Verdict(_SOON)
+            return Verdict(why=f"was skipped: max_tokens = {cap.max_tokens} of {whose} is used up for the night")
+        if cap.max_usd is not None and cost + micros > cap.max_usd * _MICRO:
+            if cost - dear + micros <= cap.max_usd * _MICRO:
+                return Verdict(_SOON)
+            return Verdict(why=f"was skipped: max_usd = {cap.max_usd:g} of {whose} is used up for the night")
+    return None
+
+
+async def settle(pool: Pool, call: UUID, tokens: int, usd: float, slow_seconds: float | None = None) -> None:
+    """Replace a reservation by what the call cost, once; after a 429, make all calls with this key wait.
+
+    Args:
+        pool: the database.
+        call: the call; one that was never granted, or is settled, changes nothing.
+        tokens: what it used.
+        usd: what that cost.
+        slow_seconds: how long the provider asks to wait, or None.
+    """
+    async with pool.connection() as connection, connection.transaction():
+        cursor = await connection.execute(
+            "SELECT night, tenant, bucket, tokens, micros FROM fleet_calls"
+            " WHERE id = %s AND settled_at IS NULL FOR UPDATE",
+            [call],
+        )
+        row = await cursor.fetchone()
+        if not row:
+            return
+        night, tenant, bucket, worst, dearest = row
+        micros = math.ceil(usd * _MICRO)
+        if slow_seconds is not None:
+            await connection.execute(
+                "UPDATE fleet_buckets SET blocked_until ="
+                " greatest(blocked_until, clock_timestamp() + make_interval(secs => %s)) WHERE name = %s",
+                [slow_seconds, bucket],
+            )
+        await _book(connection, night, tenant, [tokens - worst, micros - dearest, -worst, -dearest])
+        await connection.execute(
+            "UPDATE fleet_calls SET tokens = %s, micros = %s, settled_at = clock_timestamp() WHERE id = %s",
+            [tokens, micros, call],
+        )
+
+
+async def lapse(connection: Connection, lease: UUID | None) -> None:
+    """End a lease's reservations: calls that were never settled count as the most that they may have cost."""
+    cursor = await connection.execute(
+        "UPDATE fleet_calls SET settled_at = clock_timestamp() WHERE lease = %s AND settled_at IS NULL"
+        " RETURNING night, tenant, tokens, micros",
+        [lease],
+    )
+    for night, tenant, tokens, micros in await cursor.fetchall():
+        await _book(connection, night, tenant, [0, 0, -tokens, -micros])
+
+
+async def _book(connection: Connection, night: date, tenant: str, changes: Sequence[int]) -> None:
+    """Change what a night has cost: tokens and money spent, tokens and money held. The fleet's row comes first."""
+    for whose in ("", tenant):
+        await connection.execute(
+            "UPDATE fleet_spending SET tokens = tokens + %s, micros = micros + %s, held_tokens = held_tokens + %s,"
+            " held_micros = held_micros + %s WHERE night = %s AND tenant = %s",
+            [*changes, night, whose],
+        )
+
+
+async def open_night(connection: Connection, night: date, tenant: str) -> None:
+    """Make the rows that hold what a night costs."""
+    await connection.execute(
+        "INSERT INTO fleet_spending (night, tenant) VALUES (%s, ''), (%s, %s) ON CONFLICT DO NOTHING",
+        [night, night, tenant],
+    )

@@ -1,0 +1,147 @@
+"""The sweep: which memories have something new, seen by `git ls-remote` alone; each gets one job a night."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from pipelines.errors import CurateError
+from pipelines.fleet.database import NIGHT, QUEUE, patiently
+from pipelines.fleet.memories import listed, night_at
+from pipelines.store.git_remote import list_heads
+from pipelines.store.secrets import without_secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import date
+
+    from procrastinate import App
+
+    from pipelines.fleet.database import Pool
+    from pipelines.fleet.fleet_settings import FleetSettings
+    from pipelines.fleet.memories import Row
+    from pipelines.store.git_remote import RemoteHeads
+
+
+AT_ONCE: Final = 32
+_SECONDS: Final = 60.0
+_BATCH: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a sweep found.
+
+    Args:
+        looked: how many remotes were asked.
+        new: how many got a job.
+        unreachable: how many did not answer.
+    """
+
+    looked: int
+    new: int
+    unreachable: int
+
+
+async def sweep(pool: Pool, app: App, settings: FleetSettings, now: datetime | None = None) -> Swept:
+    """Ask the remotes that are due what they point to, and defer a job for each that has something new.
+
+    A memory is due in its hours, once a night, unless it is paused or dead. Sweeps at the same time defer one job.
+
+    Args:
+        pool: the database.
+        app: the queue.
+        settings: where the tenants' keys are; git reaches the remotes with them.
+        now: the moment, or None for this one.
+    """
+    moment = now or datetime.now(UTC)
+    await patiently(partial(_repair, pool))
+    due: dict[str, tuple[Row, date]] = {}
+    for row in await listed(pool):
+        night = night_at(moment, row["timezone"], row["hours"])
+        is_free = not row["paused"] and row["state"] in {"new", "done", "pending"}
+        if night and is_free and (row["night"] is None or row["night"] < night):
+            due[row["remote"]] = row, night
+    found = await asyncio.to_thread(_heads, [row for row, _ in due.values()], settings)
+    new = 0
+    for start in range(0, len(found), _BATCH):
+        some = list(found.items())[start : start + _BATCH]
+        part = {remote: (heads, *due[remote]) for remote, heads in some}
+        new += await patiently(partial(_defer, pool, app, part))
+    return Swept(len(due), new, sum(isinstance(heads, str) for heads in found.values()))
+
+
+async def _repair(pool: Pool) -> None:
+    """Let a memory be swept again whose job is gone, though nothing should have removed it."""
+    async with pool.connection() as connection:
+        await connection.execute(
+            "UPDATE fleet_memories SET state = 'pending', night = NULL WHERE state IN ('waiting', 'running') AND NOT"
+            " EXISTS (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing'))"
+        )
+
+
+def _heads(rows: Sequence[Row], settings: FleetSettings) -> dict[str, RemoteHeads | str]:
+    """Return what each remote points to, or why it does not answer."""
+    environments: dict[str, Mapping[str, str] | str] = {}
+    for tenant in {row["tenant"] for row in rows}:
+        try:
+            environments[tenant] = {"PATH": os.environ.get("PATH", os.defpath), **settings.keys_of(tenant)}
+        except CurateError as fault:
+            environments[tenant] = str(fault)
+
+    def look(row: Row) -> RemoteHeads | str:
+        environ = environments[row["tenant"]]
+        if isinstance(environ, str):
+            return environ
+        try:
+            return list_heads(row["remote"], _SECONDS, environ)
+        except CurateError as fault:
+            return without_secrets(fault.sentence)
+
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        return dict(zip((row["remote"] for row in rows), threads.map(look, rows), strict=True))
+
+
+async def _defer(pool: Pool, app: App, part: Mapping[str, tuple[RemoteHeads | str, Row, date]]) -> int:
+    """Record what some remotes point to, and defer the jobs, in one transaction; return how many."""
+    new = []
+    async with pool.connection() as connection, connection.transaction():
+        for remote, (heads, row, night) in sorted(part.items()):
+            trouble = heads if isinstance(heads, str) else ""
+            if trouble != row["unreachable"]:
+                await connection.execute(
+                    "UPDATE fleet_memories SET unreachable = %s WHERE remote = %s", [trouble, remote]
+                )
+            if isinstance(heads, str) or (row["state"] == "done" and heads.head == row["head"]):
+                continue
+            if heads.head == heads.night:  # nothing to read, whoever curated it
+                await connection.execute(
+                    "UPDATE fleet_memories SET state = 'done', head = %s, failures = 0 WHERE remote = %s"
+                    " AND state = %s AND night IS NOT DISTINCT FROM %s",
+                    [heads.head, remote, row["state"], row["night"]],
+                )
+                continue
+            cursor = await connection.execute(
+                "UPDATE fleet_memories SET state = 'waiting', night = %s, tries = 0 WHERE remote = %s"
+                " AND state = %s AND night IS NOT DISTINCT FROM %s AND NOT paused",
+                [night, remote, row["state"], row["night"]],
+            )
+            if cursor.rowcount:
+                new.append(remote)
+        for remote in new:
+            await defer(app, connection, remote)
+    return len(new)
+
+
+async def defer(app: App, connection: object, remote: str, seconds: float = 0.0) -> None:
+    """Defer a memory's job in the transaction of a connection."""
+    configured = app.configure_task(
+        NIGHT, queue=QUEUE, lock=remote, queueing_lock=remote, connection=connection,
+        schedule_at=datetime.now(UTC) + timedelta(seconds=seconds) if seconds else None,
+    )  # fmt: skip
+    await configured.defer_async(remote=remote)

@@ -1,0 +1,253 @@
+"""A worker: it takes the jobs of nights, runs each as a child, and records how it ended.
+
+It drains at SIGTERM: it takes nothing new and waits for its children; a second signal ends them, too, and their jobs go
+to others. If it is killed, other workers see that it shows no sign of life, and take over its jobs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+import psycopg
+from procrastinate import RetryStrategy, exceptions
+
+from pipelines.errors import FINE, LOCKED
+from pipelines.fleet.child import Bank, homes, run_child
+from pipelines.fleet.database import NIGHT, QUEUE, one_at_a_time, patiently
+from pipelines.fleet.fleet_settings import KeysMissing
+from pipelines.fleet.memories import FAILURES, TRIES, Outcome, begin, finish
+from pipelines.fleet.spending import reserve, settle
+from pipelines.fleet.sweep import defer, sweep
+from pipelines.night.remote_night import shown_address
+from pipelines.usage import FailureKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from procrastinate import App
+
+    from pipelines.fleet.child import Ran
+    from pipelines.fleet.database import Pool
+    from pipelines.fleet.fleet_settings import FleetSettings
+    from pipelines.fleet.spending import Lease, Request
+
+
+_LONGEST: Final = 1800.0
+
+
+@dataclass(slots=True)
+class Worker:
+    """What the jobs of one worker share.
+
+    Args:
+        pool: the database.
+        app: the queue.
+        settings: the operator's settings.
+        workdir: the folder of clones.
+        home: the folder of this worker's homes.
+        say: tells the operator a line; it holds no key and no word of a memory.
+        running: the jobs at work.
+    """
+
+    pool: Pool
+    app: App
+    settings: FleetSettings
+    workdir: Path
+    home: Path
+    say: Callable[[str], None]
+    running: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    async def curate(self, remote: str) -> None:
+        """Do the job of one night, if it is still to be done."""
+        lease = await patiently(lambda: begin(self.pool, remote, uuid4()))
+        if lease is None:
+            return
+        task = asyncio.create_task(self._outcome(lease))
+        self.running.add(task)
+        try:
+            outcome = await task
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                raise
+            outcome = Outcome("waiting", {"error": "its worker was stopped"})
+        except Exception as fault:  # noqa: BLE001  a memory on which a worker stumbles must not hold it up
+            outcome = Outcome("waiting", {"error": f"{type(fault).__name__} in the worker"}, is_failure=True)
+        finally:
+            self.running.discard(task)
+        state = await patiently(lambda: self._record(lease, outcome))
+        why = outcome.report.get("error")
+        self.say(f"{shown_address(remote)}: {state or 'taken over meanwhile'}{f': {why}' if why else ''}")
+
+    async def _record(self, lease: Lease, outcome: Outcome) -> str:
+        """Record how a run ended, and defer the next one, in one transaction; return what becomes of the memory.
+
+        It is nothing if another run has the lease, whose word counts.
+        """
+        async with self.pool.connection() as connection, connection.transaction():
+            cursor = await connection.execute(
+                "SELECT failures, tries FROM fleet_memories WHERE remote = %s FOR UPDATE", [lease.remote]
+            )
+            failures, tries = await cursor.fetchone() or (0, 0)
+            outcome = _decided(outcome, failures + outcome.is_failure, tries, self.settings.retry_seconds)
+            if not await finish(connection, lease, outcome):
+                return ""
+            if outcome.state == "waiting":
+                await defer(self.app, connection, lease.remote, outcome.again_in)
+            return outcome.state
+
+    async def _outcome(self, lease: Lease) -> Outcome:
+        try:
+            tenant = self.settings.tenant(lease.tenant)
+            keys = await asyncio.to_thread(self.settings.keys_of, lease.tenant)
+        except KeysMissing as fault:
+            return Outcome("waiting", {"error": str(fault)})
+        bank = Bank(
+            lambda asked: self._reserve(lease, asked),
+            lambda call, tokens, usd, slow: patiently(lambda: settle(self.pool, call, tokens, usd, slow)),
+        )
+        ran = await run_child(lease.remote, self.workdir, self.home, tenant, keys, self.settings.child, bank)
+        return outcome_of(ran)
+
+    async def _reserve(self, lease: Lease, asked: Request) -> str:
+        """Wait until a call is granted; return why it is not, or an empty string."""
+        rates = self.settings.rates.get(asked.bucket.partition(":")[0])
+        tenant = self.settings.tenant(lease.tenant)
+        while True:
+            verdict = await patiently(lambda: reserve(self.pool, lease, asked, rates, self.settings.caps, tenant))
+            if verdict.why or not verdict.seconds:
+                return verdict.why
+            await asyncio.sleep(verdict.seconds)
+
+    async def take_over(self) -> None:
+        """Again and again, put the jobs of workers without a sign of life back into the queue."""
+        stalled = self.settings.stalled_seconds
+        while True:
+            with contextlib.suppress(psycopg.Error, exceptions.ConnectorException):
+                async with one_at_a_time(self.pool) as connection:  # or a job that was just retried is retried again
+                    jobs = await self.app.job_manager.get_stalled_jobs(seconds_since_heartbeat=stalled)
+                    for job in jobs if connection else ():
+                        await self.app.job_manager.retry_job(job)
+                        self.say(f"Took over {job.lock or job.task_name}: its worker gave no sign of life.")
+            await asyncio.sleep(stalled / 3)
+
+
+def outcome_of(ran: Ran) -> Outcome:
+    """Return what a child's end means for its memory: what is not its own fault does not count as its failure."""
+    told = ran.report
+    model = told.get("model") or {}
+    error = ran.why or (told.get("error") or {}).get("sentence") or ""
+    report = {
+        "run": told.get("run"),
+        "cost": told.get("cost"),
+        "entries": told.get("entries"),
+        "pending_days": told.get("pending_days"),
+        "exit_code": ran.code,
+    }
+    if ran.code == LOCKED:
+        return Outcome("waiting", {**report, "error": error})
+    if not error and told.get("after") and ran.code in {FINE, 1}:
+        is_whole = told.get("night") == told["after"]
+        refused = ran.refused or model.get("over_budget") or ""
+        failing = {name: FailureKind(kind) for name, kind in (model.get("failing") or {}).items()}
+        passing = [f"{name} {kind}" for name, kind in failing.items() if kind.concerns_provider or kind.may_pass]
+        why = str(refused or model.get("failure") or "")
+        if ran.code == FINE or is_whole or refused:
+            return Outcome(
+                "done" if is_whole else "pending", {**report, **({"error": why} if why else {})}, told["after"]
+            )
+        return Outcome("waiting", {**report, "error": why}, told["after"], is_failure=not passing)
+    error = error or (f"was killed by signal {-ran.code}" if ran.code < 0 else f"ended with exit code {ran.code}")
+    return Outcome("waiting", {**report, "error": error, "tail": ran.tail}, is_failure=True)
+
+
+def _decided(outcome: Outcome, failures: int, tries: int, pause: float) -> Outcome:
+    """Return an outcome with what follows from earlier ones: the pause before the next try, or none any more."""
+    if outcome.state != "waiting":
+        return outcome
+    state = "dead" if failures >= FAILURES else "pending" if tries >= TRIES else "waiting"
+    again = min(pause * 2.0 ** min(max(tries, 1) - 1, 20), _LONGEST)
+    return Outcome(state, outcome.report, outcome.head, outcome.is_failure, again)
+
+
+def add_tasks(app: App, worker: Worker) -> None:
+    """Give the queue the tasks that a worker does: a night, and the sweep as its periodic task."""
+    # A fault of ours or of the database is tried again; what a child does never raises.
+    retry = RetryStrategy(wait=10)
+
+    @app.task(name=NIGHT, queue=QUEUE, retry=retry)
+    async def night(remote: str) -> None:
+        await worker.curate(remote)
+
+    @app.periodic(cron=worker.settings.sweep)
+    @app.task(name="sweep", queue=QUEUE, lock="sweep", queueing_lock="sweep", priority=1)
+    async def look(timestamp: int) -> None:  # noqa: ARG001  Procrastinate passes it
+        await sweep(worker.pool, app, worker.settings)
+        async with worker.pool.connection() as connection:
+            await connection.execute("DELETE FROM fleet_calls WHERE settled_at < now() - interval '1 day'")
+        await app.job_manager.delete_old_jobs(nb_hours=24, include_failed=True, include_aborted=True)
+
+
+async def work(pool: Pool, app: App, settings: FleetSettings, slots: int, say: Callable[[str], None]) -> None:
+    """Work until a signal ends it.
+
+    Args:
+        pool: the database, with more connections than slots.
+        app: the queue.
+        settings: the operator's settings.
+        slots: how many nights to run at once.
+        say: tells the operator a line.
+    """
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+    workdir = settings.workdir.expanduser().absolute()
+    with homes(workdir) as home:
+        worker = Worker(pool, app, settings, workdir, home, say)
+        add_tasks(app, worker)
+
+        def stop() -> None:
+            if stopping.is_set():
+                for job in worker.running:
+                    job.cancel()
+            else:
+                say(f"Draining: {len(worker.running)} at work.")
+            stopping.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, stop)
+        taking_over = asyncio.create_task(worker.take_over())
+        try:
+            await _serve(app, settings, slots, stopping)
+        finally:
+            taking_over.cancel()
+            await asyncio.gather(taking_over, return_exceptions=True)
+
+
+async def _serve(app: App, settings: FleetSettings, slots: int, stopping: asyncio.Event) -> None:
+    """Run Procrastinate's worker until it is to stop; if the database throws it out, begin again."""
+    stalled = settings.stalled_seconds
+    while not stopping.is_set():
+        serving = asyncio.create_task(
+            app.run_worker_async(
+                queues=[QUEUE], concurrency=slots,  install_signal_handlers=False,
+                listen_notify=False, fetch_job_polling_interval=min(2.0, stalled / 3),
+                update_heartbeat_interval=stalled / 6, stalled_worker_timeout=stalled, delete_jobs="successful",
+            )
+        )  # fmt: skip
+        waiting = asyncio.create_task(stopping.wait())
+        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if stopping.is_set():
+            serving.cancel()  # it drains
+        try:
+            await serving
+        except asyncio.CancelledError:
+            if not stopping.is_set():
+                raise
+        except (psycopg.Error, exceptions.ProcrastinateException):
+            await asyncio.sleep(1)

@@ -1,0 +1,182 @@
+"""A night of a fleet: twelve memories, two workers, a provider, one of the workers killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fleet.driving import DAY, git, key_of
+from tests.fleet.provider import providing
+
+if TYPE_CHECKING:
+    from tests.fleet.driving import Fleet
+
+TENANTS = ("acme", "bolt", "carp")
+
+
+def test_every_memory_is_curated_once_though_a_worker_is_killed(fleet: Fleet) -> None:
+    with providing({key_of(tenant): tenant for tenant in TENANTS}) as provider:
+        fleet.write_settings(
+            provider,
+            "[rates.openai]\nrequests = 500\n[caps]\nmax_usd = 1.0",
+            acme="",
+            bolt="",
+            carp="max_tokens = 9000",
+        )
+        remotes = {tenant: [fleet.memory(tenant, number) for number in range(4)] for tenant in TENANTS}
+        for tenant, some in remotes.items():
+            assert fleet.curate("add", *some, "--tenant", tenant) == "4 memories added, 0 changed.\n"
+        assert fleet.curate("sweep") == "12 memories are due, 12 queued.\n"
+        assert fleet.curate("sweep") == "0 memories are due, 0 queued.\n"
+        provider.gate.clear()  # so that the one that is killed is amid a call that was granted
+        victim = fleet.start_worker()
+        fleet.wait_for(lambda: fleet.query("SELECT 1 FROM fleet_calls"))
+        os.kill(victim.pid, signal.SIGKILL)
+        victim.wait()
+        provider.gate.set()
+        fleet.start_worker()
+        fleet.wait_until_idle()
+        fleet.drain()
+        assert "gave no sign of life" in fleet.said()
+        for tenant in ("acme", "bolt"):
+            for number, remote in enumerate(remotes[tenant]):
+                fleet.check_curated_once(remote, f"the cache of {tenant} keeps {number} entries")
+        assert fleet.states()["pending"] == 4 - len(
+            fleet.query("SELECT 1 FROM fleet_memories WHERE tenant = 'carp' AND state = 'done'")
+        )
+        assert provider.tokens("carp") <= 9000, "the cap of a tenant"
+        spent = {row["tenant"]: row for row in fleet.query("SELECT * FROM fleet_spending")}
+        assert spent["carp"]["tokens"] <= 9000
+        assert provider.tokens() <= spent[""]["tokens"] == sum(spent[tenant]["tokens"] for tenant in TENANTS)
+        for call in provider.calls:
+            others = [tenant for tenant in TENANTS if f"the cache of {tenant}" in call.text]
+            assert others in ([], [call.tenant]), "a tenant's words went out with another one's key"
+        assert "carp" in fleet.curate("status")
+        assert fleet.query("SELECT 1 FROM fleet_memories WHERE state = 'dead'") == []
+        fleet.check_nothing_left()
+        _check_no_key_was_kept(fleet)
+
+
+def _check_no_key_was_kept(fleet: Fleet) -> None:
+    tables = [row["name"] for row in fleet.query("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'")]
+    kept = str([fleet.query(f"SELECT * FROM {name}") for name in tables]) + fleet.said()  # noqa: S608  names of tables
+    assert "procrastinate_jobs" in tables
+    assert not [tenant for tenant in TENANTS if key_of(tenant) in kept]
+
+
+def test_a_memory_that_fails_three_times_is_dead_and_holds_up_nobody(fleet: Fleet) -> None:
+    fleet.write_settings(None, acme="")
+    good, bad = fleet.memory("acme", 1), fleet.memory("acme", 2)
+    hook = Path(bad) / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho no >&2\nexit 1\n")
+    hook.chmod(0o755)
+    fleet.curate("add", good, bad, "--tenant", "acme", "--timezone", "Europe/Berlin")
+    fleet.curate("sweep")
+    fleet.start_worker()
+    fleet.wait_until_idle()
+    assert fleet.states() == {"done": 1, "dead": 1}
+    told = fleet.curate("dead")
+    assert "pre-receive hook declined" in told
+    assert fleet.curate("sweep") == "0 memories are due, 0 queued.\n"
+    assert fleet.query("SELECT failures, tries FROM fleet_memories WHERE state = 'dead'") == [
+        {"failures": 3, "tries": 3}
+    ]
+    hook.unlink()
+    assert fleet.curate("retry", bad) == "1 memory to retry.\n"
+    assert fleet.curate("sweep") == "1 memory is due, 1 queued.\n"
+    fleet.wait_until_idle()
+    fleet.drain()
+    fleet.check_curated_once(bad, "the cache of acme keeps 2 entries")
+    assert fleet.curate("dead") == "No memory is dead.\n"
+    fleet.check_nothing_left()
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads the environment of a process in /proc")
+def test_a_child_has_its_own_tenants_key_and_an_environment_made_from_nothing(fleet: Fleet) -> None:
+    fleet.write_settings(None, acme="", bolt="")
+    script = fleet.folder / "see"
+    for tenant in ("acme", "bolt"):
+        see = fleet.folder / f"see-{tenant}"
+        script = fleet.folder / f"script-{tenant}"
+        script.write_text(f"#!/bin/sh\ncat /proc/$PPID/environ >{see}\necho '{{}}'\n")
+        script.chmod(0o755)
+        (fleet.folder / "tenants" / f"{tenant}.toml").write_text(f'providers = ["exec:{script}"]\n')
+        fleet.curate("add", fleet.memory(tenant), "--tenant", tenant)
+    fleet.curate("sweep")
+    fleet.start_worker()
+    fleet.wait_until_idle()
+    fleet.drain()
+    homes = set()
+    for tenant in ("acme", "bolt"):
+        rows = (fleet.folder / f"see-{tenant}").read_text().strip("\0").split("\0")
+        seen = dict(row.split("=", 1) for row in rows)
+        assert seen.pop("MODEL_KEY") == key_of(tenant)
+        assert seen.pop("PWD", None) in {None, seen["HOME"]}
+        assert set(seen) == {"PATH", "HOME", "TMPDIR", "LC_ALL", "CURATE_CONFIG", "CURATE_GUARD"}
+        homes.add(seen["HOME"])
+        assert not Path(seen["HOME"]).exists()
+    assert len(homes) == 2
+    fleet.check_nothing_left()
+
+
+def test_a_child_is_ended_at_its_limits(fleet: Fleet) -> None:
+    slow = fleet.folder / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 600\n")
+    slow.chmod(0o755)
+    fleet.write_settings(None, "[child]\nminutes = 0.05", acme="")
+    (fleet.folder / "tenants/acme.toml").write_text(f'providers = ["exec:{slow}"]\n')
+    remote = fleet.memory("acme")
+    fleet.curate("add", remote, "--tenant", "acme")
+    before = git(Path(remote), "rev-parse", "main")
+    fleet.curate("sweep")
+    fleet.start_worker()
+    fleet.wait_until_idle()
+    fleet.drain()
+    assert "was ended after 0.05 minutes" in fleet.curate("dead")
+    assert git(Path(remote), "rev-parse", "main") == before
+    fleet.check_nothing_left()
+
+
+def test_a_second_signal_ends_what_runs_and_another_worker_takes_it(fleet: Fleet) -> None:
+    with providing({key_of("acme"): "acme"}) as provider:
+        fleet.write_settings(provider, acme="")
+        remote = fleet.memory("acme")
+        fleet.curate("add", remote, "--tenant", "acme")
+        fleet.curate("sweep")
+        provider.gate.clear()
+        first = fleet.start_worker()
+        fleet.wait_for(lambda: fleet.query("SELECT 1 FROM fleet_calls"))
+        first.terminate()
+        fleet.wait_for(lambda: "Draining: 1 at work." in fleet.said())
+        first.terminate()
+        assert first.wait(60) == 0
+        assert fleet.states() == {"waiting": 1}
+        provider.gate.set()
+        fleet.start_worker()
+        fleet.wait_until_idle()
+        fleet.drain()
+        fleet.check_curated_once(remote, "the cache of acme keeps 0 entries")
+        fleet.check_nothing_left()
+
+
+def test_what_comes_later_waits_for_the_next_night(fleet: Fleet) -> None:
+    fleet.write_settings(None, acme="")
+    remote = fleet.memory("acme")
+    fleet.curate("add", remote, "--tenant", "acme")
+    fleet.curate("sweep")
+    fleet.start_worker()
+    fleet.wait_until_idle()
+    fleet.drain()
+    host = fleet.folder / "hosts/acme-0"
+    git(host, "pull", "--quiet", remote, "main")
+    fleet.log(host, "2025-01-03", "backups are kept for ninety days")
+    git(host, "push", "--quiet", remote, "HEAD:main")
+    assert fleet.curate("sweep") == "0 memories are due, 0 queued.\n"
+    fleet.query("UPDATE fleet_memories SET night = night - 1 RETURNING 1")
+    assert fleet.curate("sweep") == "1 memory is due, 1 queued.\n"
+    assert DAY < "2025-01-03"

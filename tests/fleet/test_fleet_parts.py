@@ -1,0 +1,300 @@
+"""The parts of a fleet: its settings and keys, its nights and hours, what a child's end means, what a guard says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import threading
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import psycopg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.cli import run_cli
+from pipelines.errors import BadSettings
+from pipelines.extract.llm import guard as guard_module
+from pipelines.extract.llm.budget import Budget, Cost, Ledger, OverBudget
+from pipelines.extract.llm.guard import GUARD, Guard, open_guard
+from pipelines.fleet.child import Ran, homes
+from pipelines.fleet.database import NoFleet, create_tables, opened
+from pipelines.fleet.embedded import start_postgres, stop_postgres
+from pipelines.fleet.fleet_settings import KeysMissing, fleet_file, load_fleet_settings
+from pipelines.fleet.memories import night_at
+from pipelines.fleet.worker import outcome_of
+from pipelines.user_settings import Caps, UserSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.fleet.driving import Fleet
+
+HOURS = st.tuples(st.integers(0, 23), st.integers(0, 23)).filter(lambda pair: pair[0] != pair[1])
+
+
+# ---------------------------------------------------------------- settings and keys
+
+
+def written(folder: Path, text: str) -> dict[str, str]:
+    (folder / "fleet.toml").write_text(text)
+    return {"CURATE_FLEET": str(folder / "fleet.toml")}
+
+
+def test_all_faults_of_the_settings_are_told_at_once(tmp_path: Path) -> None:
+    environ = written(tmp_path, "[caps]\nmax_usd = -1\n[rates.openai]\ncalls = 3\n[child]\nminutes = 0\n[odd]\n")
+    with pytest.raises(BadSettings) as fault:
+        load_fleet_settings(environ)
+    told = str(fault.value)
+    assert all(key in told for key in ("caps.max_usd", "rates.openai.calls", "child.minutes", "odd"))
+
+
+def test_a_machine_without_settings_has_the_defaults_and_one_tenant(tmp_path: Path) -> None:
+    settings = load_fleet_settings({"HOME": str(tmp_path)})
+    assert fleet_file({"HOME": str(tmp_path)}) == tmp_path / ".config/memcurate/fleet.toml"
+    assert settings.keys_of("default") == {}
+    with pytest.raises(KeysMissing, match=r"fleet.toml has no table \[tenants.acme\]"):
+        settings.keys_of("acme")
+
+
+def test_keys_come_from_a_file_and_a_command(tmp_path: Path) -> None:
+    (tmp_path / "keys").write_text("# acme\n\nexport MODEL_KEY='one two'\nOTHER=3\n")
+    text = f'[tenants.acme]\nkeys = "{tmp_path}/keys"\nkeys_command = "echo THIRD=4"\n'
+    settings = load_fleet_settings(written(tmp_path, text))
+    assert settings.keys_of("acme") == {"MODEL_KEY": "one two", "OTHER": "3", "THIRD": "4"}
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ('keys = "{folder}/none"', "no such file"),
+        ("keys_command = \"sh -c 'echo SECRET-WORD; exit 3'\"", "CalledProcessError in its file or command"),
+        ('keys_command = "echo HOME=/SECRET-WORD"', "line 2 is not NAME=VALUE, or sets one of CURATE_CONFIG"),
+        ('keys_command = "echo SECRET-WORD"', "line 2 is not NAME=VALUE"),
+    ],
+)
+def test_keys_that_cannot_be_read_are_named_and_not_shown(tmp_path: Path, table: str, why: str) -> None:
+    settings = load_fleet_settings(written(tmp_path, f"[tenants.acme]\n{table.format(folder=tmp_path)}\n"))
+    with pytest.raises(KeysMissing) as fault:
+        settings.keys_of("acme")
+    assert why in str(fault.value)
+    assert "SECRET-WORD" not in str(fault.value)
+
+
+# ---------------------------------------------------------------- nights and hours
+
+
+@pytest.mark.parametrize(
+    ("now", "zone", "hours", "night"),
+    [
+        ("2026-03-20T23:30+00:00", "UTC", "", "2026-03-20"),
+        ("2026-03-20T23:30+00:00", "Europe/Berlin", "", "2026-03-21"),
+        ("2026-03-20T21:00+00:00", "Europe/Berlin", "22-6", "2026-03-20"),
+        ("2026-03-21T04:59+00:00", "Europe/Berlin", "22-6", "2026-03-20"),
+        ("2026-03-21T05:00+00:00", "Europe/Berlin", "22-6", None),
+        ("2026-03-20T02:00+00:00", "UTC", "2-6", "2026-03-20"),
+        ("2026-03-20T06:00+00:00", "UTC", "2-6", None),
+        ("2026-03-20T23:59+00:00", "UTC", "22-24", "2026-03-20"),
+    ],
+)
+def test_a_night_begins_in_the_memorys_own_time(now: str, zone: str, hours: str, night: str | None) -> None:
+    assert night_at(datetime.fromisoformat(now), zone, hours) == (date.fromisoformat(night) if night else None)
+
+
+@given(HOURS, st.datetimes(datetime(2026, 1, 1), datetime(2027, 1, 1)), st.sampled_from(["UTC", "Asia/Kolkata"]))  # noqa: DTZ001
+def test_all_hours_of_one_night_have_one_date(hours: tuple[int, int], at: datetime, zone: str) -> None:
+    begin = at.replace(tzinfo=ZoneInfo(zone), hour=hours[0], minute=0, second=0, microsecond=0)
+    length = (hours[1] - hours[0]) % 24
+    found = {night_at(begin + timedelta(hours=hour), zone, f"{hours[0]}-{hours[1]}") for hour in range(length)}
+    assert found == {begin.date()}
+    assert night_at(begin + timedelta(hours=length), zone, f"{hours[0]}-{hours[1]}") is None
+
+
+# ---------------------------------------------------------------- what a child's end means
+
+
+def ran(code: int, told: dict[str, Any] | None = None, **more: str) -> tuple[str, bool]:
+    """Return the state that follows from a child's end, and whether it counts as the memory's failure."""
+    outcome = outcome_of(Ran(code, report=told or {}, **more))  # type: ignore[arg-type]
+    return outcome.state, outcome.is_failure
+
+
+def test_what_is_not_the_memorys_fault_does_not_count_as_its_failure() -> None:
+    whole, part = {"after": "a", "night": "a"}, {"after": "b", "night": "a"}
+    down = {"failure": "openai is down", "failing": {"openai": "down"}}
+    assert ran(0, whole) == ("done", False)
+    assert ran(0, part) == ("pending", False), "logs came meanwhile"
+    assert ran(0, {**part, "model": {"over_budget": "x"}}) == ("pending", False)
+    assert ran(1, part, refused="max_usd is used up") == ("pending", False)
+    assert ran(1, {**part, "model": down}) == ("waiting", False)
+    assert ran(1, {**part, "model": {"failure": "refused", "failing": {"openai": "refused"}}}) == ("waiting", True)
+    assert ran(75, {"error": {"sentence": "Another run ended first."}}) == ("waiting", False)
+    assert ran(1, {"error": {"sentence": "The remote is no memory."}}) == ("waiting", True)
+    assert ran(-9) == ran(3) == ran(0, why="was ended after 3 minutes") == ("waiting", True)
+
+
+# ---------------------------------------------------------------- the guard
+
+
+def test_a_guard_asks_before_each_call_and_tells_what_it_cost() -> None:
+    (worker, child), alone = socket.socketpair(), threading.Event()
+    lines = worker.makefile("r")
+    budget = Budget(Caps(), Ledger(None, "2026-03-20"), guard=Guard(child, {"openai": "the key"}, alone.set))
+    asked: list[dict[str, Any]] = []
+
+    def answer() -> None:
+        asked.append(json.loads(lines.readline()))
+        worker.sendall(json.dumps({"call": asked[0]["call"], "granted": True}).encode() + b"\n")
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    name = budget.hold("openai:m", ("2026-03-20", 0), Cost(100, 0.5), is_priced=False)
+    thread.join()
+    assert (asked[0]["call"], asked[0]["tokens"], asked[0]["usd"]) == (name, 100, None)
+    assert asked[0]["bucket"].startswith("openai:")
+    assert "the key" not in str(asked)
+    budget.settle(name, Cost(40, 0.1))
+    assert json.loads(lines.readline()) == {"call": name, "spent": [40, 0.1], "slow": None}
+    lines.close()
+    worker.close()
+    assert alone.wait(10), "a night whose worker died would go on"
+
+
+def test_what_the_guard_refuses_is_over_budget_and_later_days_are_not_asked_first() -> None:
+    worker, child = socket.socketpair()
+    lines = worker.makefile("r")
+    budget = Budget(Caps(), Ledger(None, "2026-03-20"), guard=Guard(child, {}, threading.Event().set))
+
+    def answer() -> None:
+        told = json.loads(lines.readline())
+        worker.sendall(json.dumps({"call": told["call"], "why": "was skipped: no money"}).encode() + b"\n")
+
+    threading.Thread(target=answer).start()
+    with pytest.raises(OverBudget, match="was skipped: no money"):
+        budget.hold("openai:m", ("2026-03-20", 0), Cost(100))
+    with pytest.raises(OverBudget, match="an older day did not fit"):
+        budget.hold("openai:m", ("2026-03-21", 0), Cost(1))
+    worker.close()
+    lines.close()
+
+
+def test_a_night_without_a_worker_has_no_guard_and_one_with_hides_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert open_guard(UserSettings()) is None
+    worker, child = socket.socketpair()
+    monkeypatch.setattr(guard_module, "end_without_worker", lambda: None)
+    monkeypatch.setenv(GUARD, str(os.dup(child.fileno())))
+    assert open_guard(UserSettings())
+    assert GUARD not in os.environ
+    worker.close()
+    child.close()
+
+
+# ---------------------------------------------------------------- the database and the folders
+
+
+def test_tables_are_created_once_and_a_database_without_them_is_named(postgres: tuple[Path, str], dsn: str) -> None:
+    assert asyncio.run(create_tables(dsn)) == []
+
+    async def use(address: str) -> None:
+        async with opened(address):
+            pass
+
+    asyncio.run(use(dsn))
+    for address, why in ((postgres[1], "it has no tables"), ("postgresql:///x?host=/nowhere", "/nowhere")):
+        with pytest.raises(NoFleet, match=why):
+            asyncio.run(use(address))
+
+
+def test_a_migration_of_procrastinate_that_is_new_is_applied(dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        rows = connection.execute(
+            "DELETE FROM fleet_migrations WHERE name LIKE '03.04.00_50%' RETURNING name"
+        ).fetchall()
+    assert asyncio.run(create_tables(dsn)) == [row[0] for row in rows]
+
+
+def test_an_embedded_server_is_started_once_and_again_after_a_crash(postgres: tuple[Path, str]) -> None:
+    folder, address = postgres
+    assert start_postgres(folder) == address
+    assert stop_postgres(folder, how="immediate")
+    assert not stop_postgres(folder)
+    assert start_postgres(folder) == address
+    with psycopg.connect(address) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_homes_of_workers_that_were_killed_are_deleted_and_those_of_others_stay(tmp_path: Path) -> None:
+    left = tmp_path / "homes/dead"
+    left.mkdir(parents=True)
+    (left / "lock").touch()
+    with homes(tmp_path) as one, homes(tmp_path) as other:
+        assert one.is_dir()
+        assert other.is_dir()
+        assert not left.exists()
+    assert [path.name for path in (tmp_path / "homes").iterdir()] == ["lock"]
+
+
+# ---------------------------------------------------------------- the operator's verbs
+
+
+def test_memories_are_added_listed_paused_and_removed(fleet: Fleet) -> None:
+    fleet.write_settings(None, acme="")
+    listing = fleet.folder / "list"
+    listing.write_text("# two\n/r/b.git\n\ngit@host:me/c.git\n")
+    assert fleet.curate("add", "/r/a.git", "--from", str(listing), "--tenant", "acme", "--hours", "22-6")
+    assert fleet.curate("add", "/r/a.git", "--tenant", "acme") == "0 memories added, 1 changed.\n"
+    told = fleet.curate("list")
+    assert "/r/b.git           acme  UTC 22-6  new" in told
+    assert "/r/a.git           acme  UTC       new" in told
+    assert fleet.curate("pause", "/r/a.git") == "1 memory paused.\n"
+    assert json.loads(fleet.curate("list", "/r/a.git", "--json"))[0]["paused"]
+    assert "No memory was named" in fleet.curate("remove", exits=2)
+    assert fleet.curate("resume", "--tenant", "acme") == "3 memories resumed.\n"
+    assert fleet.curate("remove", "--all") == "3 memories removed.\n"
+    assert "The fleet has no memory." in fleet.curate("status")
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("https://me:word@host/m.git",), "An address holds a password or token"),
+        (("https://ghp_0123456789@host/m.git",), "An address holds a password or token"),
+        (("ext::sh -c true",), "address is not supported"),
+        (("/r/a.git", "--hours", "25-3"), "are not hours"),
+        (("/r/a.git", "--timezone", "Mars/Base"), "There is no time zone"),
+        ((), "No memory was named"),
+    ],
+)
+def test_what_cannot_be_added_is_named(fleet: Fleet, words: tuple[str, ...], why: str) -> None:
+    fleet.write_settings(None)
+    assert why in fleet.curate("add", *words, exits=1 if "ext::sh -c true" in words else 2)
+    assert "ghp_" not in str(fleet.query("SELECT * FROM fleet_memories"))
+
+
+def test_a_remote_that_does_not_answer_is_shown_and_nothing_is_queued(fleet: Fleet) -> None:
+    fleet.write_settings(None)
+    fleet.curate("add", str(fleet.folder / "none.git"))
+    told = json.loads(fleet.curate("sweep", "--json"))
+    assert told == {"looked": 1, "new": 0, "unreachable": 1}
+    told = json.loads(fleet.curate("status", "--json"))
+    assert "none.git" in told["failing"][0]["why"]
+
+
+def test_a_memory_that_was_curated_elsewhere_is_not_queued(fleet: Fleet, capsys: pytest.CaptureFixture[str]) -> None:
+    fleet.write_settings(None)
+    remote = fleet.memory("default")
+    assert run_cli(["night", remote, "--workdir", str(fleet.folder / "elsewhere")]) == 0, capsys.readouterr()
+    fleet.curate("add", remote)
+    assert fleet.curate("sweep") == "1 memory is due, 0 queued.\n"
+    assert fleet.states() == {"done": 1}
+
+
+def test_a_fleet_without_a_database_says_what_to_do(tmp_path: Path) -> None:
+    environ = written(tmp_path, f'dsn = "postgresql:///x?host={tmp_path}"')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CURATE_FLEET", environ["CURATE_FLEET"])
+        assert run_cli(["fleet", "status"]) == 1

@@ -1,0 +1,119 @@
+"""A fleet under torture: many memories, workers killed and stopped, a poor provider, a database that restarts.
+
+`FLEET_MEMORIES` chooses how many memories there are; the kills follow from it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.fleet.embedded import start_postgres, stop_postgres
+from tests.fleet.conftest import dsn, fleet, postgres
+from tests.fleet.driving import key_of
+from tests.fleet.provider import providing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.fleet.driving import Fleet
+
+__all__ = ["dsn", "fleet", "postgres"]  # fixtures
+pytestmark = pytest.mark.torture
+MEMORIES = int(os.environ.get("FLEET_MEMORIES", "300"))
+KILLS = max(MEMORIES // 10, 2)
+WORKERS = 4
+STOPS = max(MEMORIES // 50, 1)
+RESTARTS = 2
+TENANTS = ("acme", "bolt", "carp")
+REQUESTS, TOKENS = 400, 2_000_000
+
+
+def plan(chance: random.Random) -> list[tuple[int, str]]:
+    """Return what happens once how many memories have come to their end."""
+    whats = ["kill"] * KILLS + ["stop"] * STOPS + ["restart"] * RESTARTS
+    return sorted((chance.randrange(MEMORIES * 9 // 10), what) for what in whats)
+
+
+def test_a_tortured_fleet_curates_each_memory_once(fleet: Fleet, postgres: tuple[Path, str]) -> None:
+    chance = random.Random(26)
+    with providing({key_of(tenant): tenant for tenant in TENANTS}) as provider:
+        provider.seconds, provider.failing = 0.3, {429: 0.05, 500: 0.03}
+        rates = f"[rates.openai]\nrequests = {REQUESTS}\ntokens = {TOKENS}\n[caps]\nmax_usd = 100.0"
+        fleet.write_settings(provider, rates, acme="", bolt="", carp="max_usd = 50.0")
+        remotes = {fleet.memory(tenant := TENANTS[number % 3], number): tenant for number in range(MEMORIES)}
+        for tenant in TENANTS:
+            fleet.curate("add", *(remote for remote, whose in remotes.items() if whose == tenant), "--tenant", tenant)
+        fleet.curate("sweep")
+        began = time.monotonic()
+        alive = [fleet.start_worker(1) for _ in range(WORKERS)]
+        for turn, what in plan(chance):
+            fleet.wait_for(partial(has_ended, fleet, turn), 3600)
+            victim = chance.choice(alive)
+            if what == "restart":
+                stop_postgres(postgres[0], how="fast")
+                start_postgres(postgres[0])
+            elif what == "stop":
+                victim.send_signal(signal.SIGSTOP)  # it shows no sign of life, and comes back when others have its job
+                time.sleep(5)
+                victim.send_signal(signal.SIGCONT)
+            else:
+                os.kill(victim.pid, signal.SIGKILL)
+                victim.wait()
+                alive[alive.index(victim)] = fleet.start_worker(1)
+        fleet.wait_until_idle(3600)
+        fleet.drain()
+        again = [row["remote"] for row in fleet.query("SELECT remote FROM fleet_memories WHERE state <> 'done'")]
+        assert again == [], fleet.curate("status")
+        for number, (remote, tenant) in enumerate(remotes.items()):
+            fleet.check_curated_once(remote, f"the cache of {tenant} keeps {number} entries")
+        requests, tokens = provider.busiest_minute()
+        spent = {row["tenant"]: row for row in fleet.query("SELECT * FROM fleet_spending")}
+        print(
+            f"\n{MEMORIES} memories, {KILLS} kills, {STOPS} stops, {RESTARTS} restarts: {len(provider.calls)} calls,"
+            f" {sum(call.status != 200 for call in provider.calls)} refused; busiest minute {requests} of {REQUESTS}"
+            f" requests, {tokens:,} of {TOKENS:,} tokens; {provider.tokens():,} tokens used, {spent['']['tokens']:,}"
+            f" accounted for; {(time.monotonic() - began) / 60:.0f} min"
+        )
+        assert requests <= REQUESTS
+        assert tokens <= TOKENS
+        assert provider.tokens() <= spent[""]["tokens"]
+        for call in provider.calls:
+            whose = [tenant for tenant in TENANTS if f"the cache of {tenant}" in call.text]
+            assert whose in ([], [call.tenant])
+        assert fleet.said().count("gave no sign of life") > 0
+        fleet.check_nothing_left()
+
+
+def has_ended(fleet: Fleet, count: int) -> bool:
+    states = fleet.states()
+    return sum(states.get(state, 0) for state in ("done", "pending", "dead")) >= count
+
+
+def test_the_same_memories_by_xargs_and_the_fence_alone(fleet: Fleet) -> None:
+    """Each remote is given twice, to eight at once: one of the two publishes."""
+    fleet.write_settings(None, acme="")
+    remotes = [fleet.memory("acme", number) for number in range(MEMORIES)]
+    listing = fleet.folder / "remotes.txt"
+    listing.write_text("".join(f"{remote}\n" for remote in (*remotes, *reversed(remotes))))
+    night = f'{sys.executable} -m pipelines.cli night "$0" --workdir {fleet.nights}/$$ --json >/dev/null'
+    codes = fleet.folder / "codes"
+    script = f"{night}; echo $? >>{codes}"
+    settings = fleet.folder / "tenants/acme.toml"
+    words = ["xargs", "-P", "8", "-n", "1", "sh", "-c", script]
+    with listing.open() as file:
+        subprocess.run(words, stdin=file, check=True, env={**os.environ, "CURATE_CONFIG": str(settings)})
+    told = codes.read_text().split()
+    print(f"\n{len(told)} runs of {MEMORIES} memories: {json.dumps({code: told.count(code) for code in set(told)})}")
+    assert set(told) <= {"0", "75"}
+    for number, remote in enumerate(remotes):
+        fleet.check_curated_once(remote, f"the cache of acme keeps {number} entries")
