@@ -10,7 +10,7 @@ import click
 
 from pipelines.cli.output import on_terminal, warn
 from pipelines.errors import BadFile, UsageFault
-from pipelines.store.document import numbered
+from pipelines.store.change_set import items_by_id
 from pipelines.store.item import fold
 from pipelines.store.layout import LOGS, NOTES, Kind
 from pipelines.store.secrets import format_found, load_redactor, without_secrets
@@ -34,7 +34,7 @@ def item_named(documents: Mapping[str, Document], prefix: str) -> str:
     Raises:
         UnknownItem: there is none, or more than one.
     """
-    return named_item(prefix, [placed.item.id for _, placed in numbered(documents.values())])
+    return named_item(prefix, items_by_id(documents))
 
 
 def open_document(held: Held, name: str, closed: Collection[Kind], advice: str) -> str:
