@@ -11,7 +11,7 @@ import click
 from pipelines.cli.output import on_terminal, warn
 from pipelines.errors import BadFile, UsageFault
 from pipelines.night.name_items import looks_like_id, named_items
-from pipelines.store.document import numbered
+from pipelines.store.change_set import items_by_id
 from pipelines.store.item import fold
 from pipelines.store.layout import LOGS, NOTES, Kind
 from pipelines.store.secrets import format_found, load_redactor, without_secrets
@@ -42,7 +42,7 @@ def item_named(documents: Mapping[str, Document], name: str, shown: Callable[[st
         UsageFault: words match no item, or more than one; the message offers the nearest.
     """
     if looks_like_id(name):
-        return named_item(name, [placed.item.id for _, placed in numbered(documents.values())])
+        return named_item(name, items_by_id(documents))
     return named_items(documents, [name], (lambda _: True, "item"), shown)[0]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.states import citable_items
-from pipelines.store.document import BY_WORD, ORDER, ROWS, STATE_TITLE, insert_rows, without_empty
+from pipelines.store.document import BY_WORD, ORDER, ROWS, STATE_TITLE, insert_rows, kept_with_document, without_empty
 from pipelines.store.generated import marked_row
 from pipelines.store.item import ItemType
 from pipelines.store.layout import GENERAL, USER, Kind
@@ -60,39 +60,31 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
         for path, one in documents.items()
         if one.kind in {Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER} and _is_active(one)
     }
-    current = {path: [item for item in citable_items(one) if item.active] for path, one in sorted(known.items())}
+    mine = _active(known[USER]) if USER in known else []
     places = {path: f"([{one.title}]({link(path)}))" for path, one in known.items()}
-    dues = sorted((item.due, item.text, path) for path, items in current.items() for item in items if item.due)
-    risks = sorted(
-        (
-            (item.learnt, item.text, path)
-            for path, items in current.items()
-            for item in items
-            if item.type is ItemType.RISK
-        ),
-        reverse=True,
-    )
+    dues = sorted((*due, path) for path, one in known.items() for due in _dues(one))
+    risks = sorted(((*risk, path) for path, one in known.items() for risk in _risks(one)), reverse=True)
     return [
         Section(
             _THE_USER,
             [
                 *_profile(known.get(USER)),
-                *(f"- {_short(one.text)}" for one in current.get(USER, ()) if one.type in _KNOWN),
+                *(f"- {_short(one.text)}" for one in mine if one.type in _KNOWN),
             ],
             link(USER),
         ),
-        Section(_PROJECTS, _projects(known, current, link), f"{link('Projects')}/"),
+        Section(_PROJECTS, _projects(known, link), f"{link('Projects')}/"),
         Section(
             _DUE,
-            [f"- {due}: {_short(text)} {places[path]}" for due, text, path in dues],
+            [f"- {due}: {short} {places[path]}" for due, _, short, path in dues],
             "`curate items --type Todo --status open`",
         ),
         Section(
             _RISKS,
-            [f"- {_short(text)} {places[path]}" for _, text, path in risks],
+            [f"- {short} {places[path]}" for _, _, short, path in risks],
             "`curate items --type Risk --status live`",
         ),
-        Section(_PEOPLE, list(_people(known, current, places)), "see Contacts on each page"),
+        Section(_PEOPLE, list(_people(known, places)), "see Contacts on each page"),
         Section(_ELSEWHERE, _elsewhere(documents, link), f"{link('Areas')}/ and {link('Resources')}/"),
     ]
 
@@ -142,18 +134,38 @@ def _profile(user: Document | None) -> list[str]:
     return [f"- {_short('; '.join(fields))}"] if fields else []
 
 
-def _projects(known: Mapping[str, Document], items: Mapping[str, Sequence[Item]], link: Link) -> list[str]:
+@kept_with_document
+def _active(document: Document) -> list[Item]:
+    return [item for item in citable_items(document) if item.active]
+
+
+@kept_with_document
+def _dues(document: Document) -> list[tuple[str, str, str]]:
+    return [(item.due, item.text, _short(item.text)) for item in _active(document) if item.due]
+
+
+@kept_with_document
+def _risks(document: Document) -> list[tuple[str, str, str]]:
+    return [(item.learnt, item.text, _short(item.text)) for item in _active(document) if item.type is ItemType.RISK]
+
+
+def _projects(known: Mapping[str, Document], link: Link) -> list[str]:
     """Return a row for each active project, latest news first: its status, and the next step."""
-    rows = []
-    for path, document in known.items():
-        if document.kind is Kind.PROJECT:
-            steps = sorted((one for one in items[path] if one.type is ItemType.TODO), key=lambda one: one.due or "9")
-            due = f" (due {steps[0].due})" if steps and steps[0].due and steps[0].due not in steps[0].text else ""
-            step = f"Next: {_short(steps[0].text)}{due}" if steps else ""
-            parts = [part for part in (_status(document, items[path]), step) if part]
-            summary = f": {' '.join(parts)}" if parts else ""
-            rows.append((document.newest, f"- [{document.title}]({link(path)}){summary}"))
-    return [row for _, row in sorted(rows, key=lambda one: (one[0], one[1]), reverse=True)]
+    rows = [
+        (one.newest, f"- [{one.title}]({link(path)}){_summary(one)}")
+        for path, one in known.items()
+        if one.kind is Kind.PROJECT
+    ]
+    return [row for _, row in sorted(rows, reverse=True)]
+
+
+@kept_with_document
+def _summary(document: Document) -> str:
+    steps = sorted((one for one in _active(document) if one.type is ItemType.TODO), key=lambda one: one.due or "9")
+    due = f" (due {steps[0].due})" if steps and steps[0].due and steps[0].due not in steps[0].text else ""
+    step = f"Next: {_short(steps[0].text)}{due}" if steps else ""
+    parts = [part for part in (_status(document, _active(document)), step) if part]
+    return f": {' '.join(parts)}" if parts else ""
 
 
 def _status(document: Document, items: Sequence[Item]) -> str:
@@ -176,24 +188,33 @@ def under(document: Document, title: str) -> Iterator[str]:
             yield line
 
 
-def _people(
-    known: Mapping[str, Document], items: Mapping[str, Sequence[Item]], places: Mapping[str, str]
-) -> Iterator[str]:
+def _people(known: Mapping[str, Document], places: Mapping[str, str]) -> Iterator[str]:
     """Yield a row for each contact on the pages: who they are, and on which page."""
     rows: dict[str, tuple[str, str]] = {}
     for path, document in known.items():
-        item_lines = {placed.line for placed in document.items}
-        numbers = {line: number for number, line in document.body}
-        for item in items[path]:
-            if item.person:
-                rows.setdefault(item.person, (item.text, path))
-        for line in under(document, BY_WORD["contacts"]):
-            if line[:2] in {"- ", "* "} and numbers[line] not in item_lines:
-                text = line[2:].strip()
-                rows.setdefault(re.split(r"[,:(<–—]", text)[0].strip(" *_"), (text, path))
+        for name, text in _contacts(document):
+            rows.setdefault(name, (text, path))
     for name, (text, path) in sorted(rows.items()):
         row = text if name.split(" ")[0].casefold() in text.casefold() else f"{name}: {text}"
         yield f"- {_short(row)} {places[path]}"
+
+
+@kept_with_document
+def _contacts(document: Document) -> list[tuple[str, str]]:
+    """Return the contacts on a page: the name of each, and what it says of them."""
+    found = [(item.person, item.text) for item in _active(document) if item.person]
+    item_lines = {placed.line for placed in document.items}
+    numbers = {line: number for number, line in document.body}
+    for line in under(document, BY_WORD["contacts"]):
+        if line[:2] in {"- ", "* "} and numbers[line] not in item_lines:
+            text = line[2:].strip()
+            found.append((re.split(r"[,:(<–—]", text)[0].strip(" *_"), text))
+    return found
+
+
+@kept_with_document
+def _counted(document: Document) -> Counter[ItemType]:
+    return Counter(placed.item.type for placed in document.items if placed.item.active)
 
 
 def _elsewhere(documents: Mapping[str, Document], link: Link) -> list[str]:
@@ -201,7 +222,7 @@ def _elsewhere(documents: Mapping[str, Document], link: Link) -> list[str]:
     rows = []
     for path, document in documents.items():
         if document.kind in {Kind.AREA, Kind.RESOURCE}:
-            counts = Counter(placed.item.type for placed in document.items if placed.item.active)
+            counts = _counted(document)
             held = ", ".join(f"{n} {kind.lower()}{'' if n == 1 else 's'}" for kind in ItemType if (n := counts[kind]))
             if held or document.kind is Kind.RESOURCE:
                 key = (path != GENERAL, document.kind is Kind.RESOURCE, -counts.total(), path)

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.states import MOST_NAMED, joined, shortened
+from pipelines.store.change_set import items_by_id
 from pipelines.store.document import Document, numbered
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import Sentence, digest, is_citable, sentences_in, sentences_under, with_sentences
@@ -133,7 +135,7 @@ def with_episodes(
 
 def with_true_episodes(documents: Mapping[str, Document]) -> dict[str, Document]:
     """Return the documents without sentences of episodes whose items are gone, changed, or never held."""
-    known = {placed.item.id: placed.item for _, placed in numbered(documents.values())}
+    known = {ident: item for ident, (_, item) in items_by_id(documents).items()}
     after = dict(documents)
     for path in (path for path, one in documents.items() if one.kind is Kind.EPISODE):
         page, items = documents[path], dict[str, list[tuple[str, Item]]]()
@@ -163,8 +165,19 @@ def _covering(sentences: Sequence[Sentence], lines: str, sessions: tuple[str, ..
 def _holds(sentence: Sentence, known: Mapping[str, Item]) -> bool:
     if not sentence.ids:
         return True
-    cited = [known[ident] for ident in sentence.ids if ident in known and is_citable(known[ident])]
-    return len(cited) == len(sentence.ids) and digest(cited, with_status=False) == sentence.of
+    cited = [known.get(ident) for ident in sentence.ids]
+    if cited in _held_with(sentence):
+        return True
+    items = [item for item in cited if item and is_citable(item)]
+    holds = len(items) == len(cited) and digest(items, with_status=False) == sentence.of
+    _held_with(sentence)[:] = [cited] * holds
+    return holds
+
+
+@lru_cache(maxsize=4096)
+def _held_with(_sentence: Sentence) -> list[list[Item | None]]:
+    """Return where to keep the items with which a sentence was last found to hold: with the same ones, it holds."""
+    return []
 
 
 def completed(kept: Sequence[Sentence], own: Sequence[Sentence], items: Sequence[Item], day: str) -> list[Sentence]:

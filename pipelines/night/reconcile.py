@@ -90,13 +90,16 @@ def reconcile(
     before = items_by_id(changed)
     after = dict(documents)
     edited, numbered, corrected = [], [], []
-    taken = {*before, *items_by_id(documents)}
-    keepers = _keepers(documents, before, same)
-    for path, document in sorted(documents.items()):
+    present = items_by_id(documents)
+    taken = {*before, *present}
+    is_whole = len(present) == sum(len(one.items) for one in documents.values())
+    copies = frozenset[tuple[str, int]]() if is_whole else _copies(documents, before, same)
+    # If each line has an id of its own, what is as the last run left it needs no look.
+    for path, document in sorted((_sharing(documents, before) if is_whole else documents).items()):
         new: dict[int, Item] = {}
         for placed in document.items:
             item = placed.item
-            if not item.id or keepers[item.id] != (path, placed.line):
+            if not item.id or (path, placed.line) in copies:
                 item = replace(
                     item, id="", since=item.since or today, trust=Trust.OWNER, confidence=Confidence.HIGH, by=""
                 )
@@ -112,7 +115,7 @@ def reconcile(
                 new[placed.line] = item
         if new:
             after[path] = with_comments(document, new)
-    gone = {ident: where for ident, where in before.items() if ident not in keepers}
+    gone = {ident: where for ident, where in before.items() if ident not in present}
     asked = _too_many(gone, changed) if gone else frozenset[str]()
     stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
     for path in sorted({gone[ident][0] for ident in asked}):
@@ -138,10 +141,15 @@ def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
     return item.active and item.id in before and before[item.id][1].status in STRUCK | {Status.DONE}
 
 
+def _sharing(documents: Mapping[str, Document], before: Mapping[str, tuple[str, Item]]) -> dict[str, Document]:
+    """Return the documents that hold any of these items."""
+    return {path: one for path, one in documents.items() if not before.keys().isdisjoint(one.held.keys())}
+
+
 def _put_in_place(documents: dict[str, Document], before: Mapping[str, tuple[str, Item]]) -> dict[str, Document]:
     """Return the documents with reopened items back in their sections, and superseded by nothing."""
     after, again = dict(documents), set[str]()
-    for path, document in documents.items():
+    for path, document in _sharing(documents, before).items():
         mine = [placed for placed in document.items if _holds_again(placed.item, before)]
         again |= {placed.item.id for placed in mine}
         if blocks := [block_of(document, placed) for placed in mine if placed.section == HISTORY]:
@@ -159,10 +167,10 @@ def _without_successions(item: Item, again: Container[str]) -> Item:
     return replace(item, links=tuple((kind, ids) for kind, ids in links if ids))
 
 
-def _keepers(
+def _copies(
     documents: Mapping[str, Document], before: Mapping[str, tuple[str, Item]], same: frozenset[str]
-) -> dict[str, tuple[str, int]]:
-    """Return id → (path, line) of the place that keeps it: of several copies, the original place, else the first."""
+) -> frozenset[tuple[str, int]]:
+    """Return path and line of the items whose id another place keeps: the original one, else the first."""
     places: dict[str, list[tuple[str, Placed]]] = {}
     for document, placed in numbered(documents[path] for path in sorted(documents)):
         places.setdefault(placed.item.id, []).append((document.path, placed))
@@ -172,11 +180,12 @@ def _keepers(
         stayed = place[0] in same
         return (not stayed and place[1].item != item, not stayed and place[0] != path)
 
-    keepers = {}
+    copies = set[tuple[str, int]]()
     for ident, found in places.items():
-        path, placed = min(found, key=lambda place: unlike(ident, place)) if len(found) > 1 else found[0]
-        keepers[ident] = (path, placed.line)
-    return keepers
+        if len(found) > 1:
+            kept = min(found, key=lambda place: unlike(ident, place))
+            copies |= {(path, placed.line) for path, placed in found if (path, placed) != kept}
+    return frozenset(copies)
 
 
 def _too_many(gone: Mapping[str, tuple[str, Item]], baseline: Mapping[str, Document]) -> frozenset[str]:

@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, block_of, edited
+from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, block_of, edited, kept_with_document
 from pipelines.store.generated import Sentence, digest, is_citable, sentences_under, with_sentences
 from pipelines.store.item import ACTIVE, CLOSED, ItemType, Status
 from pipelines.store.layout import Kind
@@ -21,7 +21,7 @@ from pipelines.text import clipped
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.store.document import Document
+    from pipelines.store.document import Document, Placed
     from pipelines.store.item import Item
 
 
@@ -45,7 +45,7 @@ def has_state(document: Document) -> bool:
     return sum(one.active for one in items) > SPEAKS_FOR_ITSELF or any(one.status in CLOSED | _OVER for one in items)
 
 
-@lru_cache(maxsize=256)
+@kept_with_document
 def citable_items(document: Document) -> tuple[Item, ...]:
     """Return the items that a page's State may cite, most important first.
 
@@ -166,13 +166,17 @@ def with_history(documents: Mapping[str, Document], newest: str) -> dict[str, Do
     after = dict(documents)
     before = (date.fromisoformat(newest) - timedelta(days=HISTORY_DAYS)).isoformat() if newest else ""
     for path, document in documents.items():
-        old = [
-            placed
-            for placed in (document.items if document.kind in _KINDS else ())
-            if placed.item.id and placed.item.status in _OVER and placed.section != HISTORY
-            and "" < (placed.item.until or placed.item.since) <= before
-        ]  # fmt: skip
-        if old:
+        if old := [one for one in _over(document) if "" < (one.item.until or one.item.since) <= before]:
             blocks = [replace(block_of(document, placed), section=HISTORY) for placed in old]
             after[path] = edited(document, add=blocks, remove=[one.item.id for one in old])
     return after
+
+
+@kept_with_document
+def _over(document: Document) -> list[Placed]:
+    """Return the items of a page that are over and not in its History yet."""
+    return [
+        placed
+        for placed in (document.items if document.kind in _KINDS else ())
+        if placed.item.id and placed.item.status in _OVER and placed.section != HISTORY
+    ]

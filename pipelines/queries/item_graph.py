@@ -13,7 +13,6 @@ from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
-from xml.sax.saxutils import escape, quoteattr
 
 from pipelines.errors import BadFile
 from pipelines.store.document import document_at
@@ -396,12 +395,14 @@ def graphml(root: Path) -> Iterator[str]:
             for edge in edges_of(one):
                 awaited.update({edge.source, edge.target} - written)
                 if edge not in superseding:
-                    ends = f"source={_xml(edge.source, quoteattr)} target={_xml(edge.target, quoteattr)}"
+                    ends = (
+                        f"source={_xml(edge.source, is_attribute=True)} target={_xml(edge.target, is_attribute=True)}"
+                    )
                     yield f'    <edge {ends}><data key="kind">{edge.kind}</data></edge>\n'
                 if edge.kind == SUPERSEDES:
                     superseding.add(edge)
     for ident in sorted(awaited):
-        yield f'    <node id={_xml(ident, quoteattr)}><data key="status">missing</data></node>\n'
+        yield f'    <node id={_xml(ident, is_attribute=True)}><data key="status">missing</data></node>\n'
     yield "  </graph>\n</graphml>\n"
 
 
@@ -413,9 +414,11 @@ def _node(ident: str, one: Holding, shown: Callable[[str], str]) -> str:
         item.confidence, item.by, str(max(item.seen, len(item.evidence))), evidence,
     )  # fmt: skip
     data = (f'<data key="{key}">{_xml(value)}</data>' for key, value in zip(_KEYS, values, strict=True) if value)
-    return f"    <node id={_xml(ident, quoteattr)}>{''.join(data)}</node>\n"
+    return f"    <node id={_xml(ident, is_attribute=True)}>{''.join(data)}</node>\n"
 
 
-def _xml(value: str, quote: Callable[[str], str] = escape) -> str:
-    """Return a value as XML text, or with `quoteattr` as a quoted attribute."""
-    return escape_terminal_xml(quote(_UNFIT.sub("\ufffd", value)))
+def _xml(value: str, *, is_attribute: bool = False) -> str:
+    """Return a value as XML text, or as a quoted attribute."""
+    from xml.sax.saxutils import escape, quoteattr  # noqa: PLC0415  it imports an HTTP client, for every verb
+
+    return escape_terminal_xml((quoteattr if is_attribute else escape)(_UNFIT.sub("\ufffd", value)))

@@ -13,7 +13,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pipelines.search.schema import NEVER, PAST, SHOWN
-from pipelines.store.document import Document
+from pipelines.store.document import document_at
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import is_pointer, read_sentence
 from pipelines.store.item import STRUCK, Confidence, Status, Trust, parse_item
@@ -27,6 +27,7 @@ from pipelines.templating import resource
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from pipelines.store.document import Document
     from pipelines.store.log import Entry
     from pipelines.store.markdown import Heading
 
@@ -149,7 +150,7 @@ def _entry_units(base: Unit, entry: Entry, provenance: Provenance) -> Iterator[U
 
 
 def _document_units(path: str, text: str) -> Iterator[Unit]:
-    document = Document(path, text)
+    document = document_at(path, text)
     front = document.front
     trust, confidence = front.get("trust"), front.get("confidence")
     base = Unit(
@@ -207,8 +208,12 @@ def _template_lines(path: str) -> frozenset[str]:
     return frozenset(file.read_text(encoding="utf-8").split("\n")) if file.is_file() else frozenset()
 
 
+@functools.lru_cache(maxsize=8192)
 def _item(base: Unit, block: Block) -> Unit | None:
-    """Return the unit of an item with the notes below it, or None if the block is not an item."""
+    """Return the unit of an item with the notes below it, or None if the block is not an item.
+
+    Cached: when a page changes, most of its items stay.
+    """
     line, _, notes = block.text.partition("\n")
     item = parse_item(line)
     if item is None:

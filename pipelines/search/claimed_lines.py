@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.search.beliefs import HELD_BACK, REJECTED
 from pipelines.search.schema import SUMMED_CLAIM, row_sum
-from pipelines.store.document import Document
+from pipelines.store.document import document_at
 from pipelines.store.evidence import Quotes
 from pipelines.store.item import STRUCK, Evidence, Status, Trust
 from pipelines.store.layout import LOGS, REVIEW, SESSIONS, TOMBSTONES, day_of_log
@@ -52,7 +52,7 @@ def claims_in(path: str, text: str) -> tuple[Claim, ...]:
     if path == TOMBSTONES:
         rejected = (one for one in sorted(read_tombstones(text.encode())) if one.reason is Reason.DELETED)
         return tuple(Claim(one.id, cited, REJECTED, "", one.day) for one in rejected for cited in one.places)
-    document = Document(path, text)
+    document = document_at(path, text)
     if path == REVIEW:
         held = (
             (entry.day, item) for entry in read_queue(document) if entry.kind == _QUARANTINE for item in entry.items
@@ -82,23 +82,32 @@ def _claims_of(item: Item) -> Iterator[Claim]:
 _PUT: Final = (
     f"INSERT INTO claims(file, {', '.join(SUMMED_CLAIM)}, crc) VALUES (?, {', '.join('?' * len(SUMMED_CLAIM))}, ?)"  # noqa: S608  our own columns
 )
+_THERE: Final = f"SELECT id, crc, {', '.join(SUMMED_CLAIM)} FROM claims WHERE file = ?"  # noqa: S608  as above
 _MOVE: Final = "UPDATE claims SET start_line = ?, end_line = ?, crc = ? WHERE id = ?"
 _UNPLACED: Final = -1
 
 
 def put_claims(connection: sqlite3.Connection, file: int, claims: Iterable[Claim]) -> None:
-    """Replace a file's claims; `place_claims` finds their lines.
+    """Update a file's claims; those that stay keep their lines, and `place_claims` finds those of the new ones.
 
     Args:
         connection: the index, in a transaction.
         file: the file's number.
-        claims: the new claims.
+        claims: what the file claims now.
     """
-    connection.execute("DELETE FROM claims WHERE file = ?", (file,))
+    there: dict[tuple[str, ...], list[int]] = {}
+    gone = list[int]()
+    for number, crc, *row in connection.execute(_THERE, (file,)):
+        is_sound = row_sum(row) == crc
+        (there.setdefault(tuple(row[: len(Claim._fields)]), []) if is_sound else gone).append(number)
     for claim in claims:
-        if at := Evidence.parse(claim.cited):
+        if there.get(claim):
+            there[claim].pop()
+        elif at := Evidence.parse(claim.cited):
             row = (*claim, at.path, _UNPLACED, _UNPLACED)
             connection.execute(_PUT, (file, *row, row_sum(row)))
+    gone += [number for numbers in there.values() for number in numbers]
+    connection.executemany("DELETE FROM claims WHERE id = ?", ((number,) for number in gone))
 
 
 def place_claims(connection: sqlite3.Connection, root: Path, changed: Collection[str]) -> None:

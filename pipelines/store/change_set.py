@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.store.document import Block, block_of, edited, numbered, with_comments
@@ -68,9 +69,7 @@ def check_documents(
         faults += [
             f"{placed.item.id} in {path} would not parse to the same item"
             for placed in document.items
-            if placed.item.id
-            and (rendered := render_item(placed.item)) != document.lines[placed.line].rstrip("\r\n")
-            and parse_item(rendered) != placed.item
+            if placed.item.id and not _reads_back(document.lines[placed.line])
         ]
     briefing = after.get(BRIEFING)
     extracted = briefing and briefing is not before.get(BRIEFING) and any(placed.item.by for placed in briefing.items)
@@ -82,32 +81,41 @@ def check_documents(
 def _not_conserved(
     before: Mapping[str, Document], after: Mapping[str, Document], added: Iterable[str], gone: Container[str]
 ) -> list[str]:
-    """Return which items would vanish, be duplicated, or name a missing item."""
-    was, now = _places(before.values()), _places(after.values())
-    faults = [
-        f"{ident} of {paths[0]} would vanish" for ident, paths in was.items() if not (ident in now or ident in gone)
-    ]
-    faults += [f"{ident} is new and would be missing" for ident in added if ident not in now]
-    faults += [
-        f"{ident} would be in {' and '.join(paths)}"
-        for ident, paths in now.items()
-        if len(paths) > max(1, len(was.get(ident, ())))
-    ]
-    lost, lacked = (
-        {
-            (p.item.id, ident)
-            for one in side.values()
-            for p in one.items
-            for ident in p.item.linked
-            if ident not in there
-        }
-        for side, there in ((after, now), (before, was))
+    """Return which items would vanish, be duplicated, or name a missing item.
+
+    Documents that stay as they are hold the same items on both sides, so only the others are compared item by item.
+    """
+    same = [one for path, one in after.items() if before.get(path) is one]
+    old, new = (
+        [one for path, one in side.items() if before.get(path) is not after.get(path)] for side in (before, after)
     )
+    was, now = _places(old), _places(new)
+
+    def stays(ident: str) -> bool:
+        return any(ident in one.held for one in same)
+
+    vanished = {ident for ident in was if ident not in now and not stays(ident)}
+    faults = [f"{ident} of {was[ident][0]} would vanish" for ident in was if ident in vanished and ident not in gone]
+    faults += [f"{ident} is new and would be missing" for ident in added if ident not in now and not stays(ident)]
+    for ident, paths in now.items():
+        if len(paths) > len(was.get(ident, ())):
+            others = _places(one for one in same if ident in one.held).get(ident, [])
+            if others or len(paths) > 1:
+                faults.append(f"{ident} would be in {' and '.join([*others, *paths])}")
+    links = {pair for one in new for pair in one.links if pair[1] not in now and not stays(pair[1])}
+    links |= {pair for one in same if vanished for pair in one.links if pair[1] in vanished}
     return faults + [
         f"{ident} would name {named}, which does not exist"
-        for ident, named in sorted(lost - lacked)
-        if named not in gone
+        for ident, named in sorted(links)
+        if named not in gone and (named in vanished or not any((ident, named) in one.links for one in (*old, *same)))
     ]
+
+
+@lru_cache(maxsize=32_768)
+def _reads_back(line: str) -> bool:
+    """Whether the item in a line, written anew, would be parsed to the same item."""
+    item, line = parse_item(line), line.rstrip("\r\n")
+    return item is None or (rendered := render_item(item)) == line or parse_item(rendered) == item
 
 
 def _places(documents: Iterable[Document]) -> dict[str, list[str]]:
@@ -215,7 +223,10 @@ def _is_owned_since(before: Item, after: Item) -> bool:
 
 def items_by_id(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]]:
     """Return id → (document path, item), for every item with an id."""
-    return {placed.item.id: (document.path, placed.item) for document, placed in numbered(documents.values())}
+    found: dict[str, tuple[str, Item]] = {}
+    for document in documents.values():
+        found.update(document.held)
+    return found
 
 
 def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Placed]:
@@ -224,7 +235,8 @@ def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Pla
     Raises:
         KeyError: no document has it.
     """
-    for document, placed in numbered(documents.values()):
+    homes = (one for one in documents.values() if ident in one.held)
+    for document, placed in numbered(homes):
         if placed.item.id == ident:
             return document.path, placed
     raise KeyError(ident)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, wraps
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote, unquote
 
 from pipelines.store.item import CLOSED, ItemType, parse_item, render_comment, render_item, without_comment
@@ -27,7 +27,7 @@ from pipelines.store.markdown import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from pipelines.store.item import Item
     from pipelines.store.markdown import FrontMatter, Heading
@@ -72,7 +72,7 @@ class Document:
 
     def with_text(self, text: str) -> Document:
         """Return the document with another text."""
-        return Document(self.path, text)
+        return document_at(self.path, text)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -115,6 +115,16 @@ class Document:
         return tuple(found)
 
     @cached_property
+    def held(self) -> dict[str, tuple[str, Item]]:
+        """Id → (path, item), for every item with an id; the last one of a duplicated id."""
+        return {placed.item.id: (self.path, placed.item) for placed in self.items if placed.item.id}
+
+    @cached_property
+    def links(self) -> frozenset[tuple[str, str]]:
+        """The ids of its items, each with an id that the item names."""
+        return frozenset((one.item.id, named) for one in self.items for named in one.item.linked)
+
+    @cached_property
     def newest(self) -> str:
         """The latest day that an item was learnt or confirmed, or an empty string."""
         return max((day for one in self.items for day in (one.item.learnt, one.item.confirmed)), default="")
@@ -151,10 +161,38 @@ class Document:
         return len(self.text.encode())
 
 
-@lru_cache(maxsize=256)
+_VERSIONS: Final = 4
+
+
 def document_at(path: str, text: str) -> Document:
-    """Return the document at a path. Recently parsed documents are cached."""
-    return Document(path, text)
+    """Return the document at a path. The last versions of each are kept, parsed: most texts are asked for again."""
+    kept = _versions(path)
+    found = kept[text] = kept.pop(text, Document(path, text))
+    for old in list(kept)[:-_VERSIONS]:
+        kept.pop(old, None)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _versions(_path: str) -> dict[str, Document]:
+    return {}
+
+
+_T = TypeVar("_T")
+
+
+def kept_with_document(work: Callable[[Document], _T]) -> Callable[[Document], _T]:
+    """Keep what a function returns for a document with that document, as a cached property does."""
+    name = f"{work.__module__}.{work.__qualname__}"
+
+    @wraps(work)
+    def kept(document: Document) -> _T:
+        values: dict[str, _T] = document.__dict__
+        if name not in values:
+            values[name] = work(document)
+        return values[name]
+
+    return kept
 
 
 def numbered(documents: Iterable[Document]) -> Iterator[tuple[Document, Placed]]:

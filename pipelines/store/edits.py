@@ -5,16 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import time
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import BadFile
+from pipelines.errors import BadFile, CurateError
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.folders import Below, refuse_links
 from pipelines.store.git import Author, blob_hash
 from pipelines.store.layout import PARTIAL, day_of_log
 from pipelines.store.secrets.redact import is_private, load_redactor
 from pipelines.store.secrets.scan import inspect
+from pipelines.store.state import read_record, write_record
 from pipelines.store.template import tracked_files
 from pipelines.store.user_layout import at
 
@@ -30,31 +32,40 @@ _PIECE: Final = 1 << 20
 """The fewest and the most bytes to read at once: a buffer much larger than the file takes time.
 
 Files are read in pieces, because one that is too large to be curated is committed all the same."""
+_STAMPS: Final = "stamps.json"
+"""The files that were found to have the bytes of HEAD: path → size, times, inode and blob id. Safe to delete."""
+_SETTLED_NS: Final = 60_000_000_000
+"""The age from which a file's times distinguish it from any later version, and its bytes are on the disk."""
+_WORTH: Final = 8
+"""How many stamps to write at once: a change of a few files writes none."""
 
 
 def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     """Return the memory's paths that differ from HEAD (changed, new or deleted), sorted.
 
     Files are compared by the hash that git would give them, without filters and without the index: neither attributes
-    nor staged changes affect the answer. Ignored files count only if HEAD has them.
+    nor staged changes affect the answer. A file whose size and times are those at which it had these bytes is not read
+    again: no write leaves its change time as it was. Ignored files count only if HEAD has them.
     """
     layout, changed = git.layout, []
     tree = {path: entry for path, entry in git.tree(head).items() if layout.is_tracked(path)}
     there = dict.fromkeys(tracked_files(root))
+    known, stamps, began = read_record(root, _STAMPS), dict[str, object](), time.time_ns()
     with Below(root) as below:
         for path in filter(tree.__contains__, there):
-            descriptor = None
-            with contextlib.suppress(BadFile):
-                descriptor = below.open(layout.real(path))
-            if descriptor is None:  # deleted, or unreadable
+            real, blob = layout.real(path), tree[path][1]
+            if (status := below.lstat(real)) is None:
                 continue
-            blob, size = tree[path][1], os.fstat(descriptor).st_size
-            found = blob_hash(size, blob)
-            with os.fdopen(descriptor, "rb", buffering=0) as file:
-                while piece := file.read(min(max(size + 1, _LEAST), _PIECE)):
-                    found.update(piece)
-            if found.hexdigest() != blob:
-                changed.append(path)
+            stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, blob]
+            if known.get(path) != stamp:
+                found = _blob_at(below, real, blob)
+                changed += [path] if found not in {blob, None} else []
+                if found != blob or max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED_NS > began:
+                    continue
+            stamps[path] = stamp
+    if sum(known.get(path) != stamp for path, stamp in stamps.items()) >= _WORTH:
+        with contextlib.suppress(CurateError):  # it only saves time
+            write_record(root, _STAMPS, stamps)
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh) if fresh else set()
     for path in filterfalse(there.__contains__, tree):
@@ -63,6 +74,21 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
             refuse_links(root, layout.real(path))
             changed += [path] if tree[path][0] != "120000" else []
     return sorted([*changed, *(path for path in fresh if path not in ignored)])
+
+
+def _blob_at(below: Below, path: str, like: str) -> str | None:
+    """Return the id that git would give a file, by its path on disk; None if it is deleted or unreadable."""
+    descriptor = None
+    with contextlib.suppress(BadFile):
+        descriptor = below.open(path)
+    if descriptor is None:
+        return None
+    size = os.fstat(descriptor).st_size
+    found = blob_hash(size, like)
+    with os.fdopen(descriptor, "rb", buffering=0) as file:
+        while piece := file.read(min(max(size + 1, _LEAST), _PIECE)):
+            found.update(piece)
+    return found.hexdigest()
 
 
 Edits = tuple[dict[str, frozenset[str]], tuple[str, ...]]

@@ -169,6 +169,15 @@ class Below(contextlib.ExitStack):
                 return None
             raise BadFile(path, f"cannot be read: {error.strerror}") from None
 
+    def lstat(self, path: str) -> os.stat_result | None:
+        """Return the status of a file by its path on disk, without following links; None if there is none."""
+        above, _, name = path.rpartition("/")
+        with contextlib.suppress(BadFile, OSError):
+            if above not in self._held:
+                self._held[above] = self.enter_context(holding(self._root, above))
+            return self._held[above].lstat(name)
+        return None
+
 
 def refuse_links(root: Path, path: str) -> None:
     """Raise BadFile if a component of a path on disk is a symbolic link. A missing path is fine."""

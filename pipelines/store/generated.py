@@ -11,11 +11,10 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
-from pipelines.store.document import insert_rows, without_empty
+from pipelines.store.document import insert_rows, kept_with_document, without_empty
 from pipelines.store.item import Status, fold
 from pipelines.store.markdown import line_end
 
@@ -40,7 +39,7 @@ def marked_row(row: str) -> str:
 
 def is_pointer(line: str) -> bool:
     """Whether a line is a pointer that a run wrote and nobody has changed."""
-    found = _POINTER.fullmatch(line)
+    found = _POINTER.fullmatch(line) if "<!-- p:" in line else None
     return found is not None and marked_row(found["row"]) == line.rstrip("\r\n")
 
 
@@ -105,7 +104,7 @@ def is_citable(item: Item) -> bool:
     return item.status not in _NOT_CITED and not item.unverified and item.is_ours
 
 
-@lru_cache(maxsize=256)
+@kept_with_document
 def sentences_in(document: Document) -> dict[str, list[tuple[int, Sentence, bool]]]:
     """Return casefolded heading → its `sentences_under`, in one pass."""
     found: dict[str, list[tuple[int, Sentence, bool]]] = {}

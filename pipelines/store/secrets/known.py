@@ -13,6 +13,7 @@ import re
 from functools import cache, cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakKeyDictionary
 
 from pipelines.errors import CurateError
 from pipelines.store.append_log import append_bytes
@@ -24,6 +25,8 @@ from pipelines.store.template import tracked_files
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from pipelines.store.document import Document
 
 FILE: Final = ".curate/secrets.jsonl"
 _SHORTEST: Final = 12
@@ -61,6 +64,13 @@ class Known:
         self._lengths: dict[str, set[int]] = {}  # by the hash of the first bytes; "" for values without one
         self._start = lru_cache(maxsize=_STARTS_KEPT)(self._start_of)
         self._size = -1
+        self.clean: WeakKeyDictionary[Document, tuple[int, int]] = WeakKeyDictionary()
+        """Documents without a secret, each with the `version` that found none."""
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """What distinguishes these values from earlier ones: values are only added, and allowed."""
+        return len(self.rules), len(self.allowed)
 
     def refresh(self) -> Known:
         """Read what other processes have written since, and return itself."""

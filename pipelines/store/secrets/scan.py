@@ -24,7 +24,7 @@ from pipelines.store.files import open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.find import ALLOWED, LONGEST_BLOCK
-from pipelines.store.secrets.redact import Found, format_found, load_redactor, locate
+from pipelines.store.secrets.redact import Found, format_found, known_values, load_redactor, locate
 from pipelines.store.snapshot import FileWarning
 from pipelines.store.template import own_files, tracked_files
 from pipelines.store.user_layout import layout_of, real_path
@@ -130,11 +130,13 @@ def without_secret_files(snapshot: Snapshot) -> Snapshot:
     """Return a snapshot in which documents with a secret count as unreadable, so that nothing overwrites them."""
     # Scanning all documents at once is faster, and finds whatever is in a part. The rules' signature at the end of a
     # comment looks like an address's end in every line; removing it with its blank hides nothing.
-    redactor = load_redactor(snapshot.root)
-    whole = "\n\n".join(one.text for one in snapshot.documents.values()).encode()
+    redactor, known = load_redactor(snapshot.root), known_values(snapshot.root)
+    fresh = [one for one in snapshot.documents.values() if known.clean.get(one) != known.version]
+    whole = "\n\n".join(one.text for one in fresh).encode()
     for end in _ENDS:
         whole = whole.replace(b" by=rules@1" + end, end)
     if not redactor.find(whole):
+        known.clean.update(dict.fromkeys(fresh, known.version))
         return snapshot
     documents, warnings = {}, list(snapshot.warnings)
     for path, document in snapshot.documents.items():
