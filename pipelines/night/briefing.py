@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.states import citable_items
 from pipelines.store.document import BY_WORD, ORDER, ROWS, STATE_TITLE, insert_rows, without_empty
-from pipelines.store.generated import marked_row
+from pipelines.store.generated import is_vetoed, marked_row, words_of
 from pipelines.store.item import ItemType
 from pipelines.store.layout import GENERAL, USER, Kind
 from pipelines.store.markdown import line_end
@@ -97,14 +97,18 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
     ]
 
 
-def with_briefing(document: Document, sections: Sequence[Section], cap: int) -> Document:
+def with_briefing(
+    document: Document, sections: Sequence[Section], cap: int, vetoed: frozenset[str] = frozenset()
+) -> Document:
     """Return the briefing with as many rows as fit; a section that is cut ends with a row that says where the rest is.
 
     Args:
         document: MEMORY.md without generated rows.
         sections: the rows to show.
         cap: its size limit in bytes; the section that shows the most rows loses one first.
+        vetoed: what people deleted from the generated sentences.
     """
+    sections = [replace(one, rows=_wanted(document, one, vetoed)) for one in sections]
     shown = {one.title: min(len(one.rows), _MOST[one.title]) for one in sections}
     while (over := (made := _written(document, sections, shown)).size - cap) > 0 and any(shown.values()):
         while over > 0 and any(shown.values()):
@@ -112,6 +116,13 @@ def with_briefing(document: Document, sections: Sequence[Section], cap: int) -> 
             shown[longest.title] -= 1
             over -= len(longest.rows[shown[longest.title]].encode())
     return made if made.size <= cap else _written(document, [], {})
+
+
+def _wanted(document: Document, section: Section, vetoed: frozenset[str]) -> list[str]:
+    """Return a section's rows without what a person deleted, and without pages of which they wrote a row themselves."""
+    pages = {line.partition("):")[0] for line in under(document, section.title) if line.startswith("- [")}
+    rows = [row for row in section.rows if not is_vetoed(section.title, words_of(row), (), vetoed)]
+    return [row for row in rows if row.partition("):")[0] not in pages]
 
 
 def _written(document: Document, sections: Sequence[Section], shown: Mapping[str, int]) -> Document:

@@ -13,13 +13,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, block_of, edited
-from pipelines.store.generated import Sentence, digest, is_citable, sentences_under, with_sentences
+from pipelines.store.generated import Sentence, digest, is_citable, is_vetoed, sentences_under, with_sentences
 from pipelines.store.item import ACTIVE, CLOSED, ItemType, Status
 from pipelines.store.layout import Kind
 from pipelines.text import clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from pipelines.store.document import Document
     from pipelines.store.item import Item
@@ -59,28 +59,36 @@ def citable_items(document: Document) -> tuple[Item, ...]:
     return (*first, *rest, *over[:SPEAKS_FOR_ITSELF])
 
 
-def with_states(documents: Mapping[str, Document]) -> dict[str, Document]:
-    """Return the documents, each page's State brought up to date."""
-    return {path: _with_state(document) for path, document in documents.items()}
+def with_states(documents: Mapping[str, Document], vetoed: frozenset[str] = frozenset()) -> dict[str, Document]:
+    """Return the documents, each page's State brought up to date, without what a person vetoed."""
+    return {path: _with_state(document, vetoed) for path, document in documents.items()}
 
 
 @lru_cache(maxsize=256)
-def _with_state(document: Document) -> Document:
+def _with_state(document: Document, vetoed: frozenset[str]) -> Document:
     """Return the document with its State. Cached: one run asks several times, and most pages have not changed."""
     if has_state(document):
-        return with_sentences(document, {STATE_TITLE: state_of(document)}, ORDER)
+        return with_sentences(document, {STATE_TITLE: state_of(document, vetoed)}, ORDER)
     if "<!-- s:" in document.text and document.kind in _KINDS:
         return with_sentences(document, {STATE_TITLE: []}, ORDER)
     return document
 
 
-def state_of(document: Document) -> list[Sentence]:
-    """Return a page's State: the model's sentences that still hold, and code's own for what is missing."""
+def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[Sentence]:
+    """Return a page's State: the model's sentences that still hold, and code's own for what is missing.
+
+    A sentence that a person reworded speaks for all items that it cites.
+    """
     items = {one.id: one for one in citable_items(document)}
     found = sentences_under(document, STATE_TITLE)
     covered = {ident for _, one, is_changed in found if is_changed for ident in one.ids}
-    kept = [one for _, one, is_changed in found if one.of and not is_changed and _holds(one, items)]
-    parts = [part for part in _parts([one for one in items.values() if one.status in ACTIVE]) if part.items]
+    kept = [
+        one
+        for _, one, is_changed in found
+        if one.of and not is_changed and _holds(one, items) and not covered.issuperset(one.ids)
+    ]
+    unwanted = {ident for ident, one in items.items() if is_vetoed(STATE_TITLE, "", [one], vetoed)}
+    parts = _parts([one for one in items.values() if one.status in ACTIVE], unwanted)
     for room in range(MOST_SENTENCES, -1, -1):  # keep as many of the model's as leave room for the needed parts
         cited = covered | {ident for one in kept[:room] for ident in one.ids}
         missing = [part for part in parts if part.is_needed and part.items[0].id not in cited]
@@ -118,7 +126,9 @@ class _Part:
         return Sentence(f"{title}{text}", tuple(one.id for one in named))
 
 
-def _parts(items: Sequence[Item]) -> list[_Part]:
+def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
+    """Return the parts of a State that have something to tell, without what a person vetoed."""
+
     def latest(kind: ItemType, section: str = "") -> list[Item]:
         fitting = [one for one in items if one.type is kind and one.page_section == section]
         return sorted(fitting, key=lambda one: (one.learnt, one.confirmed), reverse=True)
@@ -127,14 +137,16 @@ def _parts(items: Sequence[Item]) -> list[_Part]:
     goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
     steps = sorted((one for one in items if one.type is ItemType.TODO), key=lambda one: (not one.due, one.due))
     last = f"Last decision ({decided[0].learnt})" if decided else ""
-    return [
+    parts = (
         _Part(_GOAL, goals[-1:], is_needed=False),
         _Part(last, decided[:1], is_needed=True),
         _Part("Next", steps, is_needed=True),
         _Part("At risk", latest(ItemType.RISK), is_needed=True),
         _Part("Open", latest(ItemType.FACT, "questions")[:1], is_needed=False),
         _Part("Latest fact", latest(ItemType.FACT)[:1], is_needed=False),
-    ]
+    )
+    wanted = (replace(part, items=[one for one in part.items if one.id not in unwanted]) for part in parts)
+    return [part for part in wanted if part.items]
 
 
 def _with_due(item: Item) -> str:
