@@ -89,6 +89,12 @@ def test_what_its_items_do_not_say_is_dropped(memory: Memory, text: str) -> None
     assert text not in memory.read(EPISODES)
 
 
+def test_a_title_is_not_said_twice(memory: Memory) -> None:
+    log(memory, "Rule: From now on we sign releases.")
+    curate(memory, writes("x", MOVE))
+    assert told(memory, EPISODES, DAY)[-1] == "From now on we sign releases."
+
+
 def test_an_id_of_another_page_or_of_none_is_no_ground(memory: Memory) -> None:
     log(memory, *ITEMS)
     assert curate(memory, writes("Orders move.", "k0123456789")).brief["dropped"] == 2
@@ -233,7 +239,7 @@ def test_a_sentence_that_a_person_deleted_does_not_come_back(memory: Memory) -> 
     ten_nights(memory)
     state, episode = told(memory, ALPHA, "State"), told(memory, EPISODES, DAY)
     assert state[0] == "Last decision (2026-04-10): Shelf 9 is painted."
-    assert state[1].startswith("Next: Paint shelf 0 again; ")
+    assert state[1].startswith("Next: Paint shelf 9 again; ")
     assert not [one for one in (*state, *episode) if "PostgreSQL" in one or "Orders move" in one]
     assert not [one for one in state if "import" in one or "legal" in one]
     assert [one for one in episode if "import might lose" in one]  # deleted from the State alone

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.states import MOST_NAMED, joined, shortened
+from pipelines.night.states import MOST_NAMED, joined, shortened, titled
 from pipelines.store.document import Document, numbered
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import (
@@ -214,13 +214,13 @@ def completed(
 
 def _sentence(title: str, items: Sequence[Item]) -> Sentence:
     named = items[:MOST_NAMED]
-    text = f"{title}: {joined(map(shortened, named), len(items) - len(named))}"
+    text = titled(title, joined(map(shortened, named), len(items) - len(named)))
     return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False), by_code=True)
 
 
 def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
     items = [one for _, some in groups for one in some]
-    first, *others = (f"{title}: {shortened(some[0])}" for title, some in groups)
+    first, *others = (titled(title, shortened(some[0])) for title, some in groups)
     texts = [first, *(f"{one[0].lower()}{one[1:]}" for one in others)]
     ids = tuple(one.id for one in items)
     return Sentence(joined(texts, len(items) - len(groups)), ids, digest(items, with_status=False), by_code=True)

@@ -121,9 +121,8 @@ class _Part:
 
     def sentence(self) -> Sentence:
         named = self.items[:MOST_NAMED]
-        title = "" if named[0].text.casefold().startswith(self.title.casefold()) else f"{self.title}: "
-        text = joined(map(_with_due, named), len(self.items) - len(named))
-        return Sentence(f"{title}{text}", tuple(one.id for one in named))
+        text = titled(self.title, joined(map(with_due, named), len(self.items) - len(named)))
+        return Sentence(text, tuple(one.id for one in named))
 
 
 def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
@@ -135,12 +134,11 @@ def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
 
     decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind)]
     goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
-    steps = sorted((one for one in items if one.type is ItemType.TODO), key=lambda one: (not one.due, one.due))
     last = f"Last decision ({decided[0].learnt})" if decided else ""
     parts = (
         _Part(_GOAL, goals[-1:], is_needed=False),
         _Part(last, decided[:1], is_needed=True),
-        _Part("Next", steps, is_needed=True),
+        _Part("Next", next_steps(items), is_needed=True),
         _Part("At risk", latest(ItemType.RISK), is_needed=True),
         _Part("Open", latest(ItemType.FACT, "questions")[:1], is_needed=False),
         _Part("Latest fact", latest(ItemType.FACT)[:1], is_needed=False),
@@ -149,7 +147,15 @@ def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
     return [part for part in wanted if part.items]
 
 
-def _with_due(item: Item) -> str:
+def next_steps(items: Iterable[Item]) -> list[Item]:
+    """Return the open todos: those with a due date by it, then the others, the last one mentioned first."""
+    todos = (one for one in items if one.type is ItemType.TODO)
+    latest = sorted(todos, key=lambda one: one.confirmed or one.learnt, reverse=True)
+    return sorted(latest, key=lambda one: one.due or "9")
+
+
+def with_due(item: Item) -> str:
+    """Return a todo's text with its due date, without a full stop."""
     due = f" (due {item.due})" if item.due and item.due not in item.text else ""
     return f"{shortened(item)}{due}"
 
@@ -157,6 +163,11 @@ def _with_due(item: Item) -> str:
 def shortened(item: Item) -> str:
     """Return an item's text without its full stop, cut to fit a generated sentence."""
     return clipped(item.text, _LENGTH).rstrip(".")
+
+
+def titled(title: str, text: str) -> str:
+    """Return a text after its title, unless it begins with those words."""
+    return text if text.casefold().startswith(title.casefold()) else f"{title}: {text}"
 
 
 def joined(texts: Iterable[str], left: int = 0) -> str:
