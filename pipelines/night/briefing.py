@@ -172,12 +172,12 @@ def _projects(known: Mapping[str, Document], items: Mapping[str, Sequence[Item]]
 def _status(document: Document, items: Sequence[Item]) -> list[str]:
     """Return a project's status as one sentence or none.
 
-    It is the first sentence of its State that tells more than todos, risks and questions; else the latest decision or
-    fact.
+    It is the first sentence of its State that tells more than todos, risks, questions and people; else the latest
+    decision or fact.
     """
-    told = {one.id: one.text for one in items if one.type in _KNOWN and one.page_section != "questions"}
+    told = {one.id for one in items if one.type in _KNOWN and one.page_section in {"", "goals"}}
     read = [read_sentence(line) or (Sentence(line.strip()), True) for line in under(document, STATE_TITLE)]
-    found = [one.text for one, is_own in read if one.text and (is_own or not told.keys().isdisjoint(one.ids))]
+    found = [one.text for one, is_own in read if one.text and (is_own or not told.isdisjoint(one.ids))]
     kinds = (ItemType.DECISION, ItemType.FACT)
     plain = [one for one in items if one.type in kinds and not one.page_section]
     latest = sorted(plain, key=lambda one: (-kinds.index(one.type), one.learnt))[-1:]
