@@ -89,6 +89,12 @@ def test_what_its_items_do_not_say_is_dropped(memory: Memory, text: str) -> None
     assert text not in memory.read(EPISODES)
 
 
+def test_a_title_is_not_said_twice(memory: Memory) -> None:
+    log(memory, "Rule: From now on we sign releases.")
+    curate(memory, writes("x", MOVE))
+    assert told(memory, EPISODES, DAY)[-1] == "From now on we sign releases."
+
+
 def test_an_id_of_another_page_or_of_none_is_no_ground(memory: Memory) -> None:
     log(memory, *ITEMS)
     assert curate(memory, writes("Orders move.", "k0123456789")).brief["dropped"] == 2
@@ -206,6 +212,77 @@ def test_a_persons_change_survives_ten_nights(memory: Memory) -> None:
     assert state[2] == "Shelf 9 is painted."
     assert not [line for line in state if MOVE in line]
     assert mine in told(memory, EPISODES, DAY)
+
+
+def without(memory: Memory, path: str, start: str) -> str:
+    """Delete the line that begins so from a page, as a person does, and return it."""
+    lines = memory.read(path).splitlines(keepends=True)
+    [gone] = [line for line in lines if line.startswith(start)]
+    memory.write(path, "".join(line for line in lines if line != gone))
+    return gone
+
+
+def ten_nights(memory: Memory) -> None:
+    for night in range(10):
+        day = f"2026-04-{night + 1:02}"
+        log(memory, f"Decision: Shelf {night} is painted.", f"Todo: Paint shelf {night} again", day=day)
+        curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE), f"2026-04-{night + 2:02}T02:00+00:00")
+
+
+def test_a_sentence_that_a_person_deleted_does_not_come_back(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
+    for start in ("PostgreSQL 16 takes", "At risk: The import", "Next: Ask legal"):
+        without(memory, ALPHA, start)
+    without(memory, EPISODES, "PostgreSQL 16 takes")
+    row = without(memory, "MEMORY.md", "- The import might lose orders.")
+    ten_nights(memory)
+    state, episode = told(memory, ALPHA, "State"), told(memory, EPISODES, DAY)
+    assert state[0] == "Last decision (2026-04-10): Shelf 9 is painted."
+    assert state[1].startswith("Next: Paint shelf 9 again; ")
+    assert not [one for one in (*state, *episode) if "PostgreSQL" in one or "Orders move" in one]
+    assert not [one for one in state if "import" in one or "legal" in one]
+    assert [one for one in episode if "import might lose" in one]  # deleted from the State alone
+    assert row not in memory.read("MEMORY.md")
+    memory.curate("correct", "The import might", "The import loses orders.", "--now", "2026-04-12T09:00")
+    assert "At risk: The import loses orders." in told(memory, ALPHA, "State")
+
+
+def test_a_veto_ends_when_a_person_puts_the_sentence_back(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    curate(memory, writes(MOVE, MOVE))
+    risk = without(memory, ALPHA, "At risk: The import")
+    memory.curate("done", "legal", "--now", "2026-03-20T09:00")
+    assert told(memory, ALPHA, "State") == [MOVE]
+    memory.write(ALPHA, memory.read(ALPHA).replace("## Decisions", f"{risk}\n## Decisions"))
+    log(memory, "Fact: The shop is in Bern.", day="2026-03-20")
+    curate(memory, writes("The shop is in Bern.", "The shop is in Bern."), "2026-03-21T02:00+00:00")
+    assert told(memory, ALPHA, "State")[-1] == "At risk: The import might lose orders."
+    memory.curate("resolve", "import", "--now", "2026-03-22T09:00")
+    assert "At risk" not in memory.read(ALPHA)
+
+
+def test_an_episode_that_a_person_deleted_stays_away_and_asks_no_model(memory: Memory) -> None:
+    log(memory, *ITEMS[:2])
+    model = writes(MOVE, MOVE)
+    curate(memory, model)
+    memory.write(EPISODES, memory.read(EPISODES).partition("\n## ")[0])
+    for day in ("2026-03-21", "2026-03-22"):
+        curate(memory, model, f"{day}T02:00+00:00")
+    assert memory.read(EPISODES) == "# March 2026\n"
+    assert len(model.pages) == 1
+
+
+def test_a_row_of_the_briefing_that_a_person_reworded_is_told_once(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    curate(memory, writes(MOVE, MOVE))
+    mine = "- [Alpha](Projects/alpha.md): our shop, in the hands of Mara."
+    memory.write("MEMORY.md", re.sub(r"- \[Alpha\].*", mine, memory.read("MEMORY.md")))
+    risk = "- Orders may get lost in the import, ask Mara."
+    memory.write("MEMORY.md", re.sub(r"- The import might.*", risk, memory.read("MEMORY.md")))
+    ten_nights(memory)
+    assert told(memory, "MEMORY.md", "Projects") == [mine]
+    assert told(memory, "MEMORY.md", "Open risks") == [risk]
 
 
 def test_a_late_line_has_the_episode_written_again(memory: Memory) -> None:

@@ -19,7 +19,7 @@ from pipelines.night.choose_document import Catalog, document_choices
 from pipelines.night.episodes import closed_day, days_with_episodes, items_of_days, with_episodes
 from pipelines.night.states import citable_items, has_state
 from pipelines.store.document import ORDER, STATE_TITLE
-from pipelines.store.generated import Sentence, can_stand, digest, with_sentences
+from pipelines.store.generated import Sentence, can_stand, digest, is_vetoed, with_sentences
 from pipelines.store.item import ACTIVE, Status, folded, render_item
 from pipelines.store.layout import day_of_log, episode_path
 from pipelines.store.log import Entry, parse_entries
@@ -76,6 +76,7 @@ def brief(  # noqa: PLR0913  the state of a night
     today: str,
     *,
     closed: Collection[str] = (),
+    vetoed: frozenset[str] = frozenset(),
     writer: ModelBriefer | None,
     verifier: Verifier | None,
 ) -> Brief:
@@ -89,6 +90,7 @@ def brief(  # noqa: PLR0913  the state of a night
         pending: the days that could not be read yet.
         today: the memory's day.
         closed: files that exist but cannot be read; they are never overwritten.
+        vetoed: what people deleted from the generated sentences.
         writer: the models that write, or None if only code does.
         verifier: checks whether the items support the sentences, or None.
     """
@@ -96,17 +98,20 @@ def brief(  # noqa: PLR0913  the state of a night
     days, recent = _days_to_write(documents, present, read, today)
     days = [one for one in days if episode_path(one.day) not in closed]
     if writer is None or verifier is None:
-        return Brief(with_episodes(documents, days, {}))
+        return Brief(with_episodes(documents, days, {}, vetoed))
     names = {one.document: one.id for one in document_choices(Catalog(documents))}
     changed = [path for path, one in documents.items() if has_state(one) and _news(one, before.get(path))]
     pages = {path: _page(documents[path], names.get(documents[path].id, "")) for path in sorted(changed)}
-    items = items_of_days(documents, {one.day for one in days})
+    items = {
+        day: [pair for pair in some if not is_vetoed(day, "", pair[1:], vetoed)]
+        for day, some in items_of_days(documents, {one.day for one in days}).items()
+    }
     asked = {one.day: _day(one, items.get(one.day, ()), names) for one in days if one.day in recent}
     asked = {day: one for day, one in asked.items() if one.items}
     if not pages and not asked:
-        return Brief(with_episodes(documents, days, {}))
+        return Brief(with_episodes(documents, days, {}, vetoed))
     written = writer.write([one.row for one in pages.values()], [one.row for one in asked.values()])
-    states, episodes, counts, verified = _checked(written, pages, asked, verifier)
+    states, episodes, counts, verified = _checked(written, pages, asked, verifier, vetoed)
     tally = Tally(cost=written.tally.cost)
     tally.add(written.tally)
     tally.add(verified.tally)
@@ -114,7 +119,7 @@ def brief(  # noqa: PLR0913  the state of a night
     after = dict(documents)
     for path, sentences in states.items():
         after[path] = with_sentences(after[path], {STATE_TITLE: sentences}, ORDER)
-    return Brief(with_episodes(after, days, episodes), counts, tally, failure)
+    return Brief(with_episodes(after, days, episodes, vetoed), counts, tally, failure)
 
 
 def _days_to_write(
@@ -168,12 +173,21 @@ def _day(day: ClosedDay, items: Sequence[tuple[str, Item]], names: Mapping[str, 
 
 
 def _checked(
-    written: Briefed, pages: Mapping[str, _Asked], days: Mapping[str, _Asked], verifier: Verifier
+    written: Briefed,
+    pages: Mapping[str, _Asked],
+    days: Mapping[str, _Asked],
+    verifier: Verifier,
+    vetoed: frozenset[str],
 ) -> tuple[dict[str, list[Sentence]], dict[str, list[Sentence]], Counter[str], Verified]:
     """Return the model's supported sentences by page and by day, the counts, and the verifier's answer."""
     proposed = [(key, one, sentence) for key, one in pages.items() for sentence in written.states.get(one.name, ())]
     proposed += [(key, one, sentence) for key, one in days.items() for sentence in written.episodes.get(one.name, ())]
-    sound = [(key, asked, one) for key, asked, one in proposed if is_sound(one, asked.items, asked.title)]
+    sound = [
+        (key, asked, one)
+        for key, asked, one in proposed
+        if is_sound(one, asked.items, asked.title)
+        and not is_vetoed(STATE_TITLE if key in pages else key, one[0], [asked.items[i] for i in one[1]], vetoed)
+    ]
     doubtful = [number for number, (_, asked, one) in enumerate(sound) if not _is_verbatim(one, asked.items)]
     claims = [
         Claim("sentence", text, tuple(_quote(asked.items[ident]) for ident in ids))

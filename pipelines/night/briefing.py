@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.states import citable_items
+from pipelines.night.states import citable_items, next_steps, with_due
 from pipelines.store.document import BY_WORD, ORDER, ROWS, STATE_TITLE, insert_rows, kept_with_document, without_empty
-from pipelines.store.generated import marked_row
+from pipelines.store.generated import Sentence, is_vetoed, marked_row, read_sentence, words_of
 from pipelines.store.item import ItemType
 from pipelines.store.layout import GENERAL, USER, Kind
 from pipelines.store.markdown import line_end
@@ -35,7 +35,6 @@ _KNOWN: Final = frozenset({ItemType.FACT, ItemType.RULE, ItemType.DECISION})
 _LENGTH: Final = 140
 _BEFORE: Final = "Recent days"
 """A section written by earlier versions; it is removed."""
-_STEP: Final = ("Next: ", "At risk: ", "Open: ")
 _VALUE: Final = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>\S.*)")
 
 
@@ -89,14 +88,18 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
     ]
 
 
-def with_briefing(document: Document, sections: Sequence[Section], cap: int) -> Document:
+def with_briefing(
+    document: Document, sections: Sequence[Section], cap: int, vetoed: frozenset[str] = frozenset()
+) -> Document:
     """Return the briefing with as many rows as fit; a section that is cut ends with a row that says where the rest is.
 
     Args:
         document: MEMORY.md without generated rows.
         sections: the rows to show.
         cap: its size limit in bytes; the section that shows the most rows loses one first.
+        vetoed: what people deleted from the generated sentences.
     """
+    sections = [replace(one, rows=_wanted(document, one, vetoed)) for one in sections]
     shown = {one.title: min(len(one.rows), _MOST[one.title]) for one in sections}
     while (over := (made := _written(document, sections, shown)).size - cap) > 0 and any(shown.values()):
         while over > 0 and any(shown.values()):
@@ -104,6 +107,18 @@ def with_briefing(document: Document, sections: Sequence[Section], cap: int) -> 
             shown[longest.title] -= 1
             over -= len(longest.rows[shown[longest.title]].encode())
     return made if made.size <= cap else _written(document, [], {})
+
+
+def _wanted(document: Document, section: Section, vetoed: frozenset[str]) -> list[str]:
+    """Return a section's rows without what a person deleted, and without pages of which they wrote a row themselves."""
+    pages = {_page_of(line) for line in under(document, section.title)} - {""}
+    rows = (row for row in section.rows if not is_vetoed(section.title, words_of(row), (), vetoed))
+    return [row for row in rows if _page_of(row) not in pages]
+
+
+def _page_of(row: str) -> str:
+    """Return the target of the link that a row begins with, or an empty string."""
+    return row.partition("](")[2].partition(")")[0] if row.startswith("- [") else ""
 
 
 def _written(document: Document, sections: Sequence[Section], shown: Mapping[str, int]) -> Document:
@@ -161,21 +176,24 @@ def _projects(known: Mapping[str, Document], link: Link) -> list[str]:
 
 @kept_with_document
 def _summary(document: Document) -> str:
-    steps = sorted((one for one in _active(document) if one.type is ItemType.TODO), key=lambda one: one.due or "9")
-    due = f" (due {steps[0].due})" if steps and steps[0].due and steps[0].due not in steps[0].text else ""
-    step = f"Next: {_short(steps[0].text)}{due}" if steps else ""
-    parts = [part for part in (_status(document, _active(document)), step) if part]
+    steps = [f"Next: {with_due(one)}" for one in next_steps(_active(document))[:1]]
+    parts = [*_status(document, _active(document)), *steps]
     return f": {' '.join(parts)}" if parts else ""
 
 
-def _status(document: Document, items: Sequence[Item]) -> str:
-    """Return a project's status as a sentence: the first of its State, else its latest decision or fact."""
-    lines = (line.partition("<!--")[0].strip() for line in under(document, STATE_TITLE))
-    status = next((line for line in lines if line and not line.startswith(_STEP)), "")
-    for kind in (ItemType.DECISION, ItemType.FACT) if not status else ():
-        latest = max((one for one in items if one.type is kind), key=lambda one: one.learnt, default=None)
-        status = status or (latest.text if latest else "")
-    return f"{_short(status).rstrip('.')}." if status else ""
+def _status(document: Document, items: Sequence[Item]) -> list[str]:
+    """Return a project's status as one sentence or none.
+
+    It is the first sentence of its State that tells more than todos, risks, questions and people; else the latest
+    decision or fact.
+    """
+    told = {one.id for one in items if one.type in _KNOWN and one.page_section in {"", "goals"}}
+    read = [read_sentence(line) or (Sentence(line.strip()), True) for line in under(document, STATE_TITLE)]
+    found = [one.text for one, is_own in read if one.text and (is_own or not told.isdisjoint(one.ids))]
+    kinds = (ItemType.DECISION, ItemType.FACT)
+    plain = [one for one in items if one.type in kinds and not one.page_section]
+    latest = sorted(plain, key=lambda one: (-kinds.index(one.type), one.learnt))[-1:]
+    return [f"{_short(text).rstrip('.')}." for text in [*found, *(one.text for one in latest)][:1]]
 
 
 def under(document: Document, title: str) -> Iterator[str]:

@@ -72,7 +72,9 @@ class Pruned:
     moved: tuple[Moved, ...]
 
 
-def with_caps_applied(documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings) -> Pruned:
+def with_caps_applied(
+    documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings, vetoed: frozenset[str] = frozenset()
+) -> Pruned:
     """Return the documents under their caps, their quality fields written, and the items that moved.
 
     The quality fields take room, too, and change as items leave. So this repeats until nothing moves: the next run then
@@ -82,12 +84,13 @@ def with_caps_applied(documents: Mapping[str, Document], snapshot: Snapshot, set
         documents: all documents by path, as they will be written.
         snapshot: the memory as it was read.
         settings: the caps in bytes, and the weights of the priority.
+        vetoed: what people deleted from the generated sentences.
     """
     before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
     documents = with_not_confirmed(documents, theirs)
     moved: tuple[Moved, ...] = ()
     for _ in range(_ROUNDS):
-        pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.layout.link)
+        pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.layout.link, vetoed)
         documents, moved = pruned.documents, (*moved, *pruned.moved)
         if not pruned.moved:
             break
@@ -122,6 +125,7 @@ def prune(
     settings: Settings,
     closed: frozenset[str],
     link: Callable[[str], str] = str,
+    vetoed: frozenset[str] = frozenset(),
 ) -> Pruned:
     """Bring every document under its cap, and rewrite State and the briefing's rows.
 
@@ -130,19 +134,22 @@ def prune(
         settings: the caps in bytes, and the weights of the priority.
         closed: files that exist but cannot be read; nothing is moved into them.
         link: turns a path into a link target in MEMORY.md.
+        vetoed: what people deleted from the generated sentences.
     """
     caps, newest = settings.caps, newest_day(documents.values())
     rank = partial(priority, newest=newest, weights=settings.priority)
-    after = with_states(with_history(documents, newest))  # the briefing's rows quote it
+    after = with_states(with_history(documents, newest), vetoed)  # the briefing's rows quote it
     moved: list[Moved] = []
     if USER in after:
         _shrink(after, USER, caps.user, rank, closed, moved)
     if BRIEFING in after:
         after[BRIEFING] = without_pointers(after[BRIEFING])
         # What leaves may need one more row, so repeat until nothing leaves.
-        while _shrink(after, BRIEFING, caps.briefing - _room_for_rows(after, caps.briefing, link), rank, closed, moved):
+        while _shrink(
+            after, BRIEFING, caps.briefing - _room_for_rows(after, caps.briefing, link, vetoed), rank, closed, moved
+        ):
             pass
-    after = with_states(after)
+    after = with_states(after, vetoed)
     for _ in range(_ROUNDS):  # what leaves a page changes its State, too
         over = [path for path, one in sorted(after.items()) if one.kind in _CAPPED and one.size > caps.document]
         count = len(moved)
@@ -150,17 +157,19 @@ def prune(
             _overflow(after, path, caps.document, rank, closed, moved)
         if len(moved) == count:
             break
-        after = with_states(after)
-    after = with_true_episodes(after)
+        after = with_states(after, vetoed)
+    after = with_true_episodes(after, vetoed)
     if BRIEFING in after:
-        after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after, link), caps.briefing)
+        after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after, link), caps.briefing, vetoed)
     return Pruned(after, tuple(moved))
 
 
-def _room_for_rows(documents: Mapping[str, Document], cap: int, link: Callable[[str], str]) -> int:
+def _room_for_rows(
+    documents: Mapping[str, Document], cap: int, link: Callable[[str], str], vetoed: frozenset[str]
+) -> int:
     """Return how many bytes the briefing's rows get."""
     bare = documents[BRIEFING]
-    whole = with_briefing(bare, briefing_sections(documents, link), bare.size + cap)
+    whole = with_briefing(bare, briefing_sections(documents, link), bare.size + cap, vetoed)
     return min(whole.size - bare.size, cap // POINTER_SHARE)
 
 

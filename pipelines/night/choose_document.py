@@ -135,13 +135,14 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
 
     In order: the document that the extractor chose; the project that it, or `project:`, names, which may be new; a
     heading or `#tag` that is a document's name, innermost first. A heading or tag never creates a document. If a new
-    project's file cannot be used, it is Areas/general.
+    project's file cannot be used, or it is called General, it is Areas/general.
     """
     if candidate.document and document_path(candidate.document) in catalog.documents:
         return document_path(candidate.document)
     if name := candidate.entry.project or candidate.new_project:
         path = f"Projects/{slug(name)}.md"
-        return catalog.names.get(slug(name)) or (GENERAL if path in catalog.closed else path)
+        is_general = path in catalog.closed or f"Areas/{slug(name)}.md" == GENERAL
+        return catalog.names.get(slug(name)) or (GENERAL if is_general else path)
     for name in (*reversed(candidate.entry.headings), *candidate.entry.tags):
         if path := catalog.names.get(slug(name.strip().rstrip(":")), ""):
             return path

@@ -13,11 +13,19 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.states import MOST_NAMED, joined, shortened
+from pipelines.night.states import MOST_NAMED, joined, shortened, titled
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import Document, numbered
 from pipelines.store.evidence import pointer_in
-from pipelines.store.generated import Sentence, digest, is_citable, sentences_in, sentences_under, with_sentences
+from pipelines.store.generated import (
+    Sentence,
+    digest,
+    is_citable,
+    is_vetoed,
+    sentences_in,
+    sentences_under,
+    with_sentences,
+)
 from pipelines.store.item import Item, ItemType, Status, fold
 from pipelines.store.layout import Kind, episode_path, log_path
 
@@ -105,7 +113,10 @@ def days_with_episodes(documents: Mapping[str, Document]) -> set[str]:
 
 
 def with_episodes(
-    documents: Mapping[str, Document], days: Iterable[ClosedDay], written: Mapping[str, Sequence[Sentence]]
+    documents: Mapping[str, Document],
+    days: Iterable[ClosedDay],
+    written: Mapping[str, Sequence[Sentence]],
+    vetoed: frozenset[str] = frozenset(),
 ) -> dict[str, Document]:
     """Return the documents with an episode for each of these days.
 
@@ -113,6 +124,7 @@ def with_episodes(
         documents: every document by path.
         days: those to write anew.
         written: day → a model's verified sentences; code adds what they leave out.
+        vetoed: what people deleted from the generated sentences.
     """
     days = tuple(days)
     after, items = dict(documents), items_of_days(documents, {one.day for one in days})
@@ -123,17 +135,21 @@ def with_episodes(
         page = after.get(path) or Document(path, f"# {date.fromisoformat(one.day):%B %Y}\n")
         own = [sentence for _, sentence, is_changed in sentences_under(page, one.day) if is_changed]
         found = [item for _, item in items.get(one.day, ())]
+        if found and all(is_vetoed(one.day, "", (item,), vetoed) for item in found):
+            continue
         kept = list(written.get(one.day, ()))
         covers = f"1-{one.last_line}" if kept and one.last_line else lines.get(log_path(one.day), "")
         topics = [heading for heading in one.headings if fold(heading).casefold() in titles]
         if topics and not kept:
             kept = [Sentence(f"Worked on {_listed(topics)}.")]
-        sentences = completed(kept, own, found, one.day) or ([] if own else [_nothing_to_tell(one)])
+        if not (found or kept or own):
+            kept = [_nothing_to_tell(one)]
+        sentences = completed(kept, own, found, one.day, vetoed)
         after[path] = _with_episode(page, one.day, _covering(sentences, covers, one.sessions))
     return after
 
 
-def with_true_episodes(documents: Mapping[str, Document]) -> dict[str, Document]:
+def with_true_episodes(documents: Mapping[str, Document], vetoed: frozenset[str]) -> dict[str, Document]:
     """Return the documents without sentences of episodes whose items are gone, changed, or never held."""
     known = {ident: item for ident, (_, item) in items_by_id(documents).items()}
     after = dict(documents)
@@ -148,7 +164,7 @@ def with_true_episodes(documents: Mapping[str, Document]) -> dict[str, Document]
             own = [one for _, one, is_changed in found if is_changed]
             items = items or items_of_days(documents, days)
             first = next(one for _, one, _ in found)
-            sentences = completed(kept, own, [item for _, item in items.get(day, ())], day)
+            sentences = completed(kept, own, [item for _, item in items.get(day, ())], day, vetoed)
             rests = any(one.ids for one in sentences)
             page = _with_episode(page, day, _covering(sentences, first.lines, first.sessions) if rests else [])
         after[path] = page
@@ -180,15 +196,21 @@ def _held_with(_sentence: Sentence) -> list[list[Item | None]]:
     return []
 
 
-def completed(kept: Sequence[Sentence], own: Sequence[Sentence], items: Sequence[Item], day: str) -> list[Sentence]:
+def completed(
+    kept: Sequence[Sentence], own: Sequence[Sentence], items: Sequence[Item], day: str, vetoed: frozenset[str]
+) -> list[Sentence]:
     """Return the sentences, with code's own for the items of the day that neither these nor a person's cite.
 
-    There are four at most; the last one counts what was left out.
+    There are four at most; the last one counts what was left out. What people deleted stays out, and so does what is
+    said in a sentence that they reworded.
     """
+    mine = {ident for one in own for ident in one.ids}
+    kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed) and not mine.issuperset(one.ids or " ")]
+    items = [item for item in items if not is_vetoed(day, "", (item,), vetoed)]
     groups: dict[str, list[Item]] = defaultdict(list)
     for most in (MOST_SENTENCES, MOST_SENTENCES - 1):  # if something is left out, the last sentence says so
         kept = kept[:most]
-        cited = {ident for one in (*kept, *own) for ident in one.ids}
+        cited = mine | {ident for one in kept for ident in one.ids}
         if all(item.id in cited for item in items):
             return list(kept)
     for item in items:
@@ -205,13 +227,13 @@ def completed(kept: Sequence[Sentence], own: Sequence[Sentence], items: Sequence
 
 def _sentence(title: str, items: Sequence[Item]) -> Sentence:
     named = items[:MOST_NAMED]
-    text = f"{title}: {joined(map(shortened, named), len(items) - len(named))}"
+    text = titled(title, joined(map(shortened, named), len(items) - len(named)))
     return Sentence(text, tuple(one.id for one in items), digest(items, with_status=False), by_code=True)
 
 
 def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
     items = [one for _, some in groups for one in some]
-    first, *others = (f"{title}: {shortened(some[0])}" for title, some in groups)
+    first, *others = (titled(title, shortened(some[0])) for title, some in groups)
     texts = [first, *(f"{one[0].lower()}{one[1:]}" for one in others)]
     ids = tuple(one.id for one in items)
     return Sentence(joined(texts, len(items) - len(groups)), ids, digest(items, with_status=False), by_code=True)

@@ -22,6 +22,7 @@ from pipelines.review.existing_items import repeats_there, speaks_for
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id, placed_item
 from pipelines.store.document import Block, edited, numbered, with_comments
 from pipelines.store.edits import commit_edits
+from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import BY_HAND, run_id
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, folded, new_id
@@ -83,14 +84,16 @@ class Held:
             ChangedUnderRun: a file changed since it was read; nothing was written.
         """
         snapshot, settings = self.snapshot, self.settings
-        after = with_caps_applied(deed.documents, snapshot, settings).documents
+        buried = snapshot.state.get(TOMBSTONES)
+        stones = {*read_tombstones(buried), *deed.stones}
+        vetoed = vetoed_by(stones, snapshot.documents)
+        after = with_caps_applied(deed.documents, snapshot, settings, vetoed).documents
         gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
         if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
             raise BrokenChangeSet(faults)
         changes = [*document_changes(snapshot.documents, after), *deed.further]
         if deed.stones:
-            before = snapshot.state.get(TOMBSTONES)
-            changes.append(Change(TOMBSTONES, before, render_tombstones({*read_tombstones(before), *deed.stones})))
+            changes.append(Change(TOMBSTONES, buried, render_tombstones(stones)))
         if changes:
             message = render(
                 "commit.txt",

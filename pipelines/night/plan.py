@@ -38,6 +38,7 @@ from pipelines.review.verification import verified
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
 from pipelines.store.evidence import Quotes
+from pipelines.store.generated import vetoed_by
 from pipelines.store.git_history import run_id
 from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
 from pipelines.store.log import parse_entries
@@ -241,14 +242,15 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     with watch.stage("promote"):
         promoted = promote(with_named_links(checked.rulings, items), catalog.documents, checked.items)
         documents, claims, archives = _ask(night, snapshot, promoted, quotes, captured.logs)
+    vetoed = vetoed_by(stones, snapshot.documents)
     with watch.stage("brief"):
         read, pending = ({one.day for one in some} for some in (extracted.read, extracted.pending))
         briefed = brief(
             documents, snapshot.documents, captured.logs, read, pending, today,
-            closed=closed, writer=night.writer, verifier=night.verifier,
+            closed=closed, writer=night.writer, verifier=night.verifier, vetoed=vetoed,
         )  # fmt: skip
     with watch.stage("prune"):
-        pruned = with_caps_applied(briefed.documents, snapshot, night.settings)
+        pruned = with_caps_applied(briefed.documents, snapshot, night.settings, vetoed)
     if extracted.read:
         progress = advanced_progress(progress, extracted.read, today, extracted.fallback)
     state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(stones)}

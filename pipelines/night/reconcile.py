@@ -2,7 +2,8 @@
 
 A reworded item keeps its id and becomes the owner's. An item is active again once its strike-through is removed. A
 labelled line without an id gets one, and so does a copied line. A deleted item leaves a tombstone, so that it is never
-proposed again. If so many are gone at once that it looks like a bad checkout, nothing is retracted: Review.md asks.
+proposed again, and so does a generated sentence. If so many items are gone at once that it looks like a bad checkout,
+nothing is retracted: Review.md asks.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.projects import kept, named_in
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import HISTORY, block_of, edited, numbered, with_comments
+from pipelines.store.generated import told_in
 from pipelines.store.git_history import baseline_at
 from pipelines.store.item import STRUCK, Confidence, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.review_queue import read_queue, waiting, with_entry
-from pipelines.store.state import Reason, tombstone
+from pipelines.store.state import Reason, Tombstone, tombstone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from pipelines.store.git_history import Baseline
     from pipelines.store.item import Item
     from pipelines.store.snapshot import Snapshot
-    from pipelines.store.state import Tombstone
 
 
 MANY_GONE: Final = 5
@@ -52,7 +53,8 @@ class Reconciled:
         edited: ids of items that a person reworded.
         numbered: ids given to lines without one.
         retracted: tombstones of deleted items.
-        corrected: tombstones of wordings that a person replaced; their items exist, so they name no id.
+        corrected: tombstones of wordings that a person replaced, and of generated sentences that they deleted; they
+            name no id.
         asked: ids of items about which Review.md asks.
     """
 
@@ -122,6 +124,10 @@ def reconcile(
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
         title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {shown(path)}"
         after = with_entry(after, "gone", today, title, _WHY_ASKED, CHOICES, items)
+    known = {ident: item for ident, (_, item) in (items_by_id(documents) | before).items()}
+    kept_pages = changed.keys() & documents.keys() - {gone[ident][0] for ident in asked}
+    vetoed = {one for path in kept_pages for one in told_in(changed[path], known) - told_in(documents[path], known)}
+    corrected += [Tombstone(veto, "", today, Reason.UNWANTED) for veto in sorted(vetoed)]
     after = _put_in_place(after, before)
     # Deleting the question whether to archive a project means no.
     was, now = (

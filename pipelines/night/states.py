@@ -13,13 +13,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, block_of, edited, kept_with_document
-from pipelines.store.generated import Sentence, digest, is_citable, sentences_under, with_sentences
+from pipelines.store.generated import Sentence, digest, is_citable, is_vetoed, sentences_under, with_sentences
 from pipelines.store.item import ACTIVE, CLOSED, ItemType, Status
 from pipelines.store.layout import Kind
 from pipelines.text import clipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from pipelines.store.document import Document, Placed
     from pipelines.store.item import Item
@@ -59,28 +59,36 @@ def citable_items(document: Document) -> tuple[Item, ...]:
     return (*first, *rest, *over[:SPEAKS_FOR_ITSELF])
 
 
-def with_states(documents: Mapping[str, Document]) -> dict[str, Document]:
-    """Return the documents, each page's State brought up to date."""
-    return {path: _with_state(document) for path, document in documents.items()}
+def with_states(documents: Mapping[str, Document], vetoed: frozenset[str] = frozenset()) -> dict[str, Document]:
+    """Return the documents, each page's State brought up to date, without what a person vetoed."""
+    return {path: _with_state(document, vetoed) for path, document in documents.items()}
 
 
 @lru_cache(maxsize=256)
-def _with_state(document: Document) -> Document:
+def _with_state(document: Document, vetoed: frozenset[str]) -> Document:
     """Return the document with its State. Cached: one run asks several times, and most pages have not changed."""
     if has_state(document):
-        return with_sentences(document, {STATE_TITLE: state_of(document)}, ORDER)
+        return with_sentences(document, {STATE_TITLE: state_of(document, vetoed)}, ORDER)
     if "<!-- s:" in document.text and document.kind in _KINDS:
         return with_sentences(document, {STATE_TITLE: []}, ORDER)
     return document
 
 
-def state_of(document: Document) -> list[Sentence]:
-    """Return a page's State: the model's sentences that still hold, and code's own for what is missing."""
+def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[Sentence]:
+    """Return a page's State: the model's sentences that still hold, and code's own for what is missing.
+
+    A sentence that a person reworded speaks for all items that it cites.
+    """
     items = {one.id: one for one in citable_items(document)}
     found = sentences_under(document, STATE_TITLE)
     covered = {ident for _, one, is_changed in found if is_changed for ident in one.ids}
-    kept = [one for _, one, is_changed in found if one.of and not is_changed and _holds(one, items)]
-    parts = [part for part in _parts([one for one in items.values() if one.status in ACTIVE]) if part.items]
+    kept = [
+        one
+        for _, one, is_changed in found
+        if one.of and not is_changed and _holds(one, items) and not covered.issuperset(one.ids)
+    ]
+    unwanted = {ident for ident, one in items.items() if is_vetoed(STATE_TITLE, "", [one], vetoed)}
+    parts = _parts([one for one in items.values() if one.status in ACTIVE], unwanted)
     for room in range(MOST_SENTENCES, -1, -1):  # keep as many of the model's as leave room for the needed parts
         cited = covered | {ident for one in kept[:room] for ident in one.ids}
         missing = [part for part in parts if part.is_needed and part.items[0].id not in cited]
@@ -113,31 +121,41 @@ class _Part:
 
     def sentence(self) -> Sentence:
         named = self.items[:MOST_NAMED]
-        title = "" if named[0].text.casefold().startswith(self.title.casefold()) else f"{self.title}: "
-        text = joined(map(_with_due, named), len(self.items) - len(named))
-        return Sentence(f"{title}{text}", tuple(one.id for one in named))
+        text = titled(self.title, joined(map(with_due, named), len(self.items) - len(named)))
+        return Sentence(text, tuple(one.id for one in named))
 
 
-def _parts(items: Sequence[Item]) -> list[_Part]:
+def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
+    """Return the parts of a State that have something to tell, without what a person vetoed."""
+
     def latest(kind: ItemType, section: str = "") -> list[Item]:
         fitting = [one for one in items if one.type is kind and one.page_section == section]
         return sorted(fitting, key=lambda one: (one.learnt, one.confirmed), reverse=True)
 
     decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind)]
     goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
-    steps = sorted((one for one in items if one.type is ItemType.TODO), key=lambda one: (not one.due, one.due))
     last = f"Last decision ({decided[0].learnt})" if decided else ""
-    return [
+    parts = (
         _Part(_GOAL, goals[-1:], is_needed=False),
         _Part(last, decided[:1], is_needed=True),
-        _Part("Next", steps, is_needed=True),
+        _Part("Next", next_steps(items), is_needed=True),
         _Part("At risk", latest(ItemType.RISK), is_needed=True),
         _Part("Open", latest(ItemType.FACT, "questions")[:1], is_needed=False),
         _Part("Latest fact", latest(ItemType.FACT)[:1], is_needed=False),
-    ]
+    )
+    wanted = (replace(part, items=[one for one in part.items if one.id not in unwanted]) for part in parts)
+    return [part for part in wanted if part.items]
 
 
-def _with_due(item: Item) -> str:
+def next_steps(items: Iterable[Item]) -> list[Item]:
+    """Return the open todos: those with a due date by it, then the others, the last one mentioned first."""
+    todos = (one for one in items if one.type is ItemType.TODO)
+    latest = sorted(todos, key=lambda one: one.confirmed or one.learnt, reverse=True)
+    return sorted(latest, key=lambda one: one.due or "9")
+
+
+def with_due(item: Item) -> str:
+    """Return a todo's text with its due date, without a full stop."""
     due = f" (due {item.due})" if item.due and item.due not in item.text else ""
     return f"{shortened(item)}{due}"
 
@@ -145,6 +163,11 @@ def _with_due(item: Item) -> str:
 def shortened(item: Item) -> str:
     """Return an item's text without its full stop, cut to fit a generated sentence."""
     return clipped(item.text, _LENGTH).rstrip(".")
+
+
+def titled(title: str, text: str) -> str:
+    """Return a text after its title, unless it begins with those words."""
+    return text if text.casefold().startswith(title.casefold()) else f"{title}: {text}"
 
 
 def joined(texts: Iterable[str], left: int = 0) -> str:

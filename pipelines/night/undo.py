@@ -16,7 +16,7 @@ from pipelines.night.reindex import reindex
 from pipelines.night.undo_items import RunSides, Undone, undo
 from pipelines.store.change_set import Change, check_documents, document_changes, item_places, items_by_id
 from pipelines.store.edits import commit_edits
-from pipelines.store.generated import without_pointers
+from pipelines.store.generated import vetoed_by, without_pointers
 from pipelines.store.git import Author
 from pipelines.store.git_history import (
     BY_HAND,
@@ -129,7 +129,8 @@ def plan_undo(wish: Wish, git: Git) -> UndoPlan:
             reasons.setdefault(stone.id, set()).add(stone.reason)
         deleted = frozenset(ident for ident, found in reasons.items() if Reason.UNDONE not in found)  # by a person
         undone = undo(sides, base.documents, snapshot.unreadable(), deleted, item, snapshot.shown)
-    pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.layout.link)
+    vetoed = vetoed_by({*stones, *base.stones}, snapshot.documents)
+    pruned = prune(undone.documents, wish.settings, snapshot.unreadable(), snapshot.layout.link, vetoed)
     _keep_crowded(undone, pruned, snapshot.shown)
     is_other = undone.changed or run.by_hand or dict(undone.documents) != dict(base.documents)
     changes = _changes(wish, snapshot, base, undone, pruned, stones) if is_other else ()

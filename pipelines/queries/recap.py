@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import UsageFault, did_you_mean
 from pipelines.night.choose_document import Catalog
-from pipelines.night.episodes import episodes_in
+from pipelines.night.episodes import completed, episodes_in
 from pipelines.store.change_set import items_by_id
 from pipelines.store.generated import Sentence, read_sentence
 from pipelines.store.layout import episode_path, slug
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pipelines.store.document import Document
+    from pipelines.store.item import Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,24 @@ def recap(documents: Mapping[str, Document], since: str, until: str, project: st
     found = []
     for day, lines in episodes_in(documents):
         if since <= day <= until:
-            sentences = [read[0] if (read := read_sentence(line)) else Sentence(line) for line in lines]
+            sentences = [_read(line) for line in lines]
             sessions = tuple(one for sentence in sentences for one in sentence.sessions)
-            mine = [one for one in sentences if not page or any(places.get(i, ("",))[0] == page for i in one.ids)]
+            mine = _of_page(sentences, page, places, day) if page else sentences
             found += [Episode(day, tuple(mine), sessions)] if mine else []
     return found
+
+
+def _read(line: str) -> Sentence:
+    """Return the sentence of a line; what a person wrote or reworded is not code's."""
+    sentence, is_changed = read_sentence(line) or (Sentence(line), True)
+    return replace(sentence, by_code=False) if is_changed else sentence
+
+
+def _of_page(
+    sentences: Iterable[Sentence], page: str, places: Mapping[str, tuple[str, Item]], day: str
+) -> list[Sentence]:
+    """Return what an episode tells of one page; what code wrote of several pages is written of this one alone."""
+    items = {ident: item for ident, (path, item) in places.items() if path == page}
+    mine = [one for one in sentences if not items.keys().isdisjoint(one.ids)]
+    by_code = [items[ident] for one in mine if one.by_code for ident in one.ids if ident in items]
+    return completed([one for one in mine if not one.by_code], [], by_code, day, frozenset())

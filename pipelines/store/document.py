@@ -239,6 +239,8 @@ def edited(
 ) -> Document:
     """Return the document with items added to their sections, replaced in place, or removed.
 
+    A section that loses its last item goes if a run can add it again.
+
     Args:
         document: the document.
         add: blocks to append to their sections, in order; missing sections are added.
@@ -258,6 +260,8 @@ def edited(
         rows += [render_item(block.item) + end, *block.notes]
     for title in (title for title in ORDER if title in sections):
         lines = insert_rows(lines, title, sections[title], ORDER)
+    for title in {placed.section for placed in document.items if placed.item.id in gone}.intersection(ORDER):
+        lines = without_empty(lines, title)
     return document.with_text("".join(lines))
 
 

@@ -4,6 +4,7 @@
     The trial starts on 11 May, and the staging server is next. <!-- s:1a2b3c of=9d41aa k7f3a9c2b10 k55b01aa07c -->
 
 Each mark contains a hash of the words before it, so that a line that a person wrote or changed is recognised and kept.
+What a person deleted is vetoed: its words, and the items that only it cited, are not told under that heading again.
 """
 
 from __future__ import annotations
@@ -14,15 +15,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
-from pipelines.store.document import insert_rows, kept_with_document, without_empty
+from pipelines.store.document import STATE_TITLE, insert_rows, kept_with_document, numbered, without_empty
 from pipelines.store.item import Status, fold
 from pipelines.store.markdown import line_end
+from pipelines.store.state import Reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from pipelines.store.document import Document
     from pipelines.store.item import Item
+    from pipelines.store.state import Tombstone
 
 
 _POINTER: Final = re.compile(r"(?P<row>- .*) <!-- p:[0-9a-f]{4} -->\r?\n?")
@@ -31,9 +34,14 @@ _OPENS: Final = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]*[.)]\s)")
 _NOT_CITED: Final = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.FORGOTTEN, Status.WAITING, Status.MERGED})
 
 
+def words_of(row: str) -> str:
+    """Return the words of a row as they are written."""
+    return fold(row.replace("<!--", "").replace("-->", ""))
+
+
 def marked_row(row: str) -> str:
     """Return a generated pointer line, with the mark that distinguishes it from a person's."""
-    row = fold(row.replace("<!--", "").replace("-->", ""))
+    row = words_of(row)
     return f"{row} <!-- p:{_sum(row, 4)} -->"
 
 
@@ -151,6 +159,50 @@ def without_sentences(document: Document, goes: Callable[[str, Sentence], bool])
     if not gone:
         return document
     return document.with_text("".join(line for number, line in enumerate(document.lines) if number not in gone))
+
+
+def is_vetoed(title: str, text: str, cited: Iterable[Item], vetoed: frozenset[str]) -> bool:
+    """Whether a person deleted these words under a heading, or what was told there of one of these items."""
+    return bool(vetoed) and not {_veto(title, text), *(_veto(title, one) for one in cited)}.isdisjoint(vetoed)
+
+
+def _veto(title: str, told: str | Item) -> str:
+    """Return the hash of a line's words under a heading, or of an item as it is."""
+    words = told if isinstance(told, str) else digest([told], with_status=title == STATE_TITLE)
+    return _sum(f"{title.casefold()}\x1f{words}", 16)
+
+
+def vetoed_by(stones: Iterable[Tombstone], documents: Mapping[str, Document]) -> frozenset[str]:
+    """Return what people vetoed; what they put back since is wanted again.
+
+    Args:
+        stones: the memory's tombstones.
+        documents: every document, as people left it.
+    """
+    vetoed = frozenset(stone.hash for stone in stones if stone.reason is Reason.UNWANTED)
+    if not vetoed:
+        return vetoed
+    items = {placed.item.id: placed.item for _, placed in numbered(documents.values())}
+    return vetoed.difference(*(told_in(document, items) for document in documents.values()))
+
+
+def told_in(document: Document, items: Mapping[str, Item]) -> frozenset[str]:
+    """Return what the unchanged generated lines of a document tell, as the hashes that a veto names.
+
+    Args:
+        document: the document.
+        items: the items that sentences may cite, by id.
+    """
+    titles, below, found = {heading.line: heading.title for heading in document.headings}, "", set[str]()
+    for number, line in enumerate(document.lines if "<!-- " in document.text else ()):
+        below = titles.get(number, below)
+        if is_pointer(line):
+            found.add(_veto(below, line.rpartition(" <!--")[0]))
+        elif read := read_sentence(line):
+            sentence, is_changed = read
+            found |= {_veto(below, items[ident]) for ident in sentence.ids if ident in items}
+            found |= set() if is_changed else {_veto(below, sentence.text)}
+    return frozenset(found)
 
 
 def without_differing(one: Document, other: Document) -> tuple[Document, Document]:

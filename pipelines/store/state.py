@@ -123,6 +123,8 @@ class Reason(StrEnum):
     UNDONE = "undone"
     FORGOTTEN = "forgotten"
     CORRECTED = "corrected"
+    UNWANTED = "unwanted"
+    """What a person deleted from the generated sentences: their words, or an item that they cited."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -45,6 +45,10 @@ def test_a_model_chooses_from_the_closed_list_only() -> None:
     assert named_document(replace(candidate("x"), new_project="New One"), CATALOG) == "Projects/new-one.md"
 
 
+def test_what_is_called_general_is_the_general_page_before_there_is_one() -> None:
+    assert named_document(replace(candidate("x"), new_project="General"), CATALOG) == "Areas/general.md"
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "path"),
     [

@@ -9,7 +9,7 @@ from pipelines.night.briefing import briefing_sections, with_briefing
 from pipelines.night.caps import prune
 from pipelines.settings import Caps, Settings
 from pipelines.store.document import Block, Document, edited
-from pipelines.store.generated import marked_row, without_pointers
+from pipelines.store.generated import Sentence, marked_row, without_pointers
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 
 CAPS = Caps(briefing=1024, user=1024, document=4096)
@@ -142,6 +142,17 @@ def test_the_briefing_tells_of_projects_dues_risks_and_people() -> None:
         "## Where the rest is",
         "- [Kitchen](Areas/a.md): 1 fact, 1 rule",
     ]
+
+
+def test_a_project_is_not_summed_up_by_its_next_step() -> None:
+    said, by = Sentence("Bob hears of the peas.", ("k0000000002",), "1a2b3c").render(), "since=2026-03-10 by=rules@1"
+    page = Document(
+        "Projects/p.md",
+        f"# Pea\n\n## State\n\n{said}\n\n## Facts\n\n- Fact: Peas are green. <!-- k0000000001 {by} -->\n"
+        f"- [ ] Todo: Call Bob. <!-- k0000000002 {by} -->\n"
+        "- [ ] Todo: Call Ada. <!-- k0000000003 since=2026-03-11 -->\n",
+    )
+    assert "- [Pea](Projects/p.md): Peas are green. Next: Call Ada <!--" in told({page.path: page}).text
 
 
 def test_what_does_not_fit_the_briefing_leaves_a_pointer() -> None:

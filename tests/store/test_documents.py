@@ -70,6 +70,15 @@ def test_sections_are_made_where_the_layout_has_them() -> None:
     assert [placed.section for placed in after.items] == ["Decisions", "Rules", "Next steps"]
 
 
+def test_a_section_goes_with_its_last_item_unless_a_person_wrote_there() -> None:
+    one, two = "- Decision: use one <!-- k1111111111 -->\n", "- Rule: two <!-- k2222222222 -->\n"
+    text = f"# A\n\n## Decisions\n\n{one}\n## Rules\n\n{two}"
+    assert edited(Document("Areas/a.md", text), remove=["k1111111111"]).text.startswith("# A\n\n## Rules\n")
+    mine = text.replace("## Decisions\n", "## Decisions\n\nMine.\n").replace("## Rules", "## My rules")
+    left = edited(Document("Areas/a.md", mine), remove=["k1111111111", "k2222222222"]).text
+    assert left == "# A\n\n## Decisions\n\nMine.\n\n\n## My rules\n\n"
+
+
 def test_items_follow_the_last_one_and_its_notes() -> None:
     text = "# P\n\n## Decisions\n\n- Decision: first\n  because of that\n\nA closing word.\n\n## Facts\n"
     after = edited(Document("Projects/p.md", text), add=[Block(ONE)])
