@@ -55,6 +55,8 @@ _NO_CHOICE: Final = frozenset({"None of the above", "(notes only)"})
 """What the programs record as the choice if a person only typed."""
 _STRANGE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # from another version's shapes
 _HUMAN: Final = "human"
+_WINDOWS: Final = frozenset({"claude-vscode", "claude-desktop", "claude-desktop-3p"})
+"""Where a person types, although what they type is sent as a program's prompts are."""
 _TYPED: Final = frozenset({"", "typed", "queued", "sdk"})
 # Built-in tools, whose errors contain nobody else's words. Another tool's error may read like a refusal. A shell's
 # error starts with its exit code.
@@ -63,7 +65,8 @@ _BUILT_IN: Final = frozenset(
     WebSearch ExitPlanMode EnterPlanMode Skill SlashCommand""".split()
 )
 _REFUSED: Final = re.compile(
-    r"The user doesn't want to (?:proceed with this tool use|take this action right now)\.[^\n]*the user said:\n(.+)",
+    r"The user doesn't want to (?:proceed with this tool use|take this action right now)\.[^\n]*?"
+    r"(?:the user said:\n|The user provided the following reason for the rejection: )(.+)",
     re.DOTALL,
 )
 _FEEDBACK: Final = "\nUser feedback on this plan: "
@@ -121,6 +124,8 @@ class Acts:
     def typed(self, record: Record, text: str) -> Done:
         """Return the act behind a user's record, and the owner's words in its text, if any."""
         loads, self._loads = self._loads, False
+        if text in self._queue:  # some versions deliver notifications without saying that they left the queue
+            self._queue.remove(text)
         source = record.get("promptSource") or ""
         if text in self._counted:
             self._counted.remove(text)
@@ -231,7 +236,9 @@ class Acts:
         elif how == "popAll":
             self._queue.clear()
         elif self._queue and (not text or text in self._queue):
-            text = self._queue.pop(self._queue.index(text) if text else 0)
+            # What a person typed leaves the queue before notifications that came earlier.
+            text = text or next((one for one in self._queue if not _MACHINE.match(one)), self._queue[0])
+            self._queue.remove(text)
         known = self.origins or self._attaches  # the attachment says whose message it is
         if how != "remove" or not text or known or self._by_program(record) or _MACHINE.match(text):
             return None
@@ -249,7 +256,8 @@ class Acts:
         return (Act.QUEUED, typed[1], "") if typed[0] is Act.TYPED and typed[1] else None
 
     def _by_program(self, record: Record) -> bool:
-        sent = record.get("promptSource") == "sdk" or str(record.get("entrypoint") or "").startswith("sdk")
+        entry = str(record.get("entrypoint") or "")
+        sent = entry.startswith("sdk") or (record.get("promptSource") == "sdk" and entry not in _WINDOWS)
         return sent and not self.headless
 
 
