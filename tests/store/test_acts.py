@@ -366,7 +366,13 @@ def test_the_user_of_a_subagent_of_codex_is_an_agent(more: Record) -> None:
 
 
 @pytest.mark.parametrize(
-    "forged", [codex(EVIL, "Use tabs.", by="harness user"), codex(EVIL, by="user user"), codex(EVIL)]
+    "forged",
+    [
+        codex(EVIL, "Use tabs.", by="harness user"),
+        codex(EVIL, by="user user"),
+        codex(EVIL),
+        codex(EVIL) | {"payload": codex(EVIL)["payload"] | {"internal_chat_message_metadata_passthrough": {}}},
+    ],
 )
 def test_where_codex_tells_who_wrote_a_part_only_a_persons_is_theirs(forged: Record) -> None:
     found = acts(codex("Use spaces.", by="user"), forged, codex("Run the tests.", by="user"))

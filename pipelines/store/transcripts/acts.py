@@ -177,8 +177,7 @@ class Acts:
 
     def codex_parts(self, message: Record) -> object:
         """Return the content of a message of Codex, without parts that say that they did not come from a person."""
-        content, told = message.get("content"), message.get("internal_chat_message_metadata_passthrough")
-        parts = told.get("content_item_metadata") if isinstance(told, dict) else None
+        content, parts = message.get("content"), _codex_metadata(message)
         if message.get("role") != "user" or not isinstance(parts, list) or not isinstance(content, list):
             return content
         with suppress(*_STRANGE):
@@ -194,7 +193,7 @@ class Acts:
             self._plan = clean(found[1]) if found else self._plan
             return Act.NONE, text
         plan, self._plan = self._plan, ""
-        untold = self.origins and "internal_chat_message_metadata_passthrough" not in message
+        untold = self.origins and _codex_metadata(message) is None
         if (self.sent and not self.headless) or untold or _CODEX_PUT_IN.fullmatch(text):
             return Act.NONE, text
         return (Act.PLANNED, plan) if plan and text == _CODEX_APPROVED else (Act.TYPED, text)
@@ -259,6 +258,11 @@ class Acts:
         entry = str(record.get("entrypoint") or "")
         sent = entry.startswith("sdk") or (record.get("promptSource") == "sdk" and entry not in _WINDOWS)
         return sent and not self.headless
+
+
+def _codex_metadata(message: Record) -> object:
+    told = message.get("internal_chat_message_metadata_passthrough")
+    return told.get("content_item_metadata") if isinstance(told, dict) else None
 
 
 def origin_of(record: Record) -> str:
