@@ -113,6 +113,15 @@ def test_what_the_owner_types_beside_an_answer_is_part_of_it_and_may_lay_down_a_
     ]
 
 
+def test_a_long_answer_is_kept_by_its_beginning(memory: Memory, tmp_path: Path) -> None:
+    long = f"Ruff, because {'it is fast and ' * 30}that is all."
+    [(kind, text, trust)] = items(memory, tmp_path, *answered({"questions": [QUESTION]}, asked(long)))
+    assert (kind, trust) == ("Decision", "owner")
+    assert text.startswith("Which formatter? → Ruff, because it is fast")
+    assert text.endswith("…")
+    assert len(text) < 330
+
+
 def test_what_is_answered_in_codex_is_a_decision(memory: Memory, tmp_path: Path) -> None:
     found = items(memory, tmp_path, codex("Use tabs."), codex_asks(), codex_told("Ruff (Recommended)"))
     assert found == [("Decision", "Which formatter? → Ruff", "owner")]

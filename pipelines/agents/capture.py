@@ -186,7 +186,8 @@ class Capture:
             if recorder.known_digest != kept.digest and kept.lines:
                 return None
             if not session or not copied:
-                return Captured(str(path), faults=faults, fault="has no turn of a person or an agent")
+                fault = "" if turns.known else "has no turn of a person or an agent"
+                return Captured(str(path), known=turns.known, faults=faults, fault=fault)
             if recorder.lines > kept.lines or not at(self.root, session.file).exists():
                 keep(self.root, copy, session.file)
             days = turns.spool.append(lambda log: heading_above(session, log))
@@ -271,8 +272,9 @@ class _Turns:
         self.new = self.known = self.owners = 0
 
     def add(self, turn: Turn) -> None:
-        """Add a turn; those of subagents are skipped, because their agent reports what they found."""
+        """Add a turn; those of subagents count as known, because their agent reports what they found."""
         if turn.subagent:
+            self.known += 1
             return
         capture = self._capture
         turn = replace(turn, text=capture.cleaner.words(turn.text))

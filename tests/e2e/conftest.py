@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 def real(name: str) -> Path:
-    """Return the real program of this name: from the folder in AGENT_PROGRAMS, else from the PATH."""
-    found = shutil.which(name, path=os.environ.get("AGENT_PROGRAMS") or None)
+    """Return the real program of this name: from the folder in AGENT_PROGRAMS or npm's below it, else from the PATH."""
+    folder = os.environ.get("AGENT_PROGRAMS")
+    found = shutil.which(name, path=folder and f"{folder}{os.pathsep}{folder}/node_modules/.bin")
     if found is None:
         pytest.skip(f"{name} is not here; install it by npm, and name its folder: make e2e AGENTS=DIR")
     return Path(found)

@@ -25,6 +25,7 @@ RULE = "From now on always run the linter before a commit."
 QUESTION = "Which linter should the project use?"
 OPTIONS = [{"label": "Ruff", "description": "fast"}, {"label": "Flake8", "description": "old"}]
 ASKS = {"questions": [{"question": QUESTION, "header": "Linter", "multiSelect": False, "options": OPTIONS}]}
+PLAN = "Here it is.\n<proposed_plan>\n# Move sessions to Redis\n\n1. Add a client\n</proposed_plan>"
 TOOLS = {f"mcp__memcurate__memory_{name}" for name in ("search", "context", "log", "why", "close", "correct")}
 
 
@@ -117,6 +118,9 @@ def test_what_codex_was_told_in_the_evening_is_known_in_the_morning(
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     settings = Path.home() / ".codex/config.toml"
     settings.write_text(f'{settings.read_text()}\n[projects."{project}"]\ntrust_level = "trusted"\n')
+    wire.by_request = lambda request: (
+        Said(PLAN) if "Plan the move." in request.words and "Add a client" not in request.words else None
+    )
     with terminal([str(codex)], project) as session:
         session.wait_for("Trust all and continue")
         session.settle()
@@ -127,13 +131,24 @@ def test_what_codex_was_told_in_the_evening_is_known_in_the_morning(
         session.enter(RULE)
         session.wait_for("Done.")
         session.settle()
+        session.press("/plan\r")
+        session.settle()
+        session.enter("Plan the move.")
+        session.wait_for("Implement this plan?")
+        session.settle()
+        session.press("\r")
+        session.wait_for("Done.")
+        session.settle()
         session.enter("/quit")
         session.wait_for_end()
     memory.curate("run", "--now", "2099-01-02T02:00")
-    [item] = [p.item for document in read_documents(memory.root).values() for p in document.items]
-    assert (item.type, item.trust, item.by.partition("@")[0]) == (ItemType.RULE, Trust.OWNER, "rules")
-    wire.requests = []
+    held = [p.item for document in read_documents(memory.root).values() for p in document.items]
+    assert {(item.type, item.text, item.trust, item.by.partition("@")[0]) for item in held} == {
+        (ItemType.RULE, RULE, Trust.OWNER, "rules"),
+        (ItemType.DECISION, "Move sessions to Redis", Trust.OWNER, "rules"),
+    }
+    wire.by_request, wire.requests = None, []
     subprocess.run([str(codex), "exec", "Hello"], check=True, capture_output=True, cwd=project, timeout=120)
     first = next(request for request in wire.requests if "Hello" in request.words)
-    assert item.text in first.words
+    assert all(item.text in first.words for item in held)
     assert "mcp__memcurate: This is a memory that outlives sessions" in first.words  # it looks for single tools later

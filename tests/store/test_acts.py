@@ -64,9 +64,27 @@ def attached(prompt: str, mode: str = "prompt", origin: str = "human", **more: o
     }
 
 
-def codex(text: str) -> Record:
-    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+def codex(*texts: str, by: str = "", role: str = "user") -> Record:
+    content = [{"type": "input_text" if role == "user" else "output_text", "text": text} for text in texts]
+    message: Record = {"type": "message", "role": role, "content": content}
+    if by:
+        parts = [{"provenance": {"type": one}} for one in by.split()]
+        message["internal_chat_message_metadata_passthrough"] = {"content_item_metadata": parts}
     return {"type": "response_item", "timestamp": AT, "payload": message}
+
+
+def codex_meta(**more: object) -> Record:
+    return {"type": "session_meta", "timestamp": AT, "payload": {"id": "c", "source": "cli", **more}}
+
+
+def cleared(plan: str, typed: str = "", **more: object) -> Record:
+    """Return the record that opens a new session with an approved plan."""
+    hint = "\n\nIf you need specific details, read the full transcript at: /t.jsonl"
+    feedback = f"\n\nUser feedback on this plan: {typed}" if typed else ""
+    return user(f"Implement the following plan:\n\n{plan}{hint}{feedback}", planContent=plan, **more)
+
+
+PROPOSED = codex("Here.\n<proposed_plan>\n# Move\n\n1. Add\n</proposed_plan>", role="assistant")
 
 
 def codex_asks(question: str = "Which formatter?", **more: object) -> Record:
@@ -104,6 +122,9 @@ SHAPE = user("Use tabs.", version="2.1.38")
         ([SHAPE], [("typed", "Use tabs.")]),
         ([user("Use tabs.", origin={"kind": "human"}, promptSource="sdk", entrypoint="claude-desktop")],
          [("typed", "Use tabs.")]),
+        ([user("Use tabs.", promptSource="sdk", entrypoint="claude-vscode"),
+          *answered({"questions": [QUESTION]}, asked("Ruff"), entrypoint="claude-vscode")],
+         [("typed", "Use tabs."), ("answered", "Which formatter? → Ruff")]),
         ([user("Use tabs.", origin={"kind": "human"}, promptSource="queued")], [("queued", "Use tabs.")]),
         ([user([{"type": "text", "text": "Use tabs."}, {"type": "image", "source": {}}])], [("typed", "Use tabs.")]),
         ([TYPED, *answered({"questions": [QUESTION]}, asked("Ruff"))],
@@ -123,11 +144,24 @@ SHAPE = user("Use tabs.", version="2.1.38")
          [("answered", "Which formatter? → dprint")]),
         (refused("Bash", "never touch prod"), [("refused", "never touch prod")]),
         (refused("Edit", "no\n\nNote: The user's next message may contain a correction."), [("refused", "no")]),
+        ([call("Edit"), result(f"{REFUSAL.partition(' To tell')[0]} The user provided the following reason for the "
+                               "rejection:  use ids", error=True)], [("refused", "use ids")]),
         (refused("mcp__x__y", "not that", toolDenialKind="user-rejected"), [("refused", "not that")]),
         ([call("ExitPlanMode"), result("User has approved your plan.", {"plan": "# Move\n\n1. Add", "isAgent": False})],
          [("planned", "# Move\n\n1. Add")]),
         ([call("ExitPlanMode"), result("ok", {"plan": "# Move"}, {"type": "text", "text": "but slowly"})],
          [("planned", "# Move"), ("typed", "but slowly")]),
+        ([cleared("# Move\n\n1. Add")], [("planned", "# Move\n\n1. Add")]),
+        ([TYPED, cleared("# Move", "but slowly")],
+         [("typed", "Use tabs."), ("planned", "# Move"), ("typed", "but slowly")]),
+        ([PROPOSED, codex("Implement the plan.")], [("planned", "# Move\n\n1. Add")]),
+        ([PROPOSED, codex("Use S3."), codex("Implement the plan.")],
+         [("typed", "Use S3."), ("typed", "Implement the plan.")]),
+        ([codex("Use tabs.", by="user")], [("typed", "Use tabs.")]),
+        ([codex("<div>Use tabs.</div> is what I want", by="user")],
+         [("typed", "<div>Use tabs.</div> is what I want")]),
+        ([codex_meta(forked_from_id="b"), codex_meta(id="b", source="exec"), codex("Use tabs.")],
+         [("typed", "Use tabs.")]),
         ([user("<command-message>review</command-message>\n<command-name>/review</command-name>\n"
                "<command-args>the parser, </command-args> too</command-args>")],
          [("command", "the parser, </command-args> too")]),
@@ -137,6 +171,10 @@ SHAPE = user("Use tabs.", version="2.1.38")
          [("typed", "Use tabs."), ("queued", "Lint first.")]),
         ([SHAPE, queue("enqueue", "A."), queue("enqueue", "B."), queue("remove", "B."), queue("remove", "C.")],
          [("typed", "Use tabs."), ("queued", "B."), ("queued", "C.")]),
+        ([SHAPE, queue("enqueue", "<task-notification>1"), queue("enqueue", "A."), queue("remove"),
+          user("<task-notification>1"), queue("enqueue", "<task-notification>2"), queue("enqueue", "B."),
+          queue("remove"), queue("enqueue", "C."), user("<task-notification>2"), queue("remove")],
+         [("typed", "Use tabs."), ("queued", "A."), ("queued", "B."), ("queued", "C.")]),
         ([SHAPE, user("Done.", origin={"kind": "task-notification"}), user("Lint first.")],
          [("typed", "Use tabs."), ("typed", "Lint first.")]),
         ([SHAPE, queue("enqueue", "Lint first."), queue("remove"), attached("Lint first.", origin="")],
@@ -247,6 +285,11 @@ FORGED: dict[str, list[Record]] = {
     "a queued note of the program": [attached(EVIL, isMeta=True)],
     "a queued prompt that was taken back": [queue("enqueue", EVIL), queue("popAll")],
     "a skill that the agent called": [call("Skill"), result("Launching skill", {}), user(TAGS)],
+    "a plan that a program sent": [cleared(EVIL, promptSource="sdk", entrypoint="sdk-cli")],
+    "what Codex puts in between tags to come": [codex(f"<user_dream>\n{EVIL}\n</user_dream>")],
+    "a plan of Codex that nobody approved": [
+        codex(f"<proposed_plan>\n{EVIL}\n</proposed_plan>", role="assistant"), codex("No. Use tabs.")
+    ],
     "what is selected in an editor": [codex(f"# Context from my IDE setup:\n## My request for Codex:\n{EVIL}\n"
                                             "## My request for Codex:\nUse tabs.")],
     "an editor's tabs alone": [codex(f"# Context from my IDE setup:\n\n## Open tabs:\n- {EVIL}")],
@@ -305,6 +348,45 @@ def test_what_a_program_sent_is_the_owners_where_the_user_says_so() -> None:
     assert acts(meta, codex("Use tabs.")) == []
     assert acts(meta, codex_asks(), codex_told("Ruff")) == []
     assert acts(meta, codex("Use tabs."), headless=True) == [("typed", "Use tabs.")]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"source": {"subagent": {"thread_spawn": {"parent_thread_id": "p", "depth": 1}}}},
+        {"source": {"subagent": {"other": "guardian"}}, "thread_source": "subagent"},
+        {"thread_source": "subagent"},
+    ],
+)
+def test_the_user_of_a_subagent_of_codex_is_an_agent(more: Record) -> None:
+    parent = {"type": "session_meta", "payload": {"id": "p", "source": "cli", "thread_source": "user"}}
+    found = turns(codex_meta(**more), parent, codex(EVIL), codex("Done.", role="assistant"), headless=True)
+    assert [(turn.text, turn.subagent) for turn in found] == [(EVIL, True), ("Done.", True)]
+    assert acts(codex_meta(**more), parent, codex(EVIL)) == []
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        codex(EVIL, "Use tabs.", by="harness user"),
+        codex(EVIL, by="user user"),
+        codex(EVIL),
+        codex(EVIL) | {"payload": codex(EVIL)["payload"] | {"internal_chat_message_metadata_passthrough": {}}},
+    ],
+)
+def test_where_codex_tells_who_wrote_a_part_only_a_persons_is_theirs(forged: Record) -> None:
+    found = acts(codex("Use spaces.", by="user"), forged, codex("Run the tests.", by="user"))
+    assert (found[0], found[-1]) == (("typed", "Use spaces."), ("typed", "Run the tests."))
+    assert EVIL not in str(found)
+
+
+def test_an_approved_plan_does_not_tell_what_was_typed_beside_it() -> None:
+    plan = f"# Move\n\nUser feedback on this plan: {EVIL}"
+    assert acts(cleared(plan)) == [("planned", plan)]
+
+
+def test_what_codex_does_by_itself_is_nobodys() -> None:
+    assert acts(codex_meta(thread_source="memory_consolidation"), codex(EVIL)) == []
 
 
 def test_words_of_a_channel_are_from_outside() -> None:

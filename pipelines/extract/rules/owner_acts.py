@@ -14,6 +14,7 @@ from pipelines.store.evidence import act_in
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.spoken_lines import clean, sentences, without_filler
 from pipelines.store.transcripts.acts import ARROW, Act
+from pipelines.text import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -77,8 +78,9 @@ def read_acts(
     if act is Act.ANSWERED:
         question, _, answer = words.partition(ARROW)
         note = clean(" ".join(line.raw for line in lines[1:]))
-        if not (_GOES_ON.match(answer) or answer.endswith("?") or len(answer) + len(note) > _MOST):
-            text = f"{question}{ARROW}{answer.replace(' (Recommended)', '')}{f' ({note})' if note else ''}"
+        if not (_GOES_ON.match(answer) or answer.endswith("?")):
+            said = f"{answer.replace(' (Recommended)', '')}{f' ({note})' if note else ''}"
+            text = f"{clipped(question, _MOST)}{ARROW}{clipped(said, _MOST)}"
             yield _item(ItemType.DECISION, text, entry, words, "answered", entry.start_line, lines[-1].number)
         for line in lines[1:]:
             yield from _typed(entry, line, lays_down, refused=False)

@@ -47,10 +47,16 @@ ARROW: Final = " → "
 CODEX_ASKS: Final = "request_user_input"
 """The tool with which Codex asks; a server's tool of that name has a namespace."""
 _CODEX_NOTE: Final = "user_note: "
+_CODEX_SENDERS: Final = ("exec", "mcp")
+_CODEX_PLAN: Final = re.compile(r"<proposed_plan>\s*(.+?)\s*</proposed_plan>", re.DOTALL)
+_CODEX_APPROVED: Final = "Implement the plan."
+_CODEX_PUT_IN: Final = re.compile(r"<([a-z][a-z_-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL)
 _NO_CHOICE: Final = frozenset({"None of the above", "(notes only)"})
 """What the programs record as the choice if a person only typed."""
 _STRANGE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # from another version's shapes
 _HUMAN: Final = "human"
+_WINDOWS: Final = frozenset({"claude-vscode", "claude-desktop", "claude-desktop-3p"})
+"""Where a person types, although what they type is sent as a program's prompts are."""
 _TYPED: Final = frozenset({"", "typed", "queued", "sdk"})
 # Built-in tools, whose errors contain nobody else's words. Another tool's error may read like a refusal. A shell's
 # error starts with its exit code.
@@ -59,9 +65,11 @@ _BUILT_IN: Final = frozenset(
     WebSearch ExitPlanMode EnterPlanMode Skill SlashCommand""".split()
 )
 _REFUSED: Final = re.compile(
-    r"The user doesn't want to (?:proceed with this tool use|take this action right now)\.[^\n]*the user said:\n(.+)",
+    r"The user doesn't want to (?:proceed with this tool use|take this action right now)\.[^\n]*?"
+    r"(?:the user said:\n|The user provided the following reason for the rejection: )(.+)",
     re.DOTALL,
 )
+_FEEDBACK: Final = "\nUser feedback on this plan: "
 _NOTE: Final = "\n\nNote: The user's next message may contain"
 _COMMAND: Final = re.compile(r"\s*<command-(?:name|message)>[^<>\n]{0,500}</command-(?:name|message)>")
 _MACHINE: Final = re.compile(
@@ -78,11 +86,15 @@ class Acts:
         headless: whether the user's settings count what a program sent as the owner's.
         origins: whether a record has said that a person typed it: from then on, a record that does not was not typed.
         sent: whether a program opened the session, by its first record.
+        subagent: whether an agent opened it.
     """
 
     headless: bool = False
     origins: bool = False
     sent: bool = False
+    subagent: bool = False
+    _opened: bool = False
+    _plan: str = ""
     _calls: dict[str, tuple[str, object]] = field(default_factory=dict)
     _queue: list[str] = field(default_factory=list)
     _counted: list[str] = field(default_factory=list)
@@ -101,9 +113,19 @@ class Acts:
         self.origins = self.origins or is_human(record)  # some versions give the origin only for notifications
         return origin_of(record) not in {"", _HUMAN}
 
+    def approved(self, record: Record, text: str) -> list[Done]:
+        """Return the approval of a plan that opens a new session, and what the person typed with it."""
+        plan = record.get("planContent")
+        if not isinstance(plan, str) or not plan.strip() or self._by_program(record):
+            return []
+        typed = text.partition(clean(plan))[2].partition(_FEEDBACK)[2]  # the plan may contain the same words
+        return [(Act.PLANNED, clean(plan), ""), *([(Act.TYPED, typed, "")] if typed else [])]
+
     def typed(self, record: Record, text: str) -> Done:
         """Return the act behind a user's record, and the owner's words in its text, if any."""
         loads, self._loads = self._loads, False
+        if text in self._queue:  # some versions deliver notifications without saying that they left the queue
+            self._queue.remove(text)
         source = record.get("promptSource") or ""
         if text in self._counted:
             self._counted.remove(text)
@@ -143,6 +165,39 @@ class Acts:
         if beside:
             yield Act.TYPED, beside, ""
 
+    def opened(self, meta: Record) -> None:
+        """Record who opened a session of Codex. Forks and subagents repeat their parent's records: the first counts."""
+        if self._opened:
+            return
+        self._opened, source, thread = True, meta.get("source"), meta.get("thread_source") or "user"
+        self.subagent = thread == "subagent" or (isinstance(source, dict) and "subagent" in source)
+        self.sent = (
+            self.subagent or thread != "user" or source in _CODEX_SENDERS or meta.get("originator") == "codex_exec"
+        )
+
+    def codex_parts(self, message: Record) -> object:
+        """Return the content of a message of Codex, without parts that say that they did not come from a person."""
+        content, parts = message.get("content"), _codex_metadata(message)
+        if message.get("role") != "user" or not isinstance(parts, list) or not isinstance(content, list):
+            return content
+        with suppress(*_STRANGE):
+            content = [one for one, part in zip(content, parts, strict=True) if part["provenance"]["type"] == "user"]
+            self.origins = self.origins or bool(content)
+            return content
+        return []
+
+    def codex_said(self, message: Record, text: str) -> tuple[Act, str]:
+        """Return the act behind a message of Codex, and its words: those of the plan that it approves, or its own."""
+        if message.get("role") != "user":
+            found = _CODEX_PLAN.search(text)
+            self._plan = clean(found[1]) if found else self._plan
+            return Act.NONE, text
+        plan, self._plan = self._plan, ""
+        untold = self.origins and _codex_metadata(message) is None
+        if (self.sent and not self.headless) or untold or _CODEX_PUT_IN.fullmatch(text):
+            return Act.NONE, text
+        return (Act.PLANNED, plan) if plan and text == _CODEX_APPROVED else (Act.TYPED, text)
+
     def awaits(self, line: bytes) -> bool:
         """Return whether a line of Codex may contain the answer to one of its questions."""
         return any(name == CODEX_ASKS and ident.encode() in line for ident, (name, _) in self._calls.items())
@@ -180,7 +235,9 @@ class Acts:
         elif how == "popAll":
             self._queue.clear()
         elif self._queue and (not text or text in self._queue):
-            text = self._queue.pop(self._queue.index(text) if text else 0)
+            # What a person typed leaves the queue before notifications that came earlier.
+            text = text or next((one for one in self._queue if not _MACHINE.match(one)), self._queue[0])
+            self._queue.remove(text)
         known = self.origins or self._attaches  # the attachment says whose message it is
         if how != "remove" or not text or known or self._by_program(record) or _MACHINE.match(text):
             return None
@@ -198,8 +255,14 @@ class Acts:
         return (Act.QUEUED, typed[1], "") if typed[0] is Act.TYPED and typed[1] else None
 
     def _by_program(self, record: Record) -> bool:
-        sent = record.get("promptSource") == "sdk" or str(record.get("entrypoint") or "").startswith("sdk")
+        entry = str(record.get("entrypoint") or "")
+        sent = entry.startswith("sdk") or (record.get("promptSource") == "sdk" and entry not in _WINDOWS)
         return sent and not self.headless
+
+
+def _codex_metadata(message: Record) -> object:
+    told = message.get("internal_chat_message_metadata_passthrough")
+    return told.get("content_item_metadata") if isinstance(told, dict) else None
 
 
 def origin_of(record: Record) -> str:

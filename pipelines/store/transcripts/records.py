@@ -130,7 +130,7 @@ def said_in(  # noqa: PLR0911  a way out for each shape
     if kind in {"user", "assistant"} and isinstance(message, dict):
         return _claude(record, message, zone, acts)
     if kind == "session_meta" and isinstance(payload, dict):
-        acts.sent = payload.get("source") in _SENDERS or payload.get("originator") == "codex_exec"
+        acts.opened(payload)
     if kind == "response_item" and isinstance(payload, dict):
         return _codex(payload, time, zone, acts)
     if kind in {"queue-operation", "attachment"} and (done := acts.queued(record)):
@@ -147,7 +147,6 @@ def said_in(  # noqa: PLR0911  a way out for each shape
 
 
 _CHATS: Final = ("chatgpt", "claude-ai")
-_SENDERS: Final = ("exec", "mcp")
 _EDITOR: Final = "# Context from my IDE setup:"
 _REQUEST: Final = "## My request for Codex:"
 
@@ -155,9 +154,10 @@ _REQUEST: Final = "## My request for Codex:"
 def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts) -> list[Turn] | str:
     kind = payload.get("type")
     if kind == "message":
-        said = _said(payload, time, zone, "codex", _text(payload, "id"))
-        if isinstance(said, list) and acts.sent and not acts.headless:
-            return [replace(turn, act=Act.NONE) for turn in said]
+        said = _said(payload | {"content": acts.codex_parts(payload)}, time, zone, "codex", _text(payload, "id"))
+        for turn in said if isinstance(said, list) else ():
+            act, text = acts.codex_said(payload, turn.text)
+            return [replace(turn, act=act, text=text, subagent=acts.subagent)]
         return said
     if kind == "reasoning":
         return THINKING
@@ -210,8 +210,8 @@ def _done(record: Record, message: Record, zone: tzinfo, acts: Acts) -> list[Tur
     if human and isinstance(content, list):  # an editor adds its own blocks to the typed text
         content = [one for one in content if not _is_put_in(one)]
     text, others = _words(content)
-    done = list(acts.decided(record, content))
-    if text and not others & _TOOL_BLOCKS:
+    done = acts.approved(record, text) or list(acts.decided(record, content))
+    if text and not done and not others & _TOOL_BLOCKS:
         done.append(acts.typed(record, text))
     time, ident = _moment(record.get("timestamp"), zone), _text(record, "uuid")
     turns = [
