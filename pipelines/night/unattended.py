@@ -124,7 +124,7 @@ def notification_text(root: Path, *, overdue: bool) -> str:
 def notify(text: str) -> str:
     """Notify a person; return how (`notify-send`, `osascript`, `mail`, `sendmail`), or empty if nothing worked."""
     for name, words, data in _ways(text):
-        if call(words, data).code == 0:
+        if call(words, data).returncode == 0:
             return name
     return ""
 
