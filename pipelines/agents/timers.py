@@ -17,7 +17,7 @@ from subprocess import CompletedProcess
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.install_plan import Edit, Plan
-from pipelines.errors import GitFault, UsageFault
+from pipelines.errors import GitFault, UsageFault, reason_of
 from pipelines.provider_settings import VOYAGE_KEY
 from pipelines.store.git import Git
 from pipelines.templating import resource
@@ -88,7 +88,7 @@ def call(words: Sequence[str], data: str = "") -> CompletedProcess[str]:
     except subprocess.TimeoutExpired:
         why = f"did not finish within {_SECONDS:.0f} seconds"
     except OSError as fault:
-        why = f"cannot be started: {(fault.strerror or str(fault)).lower()}"
+        why = f"cannot be started: {reason_of(fault)}"
     return CompletedProcess(words, _NOT_RUN, "", f"the program `{words[0]}` {why}")
 
 

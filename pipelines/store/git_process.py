@@ -298,7 +298,7 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def last_line(error: bytes) -> str:
+def last_line(error: bytes | bytearray) -> str:
     """Return the last line of git's standard error."""
     return next(iter(reversed(error.decode(errors="replace").strip().splitlines())), "")
 

@@ -234,19 +234,15 @@ def _run_git(arguments: Sequence[str], folder: Path, seconds: float, **environme
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:
-        rejected = next((line for line in out.decode(errors="replace").splitlines() if "rejected]" in line), "")
-        reason = " ".join((rejected or _reason(bytes(error)) or f"exit code {process.returncode}").split()).rstrip(".")
+        said = [*out.decode(errors="replace").splitlines(), *error.decode(errors="replace").splitlines()]
+        # After a fatal line, git prints advice.
+        named = next((line for line in said if "rejected]" in line or line.startswith("fatal: ")), last_line(error))
+        reason = " ".join((named or f"exit code {process.returncode}").split()).rstrip(".")
         raise GitFault(
             f"git {arguments[0]} failed: {reason}.",
             "Check the address, your access to it and the network.",
         )
     return out
-
-
-def _reason(error: bytes) -> str:
-    """Return the line that names the reason: after a fatal one, git prints advice."""
-    lines = error.decode(errors="replace").splitlines()
-    return next((line for line in lines if line.startswith("fatal: ")), last_line(error))
 
 
 def _environment(seconds: float) -> dict[str, str]:
