@@ -46,6 +46,11 @@ class CurateError(Exception):
         return f"{self.sentence} {self.advice}".strip()
 
 
+def reason_of(error: OSError) -> str:
+    """Return why the system refused, as the end of a sentence."""
+    return (error.strerror or str(error)).lower()
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return “Did you mean X?” with the known name that is nearest to a word, or nothing if none is near."""
     import difflib  # noqa: PLC0415  only a mistake asks

@@ -159,8 +159,7 @@ class Tools:
         lines += [] if why.witnesses else ["It cites no evidence."]
         lines.append(f"Extracted by {why.model} {why.prompt}".rstrip() if why.model else "Written by a person.")
         if why.brought:
-            commit = why.brought.commit
-            lines.append(f"Added on {why.brought.day} by commit {commit.id[:10]}: {commit.subject}")
+            lines.append(f"Added on {why.brought.day} by commit {why.brought.commit[:10]}: {why.brought.subject}")
         lines += [f"Careful: it {_short(str(one))}" for one in why.outdated]
         lines += map(_step_line, (*why.grounds, *why.superseded, *why.successors)[:_MOST_STEPS])
         return without_secrets("\n".join(lines))[:_MOST_ANSWER]

@@ -291,29 +291,28 @@ def user_file(environ: Mapping[str, str]) -> Path | None:
     return Path(home, ".config", "memcurate", "config.toml") if home else None
 
 
-def shares_memories(environ: Mapping[str, str]) -> bool:
-    """Whether the user's settings have a table `[push]`; an unreadable file has none."""
+def _table(environ: Mapping[str, str], name: str) -> Table:
+    """Return a table of the user's settings; faults never stop what only needs one, and an unreadable file has none."""
     try:
         path = user_file(environ)
-        return bool(path and read_toml(path).get("push"))
+        table = read_toml(path).get(name) if path else None
     except BadSettings:
-        return False
+        table = None
+    return table if isinstance(table, dict) else {}
+
+
+def shares_memories(environ: Mapping[str, str]) -> bool:
+    """Whether the user's settings have a table `[push]`."""
+    return bool(_table(environ, "push"))
 
 
 def trust_settings(environ: Mapping[str, str]) -> tuple[bool, frozenset[str]]:
     """Return the user's settings for sessions, from their table `[trust]`.
 
-    Other faults of the settings never stop a session's capture; an unreadable file counts as empty.
-
     Returns:
         Whether prompts sent by a program are the owner's (`headless = "owner"`), and the names of `tools` that bring in
         nothing from outside.
     """
-    try:
-        path = user_file(environ)
-        trust = read_toml(path).get("trust") if path else None
-    except BadSettings:
-        trust = None
-    table = trust if isinstance(trust, dict) else {}
+    table = _table(environ, "trust")
     tools = table.get("tools")
     return table.get("headless") == "owner", frozenset(map(str, tools if isinstance(tools, list) else ()))

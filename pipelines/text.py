@@ -49,6 +49,15 @@ def _written_out(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
 
 
+_BARE: Final = re.compile(r"[\w.,:+/-]+", re.ASCII)
+
+
+def key_values(**fields: object) -> str:
+    """Return `key=value` pairs on one line, for a log; other values than words are quoted as in JSON, None left out."""
+    known = ((key, str(value)) for key, value in fields.items() if value is not None)
+    return " ".join(f"{key}={text if _BARE.fullmatch(text) else json.dumps(text)}" for key, text in known)
+
+
 def is_safe_line(text: str) -> bool:
     """Whether `text` fits on one line, so that a path in a link or in evidence cannot forge another line."""
     return (text.isascii() and text.isprintable()) or escape_terminal_line(text) == text

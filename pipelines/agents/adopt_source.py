@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.adopt_days import begun_day, named_day
-from pipelines.errors import BadFile, UsageFault
+from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.store import files
 from pipelines.store.files import read_bytes, too_many
 from pipelines.store.layout import can_stand, slug
@@ -108,7 +108,7 @@ def read_source(root: Path) -> Source:
         except BadFile as fault:
             left.append((path, fault.why))
         except OSError as error:
-            left.append((path, f"cannot be read: {(error.strerror or str(error)).lower()}"))
+            left.append((path, f"cannot be read: {reason_of(error)}"))
     return Source(root, dict(sorted(found.items())), permalinks, tuple(sorted(left)))
 
 
@@ -146,7 +146,7 @@ def _walk(root: Path, left: list[LeftOut]) -> Iterator[tuple[os.DirEntry[str], s
             with os.scandir(root / here) as entries:
                 listed = list(islice(entries, files.MOST_FILES + 1 - seen))
         except OSError as error:
-            why = f"cannot be listed: {(error.strerror or str(error)).lower()}"
+            why = f"cannot be listed: {reason_of(error)}"
             if not here:
                 raise BadFile(root, why, "Name a folder that you can read.") from None
             left.append((shown(here), why))

@@ -22,7 +22,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from pipelines.agents.capture import Capture, Captured
-from pipelines.errors import BadFile
+from pipelines.errors import BadFile, reason_of
 from pipelines.store.days import Days
 from pipelines.store.lock import capture_lock
 from pipelines.store.session_state import Kept, read_kept
@@ -123,7 +123,7 @@ def read_chats(path: Path) -> Iterator[ChatExport]:
                 for name, file in _files(path, held):
                     _read_file(name, held.enter_context(io.TextIOWrapper(file, "utf-8-sig", errors="replace")), found)
         except _FAULTS as fault:
-            why = (fault.strerror or str(fault)).lower() if isinstance(fault, OSError) else str(fault)
+            why = reason_of(fault) if isinstance(fault, OSError) else str(fault)
             raise BadFile(path, f"cannot be read as an export: {why or type(fault).__name__}", _ADVICE) from None
         if not found.programs and not found.empty:
             raise BadFile(path, "holds no conversation of ChatGPT or claude.ai", _ADVICE)

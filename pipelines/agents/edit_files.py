@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.settings_files import CannotEdit, json_as_written
-from pipelines.errors import BadFile, ChangedUnderRun
+from pipelines.errors import BadFile, ChangedUnderRun, reason_of
 from pipelines.store.files import sync_folder, writing
 
 if TYPE_CHECKING:
@@ -36,14 +36,12 @@ class Change:
         file: the file itself, behind any links.
         before: its text, or None if there is no file.
         after: its new text, or None to remove it.
-        restored: whether that text is the backup.
     """
 
     edit: Edit
     file: Path
     before: str | None
     after: str | None
-    restored: bool = False
 
     @property
     def name(self) -> str:
@@ -52,28 +50,13 @@ class Change:
         return f"{self.edit.path} (a link to {self.file})" if linked else str(self.edit.path)
 
     @property
-    def is_first(self) -> bool:
-        """Whether the edit installs something into a file that holds nothing of ours."""
-        if self.edit.pair is None or self.before is None:
-            return False
-        install, remove = self.edit.pair
-        return self.edit.change is install and remove(self.before) == self.before
-
-    @property
     def backup(self) -> Path | None:
-        """Where the old text is kept, or None if the edit can be undone without it."""
-        if self.edit.pair is None or self.before is None or self.restored:
+        """Where the old text is kept: beside a settings file that held nothing of ours. Else None."""
+        if self.edit.pair is None or self.before is None:
             return None
         install, remove = self.edit.pair
-        if self.is_first:
-            is_lost = not self.before or remove(install(self.before)) != self.before
-        else:
-            is_lost = (
-                self.edit.change is remove
-                and self.after is not None
-                and _as_written(self.file, self.before) != self.before
-            )
-        return backup_of(self.file) if is_lost else None
+        is_first = self.edit.change is install and remove(self.before) == self.before
+        return backup_of(self.file) if is_first else None
 
     def diff(self) -> str:
         """Return what changes. JSON is laid out first as an edit writes it, so that only real changes show."""
@@ -131,7 +114,7 @@ def read_text(path: Path) -> tuple[Path, str | None]:
             raise BadFile(path, f"is a link to {file}, whose folder does not exist", ADVICE) from None
         return file, None
     except OSError as fault:
-        raise BadFile(path, f"cannot be read: {(fault.strerror or str(fault)).lower()}", ADVICE) from None
+        raise BadFile(path, f"cannot be read: {reason_of(fault)}", ADVICE) from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise BadFile(path, "is not a regular file", ADVICE)
@@ -147,7 +130,7 @@ def _change(edit: Edit) -> Change:
     try:
         after = edit.change(before or "")
         if before is not None and (kept := _untouched(edit, file, before)) is not None:
-            return Change(edit, file, before, kept, restored=True)
+            return Change(edit, file, before, kept)
     except CannotEdit as fault:
         raise BadFile(edit.path, fault.why, ADVICE) from None
     if not after and before is not None and edit.path.is_symlink():
@@ -160,11 +143,9 @@ def _untouched(edit: Edit, file: Path, text: str) -> str | None:
     if edit.pair is None or edit.change is edit.pair[0]:
         return None
     install, remove = edit.pair
-    if remove(text) == text or _as_written(file, text) != text:
-        return None
     with contextlib.suppress(BadFile, CannotEdit):
         _, kept = read_text(backup_of(file))
-        if kept is not None and remove(kept) == kept and remove(install(kept)) == remove(text):
+        if kept is not None and remove(install(kept)) == remove(text) != text:
             return kept
     return None
 
@@ -179,14 +160,12 @@ def _write(change: Change) -> Change:
         with writing(file):
             if change.backup:
                 _put(change.backup, change.before or "", file)
-            elif change.is_first:
-                backup_of(file).unlink(missing_ok=True)  # it is of an earlier installation
             if change.after is None:
                 file.unlink(missing_ok=True)
             else:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 _put(file, change.after, file)
-            if change.restored:
+            if change.edit.pair and change.edit.change is change.edit.pair[1]:
                 backup_of(file).unlink(missing_ok=True)
         return change
     raise ChangedUnderRun([str(change.file)])

@@ -111,8 +111,6 @@ RECALL: Final = ("recall", "--hook")
 CAPTURE: Final = ("capture", "--hook")
 MCP: Final = ("mcp",)
 _MODULE: Final = ("-m", "pipelines.cli")
-_EARLIER: Final = ("-m", "pipelines.commands")
-"""What `curate install` wrote before the module was renamed; installing again renews it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +164,7 @@ def is_call(words: Sequence[str], verb: Sequence[str]) -> bool:
         return False
     at = list(words).index(verb[0])
     program, rest = words[:at], list(words[at + 1 :])
-    curate = (len(program) == 1 and Path(program[0]).name == "curate") or tuple(program[-2:]) in {_MODULE, _EARLIER}
+    curate = (len(program) == 1 and Path(program[0]).name == "curate") or tuple(program[-2:]) == _MODULE
     return curate and all(word in rest for word in verb[1:]) and "--memory" in rest[:-1]
 
 

@@ -27,12 +27,12 @@ def reader_edit(file: Path, names: Sequence[str], by: str = "") -> Edit:
         names: the providers.
         by: a comment that marks what was written, so that it can be removed later; empty for a person's own choice.
     """
-    return Edit(file, partial(edit_toml, change=partial(_name, names=names, by=by)))
+    return Edit(file, lambda text: edit_toml(text, partial(_name, names=names, by=by)))
 
 
 def reader_removal(file: Path, name: str, by: str) -> Edit:
     """Return the edit that removes what `reader_edit` wrote with the same `by`, unless somebody changed it."""
-    return Edit(file, partial(edit_toml, change=partial(_forget, name=name, by=by)))
+    return Edit(file, lambda text: edit_toml(text, partial(_forget, name=name, by=by)))
 
 
 def _name(settings: Settings, names: Sequence[str], by: str) -> None:

@@ -65,18 +65,19 @@ def _no_constant(name: str) -> None:
     raise ValueError(name)
 
 
-def edit_json(text: str, change: Callable[[Settings], None]) -> str:
-    """Return a JSON text after a change to its object; the order of keys, the indentation and line endings stay.
+def edit_json(text: str, *changes: Callable[[Settings], None]) -> str:
+    """Return a JSON text after changes to its object; the order of keys, the indentation and line endings stay.
 
     Returns:
         The text itself if nothing changed, and an empty one if nothing is left.
 
     Raises:
-        CannotEdit: the text cannot be read, or does not have the shape that the change needs.
+        CannotEdit: the text cannot be read, or does not have the shape that a change needs.
     """
     data = load_json(text)
     before = copy.deepcopy(data)
-    change(data)
+    for change in changes:
+        change(data)
     if data == before:
         return text
     return _dumped(data, text) if data else ""
@@ -98,14 +99,14 @@ def _dumped(data: Settings, like: str) -> str:
     return ("\ufeff" if like.startswith("\ufeff") else "") + made.replace("\n", newline) + end
 
 
-def edit_toml(text: str, change: Callable[[Settings], None]) -> str:
-    """Return a TOML text after a change to its tables; comments and everything else stay.
+def edit_toml(text: str, *changes: Callable[[Settings], None]) -> str:
+    """Return a TOML text after changes to its tables; comments and everything else stay.
 
     Returns:
         The text itself if nothing changed, and an empty one if nothing is left.
 
     Raises:
-        CannotEdit: the text is not TOML, or does not have the shape that the change needs.
+        CannotEdit: the text is not TOML, or does not have the shape that a change needs.
     """
     import tomlkit  # noqa: PLC0415  few installations write TOML
     from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415  as above
@@ -117,7 +118,8 @@ def edit_toml(text: str, change: Callable[[Settings], None]) -> str:
     except RecursionError:
         raise CannotEdit("is nested too deeply") from None
     before = copy.deepcopy(data)
-    change(data)
+    for change in changes:
+        change(data)
     if data == before:
         return text
     made = tomlkit.dumps(data).rstrip()
@@ -234,11 +236,9 @@ def add_hooks(
         if not isinstance(listed, list):
             raise CannotEdit(f"cannot be edited: `hooks.{event}` is not a list")
         entry = {"command": program.line(verb), **more}
-        listed.append(_grouped(entry, matcher) if grouped else entry)
-
-
-def _grouped(entry: dict[str, Any], matcher: str) -> dict[str, Any]:
-    return {**({"matcher": matcher} if matcher else {}), "hooks": [{"type": "command", **entry}]}
+        if grouped:
+            entry = {**({"matcher": matcher} if matcher else {}), "hooks": [{"type": "command", **entry}]}
+        listed.append(entry)
 
 
 def remove_hooks(settings: Settings, hooks: Sequence[Hook], head: Mapping[str, Any] | None = None) -> None:
@@ -328,7 +328,7 @@ def without_block(text: str) -> str:
     before, after = text[: place[0]], text[place[1] :]
     if not after:
         return _chomp(_chomp(before))
-    after = after.removeprefix("\r\n") if after.startswith("\r\n") else after.removeprefix("\n")
+    after = re.sub(r"\A\r?\n", "", after)
     return (_chomp(before) if before.endswith(("\n\n", "\r\n\r\n")) else before) + after
 
 
@@ -348,4 +348,4 @@ def place_of_block(text: str, begins: str, end: str) -> tuple[int, int] | None:
 
 def _chomp(text: str) -> str:
     """Return a text without its last line ending."""
-    return text.removesuffix("\r\n") if text.endswith("\r\n") else text.removesuffix("\n")
+    return re.sub(r"\r?\n\Z", "", text)

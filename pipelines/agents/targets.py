@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from pipelines.agents.install_plan import Asked
     from pipelines.agents.settings_files import Hook, Settings
 
+    # What adds something to settings, and what takes it out again.
+    Both = tuple[Callable[[Settings], None], Callable[[Settings], None]]
+
 
 _STARTS: Final = "startup|clear|compact"
 """A resumed session has its context in its own transcript."""
@@ -250,51 +253,39 @@ def plan_settings(name: str, asked: Asked, *, adding: bool) -> Plan:
             f"The plugin {plugin} is enabled in Claude Code and does the same.",
             f"Keep one of the two: `claude plugin uninstall {plugin}` removes the plugin.",
         )
-    files: dict[Path, _Changes] = {}
+    files: dict[Path, list[Both]] = {}
     if agent.hooks_file:
-        hooks = agent.hooks
-        change = files.setdefault(agent.hooks_file.path(asked), _Changes())
-        change.add.append(
-            partial(add_hooks, hooks=hooks, program=asked.program, head=agent.head, grouped=agent.grouped)
-        )
-        change.remove.append(partial(remove_hooks, hooks=hooks, head=agent.head))
+        hooks = partial(add_hooks, hooks=agent.hooks, program=asked.program, head=agent.head, grouped=agent.grouped)
         without_recall = partial(remove_hooks, hooks=agent.recall_hooks)
         with_recall = partial(add_hooks, hooks=agent.recall_hooks, program=asked.program)
-        change.add.append(with_recall if asked.recall else without_recall)
-        change.remove.append(without_recall)
-    files.setdefault(agent.servers.path(asked), _Changes()).server(agent.keys, asked, agent.entry)
-    edits = tuple(change.edit(path, adding=adding) for path, change in files.items())
+        files[agent.hooks_file.path(asked)] = [
+            (hooks, partial(remove_hooks, hooks=agent.hooks, head=agent.head)),
+            (with_recall if asked.recall else without_recall, without_recall),
+        ]
+    files.setdefault(agent.servers.path(asked), []).append(_server(agent.keys, asked, agent.entry))
+    edits = tuple(_edit_settings(path, changes, adding=adding) for path, changes in files.items())
     if not adding:
         return Plan(edits, ("Sessions that are running keep the memory until they end.",))
     return Plan(edits, (*agent.notes, *(agent.project_notes if asked.folder else ())))
 
 
-@dataclass(frozen=True, slots=True)
-class _Changes:
-    """What is added to one settings file, and what takes it out again."""
+def _server(keys: Sequence[str], asked: Asked, entry: Mapping[str, str] | None = None) -> Both:
+    """Return what adds the MCP server to settings, and what removes it."""
+    return partial(add_server, path=keys, program=asked.program, more=entry), partial(remove_server, path=keys)
 
-    add: list[Callable[[Settings], None]] = field(default_factory=list)
-    remove: list[Callable[[Settings], None]] = field(default_factory=list)
 
-    def server(self, keys: Sequence[str], asked: Asked, entry: Mapping[str, str] | None = None) -> _Changes:
-        """Add the MCP server to what is added."""
-        self.add.append(partial(add_server, path=keys, program=asked.program, more=entry))
-        self.remove.append(partial(remove_server, path=keys))
-        return self
+def _edit_settings(path: Path, changes: Sequence[Both], *, adding: bool) -> Edit:
+    """Return the edit of a settings file that makes the changes, or takes them back."""
+    in_form, empty = (edit_toml, "") if path.suffix == ".toml" else (edit_json, _JSON)
+    adds, removes = zip(*changes, strict=True)
 
-    def edit(self, path: Path, *, adding: bool) -> Edit:
-        """Return the edit of a file that does either."""
-        in_form, empty = (edit_toml, "") if path.suffix == ".toml" else (edit_json, _JSON)
+    def install(text: str) -> str:
+        return in_form(text, *adds)
 
-        def apply(changes: Sequence[Callable[[Settings], None]], text: str) -> str:
-            def all_of_them(settings: Settings) -> None:
-                for change in changes:
-                    change(settings)
+    def remove(text: str) -> str:
+        return in_form(text, *removes)
 
-            return in_form(text, all_of_them)
-
-        install, remove = partial(apply, self.add), partial(apply, self.remove)
-        return Edit(path, install if adding else remove, empty, (install, remove))
+    return Edit(path, install if adding else remove, empty, (install, remove))
 
 
 def enabled_plugin(asked: Asked) -> str:
@@ -320,7 +311,7 @@ def plan_openclaw(asked: Asked, *, adding: bool) -> Plan:
         raise UsageFault("OpenClaw has no settings for a project.", "Leave --project-dir out.")
     state = _named_path("OPENCLAW_STATE_DIR", asked.home / ".openclaw")
     settings = _named_path("OPENCLAW_CONFIG_PATH", state / "openclaw.json")
-    edits = [_Changes().server(("mcp", "servers"), asked).edit(settings, adding=adding)]
+    edits = [_edit_settings(settings, [_server(("mcp", "servers"), asked)], adding=adding)]
     notes = ["Restart a gateway that is running: `openclaw gateway restart`."]
     workspace = _workspace(settings, state, asked.home)
     if workspace.is_dir() and not (workspace / SETTINGS).exists():

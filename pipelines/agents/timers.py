@@ -13,10 +13,11 @@ import subprocess
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.install_plan import Edit, Plan
-from pipelines.errors import GitFault, UsageFault
+from pipelines.errors import GitFault, UsageFault, reason_of
 from pipelines.provider_settings import VOYAGE_KEY
 from pipelines.store.git import Git
 from pipelines.templating import resource
@@ -31,7 +32,6 @@ _USUAL: Final = "02:00"
 """When nights begin by default: the day's log is closed, and few people work."""
 _SECONDS: Final = 20.0
 _NOT_RUN: Final = 127
-_TIMED_OUT: Final = 124
 SERVICE: Final = "memcurate.service"
 TIMER: Final = "memcurate.timer"
 FAILED: Final = "memcurate-failed.service"
@@ -70,41 +70,32 @@ class Found:
     enabled: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The result of a program: its exit code and its two output streams."""
-
-    code: int
-    out: str
-    error: str
-
-    @property
-    def why(self) -> str:
-        """The last line of its complaint."""
-        lines = [line for line in self.error.splitlines() if line.strip()]
-        return lines[-1].strip() if lines else f"it failed with exit code {self.code} and no message"
-
-
-def call(words: Sequence[str], data: str = "") -> Answer:
+def call(words: Sequence[str], data: str = "") -> CompletedProcess[str]:
     """Run a system program with a timeout, and return the result."""
-    program, name = shutil.which(words[0]), f"the program `{words[0]}`"
-    if program is None:
-        return Answer(_NOT_RUN, "", f"{name} was not found")
+    program, why = shutil.which(words[0]), "was not found"
     try:
-        done = subprocess.run(
-            [program, *words[1:]],
-            input=data.encode(errors="surrogateescape"),
-            capture_output=True,
-            check=False,
-            env={**os.environ, "LC_ALL": "C"},
-            timeout=_SECONDS,
-        )
+        if program:
+            done = subprocess.run(
+                [program, *words[1:]],
+                input=data.encode(errors="surrogateescape"),
+                capture_output=True,
+                check=False,
+                env={**os.environ, "LC_ALL": "C"},
+                timeout=_SECONDS,
+            )
+            out, error = (part.decode(errors="surrogateescape") for part in (done.stdout, done.stderr))
+            return CompletedProcess(words, done.returncode, out, error)
     except subprocess.TimeoutExpired:
-        return Answer(_TIMED_OUT, "", f"{name} did not finish within {_SECONDS:.0f} seconds")
+        why = f"did not finish within {_SECONDS:.0f} seconds"
     except OSError as fault:
-        return Answer(_NOT_RUN, "", f"{name} cannot be started: {(fault.strerror or str(fault)).lower()}")
-    out, error = (part.decode(errors="surrogateescape") for part in (done.stdout, done.stderr))
-    return Answer(done.returncode, out, error)
+        why = f"cannot be started: {reason_of(fault)}"
+    return CompletedProcess(words, _NOT_RUN, "", f"the program `{words[0]}` {why}")
+
+
+def complaint(done: CompletedProcess[str]) -> str:
+    """Return the last line that a program printed as its error."""
+    lines = done.stderr.strip().splitlines()
+    return lines[-1].strip() if lines else f"it failed with exit code {done.returncode} and no message"
 
 
 def keys_file(home: Path) -> Path:
@@ -235,7 +226,7 @@ def walls_stand() -> bool:
     walls = [line for line in lines if not line.startswith(("#", "ReadWritePaths="))]
     asked = [word for wall in walls for word in ("-p", wall)]
     answer = call(("systemd-run", "--user", "--wait", "--quiet", "--collect", *asked, "/bin/true"))
-    return answer.code not in _NOT_STARTED
+    return answer.returncode not in _NOT_STARTED
 
 
 def _quoted(text: str) -> str:

@@ -17,6 +17,7 @@ from pipelines.agents.timers import (
     Found,
     call,
     clock,
+    complaint,
     fill,
     found_in_systemd,
     keys_file,
@@ -66,8 +67,8 @@ def run_in_order(commands: Iterable[Sequence[str]]) -> list[str]:
     left = []
     for words in commands:
         answer = call(words)
-        if answer.code:
-            left.append(f"{shlex.join(words)}  # {answer.why}")
+        if answer.returncode:
+            left.append(f"{shlex.join(words)}  # {complaint(answer)}")
     return left
 
 
@@ -160,11 +161,11 @@ def read_crontab() -> str:
         CurateError: it cannot be read.
     """
     answer = call(("crontab", "-l"))
-    if answer.code == 0:
-        return answer.out
-    if answer.code == 1 and "no crontab" in answer.error.lower():
+    if answer.returncode == 0:
+        return answer.stdout
+    if answer.returncode == 1 and "no crontab" in answer.stderr.lower():
         return ""
-    raise CrontabRefused("read", answer.why)
+    raise CrontabRefused("read", complaint(answer))
 
 
 def write_crontab(text: str) -> None:
@@ -174,8 +175,8 @@ def write_crontab(text: str) -> None:
         CurateError: it was refused; the crontab is unchanged.
     """
     answer = call(("crontab", "-"), text) if text else call(("crontab", "-r"))
-    if answer.code:
-        raise CrontabRefused("written", answer.why)
+    if answer.returncode:
+        raise CrontabRefused("written", complaint(answer))
 
 
 def _place(text: str) -> tuple[int, int] | None:

@@ -33,6 +33,7 @@ from pipelines.errors import (
     NotYours,
     UsageFault,
     did_you_mean,
+    reason_of,
 )
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ def _discard_output() -> None:
 def _say_unforeseen(fault: Exception, arguments: Sequence[str]) -> int:
     if isinstance(fault, OSError) and fault.errno in _FULL and fault.filename is None:
         _discard_output()
-        return _say(str(NotWritable("Standard output", (fault.strerror or str(fault)).lower())), EXPECTED)
+        return _say(str(NotWritable("Standard output", reason_of(fault))), EXPECTED)
     if isinstance(fault, PermissionError) and fault.filename:
         return _say(str(NotYours(fault.filename)), EXPECTED)
     if isinstance(fault, FileNotFoundError):

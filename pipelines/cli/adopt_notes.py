@@ -16,7 +16,7 @@ from pipelines.agents.adopt_in_place import move_in, plan_in_place, repository_o
 from pipelines.agents.adopt_source import Kind, base_of, detect, read_source, shown
 from pipelines.cli.output import count, on_terminal, say, say_json, say_table, warn
 from pipelines.clock import moment, system_zone
-from pipelines.errors import BadFile, UsageFault
+from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.settings import Settings
 from pipelines.store.layout import SETTINGS, is_matched
 from pipelines.store.user_layout import SOUL
@@ -183,7 +183,7 @@ def _notes_folder(notes: Path) -> Path:
     except FileNotFoundError:
         raise BadFile(source, "does not exist", advice) from None
     except OSError as error:
-        raise BadFile(source, f"cannot be read: {(error.strerror or str(error)).lower()}", advice) from None
+        raise BadFile(source, f"cannot be read: {reason_of(error)}", advice) from None
     if not stat.S_ISDIR(mode):
         raise BadFile(source, "is not a folder", advice)
     if is_memory:

@@ -118,20 +118,23 @@ def project_option(text: str) -> Callable[[Command], Command]:
 
 def complete_documents(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return the file names of documents that begin so, for the shell."""
-    names = {path.rpartition("/")[2].removesuffix(".md"): one.title for path, one in _documents(context).items()}
-    return _beginning(begun, names)
+    return _documents_beginning(context, begun, "")
 
 
 def complete_projects(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return the file names of projects that begin so, for the shell."""
-    found = (one for path, one in _documents(context).items() if path.startswith("Projects/"))
-    return _beginning(begun, {one.id.rpartition("/")[2]: one.title for one in found})
+    return _documents_beginning(context, begun, "Projects/")
 
 
 def complete_ids(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """Return the ids of items that begin so, for the shell."""
     items = (placed.item for one in _documents(context).values() for placed in one.items)
     return _beginning(begun, {item.id: f"{item.type}: {item.text}" for item in items})
+
+
+def _documents_beginning(context: click.Context, begun: str, folder: str) -> list[CompletionItem]:
+    found = ((path, one.title) for path, one in _documents(context).items() if path.startswith(folder))
+    return _beginning(begun, {path.rpartition("/")[2].removesuffix(".md"): title for path, title in found})
 
 
 def _beginning(begun: str, names: Mapping[str, str]) -> list[CompletionItem]:

@@ -11,7 +11,7 @@ import select
 import signal
 import sqlite3
 import threading
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -74,14 +74,14 @@ def curate_schedule(*, root: Path) -> None:
     This is for containers and servers; elsewhere use a timer (`curate install`). Set the times in [schedule] in
     curate.toml. SIGTERM and SIGINT end it, and SIGHUP reloads the settings. It logs to standard error.
     """
-    from pipelines.night.schedule import Daemon, World  # noqa: PLC0415  as above
+    from pipelines.night.schedule import Daemon  # noqa: PLC0415  as above
     from pipelines.night.schedule_jobs import Children, log  # noqa: PLC0415  as above
     from pipelines.store.lock import schedule_lock  # noqa: PLC0415  the verb's work, not its help
 
     settings = load_settings(root)
     with schedule_lock(root):
         children = Children(root)
-        daemon = Daemon(root, settings, World(lambda: datetime.now(UTC), children.run, log))
+        daemon = Daemon(root, settings, children.run)
         watch = _listening(daemon)
         due = daemon.next_night()
         log("started", zone=settings.timezone, next=due.isoformat(timespec="minutes") if due else "")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import json_option, with_memory, with_root
-from pipelines.cli.output import put_out, say, say_json, warn, write_out
-from pipelines.errors import BadFile, UsageFault
+from pipelines.cli.output import count, put_out, say, say_json, warn, write_out
+from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.night.import_items import MAX_LINE, import_items, read_export
 from pipelines.queries.item_graph import graphml, json_lines
 from pipelines.store.bundle import write_bundle
@@ -96,12 +96,12 @@ def curate_import(
         raise UsageFault("--dry-run and --json go with --from.")
     done = import_items(*opened, _read(file), replace=replace)
     if not (done.added or done.replaced or done.made):
-        say(f"Nothing to import: {done.skipped} {'item is' if done.skipped == 1 else 'items are'} there already.")
+        say(f"Nothing to import: {count(done.skipped, 'item is', 'items are')} there already.")
         return
-    parts = [f"{len(done.added)} {'item' if len(done.added) == 1 else 'items'} imported"]
+    parts = [f"{count(len(done.added), 'item')} imported"]
     parts += [f"{len(done.replaced)} replaced"] if done.replaced else []
     parts += [f"{done.skipped} there already"] if done.skipped else []
-    parts += [f"{len(done.made)} {'document' if len(done.made) == 1 else 'documents'} made"] if done.made else []
+    parts += [f"{count(len(done.made), 'document')} made"] if done.made else []
     say(f"{', '.join(parts)}.")
 
 
@@ -134,23 +134,17 @@ def _import_chats(path: Path, opened: OpenMemory, *, dry_run: bool, as_json: boo
         return
     names = " and ".join(TITLES[one] for one in sorted(export.programs))
     if not new:
-        say(f"Nothing new in {_counted(len(export), 'conversation')} of {names}.")
+        say(f"Nothing new in {count(len(export), 'conversation')} of {names}.")
         return
     span = days[0] if len(days) == 1 else f"{len(days):,} days from {days[0]} to {days[-1]}"
     messages, yours, redacted = (sum(getattr(one, name) for one in new) for name in ("turns", "owners", "redacted"))
-    what = (
-        f"{_counted(messages, 'message')} of {_counted(len(new), 'conversation')} with {names}, {span}; {yours:,} yours"
-    )
+    what = f"{count(messages, 'message')} of {count(len(new), 'conversation')} with {names}, {span}; {yours:,} yours"
     if dry_run:
         say(f"Would import {what}. Nothing was changed.")
         return
     say(f"Imported {what}. The next run reads them.")
     if redacted:
-        warn(f"Secrets in {_counted(redacted, 'message')} are redacted.")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+        warn(f"Secrets in {count(redacted, 'message')} are redacted.")
 
 
 def _read(file: Path) -> Export:
@@ -160,4 +154,4 @@ def _read(file: Path) -> Export:
         with file.open("rb") as lines:
             return read_export(str(file), read_lines(lines, MAX_LINE))
     except OSError as error:
-        raise BadFile(file, f"cannot be read: {(error.strerror or str(error)).lower()}", "Name another file.") from None
+        raise BadFile(file, f"cannot be read: {reason_of(error)}", "Name another file.") from None

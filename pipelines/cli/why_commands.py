@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from pipelines.cli.options import OpenMemory
     from pipelines.queries.audit import Audit
-    from pipelines.queries.history import Commit, History
+    from pipelines.queries.history import History, Version
     from pipelines.queries.item_graph import Holding
     from pipelines.queries.why import Showing, Why, Witness
 
@@ -135,9 +135,8 @@ def _tell_why(result: Why) -> None:
     prompt = f", version {result.prompt}" if result.prompt else ""
     say(f"  extracted by {result.model}{prompt}" if result.model else "  written by a person")
     if brought := result.brought:
-        commit = brought.commit
-        change = f"{', '.join(brought.changed)} by {_who(commit)}, {day_shown(brought.day)}"
-        say(f"  {change}, commit {commit.id[:10]}: {commit.subject}")
+        change = f"{', '.join(brought.changed)} by {_who(brought)}, {day_shown(brought.day)}"
+        say(f"  {change}, commit {brought.commit[:10]}: {brought.subject}")
     else:
         say("  not committed yet")
     if result.part_of:
@@ -187,10 +186,9 @@ def _tell_history(result: History) -> None:
     say_bold(result.id)
     words = ""
     for version in result.versions:
-        commit = version.commit
-        say(f"{moment_shown(commit.when) or 'not committed yet'}  {', '.join(version.changed)}", hang="  ")
-        source = f"{_who(commit)}, commit {commit.id[:10]}: {safe(commit.subject)}"
-        say(f"  {source if commit.id else 'an edit by hand; the next run commits it'}")
+        say(f"{moment_shown(version.when) or 'not committed yet'}  {', '.join(version.changed)}", hang="  ")
+        source = f"{_who(version)}, commit {version.commit[:10]}: {safe(version.subject)}"
+        say(f"  {source if version.commit else 'an edit by hand; the next run commits it'}")
         if version.item and not result.forgotten and version.item.text != words:
             words = version.item.text
             say(f"  {version.item.type}: {safe(words)}")
@@ -204,8 +202,8 @@ def _tell_history(result: History) -> None:
         say(f"It is gone: it was {result.buried.reason} on {day_shown(result.buried.day)}.")
 
 
-def _who(commit: Commit) -> str:
-    return f"a person ({commit.author})" if commit.is_person else f"run {commit.run}"
+def _who(version: Version) -> str:
+    return f"a person ({version.author})" if version.is_person else f"run {version.run}"
 
 
 @click.command(cls=TextCommand)

@@ -69,7 +69,7 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
             return Saved(f"Nothing was changed in {shown}.", (), current, current)
         if current != base:
             sides = ({path: one.encode()} for one in (base, text, current))
-            joined = join(*sides).documents[path].text
+            joined = join(*sides)[1][path].text
             why = f"{shown} changed meanwhile. The text below has both changes: review it, then save again."
             return Saved("", (why,), joined, current)
         written = text.replace("\n", "\r\n") if "\r\n" in now.text else text

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
@@ -19,25 +18,23 @@ from apscheduler.triggers.interval import IntervalTrigger
 from pipelines.errors import BadSettings, CurateError
 from pipelines.night.report import read_reports, was_cut_short
 from pipelines.night.schedule_jobs import (
-    INDEX,
-    NIGHT,
-    capture_job,
-    note_begun,
+    BEGUN,
+    NEXT,
+    commands_of,
+    log,
     stamp_of,
     times_begun,
-    write_next,
 )
 from pipelines.settings import load_settings
 from pipelines.store.days import moment_of
+from pipelines.store.state import write_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import datetime
     from pathlib import Path
 
     from apscheduler.triggers.base import BaseTrigger
 
-    from pipelines.night.schedule_jobs import Job
     from pipelines.settings import Settings
 
 
@@ -48,39 +45,34 @@ _LOOKED_BACK: Final = (timedelta(days=2), timedelta(days=40))
 """How far back to look for the last due night; the second is for weekly and monthly nights."""
 
 
-@dataclass(frozen=True, slots=True)
-class World:
-    """The daemon's outside world, which tests replace.
-
-    Args:
-        now: the clock.
-        work: does a job and returns its exit code.
-        log: writes one line: an event and its values, without text of the memory.
-        executor: APScheduler's executor for the jobs.
-    """
-
-    now: Callable[[], datetime]
-    work: Callable[[Job], int]
-    log: Callable[..., None]
-    executor: object = None
-
-
 class Daemon:
     """Runs nights, captures and index refreshes of one memory until stopped.
 
     Args:
         root: the memory.
         settings: its settings.
-        world: the clock, and what does the work.
+        work: does the commands of a job and returns its exit code.
+        now: the clock.
+        log: writes one line: an event and its values, without text of the memory.
+        executor: APScheduler's executor for the jobs.
     """
 
-    def __init__(self, root: Path, settings: Settings, world: World) -> None:
-        self._root, self._settings, self._world = root, settings, world
-        self._before = world.now()
+    def __init__(
+        self,
+        root: Path,
+        settings: Settings,
+        work: Callable[[Sequence[Sequence[str]]], int],
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        log: Callable[..., None] = log,
+        executor: object = None,
+    ) -> None:
+        self._root, self._settings = root, settings
+        self._work, self._now, self._log = work, now, log
+        self._before = now()
         self._stamp = ""
         self._written: datetime | None = None
         logging.getLogger("apscheduler").setLevel(logging.CRITICAL + 1)  # we log ourselves
-        pool = world.executor or ThreadPoolExecutor(3)  # one for each job, so that a long night delays no capture
+        pool = executor or ThreadPoolExecutor(3)  # one for each job, so that a long night delays no capture
         defaults = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}  # late is better than never
         self._scheduler = BlockingScheduler(timezone=UTC, executors={"default": pool}, job_defaults=defaults)
         self._scheduler.add_listener(self._on_event, EVENT_JOB_ERROR | EVENT_JOB_MAX_INSTANCES)
@@ -97,15 +89,16 @@ class Daemon:
 
     def look(self) -> None:
         """Check the time: after a machine's sleep, or if the clock was set back, other jobs are due."""
-        now = self._world.now()
+        now = self._now()
         if now < self._before - _SET_BACK:
-            self._world.log("clock-set-back", level="warning")
+            self._log("clock-set-back", level="warning")
             self._plan_jobs()  # a job planned years ahead is due tomorrow
         self._before = now
         if self._scheduler.running:
             self._scheduler.wakeup()
         if (due := self.next_night()) != self._written:
-            self._note(lambda: write_next(self._root, due, now))
+            at, then = (one.isoformat(timespec="seconds") if one else "" for one in (now, due))
+            self._note(NEXT, {"process": os.getpid(), "next": then, "at": at})
             self._written = due
 
     def next_night(self) -> datetime | None:
@@ -121,12 +114,12 @@ class Daemon:
             self._settings = load_settings(self._root)
         except CurateError as fault:
             faults = len(fault.faults) if isinstance(fault, BadSettings) else 1
-            self._world.log("settings-kept", level="warning", faults=faults)
+            self._log("settings-kept", level="warning", faults=faults)
             return
         self._plan_jobs()
         night = self._settings.schedule.night
         times = night if isinstance(night, str) else ",".join(night)
-        self._world.log("settings-read", night=times, zone=self._settings.timezone)
+        self._log("settings-read", night=times, zone=self._settings.timezone)
 
     def stop(self) -> None:
         """Start nothing more, and let `run` return without waiting for running jobs."""
@@ -138,7 +131,7 @@ class Daemon:
 
     def _plan_jobs(self, night_at: datetime | None = None) -> None:
         """Plan each job from now on, with the first night at a given time, if any."""
-        now, times = self._world.now(), self._settings.schedule
+        now, times = self._now(), self._settings.schedule
         pauses = {"capture": timedelta(hours=times.capture_hours), "index": timedelta(minutes=times.index_minutes)}
         triggers = {"night": (self._night, night_at or self._night.get_next_fire_time(None, now))}
         for name, pause in pauses.items():
@@ -158,46 +151,46 @@ class Daemon:
         A night that was cut short, by a restart or a crash of the machine, is started once more, and no oftener: its
         cause may recur, and a loop of restarts must not bill for each.
         """
-        now = self._world.now()
+        now = self._now()
         due, reports = last_due(self._night, now), read_reports(self._root).values()
         ended = [when for report in reports if (when := moment_of(report)) and not was_cut_short(report)]
         if not reports or due is None or any(due <= when <= now + _AHEAD for when in ended):
             return False
         if times_begun(self._root, due) > 1:
-            self._world.log("night-left", level="warning", why="cut-short-twice")
+            self._log("night-left", level="warning", why="cut-short-twice")
             return False
-        self._world.log("night-missed", since=max(ended).isoformat(timespec="seconds") if ended else "")
+        self._log("night-missed", since=max(ended).isoformat(timespec="seconds") if ended else "")
         return True
 
     def _do(self, name: str) -> None:
-        job = {"night": NIGHT, "index": INDEX}.get(name) or capture_job(os.environ)
+        commands = commands_of(name, os.environ)
         if name == "index":
             before, self._stamp = self._stamp, stamp_of(self._root)
             if self._stamp == before:
                 return
-        if not job.commands:
+        if not commands:
             return
-        begun = self._world.now()
+        begun = self._now()
         if name == "night" and (due := last_due(self._night, begun)):
-            self._note(lambda: note_begun(self._root, due))
-        code = self._world.work(job)
-        seconds = round((self._world.now() - begun).total_seconds(), 1)
+            self._note(BEGUN, {"due": due.isoformat(), "times": times_begun(self._root, due) + 1})
+        code = self._work(commands)
+        seconds = round((self._now() - begun).total_seconds(), 1)
         level = "info" if code == 0 else "warning"
-        self._world.log("job-ended", level=level, job=name, exit=code, seconds=seconds)
+        self._log("job-ended", level=level, job=name, exit=code, seconds=seconds)
 
-    def _note(self, write: Callable[[], None]) -> None:
+    def _note(self, name: str, row: dict[str, object]) -> None:
         """Write a record. A full disk does not stop the daemon: the night itself reports the problem."""
         try:
-            write()
+            write_record(self._root, name, row)
         except CurateError as fault:
-            self._world.log("not-noted", level="warning", why=type(fault).__name__)
+            self._log("not-noted", level="warning", why=type(fault).__name__)
 
     def _on_event(self, event: object) -> None:
         job = getattr(event, "job_id", "")
         if isinstance(fault := getattr(event, "exception", None), BaseException):
-            self._world.log("job-broke", level="error", job=job, error=type(fault).__name__)
+            self._log("job-broke", level="error", job=job, error=type(fault).__name__)
         else:
-            self._world.log("job-skipped", level="warning", job=job, why="still-running")
+            self._log("job-skipped", level="warning", job=job, why="still-running")
 
 
 def night_trigger(night: str | Sequence[str], zone: ZoneInfo) -> BaseTrigger:

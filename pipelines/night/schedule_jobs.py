@@ -9,24 +9,22 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 import signal
 import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.capture import sessions_folder
 from pipelines.errors import INTERRUPTED
 from pipelines.store import files
 from pipelines.store.layout import PRIVATE
-from pipelines.store.state import read_record, write_record
-from pipelines.text import escape_terminal_line
+from pipelines.store.state import read_record
+from pipelines.text import key_values
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -35,22 +33,11 @@ AGENTS: Final = ("claude-code", "codex", "openclaw")
 _LOOK_SECONDS: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One kind of work: its name in the log, and the `curate` commands that do it."""
-
-    name: str
-    commands: tuple[tuple[str, ...], ...]
-
-
-NIGHT: Final = Job("night", (("run",),))
-INDEX: Final = Job("index", (("index",),))
-
-
-def capture_job(environ: Mapping[str, str]) -> Job:
-    """Return the job that captures the sessions of every agent that keeps some on this machine."""
-    agents = [agent for agent in AGENTS if sessions_folder(agent, environ).is_dir()]
-    return Job("capture", tuple(("capture", "--from", agent) for agent in agents))
+def commands_of(job: str, environ: Mapping[str, str]) -> list[list[str]]:
+    """Return the `curate` commands of a job: `night`, `index`, or `capture` of each agent that keeps sessions here."""
+    if job == "capture":
+        return [["capture", "--from", agent] for agent in AGENTS if sessions_folder(agent, environ).is_dir()]
+    return [["run" if job == "night" else job]]
 
 
 class Children:
@@ -62,12 +49,12 @@ class Children:
         self._lock = threading.Lock()
         self._closing = False
 
-    def run(self, job: Job) -> int:
-        """Run a job; return its first exit code that is not 0, else 0."""
-        codes = [self._run(command) for command in job.commands]
+    def run(self, commands: Sequence[Sequence[str]]) -> int:
+        """Run the commands of a job; return the first exit code that is not 0, else 0."""
+        codes = [self._run(command) for command in commands]
         return next((code for code in codes if code), 0)
 
-    def _run(self, command: tuple[str, ...]) -> int:
+    def _run(self, command: Sequence[str]) -> int:
         with self._lock:
             if self._closing:
                 return INTERRUPTED
@@ -96,17 +83,17 @@ class Children:
             self._closing = True
             running = list(self._running)
         for child in running:
-            _signal(child, signal.SIGTERM)
+            _kill(child, signal.SIGTERM)
         until = time.monotonic() + seconds
         while any(child.poll() is None for child in running) and time.monotonic() < until:
             time.sleep(_LOOK_SECONDS)
         left = [child for child in running if child.poll() is None]
         for child in left:
-            _signal(child, signal.SIGKILL)
+            _kill(child, signal.SIGKILL)
         return len(left)
 
 
-def _signal(child: subprocess.Popen[bytes], number: int) -> None:
+def _kill(child: subprocess.Popen[bytes], number: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, number)
 
@@ -115,7 +102,9 @@ def _signal(child: subprocess.Popen[bytes], number: int) -> None:
 
 
 NEXT: Final = "schedule.json"
+"""When the next night is due, in which process, and since when."""
 BEGUN: Final = "begun.json"
+"""The night that was started last, and how often."""
 _DERIVED: Final = frozenset({".git", PRIVATE})
 
 
@@ -140,17 +129,6 @@ def stamp_of(root: Path) -> str:
     return stamp.hexdigest()
 
 
-def write_next(root: Path, due: datetime | None, now: datetime) -> None:
-    """Record in `.curate/schedule.json` when the next night is due, in which process, and since when."""
-    row = {"process": os.getpid(), "next": due.isoformat(timespec="seconds") if due else ""}
-    write_record(root, NEXT, row | {"at": now.isoformat(timespec="seconds")})
-
-
-def note_begun(root: Path, due: datetime) -> None:
-    """Record in `.curate/begun.json` that the night due then is about to start."""
-    write_record(root, BEGUN, {"due": due.isoformat(), "times": times_begun(root, due) + 1})
-
-
 def times_begun(root: Path, due: datetime) -> int:
     """Return how often the night due then was started."""
     row = read_record(root, BEGUN)
@@ -167,11 +145,5 @@ _PRIORITIES: Final = {"error": 3, "warning": 4, "info": 6}
 
 def log(event: str, *, level: str = "info", **values: object) -> None:
     """Write one line; under systemd, with the priority for the journal first."""
-    pairs = {"event": event, "level": level} | values
     mark = f"<{_PRIORITIES[level]}>" if os.environ.get("JOURNAL_STREAM") else ""
-    print(mark + " ".join(f"{key}={_value(value)}" for key, value in pairs.items()), file=sys.stderr, flush=True)  # noqa: T201  the daemon's log
-
-
-def _value(value: object) -> str:
-    text = escape_terminal_line(str(value))
-    return text if re.fullmatch(r"[^\s\"=]+", text) else '"' + re.sub(r"[\"\\\x00-\x1f]", " ", text) + '"'
+    print(mark + key_values(event=event, level=level, **values), file=sys.stderr, flush=True)  # noqa: T201  the daemon's log

@@ -243,18 +243,18 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     today = day_of(now, settings)
     incoming = with_edits_recorded(git, base, theirs, other, today)
     ours = with_edits_recorded(git, base, head, here, today)  # no run has read them if `sync` committed them
-    joined = join(was, ours, incoming)
-    documents = prune(joined.documents, settings, frozenset()).documents
-    if faults := check_documents(joined.documents, documents, settings.caps.briefing):
+    others, joined, clashed = join(was, ours, incoming)
+    documents = prune(joined, settings, frozenset()).documents
+    if faults := check_documents(joined, documents, settings.caps.briefing):
         raise BrokenChangeSet(faults)
-    files: dict[str, bytes | None] = {**ours, **joined.files}
+    files: dict[str, bytes | None] = {**ours, **others}
     after = {path: data for path, data in files.items() if data is not None and path not in documents}
-    after = {path: data for path, data in after.items() if path in other or path not in was or path in joined.files}
+    after = {path: data for path, data in after.items() if path in other or path not in was or path in others}
     after |= {path: document.text.encode() for path, document in documents.items()}
     message = f"Join what another machine did\n\nJoins: {theirs}\n"
     made = _commit(git, (head, theirs), after, message, author)
     _apply(git, here, after, made, message, author)
-    return joined.clashed
+    return clashed
 
 
 def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], message: str, author: Author) -> str:

@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -46,17 +46,14 @@ _RANK: Final = {
 """Closing an item wins over leaving it open: a person, or a newer item, closed it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """The join of two trees: every file that differs from ours (None to delete it), and files that clashed."""
+def join(
+    before: Files, ours: Files, theirs: Files
+) -> tuple[dict[str, bytes | None], dict[str, Document], tuple[str, ...]]:
+    """Join two trees. The result is the same from either side.
 
-    files: Mapping[str, bytes | None]
-    documents: Mapping[str, Document]
-    clashed: tuple[str, ...]
-
-
-def join(before: Files, ours: Files, theirs: Files) -> Joined:
-    """Join two trees. The result is the same from either side."""
+    Returns:
+        Every other file that differs from ours (None to delete it), the documents, and the files that clashed.
+    """
     files: dict[str, bytes | None] = {}
     clashed = []
     documents = _join_documents(_documents(before), _documents(ours), _documents(theirs))
@@ -75,7 +72,7 @@ def join(before: Files, ours: Files, theirs: Files) -> Joined:
         else:
             files[path] = max(filter(None, (here, there)), default=None)
             clashed.append(path)
-    return Joined(files, documents, tuple(clashed))
+    return files, documents, tuple(clashed)
 
 
 def _join_documents(

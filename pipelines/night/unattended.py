@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import getpass
-import json
 import os
-import re
 import shutil
 import sys
 import threading
@@ -24,7 +22,7 @@ from pipelines.errors import BUG, CurateError, DetachedHead, GitMissing, LockHel
 from pipelines.night.report import save_report
 from pipelines.night.run_night import curate_night
 from pipelines.search.embedders.remote import open_url
-from pipelines.text import escape_terminal_line
+from pipelines.text import escape_terminal_line, key_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,28 +74,26 @@ def curate_unattended(night: Night, watch: Watch, monitor: str) -> RunReport:
             with contextlib.suppress(CurateError):  # the report without the pings is saved already
                 save_report(night.root, report.to_json())
     if logs:
-        write(ended(report, time.monotonic() - began))
+        _log_end(report, time.monotonic() - began)
     return report
 
 
 @contextlib.contextmanager
 def _logged(began: float) -> Iterator[None]:
     """Log a night's start and failure to the journal, without sentences that may name documents."""
-    write(journal_line(INFO, "night-begins"))
+    _log(INFO, "night-begins")
     try:
         yield
     except (Exception, KeyboardInterrupt) as fault:
         code, last = ending_code(fault), traceback.extract_tb(fault.__traceback__)[-1]
-        write(
-            journal_line(
-                WARNING if isinstance(fault, LockHeld | KeyboardInterrupt) else ERROR,
-                "night-failed",
-                kind=type(fault).__name__,
-                why=str(fault) if isinstance(fault, _SAYABLE) else None,
-                at=f"{Path(last.filename).name}:{last.lineno}" if code == BUG else None,
-                seconds=round(time.monotonic() - began, 1),
-                exit=code,
-            )
+        _log(
+            WARNING if isinstance(fault, LockHeld | KeyboardInterrupt) else ERROR,
+            "night-failed",
+            kind=type(fault).__name__,
+            why=str(fault) if isinstance(fault, _SAYABLE) else None,
+            at=f"{Path(last.filename).name}:{last.lineno}" if code == BUG else None,
+            seconds=round(time.monotonic() - began, 1),
+            exit=code,
         )
         if isinstance(fault, KeyboardInterrupt):
             raise
@@ -124,7 +120,7 @@ def notification_text(root: Path, *, overdue: bool) -> str:
 def notify(text: str) -> str:
     """Notify a person; return how (`notify-send`, `osascript`, `mail`, `sendmail`), or empty if nothing worked."""
     for name, words, data in _ways(text):
-        if call(words, data).code == 0:
+        if call(words, data).returncode == 0:
             return name
     return ""
 
@@ -204,7 +200,6 @@ def _with_path(url: str, more: str) -> str:
 
 
 ERROR, WARNING, INFO = 3, 4, 6
-_BARE: Final = re.compile(r"[\w.:+/-]+", re.ASCII)
 
 
 def in_journal(environ: Mapping[str, str]) -> bool:
@@ -216,17 +211,14 @@ def in_journal(environ: Mapping[str, str]) -> bool:
     return environ.get("JOURNAL_STREAM") == f"{known.st_dev}:{known.st_ino}"
 
 
-def journal_line(priority: int, event: str, **fields: object) -> str:
-    """Return a line; values of more than one word are quoted as in JSON."""
-    known = ((key, str(value)) for key, value in fields.items() if value is not None)
-    pairs = (f"{key}={text if _BARE.fullmatch(text) else json.dumps(text)}" for key, text in known)
-    return f"<{priority}>{' '.join((f'event={event}', *pairs))}"
+def _log(priority: int, event: str, **fields: object) -> None:
+    print(f"<{priority}>{key_values(event=event, **fields)}", file=sys.stderr, flush=True)  # noqa: T201  the journal reads this
 
 
-def ended(report: RunReport, seconds: float) -> str:
-    """Return the line for a completed run: counts, and no content."""
+def _log_end(report: RunReport, seconds: float) -> None:
+    """Log a completed run: counts, and no content."""
     code = report.exit_code
-    return journal_line(
+    _log(
         WARNING if code or report.warnings else INFO,
         "night-ended" if not code else "night-left-pending",
         run=report.run,
@@ -245,8 +237,3 @@ def ended(report: RunReport, seconds: float) -> str:
         seconds=round(seconds, 1),
         exit=code,
     )
-
-
-def write(line: str) -> None:
-    """Write a line to standard error and flush it."""
-    print(line, file=sys.stderr, flush=True)  # noqa: T201  the journal reads this

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import UsageFault
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
-from pipelines.queries.item_graph import PREDECESSORS, SUCCESSORS, Beliefs, outdated, steps_of
+from pipelines.queries.item_graph import PREDECESSORS, Beliefs, outdated
 from pipelines.search.chunks import UNTOLD
 from pipelines.settings import load_settings
 from pipelines.store.document import newest_day
@@ -23,13 +23,15 @@ from pipelines.store.priority import priority
 from pipelines.store.template import named_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from pipelines.queries.item_graph import Edge, Holding, Steps
-    from pipelines.store.document import Document
+    from pipelines.queries.item_graph import Edge, Holding
     from pipelines.store.git import Git
     from pipelines.store.priority import Weights
+
+    Dispute = tuple[Holding, Holding, bool]
+    """Two items that contradict each other, and whether a person is still to decide."""
 
 
 _UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
@@ -75,7 +77,7 @@ class Audit:
     current: list[Holding]
     past: list[Holding]
     archived: list[Holding]
-    disputes: list[tuple[Holding, Holding, bool]]
+    disputes: list[Dispute]
     waiting: list[Holding]
     unsure: list[tuple[Holding, str]]
     unproven: list[tuple[Holding, str]]
@@ -134,12 +136,9 @@ def audit(
         there, unknown = documents_on(root, git, known_on)
         beliefs = Beliefs.of(there, shown)
     documents = beliefs.documents
-    edges = beliefs.edges
-    disputes = _disputes(beliefs, edges)
-    chosen, notes = _chosen(root, documents, beliefs, topic, shown, search=not known_on)
-    chosen = _with_relatives(
-        beliefs, chosen, (steps_of(beliefs, PREDECESSORS), steps_of(beliefs, SUCCESSORS), _rivals(disputes))
-    )
+    disputes = _disputes(beliefs)
+    chosen, notes = _chosen(root, beliefs, topic, shown, search=not known_on)
+    chosen = _with_relatives(beliefs, chosen, disputes)
     updated = days_updated(documents)
     newest = as_of or known_on or newest_day(documents.values())
     current = [one for one in chosen if (holds_on(one, as_of, updated) if as_of else one.item.active)]
@@ -164,7 +163,7 @@ def audit(
         unproven=list(_unproven(current, Quotes(root))),
         faded=list(_faded(current, newest, load_settings(root).priority)),
         outdated=[(one, str(ground)) for one in current for ground in over.get(one.item.id, ())],
-        edges=[edge for edge in edges if edge.source in shown_ids and edge.target in shown_ids],
+        edges=[edge for edge in beliefs.edges if edge.source in shown_ids and edge.target in shown_ids],
         newest=newest,
         notes=[one for one in (unknown, *notes, first) if one],
         review=shown(REVIEW),
@@ -172,13 +171,7 @@ def audit(
 
 
 def _chosen(
-    root: Path,
-    documents: Mapping[str, Document],
-    beliefs: Beliefs,
-    topic: str,
-    shown: Callable[[str], str],
-    *,
-    search: bool,
+    root: Path, beliefs: Beliefs, topic: str, shown: Callable[[str], str], *, search: bool
 ) -> tuple[list[Holding], tuple[str, ...]]:
     """Return the items that a topic is about, and notes on the answer.
 
@@ -186,9 +179,9 @@ def _chosen(
     its words and, with `search`, those that a search finds.
     """
     try:
-        paths = frozenset(named_documents(documents, topic, shown))
+        paths = frozenset(named_documents(beliefs.documents, topic, shown))
     except UsageFault:
-        chosen, notes = _by_words(beliefs, documents, topic), tuple[str, ...]()
+        chosen, notes = _by_words(beliefs, topic), tuple[str, ...]()
         if search:
             ids, notes = _by_search(root, topic)
             chosen += [beliefs.by_id[ident] for ident in ids if ident in beliefs.by_id]
@@ -201,10 +194,10 @@ def _home(one: Holding) -> str:
     return dict(one.item.extra).get("home", one.path) if one.item.status is Status.WAITING else one.path
 
 
-def _by_words(beliefs: Beliefs, documents: Mapping[str, Document], topic: str) -> list[Holding]:
+def _by_words(beliefs: Beliefs, topic: str) -> list[Holding]:
     """Return the items, of any status, whose text and document's title together hold every word of a topic."""
     wanted = _stems(topic)
-    titles = {path: _stems(document.title) for path, document in documents.items()}
+    titles = {path: _stems(document.title) for path, document in beliefs.documents.items()}
     found = []
     for one in beliefs.holdings:
         said = _stems(one.item.text)
@@ -226,27 +219,31 @@ def _by_search(root: Path, topic: str) -> tuple[list[str], tuple[str, ...]]:
     from pipelines.search.query import Asked  # noqa: PLC0415  as above
 
     found, notes, _ = searched(root, topic, _MOST_HITS, Asked(filters=Filters(sources=("document",)), explain=True))
-    hits = [hit for hit in found if _is_near(hit.factors)]
+    # Some hit is always the nearest: count those with a word or the id of the topic, or near it in meaning.
+    hits = [
+        hit
+        for hit in found
+        if "named" in hit.factors or hit.factors.get("words", 0) > 0 or hit.factors.get("meaning", 0) >= _NEAR
+    ]
     best = max((hit.score for hit in hits), default=0.0)
     return [hit.item for hit in hits if hit.item and hit.score >= _SHARE * best], notes
 
 
-def _is_near(factors: Mapping[str, float]) -> bool:
-    """Whether a hit has a word or the id of the topic, or is near it in meaning; some hit is always the nearest."""
-    return "named" in factors or factors.get("words", 0.0) > 0 or factors.get("meaning", 0.0) >= _NEAR
-
-
-def _with_relatives(beliefs: Beliefs, chosen: Iterable[Holding], steps: Sequence[Steps]) -> list[Holding]:
-    """Return items with all that these steps reach from them, in order of documents and lines."""
+def _with_relatives(beliefs: Beliefs, chosen: Iterable[Holding], disputes: Iterable[Dispute]) -> list[Holding]:
+    """Return items with all that they replaced, that replaced them and that contradicts them, in order of lines."""
+    pairs = [(edge.source, edge.target) for edge in beliefs.edges if edge.kind in PREDECESSORS]
+    pairs += [(one.item.id, other.item.id) for one, other, _ in disputes]
+    near: dict[str, set[str]] = defaultdict(set)
+    for one, other in pairs:
+        near[one].add(other)
+        near[other].add(one)
     places = {one.place for one in chosen}
     reached = {one.item.id for one in chosen} - {""}
     waiting = list(reached)
     while waiting:
-        ident = waiting.pop()
-        for taken in steps:
-            near = [other for _, other in taken.get(ident, ()) if other in beliefs.by_id and other not in reached]
-            reached.update(near)
-            waiting += near
+        further = {other for other in near[waiting.pop()] if other in beliefs.by_id} - reached
+        reached |= further
+        waiting += further
     found = [one for one in beliefs.holdings if one.place in places or one.item.id in reached]
     return sorted(found, key=lambda one: (one.path, one.line))
 
@@ -259,25 +256,17 @@ def _held_before(one: Holding, day: str, updated: Mapping[str, str]) -> bool:
     return one.item.status not in UNTOLD and bool(began) and began <= day
 
 
-def _disputes(beliefs: Beliefs, edges: Iterable[Edge]) -> list[tuple[Holding, Holding, bool]]:
-    """Return each pair of items that contradict each other, and whether a person is still to decide."""
-    pairs = [(edge.source, edge.target, False) for edge in edges if edge.kind == "contradicts"]
+def _disputes(beliefs: Beliefs) -> list[Dispute]:
+    """Return the items that contradict each other, each pair once."""
+    pairs = [(edge.source, edge.target, False) for edge in beliefs.edges if edge.kind == "contradicts"]
     waiting = (one.item for one in beliefs.holdings if one.item.status is Status.WAITING)
     pairs += [(item.id, dict(item.extra).get("against", ""), True) for item in waiting]
     known = beliefs.by_id
-    first: dict[frozenset[str], tuple[Holding, Holding, bool]] = {}
+    first: dict[frozenset[str], Dispute] = {}
     for near, far, is_open in pairs:
         if near in known and far in known and near != far:
             first.setdefault(frozenset({near, far}), (known[near], known[far], is_open))
     return list(first.values())
-
-
-def _rivals(disputes: Iterable[tuple[Holding, Holding, bool]]) -> Steps:
-    found: Steps = defaultdict(list)
-    for one, other, _ in disputes:
-        found[one.item.id].append(("contradicts", other.item.id))
-        found[other.item.id].append(("contradicts", one.item.id))
-    return found
 
 
 def _unproven(current: Iterable[Holding], quotes: Quotes) -> Iterator[tuple[Holding, str]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.install_plan import Asked, this_program
 from pipelines.agents.targets import installed_agents
-from pipelines.agents.timers import call
+from pipelines.agents.timers import call, complaint
 from pipelines.clock import day_of, system_zone
 from pipelines.errors import CurateError, NotYours
 from pipelines.extract.choose_models import probe
@@ -133,9 +133,9 @@ def _wrong(says: str, to_do: str) -> Answer:
 def git_program() -> Answer:
     """Check git and its version."""
     answer = call(("git", "--version"))
-    found = re.search(r"(\d{1,9})\.(\d{1,9})\S*", answer.out)
-    if answer.code or not found:
-        return _wrong(f"git cannot be run: {answer.why}.", "Install git 2.30 or newer.")
+    found = re.search(r"(\d{1,9})\.(\d{1,9})\S*", answer.stdout)
+    if answer.returncode or not found:
+        return _wrong(f"git cannot be run: {complaint(answer)}.", "Install git 2.30 or newer.")
     if (int(found[1]), int(found[2])) < _OLDEST_GIT:
         return _wrong(f"Version {found[0]} is too old.", "Install git 2.30 or newer.")
     return _ok(f"Version {found[0]}.")
@@ -289,10 +289,10 @@ def push(root: Path) -> Answer:
 
 def remotes(root: Path) -> Answer:
     """Ask git's remotes whether they answer."""
-    named = call(("git", "-C", str(root), "remote")).out.split()
+    named = call(("git", "-C", str(root), "remote")).stdout.split()
     for name in named:
         answer = call(("git", "-C", str(root), "-c", "core.askPass=true", "ls-remote", "--exit-code", name, "HEAD"))
-        if answer.code not in {0, 2}:  # 2: it answers, and is empty
+        if answer.returncode not in {0, 2}:  # 2: it answers, and is empty
             return _wrong(f"{name} does not answer.", f"`git -C '{root}' fetch {name}` shows why.")
     return _ok(f"{', '.join(named)} answers." if named else "There is none.")
 

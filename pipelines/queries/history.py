@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pipelines.store.state import Tombstone
 
     Place = tuple[str, Item | None]
+    Commit = tuple[str, str, str, str, str, bool]
 
 
 _TRAILERS: Final = ("Run-Id", "Undoes", "Extractor")
@@ -42,54 +43,43 @@ _OWNER: Final = "owner"
 
 
 @dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit that changed an item's line; all fields are empty for an edit that is not committed yet.
+class Version:
+    """An item as one commit left it, or an edit that is not committed yet.
 
     Args:
-        id: the commit's id.
+        path: the document that held it from then on, or empty if none did.
+        item: the item, or None if it was gone.
+        changed: what changed, in a few words each.
+        commit: the commit's id; like the next five, empty for an edit that is not committed.
         when: when it was made, ISO 8601.
+        day: the memory's day at that moment.
         run: the run's id, or empty if no run made the commit.
         author: the commit's author.
         subject: the first line of its message.
         is_person: whether a person made the change, with an editor or with a verb such as `curate add`.
     """
 
-    id: str = ""
+    path: str
+    item: Item | None
+    changed: list[str]
+    commit: str = ""
     when: str = ""
+    day: str = ""
     run: str = ""
     author: str = ""
     subject: str = ""
     is_person: bool = True
 
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """An item as one commit left it.
-
-    Args:
-        commit: the commit.
-        day: the memory's day at that moment, or empty.
-        path: the document that held it from then on, or empty if none did.
-        item: the item, or None if it was gone.
-        changed: what changed, in a few words each.
-    """
-
-    commit: Commit
-    day: str
-    path: str
-    item: Item | None
-    changed: list[str]
-
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON."""
         return {
-            "date": self.commit.when or None,
+            "date": self.when or None,
             "day": self.day or None,
-            "commit": self.commit.id or None,
-            "subject": self.commit.subject or None,
-            "by": "person" if self.commit.is_person else "run",
-            "author": self.commit.author or None,
-            "run": self.commit.run or None,
+            "commit": self.commit or None,
+            "subject": self.subject or None,
+            "by": "person" if self.is_person else "run",
+            "author": self.author or None,
+            "run": self.run or None,
             "document": self.path or None,
             "type": self.item.type if self.item else None,
             "text": self.item.text if self.item else None,
@@ -161,25 +151,27 @@ def versions_of(root: Path, git: Git, ident: str, holding: Holding | None) -> It
     days = read_days(root)
     places: dict[str, Item] = {}
     was: Place = ("", None)
-    for commit, removed, added, by_hand in _commits_of(git, ident):
+    for (commit, when, run, author, subject, is_person), removed, added, by_hand in _commits_of(git, ident):
         for path in removed:
             places.pop(path, None)
         places |= added
         now: Place = min(places.items(), key=lambda place: place[0], default=("", None))
         if changed := list(_changes(was, now, by_hand)):
-            yield Version(commit, days.of(datetime.fromisoformat(commit.when)), *now, changed)
+            day = days.of(datetime.fromisoformat(when))
+            yield Version(*now, changed, commit, when, day, run, author, subject, is_person)
         was = now
     now = (holding.shown, holding.item) if holding else ("", None)
     if now != was:
-        yield Version(Commit(), "", now[0], now[1], list(_changes(was, now, ())))
+        yield Version(now[0], now[1], list(_changes(was, now, ())))
 
 
 def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str, Item], list[Item]]]:
     """Return what each commit did to an item's line, oldest first; commits that only mention the id are left out.
 
     Returns:
-        The commit, the paths from which it removed the line, path → item where it added one, and the items without an
-        id among the removed lines. Paths are those on disk.
+        The commit (id, time, run, author, subject, and whether it is a person's), the paths from which it removed the
+        line, path → item where it added one, and the items without an id among the removed lines. Paths are those on
+        disk.
     """
     if git.head() is None:
         return []
@@ -202,7 +194,7 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
                 by_hand.append(item)
         if removed or added:
             is_person = not run or reader == _OWNER or bool(undoes)
-            found.append((Commit(commit, when, run, author, subject, is_person), removed, added, by_hand))
+            found.append(((commit, when, run, author, subject, is_person), removed, added, by_hand))
     return found[::-1]
 
 

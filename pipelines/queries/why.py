@@ -114,7 +114,7 @@ class Why:
     @property
     def brought(self) -> Version | None:
         """Its first committed version, or None if it is not committed yet."""
-        return next((version for version in self.versions if version.commit.id), None)
+        return next((version for version in self.versions if version.commit), None)
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON."""

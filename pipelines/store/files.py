@@ -12,7 +12,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import BadFile, NotWritable
+from pipelines.errors import BadFile, NotWritable, reason_of
 from pipelines.store.folders import TOP, Below, Folder, holding, refuse_links
 from pipelines.store.layout import ASIDE, PRIVATE, SESSIONS
 from pipelines.store.user_layout import layout_of, real_path
@@ -89,7 +89,7 @@ def read_text(path: Path, advice: str = "Name another file.") -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise BadFile(path, f"cannot be read: {(error.strerror or str(error)).lower()}", advice) from None
+        raise BadFile(path, f"cannot be read: {reason_of(error)}", advice) from None
     except UnicodeDecodeError:
         raise BadFile(path, "is not UTF-8", advice) from None
 
@@ -146,7 +146,7 @@ def writing(path: str | Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise NotWritable(path, (error.strerror or str(error)).lower()) from error
+        raise NotWritable(path, reason_of(error)) from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import GitFault
+from pipelines.errors import GitFault, reason_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -128,7 +128,7 @@ def _remove(path: Path, identity: tuple[int, float], aside: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as fault:
-        why = (fault.strerror or str(fault)).lower()
+        why = reason_of(fault)
         raise GitFault(f"The stale lock {path} cannot be removed: {why}.", "Remove it, then run again.") from None
     if _identity(aside) != identity:
         with contextlib.suppress(FileExistsError):
@@ -194,8 +194,10 @@ def _from_proc(places: Sequence[Path], locks: Sequence[Path], proc: Path) -> str
             words = [os.fsdecode(word) for word in (process / "cmdline").read_bytes().split(b"\0")]
             if words == [""]:
                 continue  # a zombie
-            if _has_open(process, names) or (_is_writing_git(process, words) and _works_in(process, words, places)):
-                return f"process {process.name} (`{_called(words)}`)"
+            verb, name = _subcommand(words), Path(words[0]).name
+            is_git = (process / "comm").read_text(errors="replace").startswith("git")
+            if _has_open(process, names) or (is_git and verb not in _READERS and _works_in(process, words, places)):
+                return f"process {process.name} (`{f'git {verb}'.strip() if name == 'git' else name}`)"
         except (FileNotFoundError, ProcessLookupError):
             continue  # it has ended
     return None
@@ -206,16 +208,6 @@ def _has_open(process: Path, names: set[str]) -> bool:
         return any(os.path.realpath(descriptor) in names for descriptor in (process / "fd").iterdir())
     except PermissionError:
         return False
-
-
-def _is_writing_git(process: Path, words: Sequence[str]) -> bool:
-    name = (process / "comm").read_text(errors="replace").strip()
-    return name.startswith("git") and _subcommand(words) not in _READERS
-
-
-def _called(words: Sequence[str]) -> str:
-    name = Path(words[0]).name
-    return f"git {_subcommand(words)}".strip() if name == "git" else name
 
 
 def _subcommand(words: Sequence[str]) -> str:

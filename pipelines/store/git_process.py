@@ -9,8 +9,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 import weakref
+from collections import deque
+from functools import partial
 from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
 
@@ -131,8 +134,8 @@ class GitCommands:
 class Dialogue:
     """A running git that answers requests.
 
-    Its standard error is read continuously: git would block on a full pipe. `close` kills git; it is idempotent and
-    also runs when the object is collected.
+    Its standard error is read by a thread: git would block on a full pipe. `close` kills git; it is idempotent and also
+    runs when the object is collected.
 
     Args:
         command: the git command.
@@ -141,14 +144,13 @@ class Dialogue:
 
     def __init__(self, command: str, process: Popen[bytes]) -> None:
         self._command, self._process = command, process
-        self._answer, self._error = bytearray(), bytearray()
-        self._ready = selectors.DefaultSelector()
         if process.stdin is None or process.stdout is None or process.stderr is None:
             raise AssertionError  # the caller asked for all three
         self._input, self._output = process.stdin, process.stdout
-        for pipe in (process.stdout, process.stderr):
-            self._ready.register(pipe, selectors.EVENT_READ)
-        self.close = weakref.finalize(self, _kill, process, self._ready)
+        self._errors: deque[bytes] = deque(maxlen=_LAST)
+        self._listener = threading.Thread(target=_listen, args=(process.stderr, self._errors), daemon=True)
+        self._listener.start()
+        self.close = weakref.finalize(self, _kill, process)
 
     def tell(self, *pieces: bytes) -> None:
         """Write to its input.
@@ -161,8 +163,7 @@ class Dialogue:
                 self._input.write(piece)
             self._input.flush()
         except BrokenPipeError:
-            self.end()
-            raise GitFailed(self._command, 0, bytes(self._error)) from None
+            raise self._failure() from None
 
     def line(self) -> bytes:
         """Return its next output line, without the line end.
@@ -170,12 +171,13 @@ class Dialogue:
         Raises:
             GitFault: it has ended, or the line is too long for an answer.
         """
-        while (end := self._answer.find(b"\n")) < 0:
-            if len(self._answer) > _PIECE:
-                self.close()
-                raise TooMuchFromGit(self._command, _PIECE)
-            self._read()
-        return self.take(end + 1)[:-1]
+        line = self._output.readline(_PIECE)
+        if len(line) == _PIECE:
+            self.close()
+            raise TooMuchFromGit(self._command, _PIECE)
+        if not line.endswith(b"\n"):
+            raise self._failure()
+        return line[:-1]
 
     def take(self, size: int) -> bytes:
         """Return the next `size` bytes of its output.
@@ -183,10 +185,9 @@ class Dialogue:
         Raises:
             GitFault: it has ended.
         """
-        while len(self._answer) < size:
-            self._read()
-        taken = bytes(self._answer[:size])
-        del self._answer[:size]
+        taken = self._output.read(size)
+        if len(taken) < size:
+            raise self._failure()
         return taken
 
     def end(self) -> None:
@@ -197,38 +198,29 @@ class Dialogue:
         """
         with contextlib.suppress(BrokenPipeError):
             self._input.close()
-        while self._ready.get_map():
-            self._pass_on()
+        self._output.read()
+        self._listener.join()
         self._process.wait()
         self.close()
         if code := _checked(self._command, self._process.returncode):
-            raise GitFailed(self._command, code, bytes(self._error))
+            raise GitFailed(self._command, code, b"".join(self._errors))
 
-    def _read(self) -> None:
-        if not self._pass_on():
-            self.end()
-            raise GitFailed(self._command, 0, bytes(self._error))
-
-    def _pass_on(self) -> bool:
-        """Read what is available. Return False at the end of its output."""
-        for key, _ in self._ready.select():
-            piece = os.read(key.fd, _PIECE)
-            if key.fileobj is self._output:
-                self._answer += piece
-            else:
-                self._error += piece
-                del self._error[:-_TAIL]
-            if not piece:
-                self._ready.unregister(key.fileobj)
-        return any(key.fileobj is self._output for key in self._ready.get_map().values())
+    def _failure(self) -> GitFailed:
+        """Return what to raise when it has ended too early."""
+        self.end()
+        return GitFailed(self._command, 0, b"".join(self._errors))
 
 
-def _kill(process: Popen[bytes], ready: selectors.BaseSelector) -> None:
+def _listen(pipe: IO[bytes], errors: deque[bytes]) -> None:
+    with pipe:
+        errors.extend(iter(partial(os.read, pipe.fileno(), _TAIL), b""))
+
+
+def _kill(process: Popen[bytes]) -> None:
     """Kill a git: an import that merely lost its input would leave a crash report in the person's repository."""
     process.kill()
     process.wait()
-    ready.close()
-    for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
+    for pipe in filter(None, (process.stdin, process.stdout)):
         with contextlib.suppress(BrokenPipeError):
             pipe.close()
 
@@ -288,6 +280,8 @@ MOST_LINE: Final = 1024 * 1024
 """No line with an item is longer; of a longer line, only this much is read."""
 _PIECE: Final = 65_536
 _TAIL: Final = 8192
+_LAST: Final = 16
+"""How many pieces of a standard error are kept, to quote its last line."""
 _PATIENCE: Final = 0.25
 """Seconds to wait for git when we are interrupted: in a terminal, git gets the same signal."""
 
@@ -304,7 +298,7 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def last_line(error: bytes) -> str:
+def last_line(error: bytes | bytearray) -> str:
     """Return the last line of git's standard error."""
     return next(iter(reversed(error.decode(errors="replace").strip().splitlines())), "")
 

@@ -237,8 +237,10 @@ def _run_git(
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:
-        rejected = next((line for line in out.decode(errors="replace").splitlines() if "rejected]" in line), "")
-        reason = " ".join((rejected or _reason(bytes(error)) or f"exit code {process.returncode}").split()).rstrip(".")
+        said = [*out.decode(errors="replace").splitlines(), *error.decode(errors="replace").splitlines()]
+        # After a fatal line, git prints advice.
+        named = next((line for line in said if "rejected]" in line or line.startswith("fatal: ")), last_line(error))
+        reason = " ".join((named or f"exit code {process.returncode}").split()).rstrip(".")
         raise GitFault(
             f"git {arguments[0]} failed: {reason}.",
             "Check the address, your access to it and the network.",
@@ -252,8 +254,8 @@ def _reason(error: bytes) -> str:
     return next((line for line in lines if line.startswith("fatal: ")), last_line(error))
 
 
-def _environment(seconds: float, environ: Mapping[str, str]) -> dict[str, str]:
-    environment = {key: environ[key] for key in _PASSED_ON if key in environ}
+def _environment(seconds: float) -> dict[str, str]:
+    environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
     patience = f"ssh -oBatchMode=yes -oConnectTimeout={max(int(seconds), 1)}"
     own = {"GIT_SSH_COMMAND": patience} if not environment.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"} else {}
     return environment | own | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.night.unattended import INFO, in_journal, journal_line
+from pipelines.night.unattended import in_journal
+from pipelines.text import key_values
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,4 +112,4 @@ def test_a_terminal_that_inherits_the_variable_is_no_journal() -> None:
 
 
 def test_a_value_with_blanks_is_quoted() -> None:
-    assert journal_line(INFO, "x", a=1, b="c d\n", c=None) == '<6>event=x a=1 b="c d\\n"'
+    assert key_values(event="x", a=1, b="c d\n", c=None) == 'event=x a=1 b="c d\\n"'

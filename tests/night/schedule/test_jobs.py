@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.night.schedule_jobs import NIGHT, Children, Job, capture_job
+from pipelines.night.schedule_jobs import Children, commands_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,16 +24,16 @@ def test_what_runs_is_told_to_end_and_then_killed(
     program.chmod(0o755)
     monkeypatch.setattr("sys.executable", str(program))
     children, codes = Children(tmp_path), []
-    thread = threading.Thread(target=lambda: codes.append(children.run(NIGHT)))
+    thread = threading.Thread(target=lambda: codes.append(children.run([["run"]])))
     thread.start()
     ready.read_text()
     assert children.stop(seconds) == killed
     thread.join(30)
     assert codes == [code]
-    assert children.run(NIGHT) == 130, "nothing more is started"
+    assert children.run([["run"]]) == 130, "nothing more is started"
 
 
 def test_capture_is_of_the_agents_that_are_here(tmp_path: Path) -> None:
-    assert capture_job({"HOME": str(tmp_path)}) == Job("capture", ())
+    assert commands_of("capture", {"HOME": str(tmp_path)}) == []
     (tmp_path / ".codex" / "sessions").mkdir(parents=True)
-    assert capture_job({"HOME": str(tmp_path)}).commands == (("capture", "--from", "codex"),)
+    assert commands_of("capture", {"HOME": str(tmp_path)}) == [["capture", "--from", "codex"]]

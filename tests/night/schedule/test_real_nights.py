@@ -19,9 +19,9 @@ from tests.night.test_pings import monitor
 from tests.test_missed_nights import DECIDED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.night.schedule_jobs import Job
     from tests.conftest import Memory
     from tests.extract.wire import Body, Prepared
     from tests.night.test_pings import Monitor
@@ -38,10 +38,10 @@ class RealLife(Life):
 
     memory: Memory | None = None
 
-    def work(self, job: Job) -> int:
+    def work(self, commands: Sequence[Sequence[str]]) -> int:
         assert self.memory
-        self.done.append((job.name, self.now))
-        self.memory.curate(*job.commands[0], "--now", self.now.astimezone(ZURICH).isoformat(), exits=self.exits)
+        self.done.append(("night", self.now))
+        self.memory.curate(*commands[0], "--now", self.now.astimezone(ZURICH).isoformat(), exits=self.exits)
         self.now += self.takes
         return self.exits
 

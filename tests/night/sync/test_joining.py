@@ -29,8 +29,8 @@ TWIN = (
 def joined(before: str, ours: str, theirs: str) -> str:
     """Return a page joined, after a look that the sides make no difference."""
     trees = [{"Projects/kestrel.md": text.encode()} for text in (before, ours, theirs)]
-    there = join(trees[0], trees[2], trees[1]).documents["Projects/kestrel.md"].text
-    here = join(*trees).documents["Projects/kestrel.md"].text
+    there = join(trees[0], trees[2], trees[1])[1]["Projects/kestrel.md"].text
+    here = join(*trees)[1]["Projects/kestrel.md"].text
     assert here == there
     return here
 
