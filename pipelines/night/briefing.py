@@ -120,7 +120,7 @@ def with_briefing(
 def _wanted(document: Document, section: Section, vetoed: frozenset[str]) -> list[str]:
     """Return a section's rows without what a person deleted, and without pages of which they wrote a row themselves."""
     pages = {_page_of(line) for line in under(document, section.title)} - {""}
-    rows = (row for row in section.rows if not is_vetoed(section.title, words_of(row), (), vetoed))
+    rows = (row for row in section.rows if not is_vetoed("", words_of(row), (), vetoed))
     return [row for row in rows if _page_of(row) not in pages]
 
 

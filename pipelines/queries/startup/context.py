@@ -11,6 +11,7 @@ import time
 from pipelines.queries.startup.cache import StartupSettings
 from pipelines.queries.startup.read import (
     Entry,
+    day_number,
     document_entries,
     episode_in,
     fitting,
@@ -414,22 +415,13 @@ def _names(root: str) -> list[str]:
 def moment_of(text: str) -> float | None:
     """Return an ISO moment (`2026-03-18T02:00:00+01:00`) as seconds since 1970, or None; no offset means Greenwich."""
     try:
-        year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
+        days = day_number(text)
         hour, minute, second = int(text[11:13]), int(text[14:16]), int(text[17:19])
         zone = text[19:].removesuffix("Z")
         east = (int(zone[1:3]) * 3600 + int(zone[4:6]) * 60) * (-1 if zone[0] == "-" else 1) if zone else 0
     except (ValueError, IndexError):
         return None
-    return float(_days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - east)
-
-
-def _days_from_civil(year: int, month: int, day: int) -> int:
-    """Return a date of the Gregorian calendar as days since 1970-01-01 (Hinnant, chrono-compatible low-level dates)."""
-    year -= month <= 2  # noqa: PLR2004  years are counted from March, so that February is the last month
-    era = year // 400
-    of_era = year - era * 400
-    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
+    return float(days * 86400 + hour * 3600 + minute * 60 + second - east)
 
 
 def day_text(number: int) -> str:

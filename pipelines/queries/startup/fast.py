@@ -12,7 +12,7 @@ import stat
 import sys
 import time
 
-from pipelines.queries.startup.cache import StartupSettings, load_cached
+from pipelines.queries.startup.cache import load_cached, settings_of
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET, LOG_DAYS, Part, Request, assemble, day_text
 from pipelines.queries.startup.read import open_folder, suspicious
 from pipelines.store.whole_lines import append_whole
@@ -131,15 +131,9 @@ def put_out(text: str) -> None:
 def request_of(
     root: str, budget: int, project: str, query: str, folder: str, day: tuple[int, float] | None = None
 ) -> Request:
-    """Return what a session asks for; the arguments are those of `print_context`, and the working directory.
-
-    Where curate.toml has faults, it is the day of Greenwich and the usual places, for a session goes on.
-    """
+    """Return what a session asks for; the arguments are those of `print_context`, and the working directory."""
     now = time.time()
-    try:
-        settings = load_cached(root, now)
-    except Exception:  # noqa: BLE001  `curate status` names the faults
-        settings = StartupSettings()
+    settings = settings_of(root, now)
     today, now = day or (settings.day_number(now), now)
 
     def hits() -> list[tuple[str, str]]:

@@ -450,14 +450,22 @@ def weight(kind: str, fields: dict[str, str], today: str) -> float:
     return worth * max(_FLOOR, recency)
 
 
-def _days(day: str) -> int:
-    """Return how many days have passed on a day, as `date.toordinal` counts them; one that cannot be read is the first.
+def day_number(text: str) -> int:
+    """Return the day with which a text begins, `YYYY-MM-DD`, counted from 1970-01-01.
 
     A year is taken to begin in March, so that the leap day is its last one.
+
+    Raises:
+        ValueError: it begins with none.
     """
+    year, month = divmod(int(text[:4]) * 12 + int(text[5:7]) - 3, 12)
+    leaps = year // 4 - year // 100 + year // 400
+    return year * 365 + leaps + (month * 306 + 5) // 10 + int(text[8:10]) - 719469
+
+
+def _days(day: str) -> int:
     try:
-        year, month = divmod(int(day[:4]) * 12 + int(day[5:7]) - 3, 12)
-        return year * 365 + year // 4 - year // 100 + year // 400 + (month * 306 + 5) // 10 + int(day[8:10])
+        return day_number(day)
     except ValueError:
         return 0
 
