@@ -203,8 +203,8 @@ def _people(
         item_lines = {placed.line for placed in document.items}
         numbers = {line: number for number, line in document.body}
         for item in items[path]:
-            if item.person:
-                rows.setdefault(item.person, (item.text, path))
+            if item.person or item.page_section == "contacts":
+                rows.setdefault(item.person or item.text, (item.text, path))
         for line in under(document, BY_WORD["contacts"]):
             if line[:2] in {"- ", "* "} and numbers[line] not in item_lines:
                 text = line[2:].strip()
