@@ -48,6 +48,8 @@ _ORDER = (
 _NAMELESS = {"hits": "what was found", "open": "open todos and risks"}
 _ELSEWHERE = ("the user", "due", "open risks")
 """Rows of the briefing that stand in other parts of the context, too, and say more there."""
+_FIRST = ("goals", "open questions", "contacts", "rules", "how to")
+"""Sections of the project's page that are shown before the newest of its decisions and facts."""
 _THEIR = "their "
 _LINES = 50  # tokens of a part's title and of the line that says what was cut, without the path that both name
 _A_FILE = 1 << 18
@@ -171,11 +173,13 @@ def _parts(request: Request) -> list[Part]:
 
     def document(name: str, path: str) -> Part:
         with_open = name == "SOUL.md"  # those of the other documents are a part of their own
-        rows = _ELSEWHERE if name == "MEMORY.md" else ()
-        return _part(
-            name, path,
-            lambda: document_entries(redacted(read_part(root, path, most)), with_open=with_open, without_rows=rows),
-        )  # fmt: skip
+        rows, first = _ELSEWHERE if name == "MEMORY.md" else (), _FIRST if name == "project" else ()
+
+        def entries() -> list[Entry]:
+            text = redacted(read_part(root, path, most))
+            return document_entries(text, with_open=with_open, without_rows=rows, first=first)
+
+        return _part(name, path, entries)
 
     found = []
     for name in ("SOUL.md", "USER.md", "MEMORY.md"):
