@@ -61,25 +61,12 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
     }
     current = {path: [item for item in citable_items(one) if item.active] for path, one in sorted(known.items())}
     places = {path: f"([{one.title}]({link(path)}))" for path, one in known.items()}
-    dues = sorted((item.due, item.text, path) for path, items in current.items() for item in items if item.due)
-    risks = sorted(
-        (
-            (item.learnt, item.text, path)
-            for path, items in current.items()
-            for item in items
-            if item.type is ItemType.RISK
-        ),
-        reverse=True,
-    )
+    pairs = [(item, path) for path, items in current.items() for item in items]
+    dues = sorted((item.due, item.text, path) for item, path in pairs if item.due)
+    risks = sorted(((i.learnt, i.text, path) for i, path in pairs if i.type is ItemType.RISK), reverse=True)
+    user = [f"- {_short(one.text)}" for one in current.get(USER, ()) if one.type in _KNOWN]
     return [
-        Section(
-            _THE_USER,
-            [
-                *_profile(known.get(USER)),
-                *(f"- {_short(one.text)}" for one in current.get(USER, ()) if one.type in _KNOWN),
-            ],
-            link(USER),
-        ),
+        Section(_THE_USER, [*_profile(known.get(USER)), *user], link(USER)),
         Section(_PROJECTS, _projects(known, current, link), f"{link('Projects')}/"),
         Section(
             _DUE,
