@@ -102,12 +102,10 @@ def brief(  # noqa: PLR0913  the state of a night
     names = {one.document: one.id for one in document_choices(Catalog(documents))}
     changed = [path for path, one in documents.items() if has_state(one) and _news(one, before.get(path))]
     pages = {path: _page(documents[path], names.get(documents[path].id, "")) for path in sorted(changed)}
-    items = {
-        day: [pair for pair in some if not is_vetoed(day, "", pair[1:], vetoed)]
-        for day, some in items_of_days(documents, {one.day for one in days}).items()
-    }
-    asked = {one.day: _day(one, items.get(one.day, ()), names) for one in days if one.day in recent}
-    asked = {day: one for day, one in asked.items() if one.items}
+    asked, items = {}, items_of_days(documents, recent)
+    for one in days:
+        if told := [pair for pair in items.get(one.day, ()) if not is_vetoed(one.day, "", pair[1:], vetoed)]:
+            asked[one.day] = _day(one, told, names)
     if not pages and not asked:
         return Brief(with_episodes(documents, days, {}, vetoed))
     written = writer.write([one.row for one in pages.values()], [one.row for one in asked.values()])

@@ -63,15 +63,9 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
     places = {path: f"([{one.title}]({link(path)}))" for path, one in known.items()}
     dues = sorted((*due, path) for path, one in known.items() for due in _dues(one))
     risks = sorted(((*risk, path) for path, one in known.items() for risk in _risks(one)), reverse=True)
+    user = [f"- {_short(one.text)}" for one in mine if one.type in _KNOWN]
     return [
-        Section(
-            _THE_USER,
-            [
-                *_profile(known.get(USER)),
-                *(f"- {_short(one.text)}" for one in mine if one.type in _KNOWN),
-            ],
-            link(USER),
-        ),
+        Section(_THE_USER, [*_profile(known.get(USER)), *user], link(USER)),
         Section(_PROJECTS, _projects(known, link), f"{link('Projects')}/"),
         Section(
             _DUE,
@@ -112,7 +106,7 @@ def with_briefing(
 def _wanted(document: Document, section: Section, vetoed: frozenset[str]) -> list[str]:
     """Return a section's rows without what a person deleted, and without pages of which they wrote a row themselves."""
     pages = {_page_of(line) for line in under(document, section.title)} - {""}
-    rows = (row for row in section.rows if not is_vetoed(section.title, words_of(row), (), vetoed))
+    rows = (row for row in section.rows if not is_vetoed("", words_of(row), (), vetoed))
     return [row for row in rows if _page_of(row) not in pages]
 
 
@@ -220,7 +214,8 @@ def _people(known: Mapping[str, Document], places: Mapping[str, str]) -> Iterato
 @kept_with_document
 def _contacts(document: Document) -> list[tuple[str, str]]:
     """Return the contacts on a page: the name of each, and what it says of them."""
-    found = [(item.person, item.text) for item in _active(document) if item.person]
+    people = [item for item in _active(document) if item.person or item.page_section == "contacts"]
+    found = [(item.person or item.text, item.text) for item in people]
     item_lines = {placed.line for placed in document.items}
     numbers = {line: number for number, line in document.body}
     for line in under(document, BY_WORD["contacts"]):

@@ -212,7 +212,7 @@ def _successor(
         pinned=old.pinned,
         page_section=old.page_section,
         due=old.due,
-        extra=tuple(pair for pair in old.extra if pair[0] == PERSON),
+        extra=tuple((k, name) for k, name in old.extra if k == PERSON and (name in text or name not in old.text)),
     )
     return replace(item, id=new_id(item, document_id(path), items_by_id(documents)))
 

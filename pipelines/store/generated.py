@@ -162,14 +162,15 @@ def without_sentences(document: Document, goes: Callable[[str, Sentence], bool])
 
 
 def is_vetoed(title: str, text: str, cited: Iterable[Item], vetoed: frozenset[str]) -> bool:
-    """Whether a person deleted these words under a heading, or what was told there of one of these items."""
+    """Whether a person deleted these words under a heading (none for a row), or what was told there of an item."""
     return bool(vetoed) and not {_veto(title, text), *(_veto(title, one) for one in cited)}.isdisjoint(vetoed)
 
 
 def _veto(title: str, told: str | Item) -> str:
     """Return the hash of a line's words under a heading, or of an item as it is."""
-    words = told if isinstance(told, str) else digest([told], with_status=title == STATE_TITLE)
-    return _sum(f"{title.casefold()}\x1f{words}", 16)
+    title = title.casefold()
+    words = told if isinstance(told, str) else digest([told], with_status=title == STATE_TITLE.casefold())
+    return _sum(f"{title}\x1f{words}", 16)
 
 
 def vetoed_by(stones: Iterable[Tombstone], documents: Mapping[str, Document]) -> frozenset[str]:
@@ -193,16 +194,10 @@ def told_in(document: Document, items: Mapping[str, Item]) -> frozenset[str]:
         document: the document.
         items: the items that sentences may cite, by id.
     """
-    titles, below, found = {heading.line: heading.title for heading in document.headings}, "", set[str]()
-    for number, line in enumerate(document.lines if "<!-- " in document.text else ()):
-        below = titles.get(number, below)
-        if is_pointer(line):
-            found.add(_veto(below, line.rpartition(" <!--")[0]))
-        elif read := read_sentence(line):
-            sentence, is_changed = read
-            found |= {_veto(below, items[ident]) for ident in sentence.ids if ident in items}
-            found |= set() if is_changed else {_veto(below, sentence.text)}
-    return frozenset(found)
+    told = [(title, one, own) for title, some in sentences_in(document).items() for _, one, own in some]
+    found = {_veto("", line.rpartition(" <!--")[0]) for line in document.lines if is_pointer(line)}
+    found |= {_veto(title, one.text) for title, one, own in told if not own}
+    return frozenset(found | {_veto(title, items[i]) for title, one, _ in told for i in one.ids if i in items})
 
 
 def without_differing(one: Document, other: Document) -> tuple[Document, Document]:

@@ -254,8 +254,8 @@ def _reason(error: bytes) -> str:
     return next((line for line in lines if line.startswith("fatal: ")), last_line(error))
 
 
-def _environment(seconds: float) -> dict[str, str]:
-    environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+def _environment(seconds: float, environ: Mapping[str, str]) -> dict[str, str]:
+    environment = {key: environ[key] for key in _PASSED_ON if key in environ}
     patience = f"ssh -oBatchMode=yes -oConnectTimeout={max(int(seconds), 1)}"
     own = {"GIT_SSH_COMMAND": patience} if not environment.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"} else {}
     return environment | own | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}

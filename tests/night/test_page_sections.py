@@ -46,6 +46,13 @@ def test_labels_fill_the_sections_of_a_page(memory: Memory, page: str) -> None:
     assert person.startswith("- Bea Lind, DPO of Sundlink, ")
 
 
+def test_a_contact_that_names_somebody_else_loses_the_old_name(memory: Memory, page: str) -> None:
+    assert "name=Bea%20Lind" in page
+    memory.curate("correct", "Bea Lind", "Jon Dahl is the DPO of Sundlink.", "--now", "2026-03-11T09:00")
+    [person] = under(memory.read("MEMORY.md"), "People")
+    assert person == "- Jon Dahl is the DPO of Sundlink. ([Kestrel](Projects/kestrel.md))"
+
+
 @pytest.mark.parametrize("by", ["words", "id", "box"])
 def test_an_answered_question_is_struck_through_where_it_stands(memory: Memory, page: str, by: str) -> None:
     found = re.search(r"Sundlink\? <!-- (k\w{5})", page)

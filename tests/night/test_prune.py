@@ -123,6 +123,7 @@ def test_the_briefing_tells_of_projects_dues_risks_and_people() -> None:
         one(3, ItemType.RISK, "Peas may rot."),
         one(4, ItemType.FACT, "Cleo grows the peas.", page_section="contacts", extra=(("name", "Cleo"),)),
         one(5, ItemType.FACT, "The shed burnt down.", trust=Trust.EXTERNAL),
+        one(6, ItemType.FACT, "The boat is hired from Dora Lie.", page_section="contacts"),
     ]
     done = Document("Projects/q.md", "---\ntitle: Queue\nstatus: done\n---\n# Queue\n")
     page = edited(Document("Projects/p.md", PAGE), add=map(Block, items))
@@ -139,6 +140,7 @@ def test_the_briefing_tells_of_projects_dues_risks_and_people() -> None:
         "## People",
         "- Ada Byron, maths: ada@example.org ([Pea](Projects/p.md))",
         "- Cleo grows the peas. ([Pea](Projects/p.md))",
+        "- The boat is hired from Dora Lie. ([Pea](Projects/p.md))",
         "## Where the rest is",
         "- [Kitchen](Areas/a.md): 1 fact, 1 rule",
     ]

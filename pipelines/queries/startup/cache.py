@@ -114,6 +114,14 @@ def load_cached(root: str, now: float) -> StartupSettings:
     return read_cache(root, now) or write_cache(root, now)
 
 
+def settings_of(root: str, now: float) -> StartupSettings:
+    """Return the same; if curate.toml has faults, the day of Greenwich and the usual places, for a session goes on."""
+    try:
+        return load_cached(root, now)
+    except Exception:  # noqa: BLE001  `curate status` names the faults
+        return StartupSettings()
+
+
 def write_cache(root: str, now: float) -> StartupSettings:
     """Make the cache anew from curate.toml and return what it holds; a disk that refuses only costs the next start.
 
@@ -152,6 +160,7 @@ def _stamp(root: str) -> str:
 
 def _offsets(zone: str, now: float) -> list[tuple[float, int]]:
     """Return the zone's offsets from the day before yesterday on, each with the second from which it holds."""
+    from bisect import bisect_left
     from datetime import UTC, datetime
     from zoneinfo import ZoneInfo
 
@@ -164,11 +173,9 @@ def _offsets(zone: str, now: float) -> list[tuple[float, int]]:
     begin = int(now // 86400 - 2) * 86400
     found = [(float(begin), offset(begin))]
     for after in range(begin + 86400, begin + 86400 * (_AHEAD_DAYS + 4), 86400):
-        if offset(after) != found[-1][1]:
-            before, until = after - 86400, after
-            while until - before > 1:
-                middle = (before + until) // 2
-                before, until = (middle, until) if offset(middle) == found[-1][1] else (before, middle)
+        if offset(after) != (last := found[-1][1]):
+            day = range(after - 86400, after + 1)
+            until = day[bisect_left(day, 1, key=lambda moment: offset(moment) != last)]
             found.append((float(until), offset(until)))
     return found
 

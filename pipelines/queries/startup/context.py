@@ -11,6 +11,7 @@ import time
 from pipelines.queries.startup.cache import StartupSettings
 from pipelines.queries.startup.read import (
     Entry,
+    day_number,
     document_entries,
     episode_in,
     fitting,
@@ -47,6 +48,8 @@ _ORDER = (
 _NAMELESS = {"hits": "what was found", "open": "open todos and risks"}
 _ELSEWHERE = ("the user", "due", "open risks")
 """Rows of the briefing that stand in other parts of the context, too, and say more there."""
+_FIRST = ("goals", "open questions", "contacts", "rules", "how to")
+"""Sections of the project's page that are shown before the newest of its decisions and facts."""
 _THEIR = "their "
 _LINES = 50  # tokens of a part's title and of the line that says what was cut, without the path that both name
 _A_FILE = 1 << 18
@@ -170,11 +173,13 @@ def _parts(request: Request) -> list[Part]:
 
     def document(name: str, path: str) -> Part:
         with_open = name == "SOUL.md"  # those of the other documents are a part of their own
-        rows = _ELSEWHERE if name == "MEMORY.md" else ()
-        return _part(
-            name, path,
-            lambda: document_entries(redacted(read_part(root, path, most)), with_open=with_open, without_rows=rows),
-        )  # fmt: skip
+        rows, first = _ELSEWHERE if name == "MEMORY.md" else (), _FIRST if name == "project" else ()
+
+        def entries() -> list[Entry]:
+            text = redacted(read_part(root, path, most))
+            return document_entries(text, with_open=with_open, without_rows=rows, first=first)
+
+        return _part(name, path, entries)
 
     found = []
     for name in ("SOUL.md", "USER.md", "MEMORY.md"):
@@ -414,22 +419,13 @@ def _names(root: str) -> list[str]:
 def moment_of(text: str) -> float | None:
     """Return an ISO moment (`2026-03-18T02:00:00+01:00`) as seconds since 1970, or None; no offset means Greenwich."""
     try:
-        year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
+        days = day_number(text)
         hour, minute, second = int(text[11:13]), int(text[14:16]), int(text[17:19])
         zone = text[19:].removesuffix("Z")
         east = (int(zone[1:3]) * 3600 + int(zone[4:6]) * 60) * (-1 if zone[0] == "-" else 1) if zone else 0
     except (ValueError, IndexError):
         return None
-    return float(_days_from_civil(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - east)
-
-
-def _days_from_civil(year: int, month: int, day: int) -> int:
-    """Return a date of the Gregorian calendar as days since 1970-01-01 (Hinnant, chrono-compatible low-level dates)."""
-    year -= month <= 2  # noqa: PLR2004  years are counted from March, so that February is the last month
-    era = year // 400
-    of_era = year - era * 400
-    of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    return era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468
+    return float(days * 86400 + hour * 3600 + minute * 60 + second - east)
 
 
 def day_text(number: int) -> str:

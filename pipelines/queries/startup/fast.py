@@ -1,7 +1,8 @@
 """`curate context` and `curate log`, answered at once, without the libraries that read the command line.
 
-A plain line is appended to today's log here. What holds a secret, or could hold something private, and what goes wrong
-is left to the verb proper: nothing is written then. Which items a session was shown is noted in `.curate/shown.jsonl`.
+A plain line is appended to today's log here. What holds a secret, or could hold something private, what goes wrong, and
+what a person types at a terminal is left to the verb proper: nothing is written then. Which items a session was shown
+is noted in `.curate/shown.jsonl`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import stat
 import sys
 import time
 
-from pipelines.queries.startup.cache import StartupSettings, load_cached
+from pipelines.queries.startup.cache import load_cached, settings_of
 from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET, LOG_DAYS, Part, Request, assemble, day_text
 from pipelines.queries.startup.read import open_folder, suspicious
 from pipelines.store.whole_lines import append_whole
@@ -32,7 +33,6 @@ _DIGITS = 9
 _HOW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 SHOWN, SHOWN_BEFORE = "shown.jsonl", "shown.1.jsonl"
 _SHOWN_BYTES = 1 << 20
-_NARROW = 80
 _NAME = 80  # characters of a session's id, of which nothing but letters, digits and dashes is kept
 _TITLES = {
     "SOUL.md": "Who you are",
@@ -131,15 +131,9 @@ def put_out(text: str) -> None:
 def request_of(
     root: str, budget: int, project: str, query: str, folder: str, day: tuple[int, float] | None = None
 ) -> Request:
-    """Return what a session asks for; the arguments are those of `print_context`, and the working directory.
-
-    Where curate.toml has faults, it is the day of Greenwich and the usual places, for a session goes on.
-    """
+    """Return what a session asks for; the arguments are those of `print_context`, and the working directory."""
     now = time.time()
-    try:
-        settings = load_cached(root, now)
-    except Exception:  # noqa: BLE001  `curate status` names the faults
-        settings = StartupSettings()
+    settings = settings_of(root, now)
     today, now = day or (settings.day_number(now), now)
 
     def hits() -> list[tuple[str, str]]:
@@ -286,7 +280,7 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
     said = f"{text}\n{project}"
     # Printable, and no blank beside another: what `fold` would leave as it is, but for the ends. No bullet.
     is_plain = text.isprintable() and project.isprintable() and not any(sign in said for sign in ("  ", "<", "[", "]"))
-    if not is_plain or not text.strip() or text.lstrip()[0] in "*+•":
+    if not is_plain or not text.strip() or text.lstrip()[0] in "*+•" or os.isatty(1):
         return None
     root, now = find_root(memory), time.time()
     if not root:
@@ -304,21 +298,11 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
         _append(root, day, line)
     except Exception:  # noqa: BLE001  the verb proper tries again, and says what is wrong
         return None
-    _tell(f"Logs/{day}.md: {line}")
-    return 0
-
-
-def _tell(written: str) -> None:
-    """Print what was written and where; the line is in the log even if nobody can be told."""
-    if len(written) > _NARROW and os.isatty(1):
-        import textwrap
-
-        width = os.get_terminal_size(1).columns or _NARROW
-        written = textwrap.fill(written, width, break_long_words=False, break_on_hyphens=False) + "\n"
-    try:
-        os.write(1, written.encode())
+    try:  # noqa: SIM105  contextlib takes longer to import than all this takes to run
+        os.write(1, f"Logs/{day}.md: {line}".encode())
     except OSError:
-        return
+        pass  # the line is in the log even if nobody can be told
+    return 0
 
 
 def _append(root: str, day: str, line: str) -> None:

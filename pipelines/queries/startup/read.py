@@ -106,18 +106,21 @@ def open_folder(root: str, folders: list[str]) -> int:
     return here
 
 
-def document_entries(text: str, *, with_open: bool = True, without_rows: tuple[str, ...] = ()) -> list[Entry]:
+def document_entries(
+    text: str, *, with_open: bool = True, without_rows: tuple[str, ...] = (), first: tuple[str, ...] = ()
+) -> list[Entry]:
     """Return the entries of a document that hold: without front matter, History, and items that are closed.
 
     Args:
         text: the document.
         with_open: whether open todos and risks are among them; they may be listed elsewhere.
         without_rows: headings (in small letters) whose generated rows are not among them.
+        first: headings whose items are kept before all others, as what has no date is.
     """
     lines = text.split("\n")
     if lines[0].rstrip() == "---" and "---" in (rest := [line.rstrip() for line in lines[1:]]):
         lines = lines[rest.index("---") + 2 :]
-    return _entries(lines, documents=True, with_open=with_open, without_rows=without_rows)
+    return _entries(lines, documents=True, with_open=with_open, without_rows=without_rows, first=first)
 
 
 def log_entries(text: str) -> list[Entry]:
@@ -148,7 +151,12 @@ def without_lines(text: str, covered: str) -> str:
 
 
 def _entries(
-    lines: list[str], *, documents: bool, with_open: bool = True, without_rows: tuple[str, ...] = ()
+    lines: list[str],
+    *,
+    documents: bool,
+    with_open: bool = True,
+    without_rows: tuple[str, ...] = (),
+    first: tuple[str, ...] = (),
 ) -> list[Entry]:
     found: list[Entry] = []
     current: list[str] = []
@@ -182,7 +190,7 @@ def _entries(
         current.append(bare)
         level = heading
         ids += _ids_of(comment) if documents else ()
-        date = max(date, fields.get("since", ""), fields.get("confirmed", ""))
+        date = "" if told in first else max(date, fields.get("since", ""), fields.get("confirmed", ""))
     return _without_empty_headings(found)
 
 
@@ -450,14 +458,22 @@ def weight(kind: str, fields: dict[str, str], today: str) -> float:
     return worth * max(_FLOOR, recency)
 
 
-def _days(day: str) -> int:
-    """Return how many days have passed on a day, as `date.toordinal` counts them; one that cannot be read is the first.
+def day_number(text: str) -> int:
+    """Return the day with which a text begins, `YYYY-MM-DD`, counted from 1970-01-01.
 
     A year is taken to begin in March, so that the leap day is its last one.
+
+    Raises:
+        ValueError: it begins with none.
     """
+    year, month = divmod(int(text[:4]) * 12 + int(text[5:7]) - 3, 12)
+    leaps = year // 4 - year // 100 + year // 400
+    return year * 365 + leaps + (month * 306 + 5) // 10 + int(text[8:10]) - 719469
+
+
+def _days(day: str) -> int:
     try:
-        year, month = divmod(int(day[:4]) * 12 + int(day[5:7]) - 3, 12)
-        return year * 365 + year // 4 - year // 100 + year // 400 + (month * 306 + 5) // 10 + int(day[8:10])
+        return day_number(day)
     except ValueError:
         return 0
 

@@ -14,7 +14,7 @@ import stat
 import time
 from fcntl import LOCK_NB, LOCK_SH, flock
 
-from pipelines.queries.startup.cache import StartupSettings, load_cached
+from pipelines.queries.startup.cache import settings_of
 from pipelines.queries.startup.context import project_path
 from pipelines.queries.startup.fast import find_root, hook_answer, hook_event, note_shown, put_out
 from pipelines.queries.startup.read import live_item, open_folder, read_part, redacted, short_ids, tokens
@@ -23,6 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
+
+    from pipelines.queries.startup.cache import StartupSettings
 
 BUDGET = 300
 """The most tokens of an answer, with the line above the items."""
@@ -147,7 +149,7 @@ def recall(root: str, prompt: str, folder: str = "") -> list[tuple[str, str]]:
     """
     if not (places := _bearing(root, prompt)):
         return []
-    settings = _settings(root)
+    settings = settings_of(root, time.time())
     project, _ = project_path(root, "", folder, settings.projects)
     texts: dict[str, str] = {}
     found = []
@@ -167,13 +169,6 @@ def recall(root: str, prompt: str, folder: str = "") -> list[tuple[str, str]]:
             kept.append((ident, line))
             left -= size
     return kept
-
-
-def _settings(root: str) -> StartupSettings:
-    try:
-        return load_cached(root, time.time())
-    except Exception:  # noqa: BLE001  `curate status` names the faults
-        return StartupSettings()
 
 
 def _real_paths(settings: StartupSettings, path: str) -> list[str]:

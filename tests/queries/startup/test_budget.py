@@ -80,3 +80,25 @@ def test_tokens_are_rather_too_many_than_too_few() -> None:
     assert tokens("The quick brown fox jumps over the lazy dog, twice over.") >= 12
     assert tokens("- [2025-12-31](Logs/2025-12-31.md): 2 facts") >= 21
     assert tokens("我们决定明天发布") >= 8
+
+
+def test_of_a_full_project_page_people_rules_and_goals_are_kept(tmp_path: Path) -> None:
+    facts = "".join(
+        f"- Fact: shelf {number} is full of old boxes <!-- kbbbbbbb{number:03} since=2024-10-01 -->\n"
+        for number in range(99)
+    )
+    kept = {
+        "Goals": "Fact: Sell it.",
+        "Contacts": "Fact: Ida Berg.",
+        "Rules": "Rule: No rust.",
+        "How to": "Fact: Sand.",
+    }
+    old = "".join(
+        f"## {title}\n\n- {text} <!-- kaaaaaaaaa{number} since=2024-01-01 -->\n\n"
+        for number, (title, text) in enumerate(kept.items())
+    )
+    (tmp_path / "Projects").mkdir()
+    (tmp_path / "Projects/alpha.md").write_text(f"# Alpha\n\n## Facts\n\n{facts}\n{old}")
+    told = as_text(assemble(Request(str(tmp_path), TODAY, TODAY * 86400.0, 600, "alpha")))
+    assert "entries were cut" in told
+    assert all(f"- {text}" in told for text in kept.values())
