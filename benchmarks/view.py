@@ -4,7 +4,8 @@ usage: python -m benchmarks.view [--items N] [--times N]
 
 A memory of so many items in twenty projects is made, read by the rules, and served as `curate view` serves it. Printed
 is the median of so many requests for each page, after a first one, over a connection of its own as a browser's; and
-that of presses of "Pin" and "Unpin", each a whole change with its check, its commit and its line in the index.
+that of presses of "Pin" and "Unpin", each a whole change with its check, its commit and its line in the index. The
+processor's time, that of the git processes included, is told beside it, for a machine that is busy with something else.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import random
 import re
+import resource
 import subprocess
 import tempfile
 import threading
@@ -110,16 +112,23 @@ def measure(memory: Path, pages: Sequence[str], times: int) -> None:
     tell("Pin", [timed(host, "POST", "/do", writes, body) for body in pressed])
 
 
-def tell(name: str, took: Sequence[float]) -> None:
+def tell(name: str, took: Sequence[tuple[float, float]]) -> None:
     """Print the median of what requests took after the first one."""
-    print(f"{name.partition('?')[0]:40} {median(took[1:]):6.0f} ms; the first {took[0]:6.0f} ms")
+    wall, busy = (median(times) for times in zip(*took[1:], strict=True))
+    print(f"{name.partition('?')[0]:40} {wall:6.0f} ms, {busy:6.0f} of the processor; the first {took[0][0]:6.0f} ms")
 
 
-def timed(host: str, method: str, path: str, headers: dict[str, str], body: str = "") -> float:
-    """Return how many milliseconds an answer took."""
-    begun = time.perf_counter()
+def timed(host: str, method: str, path: str, headers: dict[str, str], body: str = "") -> tuple[float, float]:
+    """Return how many milliseconds an answer took, and how many of the processor, for its git processes too."""
+    begun, before = time.perf_counter(), worked()
     ask(host, method, path, headers, body)
-    return (time.perf_counter() - begun) * 1000
+    return (time.perf_counter() - begun) * 1000, (worked() - before) * 1000
+
+
+def worked() -> float:
+    """Return the seconds of the processor that this process and its ended children have had."""
+    had = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in had)
 
 
 def ask(host: str, method: str, path: str, headers: dict[str, str], body: str = "") -> tuple[str, str]:

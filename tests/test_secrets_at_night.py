@@ -16,8 +16,8 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.search.embed import vector_of
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
-from pipelines.store.secrets import find_secrets
-from pipelines.store.secrets.redact import TranscriptCleaner
+from pipelines.store.secrets import find_secrets, load_redactor
+from pipelines.store.secrets.redact import TranscriptCleaner, known_values
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import read_documents, read_snapshot
 from tests.planting import Planter
@@ -297,3 +297,14 @@ def test_a_folder_that_others_could_read_is_closed_again(memory: Memory) -> None
     (memory.root / ".curate").chmod(0o755)
     memory.curate("log", "one")
     assert (memory.root / ".curate").stat().st_mode & 0o077 == 0
+
+
+def test_a_document_that_was_clean_is_held_back_once_its_value_is_known(memory: Memory) -> None:
+    value = "q9Zk3LmP0xTr7Vw2"
+    memory.write("Areas/ops.md", f"# Ops\n\n- Fact: The pump answers to {value}.\n")
+    snapshot = read_snapshot(memory.root)
+    assert without_secret_files(snapshot).documents.keys() == snapshot.documents.keys()
+    load_redactor(memory.root).redact(f"API_TOKEN={value}")
+    assert "Areas/ops.md" not in without_secret_files(snapshot).documents
+    known_values(memory.root).allow(value)
+    assert "Areas/ops.md" in without_secret_files(snapshot).documents

@@ -158,7 +158,7 @@ def all_edges(holdings: Iterable[Holding]) -> list[Edge]:
     """Return all links, each once, in order of the items that hold them; a reopened item is not superseded."""
     holdings = tuple(holdings)
     held = {one.item.id for one in holdings if one.item.active}
-    edges = dict.fromkeys(edge for one in holdings if one.item.id for edge in edges_of(one))
+    edges = dict.fromkeys(edge for one in holdings if one.item.id and one.item.linked for edge in edges_of(one))
     return [edge for edge in edges if edge.kind != SUPERSEDES or edge.target not in held]
 
 

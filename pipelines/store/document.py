@@ -173,7 +173,7 @@ def document_at(path: str, text: str) -> Document:
     return found
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _versions(_path: str) -> dict[str, Document]:
     return {}
 

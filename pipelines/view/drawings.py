@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
+from pipelines.store.document import kept_with_document
 from pipelines.store.item import ItemType, Status
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from pipelines.queries.item_graph import Holding, Step
-    from pipelines.store.item import Item
+    from pipelines.store.document import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +60,20 @@ _STEP: Final = 22
 _BAR: Final = 16
 
 
-def growth(items: Iterable[Item], today: str) -> list[Box]:
+def growth(documents: Iterable[Document], today: str) -> list[Box]:
     """Return a bar for each of the last weeks, stacked by the number of new items of each type.
 
     Args:
-        items: every item.
+        documents: every document.
         today: the memory's day.
     """
     monday = date.fromisoformat(today) - timedelta(days=date.fromisoformat(today).weekday())
     first = monday - timedelta(weeks=WEEKS - 1)
-    counts: dict[str, Counter[ItemType]] = {}
-    for item in items:
-        if first.isoformat() <= item.learnt <= today:
-            counts.setdefault(item.learnt, Counter())[item.type] += 1
     weeks: dict[int, Counter[ItemType]] = {}
-    for day, found in counts.items():
-        weeks.setdefault((date.fromisoformat(day) - first).days // 7, Counter()).update(found)
+    for document in documents:
+        for (day, kind), count in _learnt_in(document).items():
+            if first.isoformat() <= day <= today and (number := _day(day)):
+                weeks.setdefault((number - first.toordinal()) // 7, Counter())[kind] += count
     most = max((one.total() for one in weeks.values()), default=1)
     bars = []
     for week, found in sorted(weeks.items()):
@@ -88,6 +87,12 @@ def growth(items: Iterable[Item], today: str) -> list[Box]:
     return bars
 
 
+@kept_with_document
+def _learnt_in(document: Document) -> Counter[tuple[str, ItemType]]:
+    """Return how many items of each type a document learnt on each day."""
+    return Counter((one.item.learnt, one.item.type) for one in document.items if one.item.id)
+
+
 # ---------------------------------------- how long items held
 
 
@@ -98,7 +103,7 @@ _ROW: Final = 22
 _TOP: Final = 26
 _TICKS: Final = 4
 _THIN: Final = 3.0
-_LABEL: Final = 46
+_LABEL: Final = 42
 
 
 @dataclass(frozen=True, slots=True)

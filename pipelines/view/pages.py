@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
     from pipelines.store.document import Document
     from pipelines.store.evidence import Found
-    from pipelines.view.drawings import Box
 
     Values = dict[str, Any]
     """The values of a template, by name."""
@@ -79,7 +78,6 @@ class Reading:
     def __init__(self, root: Path, clock: Callable[[], datetime]) -> None:
         self.root, self._clock = root, clock
         self._beliefs = Beliefs((), {})
-        self._bars: dict[str, list[Box]] = {}
         self._stamps: list[tuple[str, int, int, int]] | None = None
 
     @property
@@ -92,15 +90,8 @@ class Reading:
                 stamps.append((path, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
         if stamps != self._stamps:
             self._beliefs = Beliefs.of(read_documents(self.root), layout_of(self.root).real)
-            self._stamps, self._bars = stamps, {}
+            self._stamps = stamps
         return self._beliefs
-
-    def bars(self, today: str) -> list[Box]:
-        """Return how the memory grew up to a day, as bars."""
-        items = (one.item for one in self.beliefs.holdings if one.item.id)
-        if today not in self._bars:
-            self._bars = {today: growth(items, today)}
-        return self._bars[today]
 
     @property
     def documents(self) -> Mapping[str, Document]:
@@ -137,7 +128,8 @@ class Reading:
 def morning(reading: Reading) -> Values:
     """Show last night, yesterday's episode, what waits, what is due, open risks, and the growth of the memory."""
     root, beliefs, today = reading.root, reading.beliefs, reading.today
-    held = [one.item for one in beliefs.holdings if one.item.active and one.path != REVIEW]
+    standing = [one for one in beliefs.holdings if one.item.active and one.path != REVIEW]
+    held = [one.item for one in standing]
     told = dict(episodes_in(beliefs.documents))
     yesterday = (date.fromisoformat(today) - timedelta(days=1)).isoformat()
     day = yesterday if yesterday in told else max((one for one in told if one < today), default="")
@@ -153,7 +145,8 @@ def morning(reading: Reading) -> Values:
         "episode": [(read[0].text if (read := read_sentence(line)) else line) for line in told.get(day, ())],
         "dues": sorted((one for one in held if one.due), key=lambda one: one.due)[:_MOST_DUE],
         "risks": [one for one in held if one.type is ItemType.RISK],
-        "bars": reading.bars(today),
+        "pages": {one.item.id: beliefs.documents[one.path] for one in standing},
+        "bars": growth(beliefs.documents.values(), today),
     }
 
 
@@ -227,7 +220,7 @@ def around(root: Path, found: Found) -> list[tuple[str, bool]]:
     except (BadFile, UsageFault):
         return [(line, True) for line in without_secrets(found.quote).splitlines()]
     numbered = enumerate(without_secrets("\n".join(lines)).split("\n"), first)
-    return [(line, found.start_line <= number <= found.end_line) for number, line in numbered]
+    return [(line, found.start_line <= number <= found.end_line) for number, line in numbered if line.strip()]
 
 
 def about(reading: Reading, params: Mapping[str, str]) -> Values:

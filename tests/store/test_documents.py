@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.store.document import Block, Document, block_of, edited, with_comments, with_front_matter
+from pipelines.store.document import (
+    Block,
+    Document,
+    block_of,
+    document_at,
+    edited,
+    kept_with_document,
+    with_comments,
+    with_front_matter,
+)
 from pipelines.store.item import Item, ItemType, Status, parse_item
 from pipelines.store.markdown import split_lines
 
@@ -146,3 +155,20 @@ def test_a_key_that_stands_twice_in_the_front_matter_is_set_twice() -> None:
     after = with_front_matter(document, {"trust": "self"})
     assert after.text == "---\ntrust: self\ntrust: self\n---\n"
     assert after.front.get("trust") == "self"
+
+
+def test_the_last_versions_of_a_page_are_parsed_once() -> None:
+    asked: list[str] = []
+
+    @kept_with_document
+    def size(document: Document) -> int:
+        asked.append(document.text)
+        return document.size
+
+    pages = [document_at("Areas/kept.md", "# A\n" * count) for count in range(5)]
+    assert [size(page) for page in pages] == [size(page) for page in pages] == [0, 4, 8, 12, 16]
+    assert len(asked) == 5
+    assert document_at("Areas/kept.md", "# A\n" * 4) is pages[4]
+    assert pages[1].with_text("# A\n" * 4) is pages[4]
+    assert document_at("Areas/kept.md", "") is not pages[0]
+    assert document_at("Areas/other.md", "# A\n").path == "Areas/other.md"

@@ -27,6 +27,7 @@ LOG = """project: Kestrel
 """
 MANY = 30
 GRAVE = {"serious", "critical"}
+TALLEST_BUTTON = "Math.max(0, ...[...document.querySelectorAll('button')].map(one => one.offsetHeight))"
 NAME = """() => {
   const one = document.activeElement;
   return one === document.body ? "" : one.labels?.[0]?.innerText || one.innerText || "";
@@ -175,6 +176,7 @@ def test_everybody_can_use_it(chromium: Chromium, told: Memory) -> None:
         for path in paths:
             page.goto(home + path)
             assert page.evaluate("document.documentElement.scrollWidth") <= 320, path
+            assert page.evaluate(TALLEST_BUTTON) <= 48, path  # its words are on one line
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
                 found = Axe().run(page).response["violations"]

@@ -40,7 +40,8 @@ def ids(memory: Memory) -> dict[str, str]:
 
 def test_a_morning_tells_last_night_and_what_is_due(told: Memory) -> None:
     page = Browser(told).enter().get("/")
-    assert re.search(r"4 added, 0 changed.*ended well\.", page)
+    assert re.search(r"4 added\. The run .*ended well\.", page)
+    assert re.search(r'Oil the hinge</a>\s*<small><a href="/document/Projects/kestrel">Kestrel</a>', page)
     assert "Tuesday, 17 March 2026" in page
     assert "Worked on Kestrel." in page
     assert re.search(r"overdue</mark>.*Oil the hinge", page, re.DOTALL)
