@@ -151,7 +151,7 @@ class Capture:
         self.days = Days(settings.timezone, settings.day_end)
         self.now = now.astimezone(self.days.zone)
         self.cleaner = TranscriptCleaner(load_redactor(root))
-        self.tools, self.authors = frozenset[str](), Authors()
+        self.tools, self.authors, self.dry = frozenset[str](), Authors(), False
         self._projects: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
         self._known: dict[str, Kept] = {}
 
@@ -188,10 +188,12 @@ class Capture:
             if not session or not copied:
                 fault = "" if turns.known else "has no turn of a person or an agent"
                 return Captured(str(path), known=turns.known, faults=faults, fault=fault)
-            if recorder.lines > kept.lines or not at(self.root, session.file).exists():
-                keep(self.root, copy, session.file)
-            days = turns.spool.append(lambda log: heading_above(session, log))
-        if recorder.lines > kept.lines:
+            days = turns.spool.days
+            if not self.dry:
+                if recorder.lines > kept.lines or not at(self.root, session.file).exists():
+                    keep(self.root, copy, session.file)
+                turns.spool.append(lambda log: heading_above(session, log))
+        if recorder.lines > kept.lines and not self.dry:
             told = recorder.lines, recorder.digest, turns.first, session.project, session.repository
             note_kept(self.root, Kept(session.file, kept.head, *told))
         return Captured(
@@ -262,7 +264,7 @@ class _Turns:
     def __init__(self, capture: Capture, path: Path, kept: Kept, replayed: int) -> None:
         self._capture, self._path, self._kept = capture, path, kept
         self._replayed, self._seen = replayed, set[str]()
-        self._seals = load_seals(make=True)
+        self._seals = load_seals(make=not capture.dry)
         self.outside = Outside(capture.tools, capture.authors.is_foreign)
         self._logs: dict[str, tuple[int, frozenset[str]]] = {}
         self._last: datetime | None = None

@@ -23,7 +23,6 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from pipelines.agents.capture import Capture, Captured
 from pipelines.errors import BadFile, reason_of
-from pipelines.store.days import Days
 from pipelines.store.lock import capture_lock
 from pipelines.store.session_state import Kept, read_kept
 from pipelines.store.transcripts.reader import head_of
@@ -66,14 +65,12 @@ class Conversation:
         program: the program that it was held with, a key of `TITLES`.
         project: the project that it belongs to, or empty.
         data: the transcript: JSON lines, the first of which opens the session.
-        moments: when each of its messages was written, in seconds since 1970.
     """
 
     begun: float
     program: str
     project: str
     data: bytes
-    moments: tuple[float, ...] = ()
 
 
 @dataclass(slots=True)
@@ -89,7 +86,7 @@ class ChatExport:
     spool: IO[bytes]
     programs: set[str] = field(default_factory=set)
     empty: int = 0
-    _places: list[tuple[float, int, int, str, str, tuple[float, ...]]] = field(default_factory=list)
+    _places: list[tuple[float, int, int, str, str]] = field(default_factory=list)
 
     def __len__(self) -> int:
         """Return how many conversations with words it holds."""
@@ -97,15 +94,15 @@ class ChatExport:
 
     def __iter__(self) -> Iterator[Conversation]:
         """Yield the conversations, the one that was begun first in front."""
-        for begun, start, length, program, project, moments in sorted(self._places):
+        for begun, start, length, program, project in sorted(self._places):
             self.spool.seek(start)
-            yield Conversation(begun, program, project, self.spool.read(length), moments)
+            yield Conversation(begun, program, project, self.spool.read(length))
 
     def add(self, found: Conversation) -> None:
         """Keep a conversation."""
         start = self.spool.seek(0, io.SEEK_END)
         self.spool.write(found.data)
-        self._places.append((found.begun, start, len(found.data), found.program, found.project, found.moments))
+        self._places.append((found.begun, start, len(found.data), found.program, found.project))
         self.programs.add(found.program)
 
 
@@ -131,7 +128,7 @@ def read_chats(path: Path) -> Iterator[ChatExport]:
 
 
 def capture_chats(
-    root: Path, settings: Settings, now: datetime, export: Path, chats: Iterable[Conversation]
+    root: Path, settings: Settings, now: datetime, export: Path, chats: Iterable[Conversation], *, dry: bool = False
 ) -> list[Captured]:
     """Capture the conversations of an export, in their order, as `capture_sessions` captures transcripts.
 
@@ -144,30 +141,27 @@ def capture_chats(
         now: the moment of the import: nothing was said later.
         export: the file that they come from.
         chats: the conversations.
+        dry: whether to write nothing.
 
     Raises:
         NotWritable: the disk refused.
         LockHeld: another capture does not end.
     """
     capture, found, left = Capture(root, settings, now, "", "", headless=False), list[Captured](), iter(chats)
+    capture.dry = dry
     while batch := list(islice(left, _AT_ONCE)):
         with capture_lock(root):
             known = read_kept(root)
             for chat in batch:
                 data, capture.project = _branch(chat.data, known), chat.project
                 kept = _kept(data, known)
-                if kept.digest != _digest(data) or not at(root, kept.file).exists():
+                if kept.digest != hashlib.sha256(data).hexdigest()[:16] or not at(root, kept.file).exists():
                     found.append(capture.transcript(export, io.BytesIO(data), known))
     return found
 
 
 def _kept(data: bytes, known: Mapping[str, Kept]) -> Kept:
     return known.get(head_of(io.BytesIO(data))) or Kept("", "", 0, "")
-
-
-def _digest(*lines: bytes) -> str:
-    """Return the hash by which capture knows lines again."""
-    return hashlib.sha256(b"".join(lines)).hexdigest()[:16]
 
 
 def _branch(data: bytes, known: Mapping[str, Kept]) -> bytes:
@@ -179,25 +173,6 @@ def _branch(data: bytes, known: Mapping[str, Kept]) -> bytes:
         return data
     opening, _, rest = data.partition(b"\n")
     return b'%s,"branch":"%s"}\n%s' % (opening[:-1], hashlib.sha256(rest).hexdigest()[:12].encode(), rest)
-
-
-def new_in_chats(root: Path, settings: Settings, now: datetime, chats: Iterable[Conversation]) -> list[Captured]:
-    """Return what `capture_chats` would add, without writing anything; the arguments are the same.
-
-    A conversation of which an earlier message was changed since counts as new whole; captured, it adds only what is.
-    """
-    days, known, found = Days(settings.timezone, settings.day_end), read_kept(root), list[Captured]()
-    for chat in chats:
-        data = _branch(chat.data, known)
-        lines = data.splitlines(keepends=True)
-        kept = _kept(data, known)
-        new = lines[kept.lines if _digest(*lines[: kept.lines]) == kept.digest else 0 :]
-        owners = sum(line.startswith(b'{"role":"user"') for line in new)
-        turns = owners + sum(line.startswith(b'{"role":"assistant"') for line in new)
-        moments = chat.moments[len(chat.moments) - turns :]
-        told = {days.of(min(datetime.fromtimestamp(one, UTC).astimezone(days.zone), now)) for one in moments}
-        found.append(Captured("", turns=turns, owners=owners, days=tuple(sorted(told))))
-    return found
 
 
 def _files(path: Path, held: contextlib.ExitStack) -> Iterator[tuple[str, IO[bytes]]]:
@@ -314,8 +289,7 @@ def _lines(
         when = {"timestamp": _iso(moment)} if moment else {}
         rows.append({"role": role, "program": program, "id": key, **when, "content": text})
     data = "".join(f"{json.dumps(row, ensure_ascii=False, separators=(',', ':'))}\n" for row in rows)
-    spoken = tuple(moment or begun for role, _, moment, _ in messages if role != "tool")
-    return Conversation(begun, program, project, data.encode("utf-8", "replace"), spoken)
+    return Conversation(begun, program, project, data.encode("utf-8", "replace"))
 
 
 def _of_chatgpt(raw: Record) -> Iterator[Message]:

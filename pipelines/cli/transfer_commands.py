@@ -110,12 +110,11 @@ def _import_chats(path: Path, opened: OpenMemory, *, dry_run: bool, as_json: boo
     from pipelines.agents.chat_exports import (  # noqa: PLC0415  few imports are of chats
         TITLES,
         capture_chats,
-        new_in_chats,
         read_chats,
     )
 
     with read_chats(path) as export:
-        found = new_in_chats(*opened, export) if dry_run else capture_chats(*opened, path, export)
+        found = capture_chats(*opened, path, export, dry=dry_run)
     new = [one for one in found if one.turns]
     days = sorted({day for one in new for day in one.days})
     told = {

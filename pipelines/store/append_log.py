@@ -115,8 +115,13 @@ class Spool(contextlib.ExitStack):
             self._files[day] = self.enter_context(spooled)
         self._files[day].write(text.encode(errors="replace"))
 
-    def append(self, head: Callable[[str], str]) -> tuple[str, ...]:
-        """Append each day's lines to its log, and return the days.
+    @property
+    def days(self) -> tuple[str, ...]:
+        """The days that have lines."""
+        return tuple(sorted(self._files))
+
+    def append(self, head: Callable[[str], str]) -> None:
+        """Append each day's lines to its log.
 
         Args:
             head: the log's text → what to write above the lines.
@@ -129,4 +134,3 @@ class Spool(contextlib.ExitStack):
             while lines := file.readlines(_CHUNK):
                 text = b"".join(lines).decode()
                 append_to_log(self._root, day, lambda log, text=text: f"{head(log)}{text}")  # type: ignore[misc]
-        return tuple(sorted(self._files))

@@ -251,7 +251,7 @@ def shows_examples(headings: tuple[str, ...]) -> bool:
 
 # ---------------------------------------------------------------- the approval of earlier minutes
 
-_MINUTES = re.compile(r"\bminutes?\b", re.IGNORECASE)
+_MINUTES = re.compile(r"(?<!\d )\bminutes?\b", re.IGNORECASE)
 _APPROVAL = re.compile(
     r"\b(?:(?:approv|accept|adopt|ratif|confirm|agree)\w*|good|fine|great|awesome|ok|okay|correct)\b",
     re.IGNORECASE,
@@ -264,50 +264,19 @@ _ABOUT_MINUTES = re.compile(
     r"days?|hours?)\b",
     re.IGNORECASE,
 )
-_MEETING_WORDS = re.compile(
-    r"(?:[a-z]|the|an|of|from|for|on|at|in|as|is|are|was|were|has|have|been|be|and|to|with|without|by|all|any|no|we|our|"
-    r"these|those|this|that|it|its|both|two|three|four|five|six|past|last|previous|prior|former|earlier|week'?s?|"
-    r"month'?s?|year'?s?|call'?s?|meetings?|telecons?|telcos?|teleconferences?|f2fs?|face|sessions?|discussions?|"
-    r"conference|plenary|chang\w+|amend\w*|correct\w*|edit\w*|minor|publish\w*|post(?:ed)?|written|draft|"
-    r"distributed|sent|circulated|record\w*|objections?|unanimous\w*|consent|consensus|hearing|seeing|dated?|link|"
-    r"irc|log|final|public|official|group|wg|cg|ig|tf|working|community|task|force|move|plus|also|see|here|above|"
-    r"below|st|nd|rd|th|jan\w*|feb\w*|mar\w*|apr\w*|may|jun\w*|jul\w*|aug\w*|sep\w*|oct\w*|nov\w*|dec\w*|mon\w*|"
-    r"tue\w*|wed\w*|thu\w*|fri\w*|sat\w*|sun\w*|tpac|minutes?|approv\w*|accept\w*|adopt\w*|ratif\w*|confirm\w*|"
-    r"agree\w*|looks?|good|fine|"
-    r"great|ok|okay)",
-    re.IGNORECASE,
-)
 _ADDRESS = re.compile(r"[\[(<]{0,3}https?://[^\s<>]{1,500}")
-_WORD = re.compile(r"[A-Za-z][A-Za-z']{0,40}(?:-[A-Za-z]{1,40})?|\d{1,9}")
+_WORD = re.compile(r"[A-Za-z][A-Za-z'-]{0,40}")
 _FURTHER = re.compile(r"[;.]\s|\band\b|\bthen\b", re.IGNORECASE)
-_A_CLAUSE: Final = 3  # words that make the text after an "and" a clause of its own
-_APART: Final = 12  # words allowed between the minutes and their approval
+_A_CLAUSE: Final = 5  # words that make the text beside an approval a decision of its own
 
 
 def is_procedural(text: str) -> bool:
     """Return whether a text only approves the minutes of an earlier meeting."""
-    if not _MINUTES.search(text) or not _APPROVAL.search(text):
-        return False
     plain = _ADDRESS.sub(lambda found: " minutes " if "minutes" in found[0].lower() else " ", text)
-    if _ABOUT_MINUTES.search(plain):
-        return False
-    clauses = [_WORD.findall(clause) for clause in _FURTHER.split(plain)]
-    approving = [_approves(clause) for clause in clauses]
-    rest = (clause for clause, formal in zip(clauses, approving, strict=True) if not formal)
-    return any(approving) and all(sum(map(_is_own, clause)) < _A_CLAUSE for clause in rest)
-
-
-def _approves(clause: list[str]) -> bool:
-    approvals = [at for at, word in enumerate(clause) if _APPROVAL.match(word)]
-    minutes = [
-        at for at, word in enumerate(clause) if _MINUTES.fullmatch(word) and not (at and clause[at - 1].isdecimal())
-    ]
-    pairs = ((min(a, m), max(a, m)) for a in approvals[:4] for m in minutes[:4])
-    return any(high - low <= _APART and sum(map(_is_own, clause[low:high])) <= 1 for low, high in pairs)
-
-
-def _is_own(word: str) -> bool:
-    return not word.isdecimal() and _MEETING_WORDS.fullmatch(word) is None
+    clauses = _FURTHER.split(plain)
+    formal = [one for one in clauses if _MINUTES.search(one) and _APPROVAL.search(one)]
+    rest = (_WORD.findall(one) for one in clauses if one not in formal)
+    return bool(formal) and not _ABOUT_MINUTES.search(plain) and all(len(words) < _A_CLAUSE for words in rest)
 
 
 # ---------------------------------------------------------------- labels without a thing
