@@ -160,6 +160,8 @@ def load_fleet_settings(environ: Mapping[str, str] = os.environ) -> FleetSetting
         BadSettings: the file cannot be read or has faults; the message lists all.
     """
     path = fleet_file(environ)
+    if environ.get("CURATE_FLEET") and not path.exists():
+        raise BadSettings(path, ["CURATE_FLEET names this file, and it does not exist"])
     raw = read_toml(path)
     try:
         # TOML has no paths, so those are read from text.

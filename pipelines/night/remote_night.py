@@ -178,9 +178,15 @@ class Publishing(Sharing):
         head, remote = git.head() or "", self.remote_for(git)
         try:
             self.tried(lambda: remote.publish(head, night, clone.was.night))
-        except Refused as fault:
-            if self.tried(lambda: list_heads(clone.address, remote.seconds)).night != clone.was.night:
+        except GitFault as fault:
+            # Whatever git says: two pushes at once fail in several ways, and an answer may be lost after a success.
+            found = self.tried(lambda: list_heads(clone.address, remote.seconds)).night
+            if found == night:
+                return True
+            if found != clone.was.night:
                 raise NightOvertaken from None
+            if not isinstance(fault, Refused):
+                raise
             theirs = self.tried(remote.fetch)
             if theirs is None or follows(git, theirs, head):
                 raise GitFault(fault.sentence) from None

@@ -164,6 +164,18 @@ def test_a_second_signal_ends_what_runs_and_another_worker_takes_it(fleet: Fleet
         fleet.check_nothing_left()
 
 
+def test_workers_sweep_by_themselves_and_what_is_paused_stays_as_it_is(fleet: Fleet) -> None:
+    fleet.write_settings(None, 'sweep = "* * * * * */2"', acme="")  # croniter's sixth field: seconds
+    remote, paused = fleet.memory("acme", 1), fleet.memory("acme", 2)
+    fleet.curate("add", remote, paused, "--tenant", "acme")
+    fleet.curate("pause", paused)
+    fleet.start_worker()
+    fleet.wait_for(lambda: fleet.states() == {"done": 1, "new": 1})
+    fleet.drain()
+    fleet.check_curated_once(remote, "the cache of acme keeps 1 entries")
+    fleet.check_nothing_left()
+
+
 def test_what_comes_later_waits_for_the_next_night(fleet: Fleet) -> None:
     fleet.write_settings(None, acme="")
     remote = fleet.memory("acme")

@@ -57,6 +57,8 @@ def test_a_machine_without_settings_has_the_defaults_and_one_tenant(tmp_path: Pa
     settings = load_fleet_settings({"HOME": str(tmp_path)})
     assert fleet_file({"HOME": str(tmp_path)}) == tmp_path / ".config/memcurate/fleet.toml"
     assert settings.keys_of("default") == {}
+    with pytest.raises(BadSettings, match="it does not exist"):
+        load_fleet_settings({"CURATE_FLEET": str(tmp_path / "none.toml")})
     with pytest.raises(KeysMissing, match=r"fleet.toml has no table \[tenants.acme\]"):
         settings.keys_of("acme")
 

@@ -120,7 +120,7 @@ def test_many_who_ask_at_once_do_not_exceed_a_cap(dsn: str) -> None:
     async def work(bank: Bank) -> None:
         leases = [await bank.lease(f"/{number}", f"t{number % 3}") for number in range(30)]
         cap = FleetCaps(max_tokens=1_000, max_usd=10.0)
-        told = await asyncio.gather(*(bank.ask(lease, fleet=cap) for lease in leases))
+        told = await asyncio.gather(*(bank.ask(lease, fleet=cap, bucket=f"openai:{lease.remote}") for lease in leases))
         assert [verdict for _, verdict in told].count(GRANTED) == 10
         assert (await bank.spent())[0] == 1_000
 

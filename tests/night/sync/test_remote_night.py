@@ -136,6 +136,33 @@ def test_a_run_is_refused_when_another_one_moved_the_ref_alone(remote: Remote, m
     assert remote.refs() == {"refs/heads/main": before, NIGHT_REF: before}
 
 
+def push_hook(remote: Remote, kind: str, command: str) -> None:
+    """Run a command at the remote while a push is received, as if it came from elsewhere."""
+    hook = remote.path / "hooks" / kind
+    hook.parent.mkdir(exist_ok=True)
+    clean = "unset GIT_QUARANTINE_PATH GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES"
+    hook.write_text(f"#!/bin/sh\n{clean}\n{command}\n")
+    hook.chmod(0o755)
+
+
+def test_a_run_is_refused_when_another_one_ends_in_the_midst_of_its_push(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote.interrupt(monkeypatch, "true")
+    push_hook(remote, "pre-receive", f"git -C {remote.path} update-ref {NIGHT_REF} main")
+    before = remote.refs()["refs/heads/main"]
+    assert remote.night(exits=75)["error"]["kind"] == "NightOvertaken"
+    assert remote.refs() == {"refs/heads/main": before, NIGHT_REF: before}
+
+
+def test_a_push_that_arrived_though_its_answer_was_lost_counts(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+    remote.interrupt(monkeypatch, "true")
+    push_hook(remote, "post-receive", "kill -9 $PPID")
+    assert remote.night()["pushed"]
+    refs = remote.refs()
+    assert refs[NIGHT_REF] == refs["refs/heads/main"]
+
+
 def test_logs_and_edits_that_come_meanwhile_are_joined(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     remote.night()
     root = remote.memory.root
