@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.store.secrets.secret_rules import LONGEST, believed, checked, load_rules
+from pipelines.store.secrets.secret_rules import believed, checked, load_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,12 +72,8 @@ _REDACTED: Final = re.compile(rb"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]")
 _BLOCK: Final = "block"
 # Zero-width characters: the soft hyphen, U+200B to U+200D, U+2060 and U+FEFF.
 _UNSEEN: Final = tuple(map(str.encode, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-_RUN: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
-_CROWD: Final = 32
+_ASCII: Final = bytes(range(128))
 _NEAR: Final = 400
-_SINCE: Final = 320
-_OUTSIDE: Final = b" \t\r\n\"'<>`"
-"""These cannot be in an address, which rules out most words that end with a keyword."""
 
 
 class Span(NamedTuple):
@@ -102,21 +98,11 @@ def find_secrets(data: bytes, *, marks: bool = True, json: bool = False, known: 
     rules = load_rules()
     spans: list[tuple[int, int, int]] = []
     blocks = None
-    run_end = hits = 0
-    for keywords in rules.anchors.hits(data):
-        # Nobody writes keyword after keyword without a blank, except to cost us time: testing each of them would take
-        # quadratic time.
-        hits += 1
-        start = keywords[0][0]
-        if start >= run_end:
-            run = _RUN.match(data, start, start + LONGEST)
-            run_end, hits = run.end() if run else start + 1, 0
-        tried = ((at, rule) for at, keyword in keywords for rule in rules.by_keyword[keyword])
-        for at, rule in tried if hits < _CROWD else ():
-            if rule.value == _BLOCK:
-                blocks = rule.number
-            elif where := _found(rules, rule, data, at):
-                spans.append((*where, rule.number))
+    for at, rule in rules.beginnings.of(data):
+        if rule.value == _BLOCK:
+            blocks = rule.number
+        elif where := _found(rules, rule, data, at):
+            spans.append((*where, rule.number))
     if blocks is not None:
         spans += [(start, end, blocks) for start, end in key_blocks(data, json=json)]
     if known:
@@ -151,8 +137,11 @@ def _kept(spans: list[tuple[int, int, int]], data: bytes, rules: Rules, *, marks
 
 def visible(data: bytes) -> bytes:
     """Return a text without invisible characters."""
-    for sign in _UNSEEN if not data.isascii() else ():
-        data = data.replace(sign, b"")
+    if not data.isascii():
+        rest = data.translate(None, _ASCII)
+        for sign in _UNSEEN:
+            if sign in rest:
+                data = data.replace(sign, b"")
     return data
 
 
@@ -171,22 +160,19 @@ def _at_their_places(data: bytes, found: list[Span]) -> list[Span]:
 
 
 def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int] | None:
-    begin = start
-    if rule.since:
-        if data[start - 1 : start] in _OUTSIDE:
-            return None
-        begin = data.rfind(rule.since.encode(), max(0, start - _SINCE), start)
-    found = rule.pattern.match(data, begin) if begin >= 0 else None
-    if found is None or (rule.since and found.end() <= start):
+    found = rule.pattern.match(data, start)
+    if found is None:
         return None
     if rule.near:
-        before = data[max(0, start - _NEAR) : start].rpartition(b"\n")[2]
+        before = data[max(0, start - _NEAR) : start].replace(b"\\\n", b" ").rpartition(b"\n")[2]
         if not any(word.encode() in before for word in rule.near):
             return None
     if rule.value:
+        if rule.is_named(data, start):
+            return None
         return believed(rules, rule, found, data)
     begin, end = found.span("secret") if "secret" in rule.pattern.groupindex else found.span()
-    if not checked(rules, rule, data[begin - rule.before : end]):
+    if not checked(rules, rule, data[begin - rule.before : end]) or rule.is_named(data, begin):
         return None
     return begin - rule.before, end
 

@@ -19,6 +19,7 @@ from pipelines.errors import CurateError
 from pipelines.store.append_log import append_bytes
 from pipelines.store.files import read_bytes
 from pipelines.store.lock import private_folder
+from pipelines.store.secrets.beginnings import runs
 from pipelines.store.secrets.secret_rules import entropy, has_own_format, is_name
 from pipelines.store.template import tracked_files
 
@@ -40,11 +41,15 @@ _MOST_TRIED: Final = 250_000
 """The limit of hashes for one run without a blank, about half a second: only an attack has longer ones."""
 _START: Final = 6
 """Bytes at the start of a value that are hashed first: the rest is hashed only if they match a known value."""
-_STARTS_KEPT: Final = 65_536
+_KEPT: Final = 65_536
+"""Starts and runs that were looked at and are remembered: texts repeat themselves."""
+_FEW: Final = 12
+"""Up to so many edges, their distances are compared with the known lengths before anything is hashed."""
+_NONE: Final[set[int]] = set()
 _MOST_OPEN: Final = 4
 _HEADING: Final = re.compile(r"(?m)^#+[ \t]+(.+)$")
 _EDGE: Final = re.compile(rb"\\[nrtbf]|[^A-Za-z0-9]")
-_RUN: Final = re.compile(rb"""[^\s"']{12,}""")
+_IN_VALUES: Final = bytes(0x20 if code in b" \t\n\r\x0b\x0c\"'" else 0x61 for code in range(256))
 _WORDS: Final = b"abcdefghijklmnopqrstuvwxyz-_.:/@"
 """Words, names and paths consist only of these, and known values do not."""
 
@@ -62,7 +67,9 @@ class Known:
         self.rules: dict[str, str] = {}
         self.allowed: set[str] = set()
         self._lengths: dict[str, set[int]] = {}  # by the hash of the first bytes; "" for values without one
-        self._start = lru_cache(maxsize=_STARTS_KEPT)(self._start_of)
+        self._start = lru_cache(maxsize=_KEPT)(self._start_of)
+        self._all_lengths: set[int] = set()
+        self._seen: dict[bytes, tuple[tuple[int, int, str], ...]] = {}
         self._size = -1
         self.clean: WeakKeyDictionary[Document, tuple[int, int]] = WeakKeyDictionary()
         """Documents without a secret, each with the `version` that found none."""
@@ -85,11 +92,13 @@ class Known:
 
     def _take(self, row: dict[str, Any]) -> None:
         digest, length = str(row["hash"]), int(row["length"])
+        self._seen.clear()
         if row.get("allowed"):
             self.allowed.add(digest)
             self.rules.pop(digest, None)
         elif _SHORTEST <= length <= _LONGEST and digest not in self.allowed | self.rules.keys():
             self.rules[digest] = str(row["rule"])
+            self._all_lengths.add(length)
             self._lengths.setdefault(str(row.get("start", "")), set()).add(length)
 
     def _write(self, **row: Any) -> None:  # noqa: ANN401  any JSON
@@ -108,7 +117,8 @@ class Known:
 
     def _lengths_of(self, first: bytes) -> set[int]:
         """Return the lengths of the known values that may begin with these bytes."""
-        return {*self._lengths.get("", ()), *self._lengths.get(self._start(first), ())}
+        here = self._lengths.get(self._start(first), _NONE)
+        return here | self._lengths[""] if "" in self._lengths else here
 
     def learn(self, value: bytes, rule: str) -> None:
         """Remember a value that a rule found, unless it may also be the name of something else."""
@@ -150,24 +160,37 @@ class Known:
         """
         if not self.rules:
             return
-        shortest = min(map(min, self._lengths.values()))
-        for run in _RUN.finditer(data):
-            start, end = run.span()
-            if end - start < shortest or not run[0].translate(None, _WORDS):
-                continue
-            edges = {start, end}
-            for edge in _EDGE.finditer(data, start, end):
-                edges.update(edge.span())
-            pairs = (
-                (at, at + length)
-                for at in sorted(edges)
-                for length in self._lengths_of(data[at : at + _START])
-                if at + length in edges
-            )
-            for begin, stop in islice(pairs, _MOST_TRIED):
-                value = data[begin:stop]
-                if value.translate(None, _WORDS) and (rule := self.rules.get(self.digest(value))):
-                    yield begin, stop, rule
+        for start, end in runs(data, _IN_VALUES, min(self._all_lengths)):
+            run = data[start:end]
+            found = self._seen.get(run)
+            if found is None:
+                found = tuple(self._places_in(run))
+                if len(run) <= _LONGEST:
+                    self._seen[run] = found
+                    if len(self._seen) > _KEPT:
+                        self._seen.clear()
+            for begin, stop, rule in found:
+                yield start + begin, start + stop, rule
+
+    def _places_in(self, run: bytes) -> Iterator[tuple[int, int, str]]:
+        """Yield the places of known values in a run without a blank."""
+        last = len(run.rstrip(_WORDS))  # a value that begins after it would be a word
+        if not last:
+            return
+        edges = {0, len(run)}
+        for edge in _EDGE.finditer(run):
+            edges.update(edge.span())
+        pairs = (
+            (at, at + length)
+            for at in sorted(edges)
+            if at < last and (len(edges) > _FEW or any(edge - at in self._all_lengths for edge in edges))
+            for length in self._lengths_of(run[at : at + _START])
+            if at + length in edges
+        )
+        for begin, stop in islice(pairs, _MOST_TRIED):
+            value = run[begin:stop]
+            if value.translate(None, _WORDS) and (rule := self.rules.get(self.digest(value))):
+                yield begin, stop, rule
 
     @cached_property
     def _names(self) -> frozenset[str]:

@@ -7,13 +7,15 @@ import os
 import re
 import tomllib
 from collections import Counter
-from functools import cache, cached_property, lru_cache
-from heapq import merge
+from functools import cache, lru_cache
 from itertools import pairwise
+from operator import ne
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pipelines.store.secrets.beginnings import Beginnings
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 
@@ -24,10 +26,13 @@ _SEP: Final = (
     # <add key="NAME" value="…">, {"name": "NAME", "value": "…"}, and both across lines
     r"""(?P<pair>(?:\\n|[,;\s/><}]){1,60}\\{0,7}["']?(?i:value)\\{0,7}["']?[ \t]{0,3}[:=>]\s{0,30})"""
     rf"|(?P<type>:?{_BLANK}{{1,3}}(?:string|str|String|bytes|&str|Text|varchar|\[\]byte)\??(?={_BLANK}{{0,3}}=))?"
-    rf"{_BLANK}{{0,3}}(?P<sep>=>|[:?.+|]{{0,3}}={{1,3}}|:|->|>(?:\s{{0,40}}(?=\S))?){_BLANK}{{0,3}}\*{{0,2}}{_BLANK}{{0,3}}"
-    rf"|{_BLANK}{{0,3}}(?P<call>[,(]){_BLANK}{{0,3}}(?=\\{{0,7}}[\"'`])|{_BLANK}{{0,12}}(?P<cell>\|){_BLANK}{{0,12}}"
+    rf"{_BLANK}{{0,3}}(?P<sep>=>|[:?.+|]{{0,3}}={{1,3}}|:|->|>(?:\s{{0,40}}(?=\S))?){_BLANK}{{0,3}}\*{{0,2}}(?:\s{{1,40}}(?=[\"'`])|{_BLANK}{{0,3}})"
+    rf"|{_BLANK}{{0,3}}(?P<call>[,({{-]|\|\|)\s{{0,40}}(?=\\{{0,7}}[\"'`])|{_BLANK}{{0,12}}(?P<cell>\|){_BLANK}{{0,12}}"
     rf"|{_BLANK}{{1,3}}(?P<verb>is|was|are){_BLANK}{{1,3}}(?:now[ \t])?(?::[ \t]{{0,3}})?|(?P<blank>{_BLANK}{{1,3}}))"
 )
+
+
+_NAME: Final = 40
 
 
 class Rule(NamedTuple):
@@ -38,16 +43,20 @@ class Rule(NamedTuple):
     source: str
     keywords: Sequence[str] = ()
     words: Sequence[str] = ()
-    since: str = ""
     before: int = 0
     value: str = ""
     check: str = ""
     near: Sequence[str] = ()
+    unless: str = ""
 
     @property
     def pattern(self) -> re.Pattern[bytes]:
         """The pattern, to be matched at the start of a keyword."""
         return _compiled(self.source)
+
+    def is_named(self, data: bytes, start: int) -> bool:
+        """Return whether what stands right before a secret says that it is none."""
+        return bool(self.unless) and _compiled(self.unless).search(data, max(0, start - _NAME), start) is not None
 
 
 @cache
@@ -55,25 +64,22 @@ def _compiled(source: str) -> re.Pattern[bytes]:
     return re.compile(source.replace("<left>", _LEFT).replace("<sep>", _SEP).encode())
 
 
-Keyword = tuple[str, bool]
-_FIELDS: Final = ("keywords", "words", "near", "since", "value", "check", "before")
+_FIELDS: Final = ("keywords", "words", "near", "unless", "value", "check", "before")
 
 
 class Rules(NamedTuple):
-    """All rules, by their keywords, and the words that distinguish an ordinary value from a secret.
+    """All rules, and the words that distinguish an ordinary value from a secret.
 
     Args:
         rules: in the order in which they are tried.
-        by_keyword: (keyword, whether its case matters) → the rules to try.
-        anchors: finds the keywords.
+        beginnings: finds where to try which rule.
         numbers: a rule's id → its number.
         placeholders: values that are not secret, in lower case.
         names: matches the rest of a name if it shows that the value is not secret.
     """
 
     rules: tuple[Rule, ...]
-    by_keyword: Mapping[Keyword, tuple[Rule, ...]]
-    anchors: Anchors
+    beginnings: Beginnings[Rule]
     numbers: Mapping[str, int]
     placeholders: frozenset[bytes]
     names: re.Pattern[bytes]
@@ -101,16 +107,17 @@ def load_rules() -> Rules:
             for number, one in enumerate(raw["rule"], len(first))
         ),
     )
-    by_keyword: dict[Keyword, tuple[Rule, ...]] = {}
+    keywords: dict[str, list[Rule]] = {}
+    words: dict[str, list[Rule]] = {}
     for rule in rules:
-        for key in (*((word, True) for word in rule.keywords), *((word, False) for word in rule.words)):
-            by_keyword[key] = (*by_keyword.get(key, ()), rule)
+        for text in rule.keywords:
+            keywords.setdefault(text, []).append(rule)
+        for text in rule.words:
+            words.setdefault(text, []).append(rule)
     placeholders = frozenset(raw["values"]["placeholders"].encode().split())
     names = "|".join(map(re.escape, raw["values"]["names"].split()))
     numbers = {rule.id: rule.number for rule in rules}
-    return Rules(
-        rules, by_keyword, Anchors(by_keyword), numbers, placeholders, re.compile(names.encode(), re.IGNORECASE)
-    )
+    return Rules(rules, Beginnings(keywords, words), numbers, placeholders, re.compile(names.encode(), re.IGNORECASE))
 
 
 def _loaded(path: str) -> dict[str, Any]:
@@ -122,9 +129,11 @@ def _format(number: int, name: str, starts: str, rest: str, before: int = 0) -> 
     """Return the rule of a row of `formats.toml`; `before` bytes of its token precede the keyword."""
     for short, chars in _SHORT.items():
         rest = rest.replace(short, chars)
-    left = f"(?<=[A-Za-z0-9_]{{{before}}})" if before else "<left>"
-    ways = "|".join(map(re.escape, starts.split()))
-    return Rule(number, name, f"{left}(?:{ways}){rest}(?![A-Za-z0-9])", starts.split(), before=before, check="format")
+    left = f"(?<=[A-Za-z0-9_.]{{{before}}})" if before else "<left>"
+    source = f"{left}(?:{'|'.join(map(re.escape, starts.split()))}){rest}(?![A-Za-z0-9])"
+    if starts.startswith("_"):  # within a token
+        return Rule(number, name, source, words=(starts,), before=before, check="format")
+    return Rule(number, name, source, starts.split(), before=before, check="format")
 
 
 LONGEST: Final = 4096
@@ -138,13 +147,15 @@ _BARE: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
 _ESCAPED_END: Final = re.compile(rb"""\\(?:[nrtu"'`]|$)""")
 _PLACEHOLDER: Final = re.compile(
     rb"<.*|\$[A-Z_({].*|\{.*|\[.*|%[sd]|%[({].*|#\{.*|[@&][A-Z.-]+|\(.*|[x*.\xe2\x80\xa6_=#-]+"
-    rb"|(?:your|insert|enter|dummy|fake)[-_ ].*|.*[-_]here|.*(?:redacted|placeholder|\.\.\.|xxxx|changeme|\*\*\*).*",
+    rb"|(?:your|insert|enter|dummy|fake)[-_ ].*|.*[-_]here"
+    rb"|.*(?:redacted|placeholder|\.\.\.|\xe2\x80\xa6|####|xxxx|changeme|\*\*\*).*",
     re.IGNORECASE | re.DOTALL,
 )
 _CODE: Final = re.compile(rb"[A-Za-z_$][\w$]*(?:\??(?:\.|->|::)[A-Za-z_$][\w$]*)*(?:[(\[{].*|[)\]}!?;:.]*)", re.DOTALL)
 _WORD: Final = re.compile(rb"[A-Za-z\x80-\xff_'./-]+")
 _TELLING: Final = re.compile(
-    rb"(?:[a-z][a-z0-9+.-]*://|mailto:|[~.]{0,2}/|[A-Z]:[\\/]|arn:|\d{4}-\d\d-\d\d|v?\d+\.\d+).*",
+    rb"(?:[a-z][a-z0-9+.-]*://|mailto:|[~.]{0,2}/|[A-Z]:[\\/]|arn:|\d{4}-\d\d-\d\d|v?\d+\.\d+).*"
+    rb"|[\w./~-]+\.[a-z]{2,5}(?::\d[\d-]*)?",  # a file, perhaps a line of it
     re.IGNORECASE | re.DOTALL,
 )
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
@@ -173,6 +184,16 @@ _TOKEN: Final = 12
 _MIXED: Final = 0.25
 _BITS: Final = 3.2
 _LEAST_BITS: Final = 3.0
+_UNNAMED: Final = 20
+_CHANGING: Final = 0.38
+_DOTTED: Final = 30
+_COUNTING: Final = 0.75
+# Identifiers that look random: of models' messages and calls, of objects at Stripe and of files at Google; public keys.
+_ID: Final = re.compile(
+    rb"(?:[a-z]+_)*(?:toolu|msg|req|call|resp|fc|rs|ws|run|step|thread|asst|batch|chatcmpl|cmpl|file|evt|cus|pi|pm|in|sub|si"
+    rb"|ch|re|cs|price|prod|acct|txn|seti|src|card|plan)[_-].*|1[\w-]{29,44}|AAAA.*|Qm[A-Za-z0-9]{44}|sha\d+-.*",
+    re.DOTALL,
+)
 
 
 def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
@@ -218,7 +239,7 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     separator = name["pair"] or name["call"] or name["cell"] or name["sep"] or b""
     ends = [at for at in map(name.start, ("pair", "type", "call", "cell", "sep")) if at >= 0]
     words = data[name.start() : min(ends, default=name.end())]
-    if rules.names.search(words[5:]) or _hides_nothing(rules, value):
+    if rules.names.search(words, 3) or _hides_nothing(rules, value):
         return None
     option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
     if name["blank"] and not option:
@@ -239,7 +260,7 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
 def checked(rules: Rules, rule: Rule, value: bytes) -> bool:
     """Return whether a pattern's match passes the rule's own test."""
     value = value[:_LOOKED_AT]
-    return not _hides_nothing(rules, value) and _CHECKS[rule.check](value)
+    return not _hides_nothing(rules, value) and not _is_sequence(value) and _CHECKS[rule.check](value)
 
 
 def has_own_format(name: str) -> bool:
@@ -279,8 +300,12 @@ def _secret(value: bytes, *, quoted: bool, assigned: bool) -> bool:
 def _token(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     if len(value) < _TOKEN or (quoted and re.search(rb"\s", value)) or _TELLING.fullmatch(value):
         return False
+    if (is_name(value) and not value.isdigit()) or _is_sequence(value):
+        return False
     is_mixed, bits = _DIGIT_AND_LETTER.search(value) is not None, entropy(value)
-    varied = value.isalnum() and bits >= _LEAST_BITS and not _NAMED.fullmatch(value) and (assigned or is_mixed)
+    if not assigned and not _CODE.fullmatch(value):  # code could not be written so
+        assigned = len(value) >= _UNNAMED
+    varied = value.isalnum() and not value.isalpha() and bits >= _LEAST_BITS and (assigned or is_mixed)
     if assigned and is_mixed and len(value) > _TOKEN:
         varied |= bits > _BITS or _UUID.fullmatch(value) is not None
     return (looks_random(value) or varied) and (assigned or not _calls(value))
@@ -300,20 +325,50 @@ def _calls(value: bytes) -> bool:
     return found is not None and (found["called"] is not None or sum(chr(byte).isdigit() for byte in value) < _DIGITS)
 
 
+_KINDS: Final = b"l" * 0x30 + b"d" * 10 + b"l" * 7 + b"u" * 26 + b"l" * 165
+"""The kind of each byte: a digit, an upper-case letter, or any other."""
+_SIGNS: Final = bytes(code for code in range(128) if not chr(code).isalnum())
+
+
+def _changes(kinds: bytes) -> int:
+    return sum(map(ne, kinds, kinds[1:]))
+
+
 def looks_random(value: bytes) -> bool:
     """Return whether a value looks random: it switches between kinds of characters as no word does."""
-    chars = [chr(byte) for byte in value]
-    kinds = ["d" if char.isdigit() else "u" if char.isupper() else "l" for char in chars if char.isalnum()]
-    changes = sum(one != other for one, other in pairwise(kinds))
+    kinds = value.translate(_KINDS, _SIGNS)
+    changes = _changes(kinds)
     if len(kinds) < _TOKEN - 2 or changes < _MIXED * len(kinds) or entropy(value) < _BITS - 0.6:
         return False
-    return "d" in kinds or min(len(_SINGLE.findall(value)), len(_CAPITALS.findall(value))) >= _ODD
+    return b"d" in kinds or min(len(_SINGLE.findall(value)), len(_CAPITALS.findall(value))) >= _ODD
 
 
 def entropy(value: bytes) -> float:
     """Return the Shannon entropy of a value's bytes, in bits per byte."""
     counts, size = Counter(value), len(value)
     return -sum(count / size * math.log2(count / size) for count in counts.values())
+
+
+def _unnamed(value: bytes) -> bool:
+    """Whether a value looks random without anything around it that says so."""
+    if _HEX.fullmatch(value) or _ID.fullmatch(value) or _NAMES.fullmatch(value):
+        return False
+    kinds = value.translate(_KINDS, _SIGNS)
+    changes, counts = _changes(kinds), Counter(kinds)
+    if len(counts) == _ODD:
+        return value.isalnum() and len(value) >= _DOTTED and changes >= _MIXED * len(kinds)
+    least = _CHANGING if b"." not in value else _CHANGING + 0.12
+    return (
+        len(counts) > _ODD
+        and min(counts.values()) >= max(_ODD, len(kinds) // 12)
+        and changes >= least * len(kinds)
+        and (b"." not in value or len(value) >= _DOTTED)
+    )
+
+
+def _is_sequence(value: bytes) -> bool:
+    """Whether a value counts up as examples do: `abcdefgh1234`."""
+    return sum(after - before == 1 for before, after in pairwise(value)) >= _COUNTING * len(value)
 
 
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
@@ -325,117 +380,8 @@ _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "entropy": lambda value: (
         not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and entropy(value) >= _BITS
     ),
+    "unnamed": _unnamed,
     "token": lambda value: looks_random(value) or _mixed(value),
     "url": lambda value: len(value) >= 3 and not (value.isdigit() and len(value) <= 5),  # noqa: PLR2004  then a port
     "prose": lambda value: _password(value, quoted=False, assigned=False),
 }
-
-
-# A regular expression finds the next of a few bytes fast, and the next of many slowly. So each keyword is searched for
-# by its rarest byte in what agents write, and the text around that byte is compared only then.
-# Bytes that are rare in transcripts of code and prose; every keyword has one. Each additional byte slows down the whole
-# search.
-_LOOKED_FOR: Final = "~&@?zxJKGBA_kw-c"
-_LONGEST_KEYWORD: Final = 64
-_LINE: Final = 1024
-_COST: Final = {char: cost for cost, char in enumerate(_LOOKED_FOR)}
-
-
-class Anchors:
-    """Finds keywords.
-
-    Args:
-        keywords: the keywords, each with whether its case matters.
-    """
-
-    def __init__(self, keywords: Iterable[Keyword]) -> None:
-        self._keywords = [((text, exact), (text if exact else text.lower()).encode()) for text, exact in keywords]
-        self._keywords.sort()
-        self._common: list[tuple[bytes, Keyword]] = []
-        self._at: dict[bytes, list[tuple[Keyword, bytes, int]]] = {}
-        """By the byte to search for and the next one, or by that byte alone if it is the last one."""
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[bytes]:
-        around: dict[int, list[tuple[Keyword, bytes, int]]] = {}
-        for keyword, text in self._keywords:
-            seen, exact = text.decode(), keyword[1]
-            if exact and not set(seen) & set(_LOOKED_FOR):
-                self._common.append((text, keyword))
-                continue
-            offset = min(range(len(seen)), key=lambda at: (_COST.get(seen[at], len(_COST)), at))
-            self._at.setdefault(text[offset : offset + 2].lower(), []).append((keyword, text, offset))
-            for char in {seen[offset]} if exact else {seen[offset], seen[offset].upper()}:
-                around.setdefault(ord(char), []).append((keyword, text, offset))
-        # The bytes to search for, frequent ones first, each with what follows it and then all around it.
-        often = sorted(around, key=lambda code: (-_COST.get(chr(code), 0), code))
-        return re.compile(
-            "|".join(f"{re.escape(chr(code))}(?:{_near(around[code])})" for code in often).encode(), re.DOTALL
-        )
-
-    def hits(self, data: bytes) -> Iterator[list[tuple[int, Keyword]]]:
-        """Yield the keywords around one byte, each with its start, in the order of the bytes."""
-        if len(data) < _LINE and "_pattern" not in self.__dict__:  # compiling would take longer
-            return iter(self._one_by_one(data))
-        search = self._pattern.search
-        ways = [_places(data, text, keyword) for text, keyword in self._common if text in data]
-        return merge(self._rare(data, search), *ways, key=_first) if ways else self._rare(data, search)
-
-    def _one_by_one(self, data: bytes) -> list[list[tuple[int, Keyword]]]:
-        sides, found = (data.lower(), data), []
-        for keyword, text in self._keywords:
-            at = -1
-            while (at := sides[keyword[1]].find(text, at + 1)) >= 0:
-                found.append([(at, keyword)])
-        return sorted(found)
-
-    def _rare(
-        self, data: bytes, search: Callable[[bytes, int], re.Match[bytes] | None]
-    ) -> Iterator[list[tuple[int, Keyword]]]:
-        at = 0
-        while found := search(data, at):
-            first = max(0, found.start() - _LONGEST_KEYWORD)
-            here = found.start() - first
-            there = data[first : found.start() + _LONGEST_KEYWORD]
-            sides = (there.lower(), there)
-            at = found.start() + 1  # the text after this byte may contain the next keyword's
-            yield [
-                (first + here - offset, keyword)
-                for pair in (sides[0][here : here + 2], sides[0][here : here + 1])
-                for keyword, text, offset in self._at.get(pair, ())
-                if offset <= here and sides[keyword[1]].startswith(text, here - offset)
-            ]
-
-
-def _places(data: bytes, text: bytes, keyword: Keyword) -> Iterator[list[tuple[int, Keyword]]]:
-    for found in re.finditer(re.escape(text) + rb"(?=[A-Za-z0-9._=-]{16})", data):
-        yield [(found.start(), keyword)]
-
-
-def _first(hits: list[tuple[int, Keyword]]) -> int:
-    return hits[0][0]
-
-
-def _near(keywords: Iterable[tuple[Keyword, bytes, int]]) -> str:
-    """Return the alternatives after one byte, grouped by what follows it, which rejects most positions cheaply.
-
-    The text before it is matched in a few groups of preceding characters.
-    """
-    tails: dict[str, list[tuple[str, str]]] = {}
-    for (text, exact), _, offset in keywords:
-        both = (f"[{char.lower()}{char.upper()}]" if char.lower() != char.upper() else re.escape(char) for char in text)
-        classes = list(map(re.escape, text)) if exact else list(both)
-        before = f"(?<={''.join(classes[:offset])}{'.' * (len(text) - offset)})" if offset else ""
-        tails.setdefault("".join(classes[offset + 1 :]), []).append((text[:offset][-1:].lower(), before))
-    parts = []
-    for tail, found in tails.items():
-        chars = sorted({char for char, _ in found} - {""})
-        size, length = max(1, math.isqrt(len(chars))), len(re.sub(r"\[..\]|\\.", ".", tail)) + 1
-        ways = []
-        for some in (chars[at : at + size] for at in range(0, len(chars), size)):
-            either = "".join(re.escape(char) + re.escape(char.upper()) for char in some)
-            inner = "|".join(before for char, before in found if char in some)
-            ways.append(f"(?<=[{either}]{'.' * length})(?:{inner})")
-        ways += ["" for char, _ in found if not char]
-        parts.append(f"{tail}(?:{'|'.join(ways)})")
-    return "|".join(parts)
