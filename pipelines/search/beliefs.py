@@ -46,6 +46,12 @@ _ABOUT: Final = """
         AND claims.end_line >= units.start_line
     ORDER BY files.path, units.start_line, units.id, claims.successor = '', claims.item, claims.cited, claims.why
 """
+_PAST: Final = """
+    SELECT units.id, units.item, ifnull(claims.why, 'past'), ifnull(claims.successor, ''), ifnull(claims.since, '')
+    FROM json_each(?) AS wanted JOIN units INDEXED BY idx_units_placed ON units.id = wanted.value AND units.hidden
+    LEFT JOIN claims ON claims.item = units.item AND units.item != '' AND claims.why != ''
+    ORDER BY units.id, claims.successor = '', claims.cited, claims.why
+"""
 _NEXT: Final = (
     "SELECT successor FROM claims WHERE item = ? AND why = 'superseded' AND successor != ''"
     " AND (? = '' OR since <= ?) ORDER BY cited, successor LIMIT 1"
@@ -75,6 +81,10 @@ _EPISODE_LINES: Final = """
 """
 
 
+_About = tuple[str, str, str, str]
+"""An item, why it does not hold or an empty string, by what it is overruled, since when."""
+
+
 class Governed(NamedTuple):
     """Search results after beliefs are applied: the scores and places of hits, and which are overruled."""
 
@@ -89,7 +99,9 @@ def apply_beliefs(
     """Apply beliefs to what was found.
 
     A believed item represents its lines and gets the best of their scores, as does the item that overruled a line.
-    Rejected and held-back lines are not hits. An episode found through an overruled line comes after what overruled it.
+    An item that no longer holds is no hit, but gives its score to what overruled it: who asks in its words asks about
+    that. Rejected and held-back lines are not hits. An episode found through an overruled line comes after what
+    overruled it.
 
     Args:
         connection: the index.
@@ -98,11 +110,14 @@ def apply_beliefs(
         flat: whether lines remain hits beside their items.
         all_lines: whether rejected and held-back lines are hits, too.
     """
-    governed = Governed(dict(scores), {}, {})
-    claims = _claims_about(connection, scores, question)
+    day = question.filters.as_of
+    past = {} if day else _past_items(connection, scores)
+    claims = _claims_about(connection, scores, question) | past
+    unwanted = set() if all_lines else {REJECTED, HELD_BACK}
+    rejected = {line for line, found in claims.items() if any(why in unwanted for _, why, *_ in found)}
+    governed = Governed({unit: score for unit, score in scores.items() if unit not in rejected | past.keys()}, {}, {})
     if not claims:
         return governed
-    day = question.filters.as_of
     over = evidence_of(connection, {item for found in claims.values() for item, why, *_ in found if why}, "")
     saying = {unit for units in over.values() for unit in units}
     claims |= _claims_about(connection, saying - scores.keys(), question)
@@ -115,14 +130,12 @@ def apply_beliefs(
     instead = dict[int, float]()
     for line, found in claims.items():
         against = [claim for claim in found if claim[1]]
-        if line not in scores or not against:
-            continue
-        if any(why in {REJECTED, HELD_BACK} for _, why, *_ in against) and not all_lines:
-            del governed.scores[line]
+        if line not in scores or line in rejected or not against:
             continue
         item, why, successor, since = against[0]
         last = ends.get(successor, "")
-        governed.overruled[line] = Overruled(last, why, since, texts.get(last, ""))
+        if line not in past:
+            governed.overruled[line] = Overruled(last, why, since, texts.get(last, ""))
         for unit in [units[last]] if last in units else over.get(item, ()):
             if unit in fitting and unit != line:
                 governed.scores[unit] = max(scores[line], governed.scores.get(unit, 0.0))
@@ -145,13 +158,21 @@ def _episodes_behind(
     return {one: min(scores[one], instead[line] * (1 - 1e-6)) for one, line in nearest.items() if line in instead}
 
 
+def _past_items(connection: sqlite3.Connection, units: Collection[int]) -> dict[int, list[_About]]:
+    """Return the items among units that no longer hold, each with what overruled it."""
+    past: dict[int, list[_About]] = {}
+    for unit, *about in connection.execute(_PAST, (json.dumps(list(units)),)):
+        past.setdefault(unit, []).append((about[0], about[1], about[2], about[3]))
+    return past
+
+
 def _claims_about(
     connection: sqlite3.Connection, units: Collection[int], question: Question
-) -> dict[int, list[tuple[str, str, str, str]]]:
+) -> dict[int, list[_About]]:
     """Return the claims about each line: item, why it is overruled on the requested day, by what, since when."""
     if connection.execute("SELECT 1 FROM claims LIMIT 1").fetchone() is None:
         return {}
-    claims: dict[int, list[tuple[str, str, str, str]]] = {}
+    claims: dict[int, list[_About]] = {}
     day = question.filters.as_of
     for unit, item, *against in connection.execute(_ABOUT, (json.dumps(list(units)),)):
         not_yet = day and against[-1] > day

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import exact, nearest, scan
+from pipelines.search.filters import NOT_NEVER
 from pipelines.search.matrix import embedded_units, open_matrix
 from pipelines.search.schema import DAMAGED_ROW
 from pipelines.search.vectors import Model
@@ -54,9 +55,9 @@ FITTING: Final = (
 )
 """To be followed by a condition over `units` and `files`: selects the units that match it."""
 _PLACES: Final = """
-    SELECT units.id, files.path, start_line, first_passage, last_passage
+    SELECT units.id, files.path, start_line, first_passage, last_passage, hidden AND ?2 = ''
     FROM units INDEXED BY idx_units_placed LEFT JOIN files ON files.id = units.file
-    WHERE units.id IN (SELECT value FROM json_each(?)) AND
+    WHERE units.id IN (SELECT value FROM json_each(?1)) AND
 """
 _RECORDS: Final = """
     SELECT units.record, files.path FROM units INDEXED BY idx_units_record JOIN files ON files.id = units.file
@@ -74,15 +75,16 @@ _BEARING: Final = 0.5
 
 
 class Place(NamedTuple):
-    """A candidate's path and line, and its first and last passage."""
+    """A candidate's path and line, its first and last passage, and whether it no longer holds."""
 
     path: str
     line: int
     first_passage: int | None
     last_passage: int | None
+    is_past: int
 
 
-_KINDS: Final[tuple[set[type], ...]] = ({str}, {int}, {int, type(None)}, {int, type(None)})
+_KINDS: Final[tuple[set[type], ...]] = ({str}, {int}, {int, type(None)}, {int, type(None)}, {int})
 
 
 Candidates = tuple[dict[int, Place], dict[int, float], dict[int, float]]
@@ -116,7 +118,7 @@ def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimens
 
 
 def candidates(connection: sqlite3.Connection, question: Question, count: int) -> Candidates:
-    """Return at least `count` units by words and `count` by meaning, if there are so many.
+    """Return at least `count` units by words and `count` by meaning, if there are so many, and past ones as near.
 
     Units found by words get their cosine, too: a list's cut must not set a score to nothing.
 
@@ -139,14 +141,14 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     there_by_words, words, _ = _by_words(connection, question, places, own, count)
     wanted = count
     # Rows of deleted units may be among the nearest: if so, search further.
-    while len(there := places.of(cosines)) < count and not is_all:
+    while len(_holding(there := places.of(cosines))) < count and not is_all:
         wanted *= 4
         cosines, is_all = near(wanted)
     cosines |= exact(matrix, vector, list(words.keys() - cosines.keys()))
     living = {unit: cosines[unit] for unit in there}
-    if len(living) > count:
+    if len(now := _holding(there)) > count:
         # How far the search went depends on rows of deleted units.
-        bar = heapq.nlargest(count, living.values())[-1]
+        bar = heapq.nlargest(count, (cosines[unit] for unit in now))[-1]
         living = {unit: cosine for unit, cosine in living.items() if cosine >= bar}
     living |= {unit: cosines[unit] for unit in words if unit in cosines}
     return there_by_words | there, words, living
@@ -178,10 +180,10 @@ def bearing_rules(connection: sqlite3.Connection, question: Question, best: floa
 
 
 def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:
-    """Return the units that match the filters, or None for all."""
+    """Return the units that match the filters, what no longer holds among them, or None for all."""
     if not filters.any:
         return None
-    condition, values = filters.condition()
+    condition, values = filters.condition(past=True)
     return [unit for (unit,) in connection.execute(FITTING + condition, values)]
 
 
@@ -215,7 +217,7 @@ def _matching(connection: sqlite3.Connection, question: Question, count: int) ->
     query = _MATCHED
     values: tuple[str | float, ...] = (question.ranking.neighbours, question.terms)
     if question.filters.any:
-        condition, more = question.filters.condition()
+        condition, more = question.filters.condition(past=True)
         query, values = _MATCHED_AND_FITTING + condition, (*values, *more)
     limit = count + _LEEWAY
     ordered = f"SELECT * FROM ({query}) ORDER BY 2 DESC LIMIT {limit:d}"  # noqa: S608  ours
@@ -228,33 +230,38 @@ def _matching(connection: sqlite3.Connection, question: Question, count: int) ->
     return dict(rows)
 
 
+def _holding(places: Mapping[int, Place]) -> list[int]:
+    """Return the units that still hold: what is past takes nobody's place."""
+    return [unit for unit, place in places.items() if not place.is_past]
+
+
 def _by_words(
     connection: sqlite3.Connection, question: Question, places: Places, own: dict[int, float], count: int
 ) -> Candidates:
     """Return the units found by words, given the best `count` matches, scored with their surroundings."""
     wanted = count
     # Hidden or stale units may be among the best: if so, search further.
-    while len(there := places.of(own)) < count and len(own) >= wanted:
+    while len(_holding(there := places.of(own))) < count and len(own) >= wanted:
         wanted *= 4
         own = _matching(connection, question, wanted)
     # Scoring all matching passages would take as long as finding units, so score only those around the units found.
-    around = {passage for *_, first, last in there.values() for passage in (first, last) if passage is not None}
+    around = {passage for *_, first, last, _ in there.values() for passage in (first, last) if passage is not None}
     asked = (question.terms, json.dumps(list(around)))
     passages = dict(connection.execute(_PASSAGES, asked).fetchall()) if question.terms else {}
     scores = {
         unit: own[unit] + question.ranking.passages * max(passages.get(first or 0, 0.0), passages.get(last or 0, 0.0))
-        for unit, (*_, first, last) in there.items()
+        for unit, (*_, first, last, _) in there.items()
     }
     return there, scores, {}
 
 
 class Places:
-    """Looks up the places of candidates, each once. Hidden, deleted and stale units have none."""
+    """Looks up the places of candidates, each once. Deleted and stale units, and those never to be found, have none."""
 
     def __init__(self, connection: sqlite3.Connection, question: Question) -> None:
         """Store the arguments."""
-        self._connection, self._stale = connection, question.stale
-        self._query = _PLACES + question.filters.visible
+        self._connection, self._stale, self._as_of = connection, question.stale, question.filters.as_of
+        self._query = _PLACES + NOT_NEVER
         self._known: dict[int, Place | None] = {}
 
     def of(self, units: Collection[int]) -> dict[int, Place]:
@@ -264,7 +271,7 @@ class Places:
             IndexUnusable: a row is damaged.
         """
         if new := set(units) - self._known.keys():
-            rows = self._connection.execute(self._query, (json.dumps(list(new)),)).fetchall()
+            rows = self._connection.execute(self._query, (json.dumps(list(new)), self._as_of)).fetchall()
             columns = list(zip(*rows, strict=True))[1:]
             if not all(kinds.issuperset(map(type, column)) for kinds, column in zip(_KINDS, columns, strict=False)):
                 raise IndexUnusable(DAMAGED_ROW)

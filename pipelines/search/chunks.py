@@ -218,17 +218,19 @@ def _item(base: Unit, block: Block) -> Unit | None:
     item = parse_item(line)
     if item is None:
         return None
-    until, hidden = _day(item.until), SHOWN
-    if item.status in UNTOLD:
+    date, until, hidden = _day(item.since) or base.date, _day(item.until), SHOWN
+    if item.status is Status.NEVER_HELD:
+        until, hidden = date, PAST  # it held on no day
+    elif item.status in UNTOLD:
         hidden = NEVER
     elif item.status in STRUCK:
-        # It once held, and can be found for days before it was closed. If it was closed on an unknown day, it is found
-        # for no day.
+        # It once held, and can be found for days before it was closed; today it leads to what overruled it. If it was
+        # closed on an unknown day, it is not found.
         hidden = PAST if until else NEVER
     return replace(
         _prose(base, block),
         text=without_comments(f"{item.type}: {item.text}\n{without_comments(notes)}"),
-        date=_day(item.since) or base.date,
+        date=date,
         until=until,
         types=(str(item.type),),
         trust=item.trust,

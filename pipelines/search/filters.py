@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+NOT_NEVER: Final = f"units.hidden < {NEVER}"
+"""The SQL condition for units that hold, or once held."""
 _BY_FOLDER: Final = {LOGS: "log", SESSIONS: "session", EPISODES: "episode"}
 SOURCES: Final = (*_BY_FOLDER.values(), "document")
 
@@ -45,14 +47,13 @@ class Filters:
     meta: tuple[str, ...] = ()
     spellings: tuple[str, ...] = ()
 
-    @property
-    def visible(self) -> str:
-        """The SQL condition for visible units: those that hold now, or for `as_of` also those that once held."""
-        return f"units.hidden < {NEVER}" if self.as_of else "NOT units.hidden"
+    def condition(self, *, past: bool = False) -> tuple[str, tuple[str, ...]]:
+        """Return the WHERE condition over `units` and `files`, and its values.
 
-    def condition(self) -> tuple[str, tuple[str, ...]]:
-        """Return the WHERE condition over `units` and `files`, starting with visibility, and its values."""
-        clauses, values = [self.visible], list[str]()
+        Args:
+            past: whether what no longer holds matches, too; for `as_of`, what once held always does.
+        """
+        clauses, values = [NOT_NEVER if past or self.as_of else "NOT units.hidden"], list[str]()
         for wanted, column in ((self.trusts, "units.trust = ?"), (self.sources, _SOURCE), (self.types, _TYPE)):
             if wanted:
                 clauses.append(f"({' OR '.join([column] * len(wanted))})")

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION: Final = 10
+VERSION: Final = 11
 
 SEPARATOR: Final = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""
 
 SHOWN, PAST, NEVER = 0, 1, 2
-"""Values of `hidden`: a unit may be found always; as of a day on which it held; never."""
+"""Values of `hidden`: a unit is shown always; only as of a day on which it held; never."""
 
 _FILES: Final[Mapping[str, type]] = {
     "id": int,

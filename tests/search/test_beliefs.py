@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -92,6 +93,30 @@ def test_as_of_a_day_what_held_then_is_believed(office: Path) -> None:
     found = hits(office, "office opens", filters=Filters(as_of="2026-03-03"))
     assert places(found)[0] == "Areas/office.md:4"
     assert not any(hit.overruled for hit in found)
+
+
+def test_the_words_of_an_item_that_is_over_lead_to_what_overruled_it(root: Path) -> None:
+    gone = item("k00000000d4", "The bakery sells rye.", said(LOG, EARLY), status=Status.NEVER_HELD, until="2026-03-05")
+    old = item(OLD.id, "The bureau admits guests at eight.", *OLD.evidence, status=Status.SUPERSEDED,
+               until="2026-03-05", superseded_by=NEW.id)  # fmt: skip
+    rumour = item("k00000000e5", "The canteen has moved.", status=Status.ENDED, until="2026-03-05")
+    write(root, LOG, "# 2026-03-01", "", EARLY, "- 09:10 the office has a fridge")
+    write(root, LATER, "# 2026-03-05", "", LATE)
+    write(root, "Areas/office.md", "# Office", "", *map(render_item, (NEW, gone, old, rumour)), "  a note below it")
+    assert places(hits(root, "when does the bureau admit guests")) == ["Areas/office.md:3"]
+    assert hits(root, "has the canteen moved, a note below it") == []
+    assert hits(root, "which bakery sells rye") == [], "nothing says that it was never true"
+    on_a_day = Filters(as_of="2026-03-03")
+    assert places(hits(root, "bureau guests", filters=on_a_day)) == ["Areas/office.md:5"]
+    assert hits(root, "bakery rye", filters=on_a_day) == [], "it held on no day"
+    write(
+        root,
+        "Areas/office.md",
+        "# Office",
+        "",
+        render_item(replace(gone, evidence=(*gone.evidence, said(LATER, LATE)))),
+    )
+    assert places(hits(root, "which bakery sells rye")) == [f"{LATER}:3"], "the line that says so"
 
 
 def test_a_chain_of_items_leads_to_the_last(office: Path) -> None:
