@@ -99,6 +99,7 @@ class Candidate:
         unlinked: how many proposed links were dropped.
         trust: whose word it rests on. Code decides that by the source, never an extractor.
         source: who said it, if neither the owner nor the agent; else empty. Code decides that, too.
+        beside: what else the model was shown that has words of its text which its lines lack.
         id: the temporary id (`n12`) that operations of the same run use.
         unverified: whether a second reader must still check it against its quotes.
     """
@@ -120,6 +121,7 @@ class Candidate:
     unlinked: int = 0
     trust: Trust = Trust.SELF
     source: str = ""
+    beside: tuple[str, ...] = ()
     id: str = ""
     unverified: bool = False
 

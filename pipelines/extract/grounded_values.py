@@ -96,10 +96,14 @@ _NAMED_DAY: Final = re.compile(r"\b(?P<name>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|S
 
 @dataclass(frozen=True, slots=True)
 class KnownDates:
-    """The possible dates of a text: days, months, years, the weekdays it names, and whether it says `today`."""
+    """The possible dates of a text: days, months, years, the weekdays it names, and whether it says `today`.
+
+    Of the months, `open_months` are named without a day, as in `the middle of October`.
+    """
 
     days: frozenset[date]
     months: frozenset[tuple[int, int]]
+    open_months: frozenset[tuple[int, int]]
     years: frozenset[int]
     weekdays: frozenset[int]
     today: bool
@@ -133,7 +137,9 @@ def known_dates(text: str, log_day: date) -> KnownDates:
     years = {int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", text)}
     years |= {day.year for day in days} | {log_day.year}
     today = _names("today|tonight|now|this (?:morning|afternoon|evening)|heute", text)
-    return KnownDates(frozenset(days), frozenset(months), frozenset(years), frozenset(weekdays), today)
+    alone = {_month(found[1]) for found in re.finditer(rf"\b({_MONTH})\b", without_dates(text), _FLAGS)}
+    open_months = frozenset((year, month) for year in near for month in alone)
+    return KnownDates(frozenset(days), frozenset(months), open_months, frozenset(years), frozenset(weekdays), today)
 
 
 def join_dates(many: Sequence[KnownDates]) -> KnownDates:
@@ -141,6 +147,7 @@ def join_dates(many: Sequence[KnownDates]) -> KnownDates:
     return KnownDates(
         frozenset().union(*(one.days for one in many)),
         frozenset().union(*(one.months for one in many)),
+        frozenset().union(*(one.open_months for one in many)),
         frozenset().union(*(one.years for one in many)),
         frozenset().union(*(one.weekdays for one in many)),
         any(one.today for one in many),
@@ -200,6 +207,8 @@ def _is_known(written: _Written, known: KnownDates) -> bool:
     month, day = readings[0]
     if not day:
         return (year, month) in known.months or any((one.year, one.month) == (year, month) for one in known.days)
+    if any(month == one and year in {0, of} for of, one in known.open_months):
+        return True
     return any((one.month, one.day) in readings and year in {0, one.year} for one in known.days)
 
 
@@ -287,19 +296,13 @@ _TIME: Final = re.compile(
     rf"(?<![\d.:])(?P<h>[01]?\d|2[0-4])(?::|\.(?=\d\d\s?[ap]\.?m))(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d:]){_HALF}?", _FLAGS
 )
 _HOUR: Final = re.compile(rf"(?<![\d.:])(?P<h>1[0-2]|0?[1-9]){_HALF}", _FLAGS)
-_CLOCK: Final = re.compile(
-    rf"\b(?:(?P<part>half past|quarter past|quarter to)\s)?(?P<h>{NUMBER})\b(?P<m>:\d\d)?(?P<clock>\so['’]clock)?"
-    r"(?:\s(?:in\sthe\s(?P<of>morning|afternoon|evening)|at\s(?P<night>night)))?",
-    _FLAGS,
-)
+_CLOCK: Final = re.compile(rf"\b(?P<part>half past|quarter past|quarter to)\s(?P<h>{NUMBER})\b", _FLAGS)
 _PARTS: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
-_AT: Final = re.compile(
-    rf"(?:\b(?:at|by|from|until|till|before|after)\s|\b(?=\d\d?[-–]\d))(?P<h>{NUMBER})\b(?![:.%]\d|\s?[ap]\.?m)", _FLAGS
-)
 _NAMED_TIMES: Final = {"noon": 720, "midday": 720, "midnight": 0}
-# 1,000 and 1’000 and 1_000; a point may mean a decimal or a version, and stays.
-_GROUPED: Final = re.compile(r"(?<![\w.,])\d{1,3}(?:[,'’_\u202f\u00a0]\d{3})+(?!,?\d)")
+# 1,000 and 1’000 and 1 000; a point may mean a decimal or a version, and stays.
+_GROUPED: Final = re.compile(r"(?<![\w.,])\d{1,3}(?:[,'’_ \u202f\u00a0]\d{3})+(?![,.]?\d)")
 _DECIMAL_COMMA: Final = re.compile(r"(?<=\d),(?=\d)")
+_MINUS: Final = re.compile(rf"\bminus (?P<n>{NUMBER})\b", _FLAGS)
 _AND_A_HALF: Final = re.compile(
     rf"\b(?P<n>{NUMBER}|an?)(?P<unit> hour| day| week| month| year)? and a half\b|\b(?P<digits>\d{{0,6}})\s?½", _FLAGS
 )
@@ -358,18 +361,22 @@ class KnownFigures:
     times: frozenset[int]
     pairs: frozenset[tuple[float, str]]
 
+    def __or__(self, other: KnownFigures) -> KnownFigures:
+        """Return the figures of both texts."""
+        return KnownFigures(self.numbers | other.numbers, self.times | other.times, self.pairs | other.pairs)
+
 
 def known_figures(text: str) -> KnownFigures:
-    """Return every figure that `text` can mean."""
-    text = _in_digits(text)
+    """Return every figure that `text` can mean: `5` may be 5:00 or 17:00, and `12 500` two numbers or one."""
+    ungrouped, text = _in_digits(text, grouped=False), _in_digits(text)
     times = {minutes for _, minutes in _times(text)}
-    for found in (*_TIME.finditer(text), *_AT.finditer(text)):
-        # `4:30` and `at four` may mean the afternoon; `04:30` does not
-        parts = found.groupdict()
-        hour = value_of(parts["h"])
-        if not parts.get("half") and not parts["h"].startswith("0") and hour in range(13):
-            times |= {(int(hour) % 12 + off) * 60 + int(parts.get("m") or 0) for off in (0, 12)}
-    numbers = {number for _, number in _numbers(text)}
+    for found in _TIME.finditer(text):
+        # `4:30` may mean the afternoon; `04:30` and `16:30` mean what they say
+        if not found["half"] and not found["h"].startswith("0") and int(found["h"]) in range(1, 13):
+            times |= {(int(found["h"]) % 12 + off) * 60 + int(found["m"]) for off in (0, 12)}
+    numbers = {number for one in (text, ungrouped) for _, number in _numbers(one)}
+    hours = {int(one) for one in numbers if one.isdecimal() and len(one) <= 2 and int(one) in range(25)}  # noqa: PLR2004
+    times |= {(hour + off) % 24 * 60 for hour in hours for off in ((0, 12) if hour in range(1, 13) else (0,))}
     numbers |= {str(hour) for minutes in times if minutes % 60 == 0 for hour in (minutes // 60, minutes // 60 % 12)}
     numbers |= {"1"} if _ONE.search(text) else set()
     numbers |= {"2"} if _TWO.search(text) else set()
@@ -400,10 +407,11 @@ def unproven_figures(text: str, known: KnownFigures, years: Iterable[int] = ()) 
     return list(dict.fromkeys(wrong))
 
 
-def _in_digits(text: str) -> str:
+def _in_digits(text: str, *, grouped: bool = True) -> str:
     """Return `text` with groups, halves, sums of money and times of day in one form: `half past nine` is `9:30`."""
-    text = _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text)
+    text = _GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), text) if grouped else text
     text = _DECIMAL_COMMA.sub(".", text)
+    text = _MINUS.sub(lambda found: f"-{value_of(found['n']):g}", text)
     text = _AND_A_HALF.sub(_and_a_half, text)
     text = _MONEY.sub(lambda found: f"{found['n']} {_CURRENCIES[found['sign']]}", text)
     return _CLOCK.sub(_clock, text)
@@ -414,13 +422,11 @@ def _and_a_half(found: re.Match[str]) -> str:
 
 
 def _clock(found: re.Match[str]) -> str:
-    part, of = _PARTS.get((found["part"] or "").casefold(), 0), (found["of"] or found["night"] or "").casefold()
     hour = value_of(found["h"])
-    if not (part or of or found["clock"]) or hour not in range(1, 25):
+    if hour not in range(1, 25):
         return found[0]
-    minutes = int(hour) * 60 + part + int((found["m"] or ":0")[1:])
-    half = {"": "", "morning": " am"}.get(of, " pm") if hour <= 12 else ""  # noqa: PLR2004  half a day
-    return f"{minutes // 60}:{minutes % 60:02}{half}"
+    minutes = int(hour) * 60 + _PARTS[found["part"].casefold()]
+    return f"{minutes // 60}:{minutes % 60:02}"
 
 
 def _times(text: str) -> Iterator[tuple[str, int]]:

@@ -1,8 +1,8 @@
-"""Check that an item says only what its evidence says: numbers, dates, names, versions, negations and conditions.
+"""Check that an item says only what a model was shown: its numbers, dates, names, negations and conditions.
 
-The quotes prove that something was said; this proves that the item's own sentence, worded by a model, says nothing
-else. The check is strict on facts and free on form. A doubtful item is asked for once more; a dropped one is still in
-the log.
+Code refuses what it can be sure of: a value that is nowhere in what was shown, a value put in another's place, and a
+sentence made of the quote's own words without its `not` or `unless`. Whether other words mean the same is for the
+second reader, who verifies every item that is not an entry word for word. A dropped item is still in the log.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.grounded_guards import Quoted, dropped_conditions, unproven_negation
 from pipelines.extract.grounded_values import (
     NUMBER,
     join_dates,
@@ -26,7 +25,7 @@ from pipelines.extract.grounded_values import (
     without_dates,
 )
 from pipelines.store.evidence import fold_markdown
-from pipelines.store.item import STOP_WORDS
+from pipelines.store.item import STOP_WORDS, content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,42 +33,48 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Place
     from pipelines.extract.grounded_values import KnownDates, KnownFigures
 
+    Fault = tuple[str, str]
 
-def ungrounded(text: str, places: Sequence[Place], context: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """Return what `text` says beyond its evidence; nothing for an item that is grounded.
+
+def ungrounded(
+    text: str, places: Sequence[Place], context: Sequence[str] = (), shown: Sequence[str] = ()
+) -> list[Fault]:
+    """Return what `text` says beyond its evidence, as far as code can be sure; nothing for an item that is grounded.
 
     Numbers are compared by value (`three` is `3`), times of day by the minute, dates as days (`tomorrow` and `Friday`
-    are relative to the log's day), versions and names by their letters except for case, possessives and accents. Each
-    may also be in the headings above, in the project or in `context`, and a name anywhere in the entry. A negation or
-    condition (`if`, `unless`, `only`, `might`, `until`) in the clause of a quote must survive, in the same or an
-    equivalent word.
+    are relative to the log's day), names by their letters except for case, possessives and accents. A name may be in
+    the entry, in the headings above it, in the project or anywhere in `context` and `shown`; a number or date in the
+    cited lines, above them, in `context`, or in what was shown on the same matter. A number or name that replaces none
+    of the quotes may count or complete what they say: only a reader can tell.
 
     Args:
         text: the item's sentence.
         places: its evidence, at least one place, such as a question and its answer; each entry knows its day.
-        context: more text that the item may use: the speaker, the turn that it answers, who was present, the old text
-            of an updated item.
+        context: more text that belongs to the evidence, such as the old text of an updated item.
+        shown: what else the model was shown: other entries of the day, items, titles of documents.
 
     Returns:
         The kind of each fault, with an article (`a number`, `a date`, `a name`, `a negation`, `a condition`), and the
         words concerned: for the model that is asked again, and for no report.
     """
     evidence = _read_evidence(tuple(places), tuple(context))
-    dateless = without_dates(text)
-    found = [("a date", words) for words in unproven_dates(text, evidence.dates, evidence.day)]
-    found += [("a number", words) for words in unproven_figures(dateless, evidence.figures, evidence.dates.years)]
-    found += [("a name", words) for words in unproven_names(dateless, evidence.around)]
-    if side := unproven_negation(text, evidence.quotes, evidence.beside):
-        found.append(("a negation", side))
-    found += [("a condition", f"the lines say {word!r}") for word in dropped_conditions(text, evidence.quotes)]
-    return found
+    found = _unproven(text, evidence)
+    if found and shown:
+        found = _unproven(text, _with_shown(evidence, shown, near(text, shown)))
+    return found + _changed_sense(text, evidence)
+
+
+def near(text: str, shown: Sequence[str]) -> list[str]:
+    """Return those of the other texts shown that are on the same matter: they share two content words with a text."""
+    words = content_words(text)
+    return [one for one in shown if len(words & content_words(one)) > 1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
     """The evidence of some places, parsed once for all items that rest on them."""
 
-    quotes: tuple[Quoted, ...]
+    quotes: tuple[tuple[str, str], ...]
     beside: str
     around: str
     day: date
@@ -81,79 +86,63 @@ class _Evidence:
 def _read_evidence(places: tuple[Place, ...], context: tuple[str, ...]) -> _Evidence:
     entries = list(dict.fromkeys(place.entry for place in places))
     folded = [(fold_markdown([place.quote]), fold_markdown(place.lines)) for place in places]
-    quotes = tuple(Quoted(quote, lines, len(places) > 1 and quote.endswith("?")) for quote, lines in folded)
+    # A question that another quote answers grounds words, but states nothing.
+    stating = tuple(one for one in folded if len(places) == 1 or not one[0].endswith("?"))
     above = (word for entry in entries for word in (*entry.headings, entry.project, " ".join(entry.tags)))
     beside = " . ".join((*above, *context))
     whole = " . ".join(fold_markdown(entry.text.split("\n")) for entry in entries)
     around = f"{beside} . {whole}".replace("°C", "° Celsius").replace("°F", "° Fahrenheit")
-    cited = f"{beside} . {' . '.join(one.lines for one in quotes)}"
+    cited = f"{beside} . {' . '.join(lines for _, lines in folded)}"
     days = [date.fromisoformat(place.entry.day) for place in places]
-    by_day = [known_dates(f"{beside} . {one.lines}", day) for one, day in zip(quotes, days, strict=True)]
+    by_day = [known_dates(f"{beside} . {lines}", day) for (_, lines), day in zip(folded, days, strict=True)]
+    around = f"{around} . {without_dates(around)}"
+    return _Evidence(stating, beside, around, max(days), join_dates(by_day), known_figures(without_dates(cited)))
+
+
+def _with_shown(evidence: _Evidence, shown: Sequence[str], near: Sequence[str]) -> _Evidence:
+    """Return some evidence with the names of what else was shown, and the values of what is on the same matter."""
+    more = " . ".join(near)
     return _Evidence(
-        quotes,
-        beside,
-        f"{around} . {without_dates(around)}",
-        max(days),
-        join_dates(by_day),
-        known_figures(without_dates(cited)),
+        evidence.quotes,
+        evidence.beside,
+        " . ".join((evidence.around, *shown)),
+        evidence.day,
+        join_dates([evidence.dates, known_dates(more, evidence.day)]),
+        evidence.figures | known_figures(without_dates(more)),
     )
 
 
+def _unproven(text: str, evidence: _Evidence) -> list[Fault]:
+    """Return the values of a text that its evidence does not have."""
+    dateless = without_dates(text)
+    quoted = " . ".join(quote for quote, _ in evidence.quotes)
+    found = [("a date", words) for words in unproven_dates(text, evidence.dates, evidence.day)]
+    figures = unproven_figures(dateless, evidence.figures, evidence.dates.years)
+    if figures and not unproven_figures(without_dates(quoted), known_figures(dateless)):
+        figures = []
+    found += [("a number", words) for words in figures]
+    names = unproven_names(dateless, evidence.around)
+    if names and not unproven_names(quoted, text):
+        names = [name for name in names if _IDENTIFIER.search(name)]
+    return found + [("a name", words) for words in names]
+
+
 # ---------------------------------------- names: people, products, identifiers, addresses
-# Each must be in the entry or above it. Names are recognised by a capital within a sentence, capitals within a word, or
-# digits, dots and signs among the letters. The first word of a sentence is capitalised anyway; it counts as a name if
-# it is not a common word and a verb or the rest of a name follows.
+# Names are recognised by a capital within a sentence, or digits, dots and signs among the letters. The first word of a
+# sentence is capitalised anyway; it counts as a name if the rest of a name or an auxiliary verb follows.
 
 
 _CHUNK: Final = re.compile(r"\S+")
 _EDGES: Final = "()[]{}<>\"'`*“”‘’«»,;:!?…."
 _PART: Final = re.compile(r"[^\W_]+(?:[_'’][^\W_]+)*")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
-_IDENTIFIER: Final = re.compile(r"[^\W\d_][._/@#\\:][^\W_]|[_@#\\]|[a-z][A-Z]|[A-Z]{2}|[^\W\d_]-?\d|\d[A-Z]")
+_IDENTIFIER: Final = re.compile(r"[^\W\d_][._/@#\\:][^\W_]|[_@#\\]|[^\W\d_]-?\d|\d[A-Z]")
+_CAPITALS: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}")
 _SENTENCE_ENDS: Final = (".", "!", "?", ":", ";")
 _ALWAYS: Final = frozenset(
     "i i'm i'd i'll i've ok e.g i.e etc vs no mr mrs dr am pm a.m p.m usd eur kb mb gb tb".split()
 )
-# Words that follow a subject without ending in `s` or `ed`, and words with that ending that are no verbs.
-_VERBS: Final = frozenset(
-    """is was has had will can should must may might would could does did and or who also never now still always already
-    usually often said went left met took wrote made got gave came saw told sent paid bought sold built ran kept found
-    held brought thought knew chose won lost led spoke taught felt began""".split()
-)
-_NOT_VERBS: Final = frozenset("its this as yes plus versus thus always is us".split())
-# Words that start a sentence and are not names: verbs of todos, and common nouns and adjectives.
-_COMMON: Final = frozenset(
-    """accept add address adjust agree aim allow answer apply approve arrange ask assign attend avoid back base begin
-    block book borrow bring build buy call cancel change charge check choose clean clear close collect come commit
-    compare complete confirm connect consider contact continue convert convince copy cover create cut decide define
-    delay delete deliver deploy describe design discuss draft drive drop edit email enable encourage end ensure expect
-    explain extend fetch file fill find finish fix focus follow forward get give go greet handle help hide hire hold
-    host improve include inform install interview introduce invite involve join keep label learn leave lend limit link
-    list listen load look mail make manage meet mention merge message monitor move negotiate notify offer open order
-    organize pack pay phone pick ping plan post prefer prepare present print promise provide publish push put raise
-    reach read rebuild receive reduce refactor register reject release remember remind remove rename renew rent repair
-    replace reply report request research reserve reset respond restart return review revise rewrite ring run save
-    schedule search see select sell send serve set settle share ship show sign skip speak split start state stop store
-    submit support switch take talk teach tell test text thank trace track train transfer translate try turn update
-    upgrade upload verify visit wait walk want warn wash watch welcome write
-    access account age amount answer area backup both branch budget bug business cache car care case cause chance child
-    children choice city class client code community company contract control copy cost country course customer data
-    database date day deadline deal decision demand detail device diet discount disk doctor document door dose draft
-    either energy engine entry error event every everybody everyone evidence example exercise experience extra fact
-    family feature fee field first food former form free full game garden general glass goal good grant great ground
-    group guest half head health heat high hour house idea income index interest invoice issue item job key kind kitchen
-    land large last late law lesson letter level library life light line list little local log login long low lunch main
-    many market material maximum medicine meeting member memory method middle minimum minute model money month morning
-    most music name neither network new next night nobody none normal note nothing number office old online one option
-    other owner page paper part partner party password past payment people percent performance person piece place plan
-    play point policy price problem process product production profit program progress project proof public quality
-    quarter queue question quick rain rate reason recent record repo repository research result right risk road role
-    room rule sale sample school score season second secret security seed server service session several short side
-    site size sleep small software somebody someone something source space special staff staging standard step storage
-    story stress student study subject system table tax team term theme thing third ticket time title today token tool
-    topic total town traffic training travel trip two type unit usage use user value version video view visitor voice
-    wall water way weather website week weekend weight whole wife wind winter wood work world year young""".split()
-)
+_AUXILIARIES: Final = frozenset("is was has had will can should must may might would could does did".split())
 # Words that the checks of numbers and dates cover.
 _ELSEWHERE: Final = re.compile(
     r"[$€£¥~<>=≤≥±+−-]*[vV]?\d[\d.,:'’/–-]*(?:[a-z]{0,3}|[KMGT]?B)%?"
@@ -161,66 +150,40 @@ _ELSEWHERE: Final = re.compile(
     r"|January|February|March|April|May|June|July|August|September|October|November|December"
     rf"|(?i:{NUMBER})"
 )
-_SUFFIXES: Final = re.compile(r"(?:tion|sion|ment|ness|ity|ance|ence|ing|ship|age|ism|ure|als?|ers?|ors?|ings)$")
-_ENDING: Final = re.compile(r"(?:e?s|e?d|ing|ly|e)$")
 _NAMES_STEM: Final = 4
 # These are never names. `Will` and `May` may be.
 _SMALL: Final = STOP_WORDS - {"may", "will"} | frozenset(
-    """although another anybody anyone anything anywhere both either else elsewhere every everything everywhere
-    however instead many maybe meanwhile might moreover neither never nevertheless nobody nothing nowhere otherwise
-    ought perhaps rather several since somewhere therefore though thus till toward towards unless unlike upon
-    whereas whether whoever whose without""".split()
+    """although another anybody anyone anything anywhere both either else elsewhere every everybody everyone everything
+    everywhere however instead many maybe meanwhile might moreover neither never nevertheless nobody none nothing
+    nowhere otherwise ought perhaps rather several since somebody someone something somewhere therefore though thus till
+    toward towards unless unlike upon whereas whether whoever whose without""".split()
 )
-_STEMS: Final = frozenset(_ENDING.sub("", word) for word in _COMMON)
 
 
 def unproven_names(text: str, around: str) -> list[str]:
-    """Return the names in an item's text that are not in `around`: its entry, the headings above, its project."""
+    """Return the names in a text that are not in `around`."""
     known, whole = _known(around), _folded(around)
-    return list(dict.fromkeys(name for name in _names(text, known) if not _is_known(name, known, whole)))
+    return list(dict.fromkeys(name for name in _names(text) if not _is_known(name, known, whole)))
 
 
-def _names(text: str, known: frozenset[str]) -> Iterator[str]:
+def _names(text: str) -> Iterator[str]:
     """Yield what looks like a name, without punctuation."""
     begins = True
     for chunk, after in pairwise([*_CHUNK.findall(text), ""]):
         bare = _POSSESSIVE.sub("", chunk.strip(_EDGES))
         if any(map(str.isalnum, bare)) and bare.casefold() not in _ALWAYS and not _ELSEWHERE.fullmatch(bare):
-            if _IDENTIFIER.search(bare):
+            if _IDENTIFIER.search(bare) or _CAPITALS.search(bare):
                 yield bare
-            elif begins:
-                yield from [bare] if _begins_as_name(bare, chunk, after, known) else []
-            elif bare.casefold() not in _SMALL:
+            elif bare.casefold() not in _SMALL and (not begins or _begins_name(bare, chunk, after)):
                 yield from (part for part in _PART.findall(bare) if part[0].isupper() and len(part) > 1)
         begins = chunk.rstrip("\"')”’»]").endswith(_SENTENCE_ENDS) or (begins and not bare)
 
 
-def _begins_as_name(word: str, chunk: str, after: str, known: frozenset[str]) -> bool:
-    """Whether the first word of a sentence is a name rather than a noun, a verb or a small word."""
-    bare = word.casefold()
-    if (
-        not word[0].isupper()
-        or bare in STOP_WORDS
-        or bare in _SMALL
-        or bare in _COMMON
-        or _ENDING.sub("", bare) in _STEMS
-    ):
-        return False
-    # It starts like a word of the entry, as `deployments` does like `deploy`.
-    stem = bare[:_NAMES_STEM]
-    if len(bare) >= _NAMES_STEM and any(len(one) >= _NAMES_STEM and one.startswith(stem) for one in known):
-        return False
+def _begins_name(bare: str, chunk: str, after: str) -> bool:
+    """Whether the first word of a sentence is a name: its rest or an auxiliary verb follows, or it is a possessive."""
     following = after.strip(_EDGES)
-    if following[:1].isupper() or _POSSESSIVE.search(chunk.strip(_EDGES)):
-        return True
-    return _is_verb(following.casefold()) and not (_SUFFIXES.search(bare) or bare.endswith("s"))
-
-
-def _is_verb(word: str) -> bool:
-    """Whether a word can follow a subject: an auxiliary, or a verb in the third person or the past."""
-    if word in _VERBS:
-        return True
-    return len(word) > 3 and word not in _NOT_VERBS and word.endswith(("s", "ed")) and not word.endswith("ss")  # noqa: PLR2004
+    is_possessive = bare != chunk.strip(_EDGES)
+    return is_possessive or following[:1].isupper() or following.casefold() in _AUXILIARIES
 
 
 def _is_known(name: str, known: frozenset[str], whole: str) -> bool:
@@ -256,3 +219,114 @@ def _folded(text: str) -> str:
     """Return `text` in lower case and without accents."""
     decomposed = unicodedata.normalize("NFKD", text.replace("’", "'"))
     return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c))).casefold()
+
+
+# ---------------------------------------- negations and conditions
+# A text with words of its own may keep the sense of a `not` or `unless` in them, and only a reader can tell. One made
+# of the quote's own words cannot.
+
+
+_FLAGS: Final = re.IGNORECASE
+_STATEMENTS: Final = re.compile(
+    r"[.!?;:]\s|,\s|[()]|\s[-–—]\s"
+    r"|(?<!body)(?<!one)(?<!all)(?<!thing)\s(?:and|but|however|instead|so|because|since|although|though|while|whereas|therefore)\s",
+    _FLAGS,
+)
+# A condition may follow its sentence as a fragment: `Use the stairs. Unless you carry something.`
+_SENTENCES: Final = re.compile(
+    r"(?<!\.[eg])[.!?;]\s(?!(?:unless|except|otherwise|or else|only|until|if not)\b)", _FLAGS
+)
+_GUARDS: Final = (  # each with how far it reaches
+    (
+        "a negation",
+        re.compile(
+            r"\b(?:not|never|nor|neither|none|nobody|nothing|nowhere|without|cannot|no(?!\.\s*\d)(?!t\w))\b|\w+n['’]t\b"
+            r"|\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|nicht|nie|niemals|kein\w*|ohne|jamais|nunca)\b",
+            _FLAGS,
+        ),
+        _STATEMENTS,
+    ),
+    (
+        "a condition",
+        re.compile(
+            r"\b(?:only|might|maybe|perhaps|possibly|otherwise|or else)\b|\b(?-i:[Mm]ay)\b(?=\s[a-z])"
+            r"|\b(?:nobody|none|no one|nothing|all|any\w*|every\w*) but\b",
+            _FLAGS,
+        ),
+        _STATEMENTS,
+    ),
+    (
+        "a condition",
+        re.compile(r"\b(?:if|unless|except\w*|until|till|in case|provided|as long as|apart from)\b", _FLAGS),
+        _SENTENCES,
+    ),
+)
+# Phrases with such a word that deny or limit nothing.
+_FREE: Final = re.compile(
+    r"\bnot (?:only|just|merely|least)\b|\b(?:do not|don['’]t|never) forget\b|\b(?:no|not) (?:doubt|problem|worries)\b"
+    r"|\b(?:as|even|what) if\b|\bif (?:any|so|at all|possible)\b",
+    _FLAGS,
+)
+_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_ANY_WORD: Final = re.compile(r"\w+")
+_IDLE: Final = frozenset(
+    """a an the and is are was were be been being it its this that these those there of to in on at for from with will
+    has have had do does did we you he she they them him her our your my their his user us me""".split()
+)
+_ENDINGS: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")
+_STEM: Final = 5
+
+
+def _changed_sense(text: str, evidence: _Evidence) -> list[Fault]:
+    """Return the negations and conditions by which alone a text differs from its quotes."""
+    text = _FREE.sub(" ", text)
+    whole = f"{evidence.beside} . {' . '.join(lines for _, lines in evidence.quotes)}"
+    bare, said = text, set[str]()
+    for _, guard, _ in _GUARDS:
+        said |= _found(guard, text)
+        bare = guard.sub(" ", bare)
+    words = _stems(bare)
+    if words - _stems(evidence.around):
+        return []
+    made_up = said - set().union(*(_found(guard, whole) for _, guard, _ in _GUARDS))
+    found: dict[Fault, None] = {}
+    for kind, guard, reach in _GUARDS:
+        clauses = [part for quote, lines in evidence.quotes for part in _rendered(quote, lines, words, reach)]
+        for clause in map(partial(_FREE.sub, " "), clauses):
+            if not made_up:
+                lost = sorted(_lost(guard, clause, text) - said)
+                found |= {(kind, f"the lines say {word!r}, and the text does not"): None for word in lost}
+            elif kind == "a negation" and _stems(clause) <= words and not _found(guard, whole):
+                found |= {(kind, f"{word!r} is not in the lines"): None for word in _found(guard, text)}
+    return list(found)
+
+
+def _found(guard: re.Pattern[str], text: str) -> set[str]:
+    return {one[0].casefold() for one in guard.finditer(text)}
+
+
+def _lost(guard: re.Pattern[str], clause: str, text: str) -> set[str]:
+    """Return the guard words of a clause; of the conditions, only those whose own words are not in the text, either."""
+    if guard is not _GUARDS[-1][1]:
+        return _found(guard, clause)
+    kept = {_singular(word) for word in _ANY_WORD.findall(_folded(text))}
+    ruled = [(one[0].casefold(), _ANY_WORD.findall(_folded(clause[one.end() :]))) for one in guard.finditer(clause)]
+    first = [(word, next((one for one in after if one not in _IDLE), "")) for word, after in ruled]
+    return {word for word, after in first if _singular(after) not in kept}
+
+
+def _stems(text: str) -> set[str]:
+    """Return the stems of the words that mean something."""
+    words = (found[0] for found in _WORD.finditer(_folded(text)))
+    return {_ENDINGS.sub("", _singular(word))[:_STEM] for word in words if word not in _IDLE}
+
+
+def _rendered(quote: str, lines: str, stems: set[str], parted: re.Pattern[str]) -> Iterator[str]:
+    """Yield the clauses of a quote that a text renders, those it shares the most words with, as the lines have them."""
+    at = lines.casefold().find(quote.casefold())
+    if at < 0:
+        lines, at = quote, 0
+    ends = [0, *(found.end() for found in parted.finditer(lines)), len(lines)]
+    quoted = [lines[begin:end] for begin, end in pairwise(ends) if begin < at + len(quote) and at < end]
+    shared = [len(_stems(clause) & stems) for clause in quoted]
+    yield from (clause for clause, count in zip(quoted, shared, strict=True) if count == max(shared))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import Claim, Verdict, around, needs_verifying, operation_text, verify_twice
-from pipelines.extract.extraction import Operation, OperationKind
+from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.review.compare import same_statement
 from pipelines.review.review import REMOVING
 from pipelines.store.item import Confidence, Status
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.extract.claims import Verifier
-    from pipelines.extract.extraction import Place
     from pipelines.review.existing_items import Known
     from pipelines.review.review import Ruling
     from pipelines.store.item import Evidence, Item
@@ -126,8 +125,9 @@ def _item_claim(ruling: Ruling) -> Claim | None:
     says_more = candidate.closed or _is_loss(ruling) or needs_verifying(candidate.text, candidate.places)
     if candidate.by.startswith(_RULES) or not says_more:
         return None
-    closed = (f"closed: {candidate.closed}",) if candidate.closed else ()
-    return Claim("item", candidate.text, tuple(candidate.quotes), (*_context(candidate.places), *closed))
+    told = {"closed": candidate.closed, "due": candidate.due, "holds from": candidate.since}
+    more = [f"{key}: {value}" for key, value in told.items() if value]
+    return Claim("item", candidate.text, tuple(candidate.quotes), (*_context(candidate), *more))
 
 
 def _operation_claims(ruling: Ruling, known: Known) -> list[Claim]:
@@ -135,13 +135,14 @@ def _operation_claims(ruling: Ruling, known: Known) -> list[Claim]:
     operation, candidate = ruling.operation, ruling.candidate
     if candidate and _is_loss(ruling):
         text = operation_text(ruling.kind, candidate.type, candidate.text)
-        return [Claim(ruling.kind, text, tuple(candidate.quotes), _context(candidate.places))]
+        return [Claim(ruling.kind, text, tuple(candidate.quotes), _context(candidate))]
     if ruling.asks or operation.by.startswith(_RULES) or not operation.by or ruling.kind not in _CLAIMING:
         return []
     old = [belief.item for ident in operation.ids if (belief := known.get(ident))]
     if ruling.kind is OperationKind.CONFIRM and candidate:
         old = [one for one in old if not same_statement(candidate.text, one.text)]
-    quotes, context = tuple(place.quote for place in operation.places), _context(operation.places)
+    quotes = tuple(place.quote for place in operation.places)
+    context = _context(candidate if candidate and candidate.places == operation.places else operation)
     new, how = candidate.text if candidate else "", str(operation.how or "")
     return [
         Claim(ruling.kind, operation_text(ruling.kind, one.type, one.text, how=how, new=new), quotes, context)
@@ -149,11 +150,12 @@ def _operation_claims(ruling: Ruling, known: Known) -> list[Claim]:
     ]
 
 
-def _context(places: Sequence[Place]) -> tuple[str, ...]:
+def _context(one: Candidate | Operation) -> tuple[str, ...]:
+    places, more = one.places, one.beside if isinstance(one, Candidate) else ()
     entry = places[0].entry
     known = (" > ".join(entry.headings), f"project {entry.project}" if entry.project else "", f"day {entry.day}")
     beside = dict.fromkeys(filter(None, map(around, places)))
-    return (*filter(None, known), *(f"around the quote: {words}" for words in beside))
+    return (*filter(None, known), *(f"around the quote: {words}" for words in beside), *more)
 
 
 def _kept(ruling: Ruling, says: Verdict | None, ignores: Verdict | None) -> Ruling:

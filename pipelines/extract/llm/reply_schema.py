@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pipelines.extract.extraction import HIDDEN, MOST_LINKS, Candidate, Operation, OperationKind, Place, proposed_links
 from pipelines.extract.grounding import ungrounded
 from pipelines.extract.llm.call import BadReply
-from pipelines.store.evidence import has_quote
-from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, fold
+from pipelines.store.evidence import fold_markdown, has_quote
+from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, content_words, fold
 from pipelines.store.markdown import without_spans
 from pipelines.usage import FailureKind
 
@@ -38,6 +38,8 @@ MOST_PLACES: Final = 4
 MOST_IDS: Final = 10
 MOST_OBJECTS: Final = 50
 MOST_NEW_PROJECTS: Final = 3
+_MOST_BESIDE: Final = 2
+_BESIDE_LENGTH: Final = 240
 _Part = TypeVar("_Part", bound=BaseModel)
 _LOWER: Final = {ord(char): char.lower() for char in string.ascii_uppercase}
 
@@ -170,8 +172,8 @@ def candidates_of(
 ) -> tuple[tuple[Candidate, ...], tuple[Faulty, ...]]:
     """Return the grounded candidates among a reply's items, and the faulty items.
 
-    A document outside the list is dropped, and so is a new project if a reply names too many. A link that cannot be
-    kept is dropped and counted; the item stays.
+    A document outside the list is dropped, and so is a new project if a reply names too many that the log does not
+    name. A link that cannot be kept is dropped and counted; the item stays.
 
     Args:
         items: the items from `read_reply`.
@@ -182,13 +184,17 @@ def candidates_of(
     candidates: list[Candidate] = []
     faulty: list[Faulty] = []
     projects: set[str] = set()
+    others = _others(request, shown)
+    above = (word for one in request.entries for word in (*one.headings, one.project, one.text))
+    words = content_words(" ".join(above))
     for raw in items:
         try:
-            candidate = _candidate(raw, request, by, shown)
+            candidate = _candidate(raw, request, by, shown, others)
         except Faulty as fault:
             faulty.append(fault)
             continue
-        if candidate.new_project and len(projects) < MOST_NEW_PROJECTS:
+        named = content_words(candidate.new_project) <= words
+        if candidate.new_project and (named or len(projects) < MOST_NEW_PROJECTS):
             projects.add(candidate.new_project)
         named = candidate.new_project in projects
         candidates.append(candidate if named else replace(candidate, new_project=""))
@@ -216,7 +222,24 @@ def operations_of(
     return tuple(found), tuple(faulty)
 
 
-def _candidate(raw: object, request: ExtractionRequest, by: str, shown: Mapping[str, Item]) -> Candidate:
+def _others(request: ExtractionRequest, shown: Mapping[str, Item]) -> dict[str, str]:
+    """Return what a model was shown beside the lines it cites, each with what it is."""
+    titles = {one.title: "a document" for one in request.documents}
+    entries = {fold_markdown(one.text.split("\n")): "in the same log" for one in request.entries}
+    return titles | entries | {one.text: "in the memory" for one in shown.values()}
+
+
+def _beside(text: str, places: Sequence[Place], others: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the other texts shown that have most of the words that a sentence does not have from its lines."""
+    lines = " ".join(line for place in places for line in place.lines)
+    missing = content_words(text) - content_words(lines)
+    ranked = sorted((-len(missing & content_words(one)), one) for one in others)
+    return tuple(f"{others[one]}: {one[:_BESIDE_LENGTH]}" for count, one in ranked[:_MOST_BESIDE] if count)
+
+
+def _candidate(
+    raw: object, request: ExtractionRequest, by: str, shown: Mapping[str, Item], others: Mapping[str, str]
+) -> Candidate:
     """Return a candidate with quotes that are in their lines and a text that says nothing else.
 
     Raises:
@@ -228,10 +251,10 @@ def _candidate(raw: object, request: ExtractionRequest, by: str, shown: Mapping[
     if not text:
         raise Faulty(raw, "text is empty")
     places = _places(raw, item.evidence, request)
-    if found := ungrounded(text, places):
+    if found := ungrounded(text, places, shown=tuple(others)):
         what = found[0][0]
         dropped = what == "a condition"
-        why = f"{what} of its lines is not in its text" if dropped else f"{what} of its text is not in its lines"
+        why = f"{what} of its lines is not in its text" if dropped else f"{what} of its text is not in the log"
         raise Faulty(raw, why, "; ".join(f"{what}: {words}" for what, words in found), ungrounded=True)
     document = document_named(item.document, request)
     kept, lost = proposed_links(links, shown)
@@ -251,6 +274,7 @@ def _candidate(raw: object, request: ExtractionRequest, by: str, shown: Mapping[
         due=_proven_day(item.due, places) if kind is ItemType.TODO else "",
         links=kept,
         unlinked=lost,
+        beside=_beside(text, places, others),
     )
 
 
@@ -273,13 +297,20 @@ def _operation(raw: object, request: ExtractionRequest, by: str, shown: Mapping[
     places = _places(raw, one.evidence, request)
     kind, text = OperationKind(one.operation), single_line(one.text)
     how = Status(one.how) if one.how else None
-    if fault := _operation_fault(kind, text, how, [shown[ident] for ident in ids], places):
+    if fault := operation_fault(
+        kind, text, how, [shown[ident] for ident in ids], places, tuple(_others(request, shown))
+    ):
         raise Faulty(raw, fault, ungrounded=kind is OperationKind.UPDATE)
     return Operation(kind, ids, text, how, reason=single_line(one.reason)[:REASON_LENGTH], places=places, by=by)
 
 
-def _operation_fault(
-    kind: OperationKind, text: str, how: Status | None, items: Sequence[Item], places: Sequence[Place]
+def operation_fault(
+    kind: OperationKind,
+    text: str,
+    how: Status | None,
+    items: Sequence[Item],
+    places: Sequence[Place],
+    shown: Sequence[str],
 ) -> str:
     """Return the fault of an operation by itself, or an empty string.
 
@@ -289,11 +320,12 @@ def _operation_fault(
         how: the outcome of a close.
         items: the items that it applies to.
         places: the evidence.
+        shown: what else the model was shown.
     """
     if kind is OperationKind.UPDATE:
         if len(items) != 1 or not text:
             return "an update has one id and the whole new sentence"
-        if found := ungrounded(text, places, [items[0].text]):
+        if found := ungrounded(text, places, [items[0].text], shown):
             return f"{found[0][0]} of its text is neither in its lines nor in the item"
     if kind is OperationKind.CLOSE and how and any(how not in OUTCOMES[one.type] for one in items):
         return "how does not fit the item's type"
@@ -327,14 +359,15 @@ def document_named(name: str, request: ExtractionRequest) -> str:
 
 
 def _proven_day(day: str, places: Sequence[Place]) -> str:
-    """Return a day if the log has it, else an empty string; the item stays either way."""
+    """Return a day if the log has it, else an empty string; the item stays either way. `From July` is its first day."""
     if not _DAY.fullmatch(day):
         return ""
     try:
         date.fromisoformat(day)
     except ValueError:
         return ""
-    return "" if any(what == "a date" for what, _ in ungrounded(day, places)) else day
+    forms = (day, day.removesuffix("-01"))
+    return day if any(all(what != "a date" for what, _ in ungrounded(one, places)) for one in forms) else ""
 
 
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
