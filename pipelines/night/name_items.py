@@ -64,8 +64,8 @@ def named_items(
 
 
 def looks_like_id(text: str, digits: int = 0) -> bool:
-    """Whether a text could be an id or the start of one, with at least so many hex digits."""
-    return bool(re.fullmatch(rf"\s*k[0-9a-f]{{{digits},64}}\s*", text, re.IGNORECASE))
+    """Whether a text could be an id or the start of one, with at least so many hex digits, or a mistyped one."""
+    return bool(re.fullmatch(rf"\s*k(?:[0-9a-f]{{{digits},64}}|(?=[a-z]*\d)[0-9a-z]{{6,64}})\s*", text, re.IGNORECASE))
 
 
 def _meant(words: str, fitting: Sequence[Held], what: str, shown: Callable[[str], str]) -> str:
