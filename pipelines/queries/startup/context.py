@@ -19,6 +19,7 @@ from pipelines.queries.startup.read import (
     newest,
     open_entries,
     read_part,
+    read_raw,
     redacted,
     redacted_log,
     suspicious,
@@ -262,7 +263,7 @@ def _health(request: Request) -> Part:
     """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue."""
     queue = f"{request.settings.home}Review.md"
     try:
-        waiting = read_part(request.root, queue, 1 << 22).count("<!-- review ")
+        waiting = read_raw(request.root, queue, 1 << 22).count(b"<!-- review ")
         line = f"Memory health: {_last_run(request.root, request.now)}"
         if waiting:
             line += f" {waiting} {'entry waits' if waiting == 1 else 'entries wait'} for a person in {queue}."

@@ -70,6 +70,12 @@ def read_part(root: str, path: str, limit: int, *, tail: bool = False) -> str:
     Raises:
         OSError: it cannot be read, or a component of its path is a symbolic link.
     """
+    data = read_raw(root, path, limit, tail=tail)
+    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def read_raw(root: str, path: str, limit: int, *, tail: bool = False) -> bytes:
+    """Return the same as bytes, as they stand in the file."""
     *folders, name = path.split("/")
     try:
         here = open_folder(root, folders)
@@ -78,7 +84,7 @@ def read_part(root: str, path: str, limit: int, *, tail: bool = False) -> str:
         finally:
             os.close(here)
     except FileNotFoundError:
-        return ""
+        return b""
     try:
         skipped = max(0, os.fstat(file).st_size - limit) if tail else 0
         os.lseek(file, skipped, os.SEEK_SET)
@@ -89,9 +95,7 @@ def read_part(root: str, path: str, limit: int, *, tail: bool = False) -> str:
     finally:
         os.close(file)
     data = b"".join(parts)
-    if skipped:
-        data = data.partition(b"\n")[2]
-    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+    return data.partition(b"\n")[2] if skipped else data
 
 
 def open_folder(root: str, folders: list[str]) -> int:
