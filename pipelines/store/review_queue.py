@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.document import Document
+from pipelines.store.document import Document, kept_with_document
 from pipelines.store.item import Status, render_item
 from pipelines.store.layout import REVIEW
 from pipelines.store.markdown import line_end
@@ -77,17 +78,16 @@ class QueueEntry:
 
 def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:
     """Return the entries of Review.md (none if it does not exist); headings without a run's mark are a person's."""
-    if document is None:
-        return ()
-    lines, headings = document.lines, document.headings
-    ends = [*(heading.line for heading in headings[1:]), len(lines)]
-    found = []
-    for first, past in zip((heading.line for heading in headings), ends, strict=False):
-        if not (mark := _MARK.search(lines[first])):
-            continue
+    return _entries(document) if document else ()
+
+
+@kept_with_document
+def _entries(document: Document) -> tuple[QueueEntry, ...]:
+    lines, placed_at, found = document.lines, [placed.line for placed in document.items], []
+    for first, past, mark in _marked(document):
         end = next((number for number in range(first, past) if _FOLD in lines[number]), past)
         boxes = [(number, box) for number in range(first, end) if (box := _BOX.match(lines[number]))]
-        items = [placed for placed in document.items if first < placed.line < end]
+        items = document.items[bisect_right(placed_at, first) : bisect_left(placed_at, end)]
         asked = min([number for number, _ in boxes] + [placed.line for placed in items], default=end)
         why = "".join(line for line in lines[first + 1 : asked] if line.strip() != TWICE).strip()
         found.append(
@@ -104,6 +104,13 @@ def read_queue(document: Document | None) -> tuple[QueueEntry, ...]:
             )
         )
     return tuple(found)
+
+
+def _marked(document: Document) -> list[tuple[int, int, re.Match[str]]]:
+    """Return the first line of each entry, the line after it, and its mark."""
+    firsts, lines = [heading.line for heading in document.headings], document.lines
+    spans = zip(firsts, [*firsts[1:], len(lines)], strict=False)
+    return [(first, past, mark) for first, past in spans if (mark := _MARK.search(lines[first]))]
 
 
 def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order of the text
@@ -140,12 +147,14 @@ def _folded(document: Document) -> Document:
     lines, end = list(document.lines), line_end(document.lines)
     while (at := next((number for number, line in enumerate(lines) if _FOLD in line), None)) is not None:
         del lines[at : at + (2 if lines[at + 1 : at + 2] == [end] else 1)]
-    entries = read_queue(document.with_text("".join(lines)))
+    entries = _marked(document.with_text("".join(lines)))
     if len(entries) > MOST_SHOWN:
         count = len(entries) - MOST_SHOWN
         summary = f"{count} more question{'s' if count > 1 else ''}"
-        lines[entries[-1].end : entries[-1].end] = [f"</details> {_FOLD}{end}", end]
-        lines[entries[MOST_SHOWN].first : entries[MOST_SHOWN].first] = [
+        end_of_last = entries[-1][1]
+        lines[end_of_last:end_of_last] = [f"</details> {_FOLD}{end}", end]
+        begin = entries[MOST_SHOWN][0]
+        lines[begin:begin] = [
             f"<details><summary>{summary}</summary> {_FOLD}{end}",
             end,
         ]

@@ -67,7 +67,7 @@ def test_what_stays_is_judged_as_if_it_were_read_anew(
 ) -> None:
     before, after = laid_out(one), laid_out(other)
     kept = {path: document for path, document in before.items() if path in stay}
-    anew = laid_out({path: held for path, held in one.items() if path in stay})
+    anew = {path: Document(path, document.text) for path, document in kept.items()}
     shared, read = check_documents(before, after | kept, 8192), check_documents(before, after | anew, 8192)
     assert sorted(map(said, shared)) == sorted(map(said, read))
 

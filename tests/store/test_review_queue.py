@@ -36,3 +36,7 @@ def test_an_answer_lets_the_next_question_come_forward_and_leaves_nothing_of_the
     assert without_answered(after, [(entry, []) for entry in read_queue(after)]).text.strip() == (
         "# Review\n\nWhat a person wrote."
     )
+
+
+def test_a_queue_without_an_entry_is_empty() -> None:
+    assert read_queue(None) == read_queue(Document(REVIEW, "")) == read_queue(Document(REVIEW, "# Review\n")) == ()
