@@ -39,7 +39,7 @@ CANDIDATES: Final = 100
 """The minimum of units found by words, and by meaning."""
 CANDIDATES_A_HIT: Final = 10
 """Units found by words, and by meaning, per requested hit: with three, recall was half a point lower."""
-# Replies in a transcript are long and repeat what they were asked. Of 195 questions on nine conversations (BEAM), 0.52
+# Replies in a transcript are long and repeat what they were asked. Of 195 questions on 11 conversations (BEAM), 0.52
 # of the evidence is in the first ten turns this way, and 0.46 if all turns count alike.
 _REPLY: Final = 0.8
 # The number of hits before the relevant rules, which then follow in their own order.
