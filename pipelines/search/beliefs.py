@@ -142,10 +142,12 @@ def apply_beliefs(
                 governed.places[unit] = fitting[unit]
                 instead[line] = max(governed.scores[unit], instead.get(line, 0.0))
     governed.scores.update(_episodes_behind(connection, scores, instead))
-    for line in () if flat else [line for line in claims if line in governed.scores.keys() - governed.overruled.keys()]:
-        standing = [unit for item, *_ in claims[line] if (unit := units.get(item)) in governed.scores]
+    for line in () if flat else [line for line in claims if line in governed.scores]:
+        # A line may say two things, of which one is over: it hangs below the item that stands.
+        standing = [unit for item, why, *_ in claims[line] if not why and (unit := units.get(item)) in governed.scores]
         if best := max(standing, key=lambda one: (governed.scores[one], fitting[one][:2]), default=None):
             governed.scores[best] = max(governed.scores.pop(line), governed.scores[best])
+            governed.overruled.pop(line, None)
     return governed
 
 

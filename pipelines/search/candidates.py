@@ -55,7 +55,8 @@ FITTING: Final = (
 )
 """To be followed by a condition over `units` and `files`: selects the units that match it."""
 _PLACES: Final = """
-    SELECT units.id, files.path, start_line, first_passage, last_passage, hidden AND ?2 = ''
+    SELECT units.id, files.path, start_line, first_passage, last_passage, hidden AND ?2 = '',
+        units.trust != 'owner' AND files.path GLOB 'Sessions/*'
     FROM units INDEXED BY idx_units_placed LEFT JOIN files ON files.id = units.file
     WHERE units.id IN (SELECT value FROM json_each(?1)) AND
 """
@@ -75,16 +76,20 @@ _BEARING: Final = 0.5
 
 
 class Place(NamedTuple):
-    """A candidate's path and line, its first and last passage, and whether it no longer holds."""
+    """A candidate's path and line, its first and last passage, and whether it no longer holds, or only replies.
+
+    A reply is what an agent or a program says in a transcript.
+    """
 
     path: str
     line: int
     first_passage: int | None
     last_passage: int | None
     is_past: int
+    is_reply: int
 
 
-_KINDS: Final[tuple[set[type], ...]] = ({str}, {int}, {int, type(None)}, {int, type(None)}, {int})
+_KINDS: Final[tuple[set[type], ...]] = ({str}, {int}, {int, type(None)}, {int, type(None)}, {int}, {int})
 
 
 Candidates = tuple[dict[int, Place], dict[int, float], dict[int, float]]
@@ -245,12 +250,12 @@ def _by_words(
         wanted *= 4
         own = _matching(connection, question, wanted)
     # Scoring all matching passages would take as long as finding units, so score only those around the units found.
-    around = {passage for *_, first, last, _ in there.values() for passage in (first, last) if passage is not None}
+    around = {passage for *_, first, last, _, _ in there.values() for passage in (first, last) if passage is not None}
     asked = (question.terms, json.dumps(list(around)))
     passages = dict(connection.execute(_PASSAGES, asked).fetchall()) if question.terms else {}
     scores = {
         unit: own[unit] + question.ranking.passages * max(passages.get(first or 0, 0.0), passages.get(last or 0, 0.0))
-        for unit, (*_, first, last, _) in there.items()
+        for unit, (*_, first, last, _, _) in there.items()
     }
     return there, scores, {}
 

@@ -39,6 +39,9 @@ CANDIDATES: Final = 100
 """The minimum of units found by words, and by meaning."""
 CANDIDATES_A_HIT: Final = 10
 """Units found by words, and by meaning, per requested hit: with three, recall was half a point lower."""
+# Replies in a transcript are long and repeat what they were asked. Of 195 questions on 11 conversations (BEAM), 0.52
+# of the evidence is in the first ten turns this way, and 0.46 if all turns count alike.
+_REPLY: Final = 0.8
 # The number of hits before the relevant rules, which then follow in their own order.
 _BEFORE_RULES: Final = 5
 _STEP: Final = 1e-6
@@ -130,7 +133,11 @@ def answer(
     if question.near:
         is_alone = asked.ranking.mode == "vector"
         fused = meaning if is_alone else weighted(words, meaning, asked.ranking.vector_weight)
-    scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
+    scores = {
+        unit: score * _REPLY if places[unit].is_reply else score
+        for unit, score in fused.items()
+        if score > 0 and unit not in twice
+    }
     factors: dict[int, dict[str, float]] = {}
     if asked.explain or asked.ranking.priority:
         factors = _factors(connection, scores, (words, meaning), asked)

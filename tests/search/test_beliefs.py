@@ -119,6 +119,18 @@ def test_the_words_of_an_item_that_is_over_lead_to_what_overruled_it(root: Path)
     assert places(hits(root, "which bakery sells rye")) == [f"{LATER}:3"], "the line that says so"
 
 
+def test_a_line_of_two_things_of_which_one_is_over_hangs_below_the_other(root: Path) -> None:
+    both = "- 09:00 the office opens at 08:00 and has a fridge"
+    fridge = item("k00000000f6", "The office has a fridge.", said(LOG, both))
+    old = replace(OLD, evidence=(said(LOG, both),))
+    write(root, LOG, "# 2026-03-01", "", both)
+    write(root, LATER, "# 2026-03-05", "", LATE)
+    write(root, "Areas/office.md", "# Office", "", *map(render_item, (NEW, fridge, old)))
+    found = hits(root, "when does the office open, at 08:00, and has it a fridge")
+    assert sorted(places(found)) == ["Areas/office.md:3", "Areas/office.md:4"]
+    assert {f"{line.path}:{line.start_line}" for hit in found for line in hit.evidence} == {f"{LOG}:3", f"{LATER}:3"}
+
+
 def test_a_chain_of_items_leads_to_the_last(office: Path) -> None:
     newest = item("k00000000c3", "The office opens at 10:00.", said(LATER, "- 11:00 ten it is", 4), since="2026-03-09")
     between = item(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -143,3 +144,13 @@ def test_rules_that_bear_on_a_question_come_after_five_hits_whatever_their_words
     logs = search(root, "boat", 10, (), asked(Filters(sources=("log",))))
     assert {hit.path for hit in logs} == {"Logs/2026-01-01.md"}
     assert not search(root, "boat", 10, {"Areas/ways.md", "USER.md"}, asked())[5].item
+
+
+def test_a_reply_comes_after_what_the_owner_said(root: Path) -> None:
+    turns = [("assistant", "The ferry sails at nine"), ("user", "The ferry sails at nine, as I said before all that")]
+    lines = [json.dumps({"role": role, "content": text, "timestamp": "2026-03-18T09:00:00Z"}) for role, text in turns]
+    (root / "Sessions").mkdir(exist_ok=True)
+    (root / "Sessions/s.jsonl").write_text("\n".join((*lines, "")), "utf-8")
+    update_index(root)
+    spoken = Asked(filters=Filters(sources=("session",)))
+    assert [hit.start_line for hit in search(root, "ferry sails nine", 5, (), spoken)] == [2, 1]
