@@ -86,6 +86,35 @@ def test_what_only_looks_long_and_odd_is_left_alone() -> None:
         assert find_secrets(text.encode()) == [], text[:80]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ben gave me Kf3k9Zs1QwErTyUiOpAsDfGh7.",
+        "confluence_a=NTk3MjQzOTIyNTAwOtFOuTsHRIp1E81GApKpC2xpEzfz",
+        "the gate takes 7ts1czbnd621chpqufnon62o32w0z2iuf15x",
+        "it was 'qYaZm3m8+Z2aYAiSDzzvStkTUgZXl29U76lDJ0qiob7bbV4g7kjtwO+FIx=='",
+    ],
+)
+def test_what_looks_random_counts_without_a_known_issuer(text: str) -> None:
+    assert [span.rule for span in find_secrets(text.encode())] == ["random-token"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "call_TmgpILX7nTKmM4wNK2JlkSxW answered, and agent_msg_01LkKqpUD829m724o5oSeN7M",
+        "the sheet is 1OqVVZPawOU_8bakipfUVSrofmiJeJTiAbkZLtaDE20Y",
+        "TryIngestA2AEventAsync and x10_Chapter_1_Why_Goal_Set_Now",
+        '{"sessionId":"Kf3k9Zs1QwErTyUiOpAsDfGh7"}',
+        "<key>SUPublicEDKey</key><string>IxXWh+jLs25J3FiI4BDhurpau1yHNIK2z33NxJqR4Bc=</string>",
+        "SHA256:47DEQpj8HBSaTImW5JCeuQeRkm5NMpJWZG3hSuFU",
+        'let titleKey = "custom_title_reindex_v1", key "sk_abcdefghijklmnopqrstuvwxyz123"',
+    ],
+)
+def test_what_is_named_as_something_else_is_no_secret(text: str) -> None:
+    assert find_secrets(text.encode()) == []
+
+
 RESTS = ("=", ': "', " a1B")
 # Each rule's keyword with one of the rests, and with the others behind `make torture`.
 WORST = [
