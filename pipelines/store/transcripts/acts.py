@@ -132,7 +132,7 @@ class Acts:
             return Act.NONE, "", ""
         if is_human(record):
             return Act.QUEUED if source == "queued" else Act.TYPED, text, ""
-        if _MACHINE.match(text) or source == "system":
+        if _MACHINE.match(text) or source == "system" or "toolUseResult" in record:
             return Act.NONE, "", ""
         sent = self._by_program(record)
         if _COMMAND.match(text):
