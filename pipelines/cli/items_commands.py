@@ -17,9 +17,9 @@ from pipelines.cli.manual_changes import confirm, item_named, open_document
 from pipelines.cli.options import (
     complete_documents,
     complete_ids,
-    day_option,
     document_option,
     json_option,
+    past_options,
     with_memory,
     with_root,
 )
@@ -70,8 +70,7 @@ _ID: Final = click.argument("ident", metavar="ID", shell_complete=complete_ids)
     multiple=True,
     help=f"Only these: {', '.join(Status)}; may be repeated.",
 )
-@day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
-@day_option("--known-on", "What the memory held at the end of this day, from git.", last=True)
+@past_options
 @json_option("Print a JSON array, with the evidence of each item.")
 @with_root
 def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
