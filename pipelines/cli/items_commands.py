@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from pipelines.cli.item_lines import listed_json
-from pipelines.cli.manual_changes import confirm, item_named, open_document
+from pipelines.cli.manual_changes import confirm, item_named, one_document, open_document
 from pipelines.cli.options import (
     complete_documents,
     complete_ids,
@@ -269,13 +269,11 @@ def curate_edit(*, name: str, opened: OpenMemory) -> None:
 
     root, *_ = opened
     documents, shown = read_documents(root), layout_of(root).real
-    found = named_documents(documents, name, shown)
-    if len(found) > 1:
-        raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", "Name one by its path.")
-    base = text = documents[found[0]].text
+    path = one_document(documents, name, shown)
+    base = text = documents[path].text
     while True:
         text = click.edit(text, extension=".md", require_save=False) or ""
-        saved = save_document(*opened, found[0], base, text)
+        saved = save_document(*opened, path, base, text)
         if not saved.faults:
             say(saved.said)
             return
