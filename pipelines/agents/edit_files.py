@@ -60,18 +60,15 @@ class Change:
 
     def diff(self) -> str:
         """Return what changes. JSON is laid out first as an edit writes it, so that only real changes show."""
-        return bare_diff(
-            _as_written(self.file, self.before or ""), _as_written(self.file, self.after or ""), str(self.file)
-        )
+        before, after = self.before or "", self.after or ""
+        if self.file.suffix == ".json":
+            before, after = json_as_written(before), json_as_written(after)
+        return bare_diff(before, after, str(self.file))
 
 
 def backup_of(file: Path) -> Path:
     """Return where the text of a settings file is kept while something is installed in it."""
     return file.with_name(f"{file.name}.memcurate.bak")
-
-
-def _as_written(file: Path, text: str) -> str:
-    return json_as_written(text) if file.suffix == ".json" else text
 
 
 def changes(plan: Plan) -> list[Change]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.agents.install_plan import MCP, NAME, is_call, is_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, MutableMapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 
     from pipelines.agents.install_plan import Program
 
@@ -75,12 +75,17 @@ def edit_json(text: str, *changes: Callable[[Settings], None]) -> str:
         CannotEdit: the text cannot be read, or does not have the shape that a change needs.
     """
     data = load_json(text)
+    if not _changed(data, changes):
+        return text
+    return _dumped(data, text) if data else ""
+
+
+def _changed(data: Settings, changes: Iterable[Callable[[Settings], None]]) -> bool:
+    """Make the changes; return whether anything is different."""
     before = copy.deepcopy(data)
     for change in changes:
         change(data)
-    if data == before:
-        return text
-    return _dumped(data, text) if data else ""
+    return data != before
 
 
 def json_as_written(text: str) -> str:
@@ -117,10 +122,7 @@ def edit_toml(text: str, *changes: Callable[[Settings], None]) -> str:
         raise CannotEdit(f"is not valid TOML: {fault}") from None
     except RecursionError:
         raise CannotEdit("is nested too deeply") from None
-    before = copy.deepcopy(data)
-    for change in changes:
-        change(data)
-    if data == before:
+    if not _changed(data, changes):
         return text
     made = tomlkit.dumps(data).rstrip()
     end = text[len(text.rstrip()) :] if text.strip() else "\n"

@@ -97,7 +97,7 @@ def plan_cron(asked: Asked, *, adding: bool) -> Plan:
         UsageFault: the time is invalid, or a path cannot be written in a crontab.
     """
     if not adding:
-        return Plan((), crontab=without_block)
+        return Plan((), crontab=partial(with_block, block=""))
     time = night_time(asked, found_in_cron(asked))
     notes = ["cron skips nights when the machine is off; the next run reads everything that is pending."]
     if asked.zone:
@@ -143,15 +143,10 @@ def block(asked: Asked, time: str) -> str:
 
 
 def with_block(text: str, block: str) -> str:
-    """Return a crontab with the block, which replaces an older one or goes to the end."""
+    """Return a crontab with the block, which replaces an older one or goes to the end; an empty one removes it."""
     if (place := _place(text)) is not None:
         return text[: place[0]] + block + text[place[1] :]
-    return text + ("\n" if text and not text.endswith("\n") else "") + block
-
-
-def without_block(text: str) -> str:
-    """Return a crontab without the block."""
-    return text if _place(text) is None else with_block(text, "")
+    return text + ("\n" if block and text and not text.endswith("\n") else "") + block
 
 
 def read_crontab() -> str:

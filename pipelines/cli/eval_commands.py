@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 _NIGHTS = ("one-by-one", "5", "1")
 _json = json_option("Print it as one JSON object.")
+_folder = click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+_provider = click.option("--provider", metavar="NAME", default="", help="Who reads, instead of the user's providers.")
 
 
 @click.group("eval")
@@ -78,8 +80,8 @@ def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
 
 
 @curate_eval.command("extract")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--provider", metavar="NAME", default="", help="Who reads, instead of the user's providers.")
+@_folder
+@_provider
 @click.option("--compare", metavar="A,B", default="", help="Compare several providers.")
 @click.option("--days", type=click.IntRange(min=1), help="Read only this many days, spread evenly.")
 @_json
@@ -194,8 +196,8 @@ def curate_eval_review(file: Path, *, wrong: bool, as_json: bool) -> None:
 
 
 @curate_eval.command("month")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--provider", metavar="NAME", default="", help="Who reads, instead of the user's providers.")
+@_folder
+@_provider
 @click.option("--nights", type=click.Choice(_NIGHTS), help="Read the month only in this way.")
 @click.option("--verbose", is_flag=True, help="Show what went wrong, line by line.")
 @_json

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from pipelines.cli.item_lines import listed_json
-from pipelines.cli.manual_changes import confirm, item_named, open_document
+from pipelines.cli.manual_changes import confirm, item_named, one_document, open_document
 from pipelines.cli.options import (
     complete_documents,
     complete_ids,
-    day_option,
     document_option,
     json_option,
+    past_options,
     with_memory,
     with_root,
 )
@@ -70,8 +70,7 @@ _ID: Final = click.argument("ident", metavar="ID", shell_complete=complete_ids)
     multiple=True,
     help=f"Only these: {', '.join(Status)}; may be repeated.",
 )
-@day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
-@day_option("--known-on", "What the memory held at the end of this day, from git.", last=True)
+@past_options
 @json_option("Print a JSON array, with the evidence of each item.")
 @with_root
 def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
@@ -270,13 +269,11 @@ def curate_edit(*, name: str, opened: OpenMemory) -> None:
 
     root, *_ = opened
     documents, shown = read_documents(root), layout_of(root).real
-    found = named_documents(documents, name, shown)
-    if len(found) > 1:
-        raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", "Name one by its path.")
-    base = text = documents[found[0]].text
+    path = one_document(documents, name, shown)
+    base = text = documents[path].text
     while True:
         text = click.edit(text, extension=".md", require_save=False) or ""
-        saved = save_document(*opened, found[0], base, text)
+        saved = save_document(*opened, path, base, text)
         if not saved.faults:
             say(saved.said)
             return

@@ -63,8 +63,23 @@ def open_document(held: Held, name: str, closed: Collection[Kind], advice: str) 
     for one in held.snapshot.warnings:
         if one.pending and name in {one.path, one.shown}:
             raise BadFile(name, one.why, "")
-    found = named_documents(held.documents, name, shown)
-    fit = [path for path in found if held.documents[path].kind not in closed]
+    return one_document(held.documents, name, shown, closed, advice)
+
+
+def one_document(
+    documents: Mapping[str, Document],
+    name: str,
+    shown: Callable[[str], str],
+    closed: Collection[Kind] = (),
+    advice: str = "Name one by its path.",
+) -> str:
+    """Return the path of the one document that a name means, of none of the closed kinds.
+
+    Raises:
+        UsageFault: there is none, or more than one.
+    """
+    found = named_documents(documents, name, shown)
+    fit = [path for path in found if documents[path].kind not in closed]
     if len(fit) == 1:
         return fit[0]
     raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", advice)
@@ -83,14 +98,12 @@ def project_named(documents: Mapping[str, Document], name: str, shown: Callable[
     """
     projects = {path: one for path, one in documents.items() if one.kind is Kind.PROJECT}
     notes = {path: one for path, one in documents.items() if path.startswith(f"{NOTES}/")}
-    found = named_documents({**projects, **notes}, name, shown)
-    if len(found) > 1:
-        raise UsageFault(f"{name} means {' and '.join(map(shown, found))}.", "Name one by its path.")
-    if found[0] in notes:
+    found = one_document({**projects, **notes}, name, shown)
+    if found in notes:
         raise UsageFault(
-            f"{shown(found[0])} is your own file, which memcurate does not move.", "Move or rename it yourself."
+            f"{shown(found)} is your own file, which memcurate does not move.", "Move or rename it yourself."
         )
-    return found[0]
+    return found
 
 
 def redacted_text(root: Path, text: str, verb: str) -> str:

@@ -61,7 +61,10 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
         ]
     )
     if len(user.keys) > 1 and not user.chosen:
-        _ask_who_reads()
+        if not can_ask():
+            say("Two keys are set. `curate models use gemini anthropic` lets Gemini read, and Claude if it fails.")
+        elif names := click.prompt(_QUESTION, default="", show_default=False).split():
+            choose(names)
 
 
 @curate_models.command()
@@ -166,10 +169,3 @@ def _logged_in(user: UserSettings) -> list[str]:
     from pipelines.extract.choose_models import logged_in  # noqa: PLC0415  the verb's work, not its help
 
     return [name for name, settings in user.logins.items() if not logged_in(name, settings).trouble()]
-
-
-def _ask_who_reads() -> None:
-    if not can_ask():
-        say("Two keys are set. `curate models use gemini anthropic` lets Gemini read, and Claude if it fails.")
-    elif names := click.prompt(_QUESTION, default="", show_default=False).split():
-        choose(names)

@@ -12,13 +12,11 @@ import click
 from pipelines.cli.options import json_option, now_option
 from pipelines.cli.output import say, say_json
 from pipelines.cli.progress_line import watch_for_people
-from pipelines.cli.run_command import night_of, print_report, print_unread
+from pipelines.cli.run_command import night_of, print_report
 from pipelines.errors import CurateError
 from pipelines.night.remote_night import Publishing, fetched_clone, shown_address
 from pipelines.night.unattended import curate_unattended, in_journal
-from pipelines.store.layout import BRIEFING
 from pipelines.store.secrets import without_secrets
-from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from pipelines.night.remote_night import Clone
@@ -99,8 +97,7 @@ def _as_json(report: RunReport, clone: Clone, publishing: Publishing) -> dict[st
 
 
 def _print(report: RunReport, clone: Clone, publishing: Publishing, user: UserSettings) -> None:
-    print_report(report, layout_of(clone.root).real(BRIEFING))
-    print_unread(report, user)
+    print_report(report, clone.root, user)
     say(*publishing.notes)
     pushed, address = publishing.published, shown_address(clone.address)
     if pushed and pushed.head != clone.was.head:

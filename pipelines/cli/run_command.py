@@ -82,8 +82,7 @@ def curate_run(
     if as_json:
         say_json(report.to_json())
     elif not in_journal(os.environ):
-        print_report(report, layout_of(root).real(BRIEFING))
-        print_unread(report, user)
+        print_report(report, root, user)
         say(*(night.sharing.notes if night.sharing else ()))
     return report.exit_code
 
@@ -145,8 +144,8 @@ def _rehearse(night: Night, *, as_json: bool) -> int:
     return plan.report.exit_code
 
 
-def print_report(report: RunReport, briefing: str) -> None:
-    """Print the run: one line, with details on a terminal."""
+def print_report(report: RunReport, root: Path, user: UserSettings) -> None:
+    """Print the run: one line, what needs a person, and details on a terminal."""
     commit = f" (commit {report.commit[:10]})" if report.commit else ""
     say(f"{report.summary()}{commit}.")
     say(*(f"Note: {warning}" for warning in report.warnings))
@@ -159,15 +158,12 @@ def print_report(report: RunReport, briefing: str) -> None:
         say(f"The model calls cost {dollars(usd)}.")
     if on_terminal() and report.added:
         say(*(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items())))
+        briefing = layout_of(root).real(BRIEFING)
         say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
-
-
-def print_unread(report: RunReport, user: UserSettings) -> None:
-    """Say what a night without a model leaves unread, unless the user chose to have none."""
-    read, left = report.entries["read"], report.entries["left"]
-    if left and not user.chosen and not user.keys:
+    if (unread := report.entries["left"]) and not user.chosen and not user.keys:  # nobody chose to have no model
+        read = count(report.entries["read"], "entry", "entries")
         say(
-            f"No model reads the logs; the rules found nothing in {left} of {count(read, 'entry', 'entries')}."
+            f"No model reads the logs; the rules found nothing in {unread} of {read}."
             " `curate models` shows how to set one up."
         )
 

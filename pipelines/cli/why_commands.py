@@ -17,9 +17,9 @@ from pipelines.cli.manual_changes import item_named
 from pipelines.cli.options import (
     TextCommand,
     complete_ids,
-    day_option,
     document_option,
     json_option,
+    past_options,
     project_option,
     with_memory,
     with_root,
@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from pipelines.queries.history import History, Version
     from pipelines.queries.item_graph import Holding
     from pipelines.queries.why import Showing, Why, Witness
+
+
+_ID = click.argument("item", metavar="ID", nargs=-1, required=True, shell_complete=complete_ids)
 
 
 @click.command(cls=TextCommand)
@@ -170,7 +173,7 @@ def _tell_witness(witness: Witness) -> None:
 
 
 @click.command(cls=TextCommand)
-@click.argument("item", metavar="ID", nargs=-1, required=True, shell_complete=complete_ids)
+@_ID
 @json_option()
 @with_root
 def curate_history(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
@@ -207,7 +210,7 @@ def _who(version: Version) -> str:
 
 
 @click.command(cls=TextCommand)
-@click.argument("item", metavar="ID", nargs=-1, required=True, shell_complete=complete_ids)
+@_ID
 @json_option()
 @with_root
 def curate_impact(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
@@ -229,8 +232,7 @@ def curate_impact(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
 
 @click.command(cls=TextCommand)
 @click.argument("topic", nargs=-1, required=True)
-@day_option("--as-of", "What held on this day, even if it was superseded since.", last=True)
-@day_option("--known-on", "What the memory held at the end of this day, from git.", last=True)
+@past_options
 @json_option()
 @with_root
 def curate_audit(*, topic: tuple[str, ...], as_of: str | None, known_on: str | None, as_json: bool, root: Path) -> None:
