@@ -75,7 +75,7 @@ def test_keys_come_from_a_file_and_a_command(tmp_path: Path) -> None:
     [
         ('keys = "{folder}/none"', "no such file"),
         ("keys_command = \"sh -c 'echo SECRET-WORD; exit 3'\"", "CalledProcessError in its file or command"),
-        ('keys_command = "echo HOME=/SECRET-WORD"', "line 2 is not NAME=VALUE, or sets one of CURATE_CONFIG"),
+        ('keys_command = "echo HOME=/SECRET-WORD"', "line 2 is not NAME=VALUE, or sets one of CURATE_GUARD"),
         ('keys_command = "echo SECRET-WORD"', "line 2 is not NAME=VALUE"),
     ],
 )
