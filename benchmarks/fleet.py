@@ -144,7 +144,11 @@ def measure_cpu(server: str, folder: Path, rounds: int) -> None:
     cold, warm, idle = [], [], []
     with fleet_in(server, folder) as fleet, providing({key_of("acme"): "acme"}) as provider:
         fleet.write_settings(provider, acme="")
-        environ = {**os.environ, "CURATE_CONFIG": str(fleet.folder / "tenants/acme.toml"), "MODEL_KEY": key_of("acme")}
+        environ = {
+            **os.environ,
+            "CURATE_CONFIG": str(fleet.folder / "tenants/acme/config.toml"),
+            "MODEL_KEY": key_of("acme"),
+        }
 
         def night(remote: str) -> float:
             before = _cpu()

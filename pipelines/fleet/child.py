@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
     from pathlib import Path
 
-    from pipelines.fleet.fleet_settings import ChildLimits, Tenant
+    from pipelines.fleet.fleet_settings import ChildLimits
 
 
 _LOOK: Final = 1.0
@@ -75,7 +75,7 @@ async def run_child(  # noqa: PLR0913, PLR0917  what a child is made of
     remote: str,
     folder: Path,
     home: Path,
-    tenant: Tenant,
+    config: Path,
     keys: Mapping[str, str],
     limits: ChildLimits,
     bank: Bank,
@@ -86,7 +86,7 @@ async def run_child(  # noqa: PLR0913, PLR0917  what a child is made of
         remote: the memory.
         folder: the folder of clones.
         home: the folder in which the child's home is made.
-        tenant: whose settings it has.
+        config: the folder of the tenant's own settings and secrets, which it may add to.
         keys: the tenant's keys, as environment variables.
         limits: its limits.
         bank: answers its questions.
@@ -101,7 +101,7 @@ async def run_child(  # noqa: PLR0913, PLR0917  what a child is made of
             process = await asyncio.create_subprocess_exec(
                 "/bin/sh", "-c", _CONFINE, "sh", str(limits.memory_mb * 1024), str(limits.disk_mb * _MB // 512),
                 sys.executable, "-P", "-m", "pipelines.cli", "night", remote, "--workdir", str(folder), "--json",
-                env=_environment(place, tenant, keys) | {GUARD: str(theirs.fileno())}, cwd=place,
+                env=_environment(place, config, keys) | {GUARD: str(theirs.fileno())}, cwd=place,
                 stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=err,
                 pass_fds=[theirs.fileno()], start_new_session=True,
             )  # fmt: skip
@@ -121,16 +121,16 @@ async def run_child(  # noqa: PLR0913, PLR0917  what a child is made of
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _environment(place: Path, tenant: Tenant, keys: Mapping[str, str]) -> dict[str, str]:
+def _environment(place: Path, config: Path, keys: Mapping[str, str]) -> dict[str, str]:
     """Return the whole environment of a child; of this process it has the PATH alone."""
     models = models_folder(os.environ)
     if models.is_dir():
         below = place / ".cache" / "memcurate"
         below.mkdir(parents=True)
         (below / "models").symlink_to(models)
+    (place / ".config").mkdir()
+    (place / ".config" / "memcurate").symlink_to(config)
     own = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(place), "TMPDIR": str(place), "LC_ALL": "C.UTF-8"}
-    if tenant.settings:
-        own["CURATE_CONFIG"] = str(tenant.settings.expanduser())
     return {**keys, **own}
 
 

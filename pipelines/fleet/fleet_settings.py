@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_TENANT: Final = "default"
-_OURS: Final = frozenset({"PATH", "HOME", "TMPDIR", "CURATE_CONFIG", "CURATE_GUARD"})
+_OURS: Final = frozenset({"PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME", "CURATE_GUARD"})
 _LINE: Final = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 _KEYS_SECONDS: Final = 60
 
@@ -65,9 +65,16 @@ class ChildLimits(_Table):
 
 
 class Tenant(FleetCaps):
-    """One tenant: their settings file, where their keys are (a file, or a command that prints it), and their caps."""
+    """One tenant: what they have of their own, beside their caps.
 
-    settings: Path | None = None
+    Args:
+        config: the folder with their config.toml, capture.key and redaction.key, the same on each machine; without one,
+            a folder below `workdir`.
+        keys: a file with the keys of models.
+        keys_command: a command that prints such a file.
+    """
+
+    config: Path | None = None
     keys: Path | None = None
     keys_command: str = ""
 

@@ -27,6 +27,7 @@ FAILURES: Final = 3
 """After so many failures in a row, a memory waits for a person."""
 TRIES: Final = 12
 """So often a memory is tried in one night, when the failures are not its own."""
+_TENANT: Final = re.compile(r"\w[\w-]{0,63}")
 _PASSWORD: Final = re.compile(r"https?://[^/\s]*@|://[^/@\s]*:[^/@\s]*@")
 _HOURS: Final = re.compile(r"([01]?\d|2[0-3])-([01]?\d|2[0-4])")
 
@@ -74,7 +75,7 @@ async def add(pool: Pool, remotes: Sequence[str], tenant: str, timezone: str, ho
     """Add memories, or give known ones another tenant, zone and hours; return how many are new.
 
     Raises:
-        UsageFault: the hours or the zone are none.
+        UsageFault: the tenant, the hours or the zone are none.
         GitFault: an address could run a program.
     """
     if any(map(_PASSWORD.search, remotes)):
@@ -82,6 +83,8 @@ async def add(pool: Pool, remotes: Sequence[str], tenant: str, timezone: str, ho
             "An address holds a password or token, which would be kept in the database.",
             "Leave it out, and let a git credential helper give it: docs/fleet.md.",
         )
+    if not _TENANT.fullmatch(tenant):
+        raise UsageFault(f"“{tenant}” is no name of a tenant.", "Use letters, digits, - and _.")
     if hours and not _HOURS.fullmatch(hours):
         raise UsageFault(f"“{hours}” are not hours.", "Write them like 22-6.")
     try:

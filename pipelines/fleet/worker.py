@@ -103,15 +103,17 @@ class Worker:
 
     async def _outcome(self, lease: Lease) -> Outcome:
         try:
-            tenant = self.settings.tenant(lease.tenant)
+            named = self.settings.tenant(lease.tenant).config
+            config = (named or self.workdir / "tenants" / lease.tenant).expanduser()
             keys = await asyncio.to_thread(self.settings.keys_of, lease.tenant)
         except KeysMissing as fault:
             return Outcome("waiting", {"error": str(fault)})
+        config.mkdir(mode=0o700, parents=True, exist_ok=True)
         bank = Bank(
             lambda asked: self._reserve(lease, asked),
             lambda call, tokens, usd, slow: patiently(lambda: settle(self.pool, call, tokens, usd, slow)),
         )
-        ran = await run_child(lease.remote, self.workdir, self.home, tenant, keys, self.settings.child, bank)
+        ran = await run_child(lease.remote, self.workdir, self.home, config, keys, self.settings.child, bank)
         return outcome_of(ran)
 
     async def _reserve(self, lease: Lease, asked: Request) -> str:

@@ -70,7 +70,9 @@ class Fleet:
         lines += ["retry_seconds = 0.5", more]
         for tenant, text in tenants.items():
             once = "[push]\ntries = 1\n"
-            settings, keys = (self.folder / "tenants" / f"{tenant}.{end}" for end in ("toml", "env"))
+            config, keys = self.folder / "tenants" / tenant, self.folder / "tenants" / f"{tenant}.env"
+            config.mkdir(exist_ok=True)
+            settings = config / "config.toml"
             keys.write_text(f"MODEL_KEY={key_of(tenant)}\n")
             if provider:
                 settings.write_text(
@@ -80,7 +82,7 @@ class Fleet:
                 )
             else:
                 settings.write_text(f'providers = ["rules"]\n{once}')
-            lines.append(f'[tenants.{tenant}]\nsettings = "{settings}"\nkeys = "{keys}"\n{text}')
+            lines.append(f'[tenants.{tenant}]\nconfig = "{config}"\nkeys = "{keys}"\n{text}')
         (self.folder / "fleet.toml").write_text("\n".join(lines))
 
     def memory(self, tenant: str, number: int = 0) -> str:

@@ -105,7 +105,7 @@ def test_a_child_has_its_own_tenants_key_and_an_environment_made_from_nothing(fl
         script = fleet.folder / f"script-{tenant}"
         script.write_text(f"#!/bin/sh\ncat /proc/$PPID/environ >{see}\necho '{{}}'\n")
         script.chmod(0o755)
-        (fleet.folder / "tenants" / f"{tenant}.toml").write_text(f'providers = ["exec:{script}"]\n')
+        (fleet.folder / "tenants" / tenant / "config.toml").write_text(f'providers = ["exec:{script}"]\n')
         fleet.curate("add", fleet.memory(tenant), "--tenant", tenant)
     fleet.curate("sweep")
     fleet.start_worker()
@@ -117,7 +117,7 @@ def test_a_child_has_its_own_tenants_key_and_an_environment_made_from_nothing(fl
         seen = dict(row.split("=", 1) for row in rows)
         assert seen.pop("MODEL_KEY") == key_of(tenant)
         assert seen.pop("PWD", None) in {None, seen["HOME"]}
-        assert set(seen) == {"PATH", "HOME", "TMPDIR", "LC_ALL", "CURATE_CONFIG", "CURATE_GUARD"}
+        assert set(seen) == {"PATH", "HOME", "TMPDIR", "LC_ALL", "CURATE_GUARD"}
         homes.add(seen["HOME"])
         assert not Path(seen["HOME"]).exists()
     assert len(homes) == 2
@@ -129,7 +129,7 @@ def test_a_child_is_ended_at_its_limits(fleet: Fleet) -> None:
     slow.write_text("#!/bin/sh\nexec sleep 600\n")
     slow.chmod(0o755)
     fleet.write_settings(None, "[child]\nminutes = 0.05", acme="")
-    (fleet.folder / "tenants/acme.toml").write_text(f'providers = ["exec:{slow}"]\n')
+    (fleet.folder / "tenants/acme/config.toml").write_text(f'providers = ["exec:{slow}"]\n')
     remote = fleet.memory("acme")
     fleet.curate("add", remote, "--tenant", "acme")
     before = git(Path(remote), "rev-parse", "main")

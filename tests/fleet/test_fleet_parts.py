@@ -21,6 +21,7 @@ from pipelines.errors import BadSettings
 from pipelines.extract.llm import guard as guard_module
 from pipelines.extract.llm.budget import Budget, Cost, Ledger, OverBudget
 from pipelines.extract.llm.guard import GUARD, Guard, open_guard
+from pipelines.fleet import database, embedded
 from pipelines.fleet.child import Ran, homes
 from pipelines.fleet.database import NoFleet, create_tables, opened
 from pipelines.fleet.embedded import start_postgres, stop_postgres
@@ -75,7 +76,7 @@ def test_keys_come_from_a_file_and_a_command(tmp_path: Path) -> None:
     [
         ('keys = "{folder}/none"', "no such file"),
         ("keys_command = \"sh -c 'echo SECRET-WORD; exit 3'\"", "CalledProcessError in its file or command"),
-        ('keys_command = "echo HOME=/SECRET-WORD"', "line 2 is not NAME=VALUE, or sets one of CURATE_CONFIG"),
+        ('keys_command = "echo HOME=/SECRET-WORD"', "line 2 is not NAME=VALUE, or sets one of CURATE_GUARD"),
         ('keys_command = "echo SECRET-WORD"', "line 2 is not NAME=VALUE"),
     ],
 )
@@ -206,7 +207,8 @@ def test_tables_are_created_once_and_a_database_without_them_is_named(postgres: 
             pass
 
     asyncio.run(use(dsn))
-    for address, why in ((postgres[1], "it has no tables"), ("postgresql:///x?host=/nowhere", "/nowhere")):
+    empty = postgres[1].replace("/postgres?", "/template1?")
+    for address, why in ((empty, "it has no tables"), ("postgresql:///x?host=/nowhere", "/nowhere")):
         with pytest.raises(NoFleet, match=why):
             asyncio.run(use(address))
 
@@ -227,6 +229,22 @@ def test_an_embedded_server_is_started_once_and_again_after_a_crash(postgres: tu
     assert start_postgres(folder) == address
     with psycopg.connect(address) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_init_sets_up_the_embedded_server_and_the_next_command_finds_it(
+    postgres: tuple[Path, str], fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (embedded, database):
+        monkeypatch.setattr(module, "embedded_folder", lambda _: postgres[0])
+    fleet.write_settings(None)
+    path = fleet.folder / "fleet.toml"
+    path.write_text("\n".join(line for line in path.read_text().splitlines() if not line.startswith("dsn")))
+    assert "The tables are created.\nPostgreSQL runs in" in fleet.curate("init")
+    assert "The tables are up to date." in fleet.curate("init")
+    assert fleet.curate("init", "--stop") == "The embedded PostgreSQL is stopped.\n"
+    assert fleet.curate("init", "--stop") == "It was not running.\n"
+    assert "The fleet has no memory." in fleet.curate("status")
+    assert "Now put the address into" in fleet.curate("init", fleet.dsn)
 
 
 def test_homes_of_workers_that_were_killed_are_deleted_and_those_of_others_stay(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def test_the_same_memories_by_xargs_and_the_fence_alone(fleet: Fleet) -> None:
     night = f'{sys.executable} -m pipelines.cli night "$0" --workdir {fleet.nights}/$$ --json >/dev/null'
     codes = fleet.folder / "codes"
     script = f"{night}; echo $? >>{codes}"
-    settings = fleet.folder / "tenants/acme.toml"
+    settings = fleet.folder / "tenants/acme/config.toml"
     words = ["xargs", "-P", "8", "-n", "1", "sh", "-c", script]
     with listing.open() as file:
         subprocess.run(words, stdin=file, check=True, env={**os.environ, "CURATE_CONFIG": str(settings)})
