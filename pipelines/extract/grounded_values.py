@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import calendar
 import re
-from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -94,8 +93,7 @@ _ALONE: Final = re.compile(
 _NAMED_DAY: Final = re.compile(r"\b(?P<name>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)(?P<many>s)?\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class KnownDates:
+class KnownDates(NamedTuple):
     """The possible dates of a text: days, months, years, the weekdays it names, and whether it says `today`.
 
     Of the months, `open_months` are named without a day, as in `the middle of October`.
@@ -353,17 +351,12 @@ _SAME: Final = {
 _LOOSE: Final = frozenset({"zero", "one"})
 
 
-@dataclass(frozen=True, slots=True)
-class KnownFigures:
+class KnownFigures(NamedTuple):
     """The figures of a text: numbers and versions as written, times in minutes, and (number, unit) pairs."""
 
     numbers: frozenset[str]
     times: frozenset[int]
     pairs: frozenset[tuple[float, str]]
-
-    def __or__(self, other: KnownFigures) -> KnownFigures:
-        """Return the figures of both texts."""
-        return KnownFigures(self.numbers | other.numbers, self.times | other.times, self.pairs | other.pairs)
 
 
 def known_figures(text: str) -> KnownFigures:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.extract.grounded_values import (
     NUMBER,
+    KnownFigures,
     join_dates,
     known_dates,
     known_figures,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pipelines.extract.extraction import Place
-    from pipelines.extract.grounded_values import KnownDates, KnownFigures
+    from pipelines.extract.grounded_values import KnownDates
 
     Fault = tuple[str, str]
 
@@ -70,8 +70,7 @@ def near(text: str, shown: Sequence[str]) -> list[str]:
     return [one for one in shown if len(words & content_words(one)) > 1]
 
 
-@dataclass(frozen=True, slots=True)
-class _Evidence:
+class _Evidence(NamedTuple):
     """The evidence of some places, parsed once for all items that rest on them."""
 
     quotes: tuple[tuple[str, str], ...]
@@ -102,13 +101,11 @@ def _read_evidence(places: tuple[Place, ...], context: tuple[str, ...]) -> _Evid
 def _with_shown(evidence: _Evidence, shown: Sequence[str], near: Sequence[str]) -> _Evidence:
     """Return some evidence with the names of what else was shown, and the values of what is on the same matter."""
     more = " . ".join(near)
-    return _Evidence(
-        evidence.quotes,
-        evidence.beside,
-        " . ".join((evidence.around, *shown)),
-        evidence.day,
-        join_dates([evidence.dates, known_dates(more, evidence.day)]),
-        evidence.figures | known_figures(without_dates(more)),
+    own, others = evidence.figures, known_figures(without_dates(more))
+    return evidence._replace(
+        around=" . ".join((evidence.around, *shown)),
+        dates=join_dates([evidence.dates, known_dates(more, evidence.day)]),
+        figures=KnownFigures(own.numbers | others.numbers, own.times | others.times, own.pairs | others.pairs),
     )
 
 
@@ -129,7 +126,7 @@ def _unproven(text: str, evidence: _Evidence) -> list[Fault]:
 
 # ---------------------------------------- names: people, products, identifiers, addresses
 # Names are recognised by a capital within a sentence, or digits, dots and signs among the letters. The first word of a
-# sentence is capitalised anyway; it counts as a name if the rest of a name or an auxiliary verb follows.
+# sentence is capitalised anyway; it counts as a name if it is a possessive or an auxiliary verb follows.
 
 
 _CHUNK: Final = re.compile(r"\S+")
@@ -180,10 +177,8 @@ def _names(text: str) -> Iterator[str]:
 
 
 def _begins_name(bare: str, chunk: str, after: str) -> bool:
-    """Whether the first word of a sentence is a name: its rest or an auxiliary verb follows, or it is a possessive."""
-    following = after.strip(_EDGES)
-    is_possessive = bare != chunk.strip(_EDGES)
-    return is_possessive or following[:1].isupper() or following.casefold() in _AUXILIARIES
+    """Whether the first word of a sentence is a name: an auxiliary verb follows, or it is a possessive."""
+    return bare != chunk.strip(_EDGES) or after.strip(_EDGES).casefold() in _AUXILIARIES
 
 
 def _is_known(name: str, known: frozenset[str], whole: str) -> bool:

@@ -116,6 +116,20 @@ def one_project_each(candidates: Iterable[Candidate]) -> list[Candidate]:
     return found
 
 
+def in_own_projects(looked: Iterable[Filed], proposed: Iterable[Candidate]) -> list[Filed]:
+    """Return the candidates as they were looked at; an external one may go where the run's own words make a project.
+
+    Without that, one run over many days would file it elsewhere than a night a day.
+    """
+    made: dict[str, None] = {}
+    found = []
+    for one, was in zip(looked, proposed, strict=True):
+        made |= {one.candidate.new_project: None}
+        title = was.new_project if was.new_project in made else ""
+        found.append(replace(one, candidate=replace(one.candidate, new_project=title)))
+    return found
+
+
 def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
     """Return a candidate with the document that it names, and the one it would be filed in.
 

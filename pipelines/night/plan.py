@@ -19,7 +19,7 @@ from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers
 from pipelines.night.brief import brief
 from pipelines.night.caps import with_caps_applied
-from pipelines.night.choose_document import Catalog, document_choices, file_candidate, one_project_each
+from pipelines.night.choose_document import Catalog, document_choices, file_candidate, in_own_projects, one_project_each
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import capture, clean_logs
 from pipelines.night.projects import propose_archives
@@ -286,7 +286,7 @@ def _rule(
     ]
     filed = [
         replace(file_candidate(one.candidate, catalog), doubt=one.doubt, echo=one.echo, recited=one.recited)
-        for one in looked
+        for one in in_own_projects(looked, proposed)
     ]
     forms = [form for day in extracted.read for form in read_forms(day.fresh)]
     rulings = review(filed, extracted.operations, forms, context)

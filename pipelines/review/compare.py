@@ -227,9 +227,17 @@ def adds_nothing(new: str, held: str) -> bool:
     signs = {one.word for one in tokens if one.kind == "sign" or one.word in _CONDITIONS}
     if unproven_names(new, held) or not _has_values(held, new) or signs - {one.word for one in others}:
         return False
+    if _verb(tokens) and _verb(tokens) == _verb(others) and tokens[0].key != others[0].key:
+        return False  # another subject
     shared = {one.clause for one in others if _is_distinctive(one) and one.key in keywords(new)}
     denied = sum(one.word in _NEGATIONS and one.clause in shared for one in others)
     return denied == sum(one.word in _NEGATIONS for one in tokens)
+
+
+def _verb(tokens: Sequence[_Token]) -> str:
+    """Return the second word if it is a verb in the third person, as in `Anna owns the pager`; else nothing."""
+    word = tokens[1].word if len(tokens) > 1 else ""
+    return word if word in _AUXILIARIES or word.endswith("s") else ""
 
 
 _NO_DAY: Final = date(1900, 1, 1)
@@ -317,7 +325,8 @@ def _one_at_a_time(kind: str, before: Sequence[_Token], after: Sequence[_Token])
     if kind == "number":
         is_product = last is not None and last.kind == "name" and not last.raw.isupper()  # `Node 18`
         numbered = last is not None and last.word in _NUMBERED and not is_product
-        return not numbered and not (last and last.word not in STOP_WORDS and then in _AUXILIARIES)
+        names = len(before) == 1 or then in _AUXILIARIES  # `Train 17 stops`, `the old train 17 is late`
+        return not numbered and not (last and last.word not in STOP_WORDS and names)
     if kind == "date" and last is not None and last.word == "of":  # `the minutes of 4 May`
         return False
     if any(token.word in _AUXILIARIES for token in after):

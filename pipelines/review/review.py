@@ -146,10 +146,16 @@ def review(
     rulings: list[Ruling] = []
     days = {one.candidate.entry.day for one in filed} | {one.day for one in said}
     numbers = count(len(filed) + 1)
+    by_model = {
+        place.entry for one in filed if not one.candidate.by.startswith("rules@") for place in one.candidate.places
+    }
+    by_model |= {place.entry for one in said for place in one.places}
     for day in sorted(days | {form.place.entry.day for form in forms}):
         rulings += _review_day([one for one in filed if one.candidate.entry.day == day], context)
         for form in (one for one in forms if one.place.entry.day == day):
-            rulings += _carried_out(_by_form(form, context, f"n{next(numbers)}"), context)
+            ruled = _by_form(form, context, f"n{next(numbers)}")
+            # Where a model has read the line, a correction without its one item is no question.
+            rulings += _carried_out([one for one in ruled if not (one.asks and form.place.entry in by_model)], context)
         for operation in (one for one in said if one.day == day):
             rulings += _carried_out(rulings_of_operation(operation, None, context, f"n{next(numbers)}"), context)
     return rulings

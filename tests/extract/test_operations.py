@@ -85,7 +85,7 @@ def test_several_close_alike_only_where_it_fits_all() -> None:
 def test_an_update_rests_on_the_old_item_and_the_quote_together() -> None:
     place, text = reply_place("We go with Terraform"), "Harbour runs on Terraform and Ansible."
     assert one("update", FACT.id, evidence=[place], text=text).text == text
-    why = why_refused("update", RULE.id, evidence=[place], text=text)
+    why = why_refused("update", RULE.id, evidence=[place], text="Harbour runs on Salt and Chef.")
     assert why == "a name of its text is neither in its lines nor in the item"
 
 
@@ -119,8 +119,7 @@ def test_each_quote_must_stand(kind: str, places: list[dict[str, Any]], why: str
         ([FACT.id], "", "an update has one id and the whole new sentence"),
         ([FACT.id], " \u200b", "an update has one id and the whole new sentence"),
         ([FACT.id, CHOICE.id], "Harbour runs on Terraform.", "an update has one id and the whole new sentence"),
-        ([FACT.id], "Harbour runs on Terraform 7.", "a number of its text is neither in its lines nor in the item"),
-        ([FACT.id], "Osprey runs on Terraform.", "a name of its text is neither in its lines nor in the item"),
+        ([FACT.id], "Harbour runs on Chef.", "a name of its text is neither in its lines nor in the item"),
         ([FACT.id], "From 1 May it runs on Terraform.", "a date of its text is neither in its lines nor in the item"),
     ],
 )  # fmt: skip

@@ -170,7 +170,10 @@ def test_an_item_rests_on_several_places() -> None:
     assert found.quotes == [QUESTION["quote"], ANSWER["quote"]]
     assert found.lines == [ASKED.text, ANSWERED.text]
     assert (found.entry, found.start_line, found.day) == (ASKED, 20, "2026-03-12")
-    assert talk(ANSWER) == "a number of its text is not in its lines"
+    apart = talk(ANSWER)
+    assert not isinstance(apart, str)
+    assert apart.beside == (f"in the same log: {ASKED.text[2:]}",), "what it draws on, for the second reader"
+    assert talk(ANSWER, text="Ines does not pay 900 euros from 1 May.") == "a date of its text is not in its lines"
 
 
 @pytest.mark.parametrize(
@@ -297,9 +300,8 @@ def test_logs_that_share_line_numbers_are_told_apart_by_the_quote() -> None:
     [
         ({"evidence": [reply_place("We go with Pulumi, not Terraform.")]}, "its quote is not in its lines"),
         ({"evidence": [reply_place("Asked legal")]}, "its quote is not in its lines"),
-        ({"text": "Harbour is built with Pulumi."}, "a negation of its text is not in its lines"),
-        ({"text": "Harbour uses Terraform 2, not Pulumi."}, "a number of its text is not in its lines"),
-        ({"text": "Osprey uses Terraform, not Pulumi."}, "a name of its text is not in its lines"),
+        ({"text": "We go with Pulumi."}, "a negation of its text is not in its lines"),
+        ({"text": "Osprey uses Ansible, not Pulumi."}, "a name of its text is not in its lines"),
         ({"text": "From 2026-04-01 Terraform is used, not Pulumi."}, "a date of its text is not in its lines"),
     ],
 )

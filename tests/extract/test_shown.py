@@ -183,7 +183,9 @@ def test_neither_words_nor_input_hold_a_secret() -> None:
         [(AREA, Item(ItemType.FACT, f"Ask {held}", FAR.id)), (AREA, Item(ItemType.TODO, f"Ask {todo}", LEGAL.id))]
     )
     documents = (DocumentChoice("quay", title, "project", "Projects/quay"),)
-    model = Scripted("a:1", [reply_text(reply_item(reply_place("Ask", 20, 20), text=f"Ask {said} 77")), reply_text()])
+    model = Scripted(
+        "a:1", [reply_text(reply_item(reply_place("Ask", 20, 20), text=f"Ask {said} by 4 May 2031")), reply_text()]
+    )
     extractor(model).extract(ExtractionRequest("2026-03-12", (entry,), documents, nearby))
     for call in model.calls:
         told = call.user + json.dumps(call.input, ensure_ascii=False)

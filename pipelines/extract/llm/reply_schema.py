@@ -24,7 +24,7 @@ from pipelines.store.markdown import without_spans
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pipelines.extract.extraction import ExtractionRequest
     from pipelines.store.item import Item
@@ -40,6 +40,7 @@ MOST_OBJECTS: Final = 50
 MOST_NEW_PROJECTS: Final = 3
 _MOST_BESIDE: Final = 2
 _BESIDE_LENGTH: Final = 240
+_PLAIN: Final = re.compile(r"[\w .,'’()&-]*")
 _Part = TypeVar("_Part", bound=BaseModel)
 _LOWER: Final = {ord(char): char.lower() for char in string.ascii_uppercase}
 
@@ -254,7 +255,7 @@ def _candidate(
     if found := ungrounded(text, places, shown=tuple(others)):
         what = found[0][0]
         dropped = what == "a condition"
-        why = f"{what} of its lines is not in its text" if dropped else f"{what} of its text is not in the log"
+        why = f"{what} of its lines is not in its text" if dropped else f"{what} of its text is not in its lines"
         raise Faulty(raw, why, "; ".join(f"{what}: {words}" for what, words in found), ungrounded=True)
     document = document_named(item.document, request)
     kept, lost = proposed_links(links, shown)
@@ -269,7 +270,7 @@ def _candidate(
         new_project="" if document else single_line(item.new_project),
         closed=Status(item.closed) if item.closed and Status(item.closed) in OUTCOMES[kind] else None,
         page_section=item.section,
-        name=_person(item, places) if item.section == "contacts" else "",
+        name=_person(item, places, others) if item.section == "contacts" else "",
         since=_proven_day(item.since, places),
         due=_proven_day(item.due, places) if kind is ItemType.TODO else "",
         links=kept,
@@ -278,10 +279,11 @@ def _candidate(
     )
 
 
-def _person(item: ReplyItem, places: Sequence[Place]) -> str:
-    """Return the name of a contact's person, if the evidence has it."""
+def _person(item: ReplyItem, places: Sequence[Place], others: Iterable[str]) -> str:
+    """Return the name of a contact's person, if it is plain words that the model was shown."""
     name = single_line(item.name)
-    return "" if ungrounded(name, places) else name
+    shown = " ".join([*others, *(line for place in places for line in place.lines)])
+    return name if _PLAIN.fullmatch(name) and content_words(name) <= content_words(shown) else ""
 
 
 def _operation(raw: object, request: ExtractionRequest, by: str, shown: Mapping[str, Item]) -> Operation:
