@@ -148,7 +148,7 @@ def test_nothing_in_a_log_forges_structure(memory: Memory, tmp_path: Path, name:
     fronts = set().union(*map(keys, benign.values()))
     for path, document in hostile.items():
         new = path not in benign
-        assert not new or re.fullmatch(r"(?:Projects/[a-z0-9-]{1,100}|Areas/general|Review)\.md", path), path
+        assert not new or re.fullmatch(r"(?:Projects/[\w-]{1,100}|Areas/general|Review)\.md", path), path
         assert headings(document) <= known | {f"## {title}" for title in ORDER}, path
         assert keys(document) <= fronts, path
         assert document.faults == (), path
