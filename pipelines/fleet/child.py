@@ -39,7 +39,7 @@ _MOST_READ: Final = 4 * 1024 * 1024
 _TAIL: Final = 600
 _MB: Final = 1024 * 1024
 # `exec` keeps one process; a limit that a system does not know is no reason not to run.
-_CONFINE: Final = 'ulimit -d "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 2; exec "$@"'
+CONFINE: Final = 'ulimit -d "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 2; exec "$@"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ async def run_child(  # noqa: PLR0913, PLR0917  what a child is made of
     try:
         with (place / "out").open("wb") as out, (place / "err").open("wb") as err, theirs:
             process = await asyncio.create_subprocess_exec(
-                "/bin/sh", "-c", _CONFINE, "sh", str(limits.memory_mb * 1024), str(limits.disk_mb * _MB // 512),
+                "/bin/sh", "-c", CONFINE, "sh", str(limits.memory_mb * 1024), str(limits.disk_mb * _MB // 512),
                 sys.executable, "-P", "-m", "pipelines.cli", "night", remote, "--workdir", str(folder), "--json",
                 env=_environment(place, config, keys) | {GUARD: str(theirs.fileno())}, cwd=place,
                 stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=err,
@@ -107,7 +107,7 @@ async def run_child(  # noqa: PLR0913, PLR0917  what a child is made of
             )  # fmt: skip
         answering = asyncio.create_task(_answer(own, bank, ran))
         try:
-            ran.why = await _watch(process, limits, ran, (folder / clone_name(remote), place))
+            ran.why = await watch(process, limits, ran, (folder / clone_name(remote), place))
         finally:
             await _end(process)
             with contextlib.suppress(TimeoutError):  # what it said last is still in the socket
@@ -134,7 +134,7 @@ def _environment(place: Path, config: Path, keys: Mapping[str, str]) -> dict[str
     return {**keys, **own}
 
 
-async def _watch(process: asyncio.subprocess.Process, limits: ChildLimits, ran: Ran, folders: tuple[Path, ...]) -> str:
+async def watch(process: asyncio.subprocess.Process, limits: ChildLimits, ran: Ran, folders: tuple[Path, ...]) -> str:
     """Wait for a child; return which limit it broke, or nothing."""
     began = time.monotonic()
     looks = 0

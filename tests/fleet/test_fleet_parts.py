@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import socket
+import subprocess
+import sys
 import threading
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -21,11 +23,11 @@ from pipelines.errors import BadSettings
 from pipelines.extract.llm import guard as guard_module
 from pipelines.extract.llm.budget import Budget, Cost, Ledger, OverBudget
 from pipelines.extract.llm.guard import GUARD, Guard, open_guard
-from pipelines.fleet import database, embedded
+from pipelines.fleet import child, database, embedded
 from pipelines.fleet.child import Ran, homes
 from pipelines.fleet.database import NoFleet, create_tables, opened
 from pipelines.fleet.embedded import start_postgres, stop_postgres
-from pipelines.fleet.fleet_settings import KeysMissing, fleet_file, load_fleet_settings
+from pipelines.fleet.fleet_settings import ChildLimits, KeysMissing, fleet_file, load_fleet_settings
 from pipelines.fleet.memories import night_at
 from pipelines.fleet.worker import outcome_of
 from pipelines.user_settings import Caps, UserSettings
@@ -245,6 +247,29 @@ def test_init_sets_up_the_embedded_server_and_the_next_command_finds_it(
     assert fleet.curate("init", "--stop") == "It was not running.\n"
     assert "The fleet has no memory." in fleet.curate("status")
     assert "Now put the address into" in fleet.curate("init", fleet.dsn)
+
+
+def test_a_child_may_have_so_much_memory_and_write_files_so_large() -> None:
+    asked = "import resource as r; print(r.getrlimit(r.RLIMIT_DATA)[0] >> 20, r.getrlimit(r.RLIMIT_FSIZE)[0] >> 20)"
+    words = ["/bin/sh", "-c", child.CONFINE, "sh", str(512 * 1024), str(16 * 2048), sys.executable, "-c", asked]
+    told = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
+    assert told == ["512", "16"]
+
+
+def test_a_child_that_fills_the_disk_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(child, "_LOOK", 0.01)
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(17 << 20)
+
+    async def run() -> str:
+        process = await asyncio.create_subprocess_exec("sleep", "60", start_new_session=True)
+        try:
+            return await child.watch(process, ChildLimits(disk_mb=16), Ran(), (tmp_path,))
+        finally:
+            process.kill()
+            await process.wait()
+
+    assert asyncio.run(run()) == "was ended because it had more than 16 MB on the disk"
 
 
 def test_homes_of_workers_that_were_killed_are_deleted_and_those_of_others_stay(tmp_path: Path) -> None:
