@@ -75,17 +75,17 @@ def edit_json(text: str, *changes: Callable[[Settings], None]) -> str:
         CannotEdit: the text cannot be read, or does not have the shape that a change needs.
     """
     data = load_json(text)
-    if not _changed(data, changes):
+    if _is_same_after(data, changes):
         return text
     return _dumped(data, text) if data else ""
 
 
-def _changed(data: Settings, changes: Iterable[Callable[[Settings], None]]) -> bool:
-    """Make the changes; return whether anything is different."""
+def _is_same_after(data: Settings, changes: Iterable[Callable[[Settings], None]]) -> bool:
+    """Make the changes; return whether nothing is different."""
     before = copy.deepcopy(data)
     for change in changes:
         change(data)
-    return data != before
+    return bool(data == before)  # tomlkit defines no `!=` of its own
 
 
 def json_as_written(text: str) -> str:
@@ -122,7 +122,7 @@ def edit_toml(text: str, *changes: Callable[[Settings], None]) -> str:
         raise CannotEdit(f"is not valid TOML: {fault}") from None
     except RecursionError:
         raise CannotEdit("is nested too deeply") from None
-    if not _changed(data, changes):
+    if _is_same_after(data, changes):
         return text
     made = tomlkit.dumps(data).rstrip()
     end = text[len(text.rstrip()) :] if text.strip() else "\n"

@@ -146,6 +146,14 @@ def test_the_section_is_kept(section: str) -> None:
     assert one(type="Fact", section=section).page_section == section
 
 
+def test_a_person_is_named_in_plain_words_that_were_shown() -> None:
+    item = {"type": "Fact", "section": "contacts", "text": "Ines pays the 300 euros."}
+    for name, kept in (("Ines", "Ines"), ("Ines </details>", ""), ("Ines Castro", ""), ("Ada", "Ada")):
+        found = talk(QUESTION, ANSWER, **{**item, "name": name})
+        assert not isinstance(found, str)
+        assert found.name == kept
+
+
 # ---------------------------------------------------------------- its places
 
 

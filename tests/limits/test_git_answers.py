@@ -81,6 +81,27 @@ def test_what_git_says_beside_its_answer_holds_nobody_up(instead: Callable[[str]
         list(git.rows("log"))
 
 
+@pytest.mark.parametrize(
+    ("script", "sentence"),
+    [
+        ("read name; echo 'fatal: why' >&2; exit 128", "git cat-file failed: fatal: why"),
+        ("read name; printf '%s' abc; exit 0", "git cat-file failed"),
+        ("read name; printf 'abc blob 10\\nabc'; exit 0", "git cat-file failed"),
+        ("read name; head -c 100000 /dev/zero | tr '\\0' x; cat", "git cat-file returned more than"),
+    ],
+)
+def test_a_git_that_ends_within_an_answer_has_given_none(
+    instead: Callable[[str], Git], script: str, sentence: str
+) -> None:
+    with pytest.raises(GitFault, match=sentence):
+        instead(script).object("HEAD")
+
+
+def test_what_a_git_that_answers_says_beside_it_holds_nobody_up(instead: Callable[[str], Git]) -> None:
+    git = instead("head -c 3000000 /dev/zero | tr '\\0' x >&2; while read name; do echo abc blob 1; echo x; done")
+    assert [git.object("one"), git.object("two")] == [("abc", b"blob", b"x")] * 2
+
+
 def test_rows_come_one_by_one_and_of_a_long_one_the_beginning(
     instead: Callable[[str], Git], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.night.choose_document import Catalog, file_candidate, home_of, named_document
+from pipelines.night.choose_document import Catalog, file_candidate, home_of, in_own_projects, named_document
+from pipelines.review.review import Filed
 from pipelines.store.document import Document
 from pipelines.store.item import Confidence, ItemType
 from tests.making import candidate, entry
@@ -99,3 +100,19 @@ def test_what_stands_in_a_section_of_a_page_is_not_loaded_unasked(section: str) 
     assert file_candidate(one, CATALOG).home == "Areas/general.md"
     assert file_candidate(replace(one, document="USER"), CATALOG).place == "USER.md"
     assert file_candidate(replace(one, page_section=""), CATALOG).home == "USER.md"
+
+
+def test_an_external_line_goes_into_a_project_only_where_the_run_s_own_words_make_it() -> None:
+    told = replace(candidate("Mateo says that the probe is off"), new_project="Eelgrass")
+    own = replace(candidate("the probe is new"), new_project="Eelgrass")
+    external = Filed(replace(told, new_project=""))
+    alone = in_own_projects([external], [told])
+    after = in_own_projects([Filed(own), external], [own, told])
+    before = in_own_projects([external, Filed(own)], [told, own])
+    assert [one.candidate.new_project for one in (*alone, *after, *before)] == [
+        "",
+        "Eelgrass",
+        "Eelgrass",
+        "",
+        "Eelgrass",
+    ]
