@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from procrastinate import App
 
-    from pipelines.fleet.database import Pool
+    from pipelines.fleet.database import Connection, Pool
     from pipelines.fleet.fleet_settings import FleetSettings
     from pipelines.fleet.memories import Row
     from pipelines.store.git_remote import RemoteHeads
@@ -60,7 +60,6 @@ async def sweep(pool: Pool, app: App, settings: FleetSettings, now: datetime | N
         now: the moment, or None for this one.
     """
     moment = now or datetime.now(UTC)
-    await patiently(partial(_repair, pool))
     due: dict[str, tuple[Row, date]] = {}
     for row in await listed(pool):
         night = night_at(moment, row["timezone"], row["hours"])
@@ -74,15 +73,6 @@ async def sweep(pool: Pool, app: App, settings: FleetSettings, now: datetime | N
         part = {remote: (heads, *due[remote]) for remote, heads in some}
         new += await patiently(partial(_defer, pool, app, part))
     return Swept(len(due), new, sum(isinstance(heads, str) for heads in found.values()))
-
-
-async def _repair(pool: Pool) -> None:
-    """Let a memory be swept again whose job is gone, though nothing should have removed it."""
-    async with pool.connection() as connection:
-        await connection.execute(
-            "UPDATE fleet_memories SET state = 'pending', night = NULL WHERE state IN ('waiting', 'running') AND NOT"
-            " EXISTS (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing'))"
-        )
 
 
 def _heads(rows: Sequence[Row], settings: FleetSettings) -> dict[str, RemoteHeads | str]:
@@ -136,6 +126,16 @@ async def _defer(pool: Pool, app: App, part: Mapping[str, tuple[RemoteHeads | st
         for remote in new:
             await defer(app, connection, remote)
     return len(new)
+
+
+async def defer_lost(app: App, connection: Connection) -> None:
+    """Defer the jobs that are gone: a worker that came back late ended one that others had taken over."""
+    cursor = await connection.execute(
+        "UPDATE fleet_memories SET state = 'waiting' WHERE state IN ('waiting', 'running') AND NOT EXISTS"
+        " (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing')) RETURNING remote"
+    )
+    for (remote,) in await cursor.fetchall():
+        await defer(app, connection, remote)
 
 
 async def defer(app: App, connection: object, remote: str, seconds: float = 0.0) -> None:

@@ -22,7 +22,7 @@ from pipelines.fleet.database import NIGHT, QUEUE, one_at_a_time, patiently
 from pipelines.fleet.fleet_settings import KeysMissing
 from pipelines.fleet.memories import FAILURES, TRIES, Outcome, begin, finish
 from pipelines.fleet.spending import reserve, settle
-from pipelines.fleet.sweep import defer, sweep
+from pipelines.fleet.sweep import defer, defer_lost, sweep
 from pipelines.night.remote_night import shown_address
 from pipelines.usage import FailureKind
 
@@ -136,6 +136,8 @@ class Worker:
                     for job in jobs if connection else ():
                         await self.app.job_manager.retry_job(job)
                         self.say(f"Took over {job.lock or job.task_name}: its worker gave no sign of life.")
+                    if connection:
+                        await defer_lost(self.app, connection)
             await asyncio.sleep(stalled / 3)
 
 

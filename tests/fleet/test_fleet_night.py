@@ -176,6 +176,21 @@ def test_workers_sweep_by_themselves_and_what_is_paused_stays_as_it_is(fleet: Fl
     fleet.check_nothing_left()
 
 
+def test_a_job_that_is_gone_is_deferred_again(fleet: Fleet) -> None:
+    """A worker that was thought dead comes back and ends the job that another one had, which is killed."""
+    fleet.write_settings(None, acme="")
+    remote = fleet.memory("acme")
+    fleet.curate("add", remote, "--tenant", "acme")
+    fleet.curate("sweep")
+    assert fleet.query("DELETE FROM procrastinate_jobs WHERE lock IS NOT NULL RETURNING 1")
+    fleet.query("UPDATE fleet_memories SET state = 'running' RETURNING 1")
+    fleet.start_worker()
+    fleet.wait_until_idle()
+    fleet.drain()
+    fleet.check_curated_once(remote, "the cache of acme keeps 0 entries")
+    fleet.check_nothing_left()
+
+
 def test_what_comes_later_waits_for_the_next_night(fleet: Fleet) -> None:
     fleet.write_settings(None, acme="")
     remote = fleet.memory("acme")
