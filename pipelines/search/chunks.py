@@ -51,6 +51,8 @@ NESTED_BYTES: Final = 400
 _BLANK: Final = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
 _LISTED: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 _TABLE: Final = re.compile(r"[ \t]*\|")
+_NO_VALUE: Final = re.compile(r"[-*+] [^\W\d_][\w ]{0,30}:\s*")
+"""A field that nobody has filled in."""
 # The delimiter row of a table without outer pipes.
 _RULER: Final = re.compile(r"[ \t]*:?-+:?(?:[ \t]*\|[ \t]*:?-+:?)+[ \t]*")
 # The start of a turn: a speaker's name with a colon, often bold, and perhaps quoted.
@@ -168,7 +170,7 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
     if document.kind is Kind.EPISODE:
         yield from _episode_units(base, document)
         return
-    unsaid, lines = _template_lines(path), document.lines
+    unsaid, lines = _template_blocks(path), document.lines
     if " <!-- s:" in text:  # generated sentences only repeat items
         ours = {number for number, line in document.body if (read := read_sentence(line)) and not read[1]}
         lines = ["\n" if number in ours else line for number, line in enumerate(lines)]
@@ -179,7 +181,7 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         unit = item or _prose(base, block)
         if item and item is below:  # a person's note below it
             unit = replace(_prose(base, block), date=item.date, until=item.until, hidden=item.hidden)
-        if not (is_pointer(block.text) or block.text in unsaid):
+        if not (is_pointer(block.text) or _NO_VALUE.fullmatch(block.text) or block.text in unsaid):
             yield unit
 
 
@@ -202,10 +204,11 @@ def _episode_units(base: Unit, document: Document) -> Iterator[Unit]:
 
 
 @functools.cache
-def _template_lines(path: str) -> frozenset[str]:
-    """Return the template's lines of a file: they are nobody's words."""
+def _template_blocks(path: str) -> frozenset[str]:
+    """Return the template's paragraphs and list items of a file: they are nobody's words."""
     file = resource("memory_template") / path
-    return frozenset(file.read_text(encoding="utf-8").split("\n")) if file.is_file() else frozenset()
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True) if file.is_file() else []
+    return frozenset(block.text for block in split_blocks(lines, 0))
 
 
 @functools.lru_cache(maxsize=8192)

@@ -72,13 +72,14 @@ mortar recipe for the lighthouse""".split("\n")
 """On so many subjects that a memory covers two or three of them at most: more would look like chance."""
 
 _SHARE: Final = 0.95
-_ANYTHING: Final = 1e-6
 _HALF, _THIRD = 0.5, 0.34
-_TELLING: Final = 1.5
-"""Nearness, as a multiple of chance, plus the share of words' weight: no unrelated question has much more. Whatever the
-memory, the highest of forty had from 1.46 to 1.62."""
-_ANSWER: Final = 1.8
-"""Nearness, as a multiple of chance, plus words: above this, the question is usually answered."""
+_TELLING: Final = 0.5
+"""Nearness beyond chance plus the share of words' weight: few unrelated questions have more."""
+_ANSWER: Final = 0.8
+"""Nearness beyond chance plus words: above this, the question is usually answered."""
+_WEIGHT: Final = 2.0
+"""What nearness counts beside words. It is the share of the way from chance to the same text, since some embedders put
+unrelated texts at a cosine of 0.3 and others at 0.8."""
 _BEST: Final = 10
 """The number of units found by words to check."""
 _BLOCK: Final = 16_384
@@ -151,14 +152,14 @@ def judge(
         if unknown == 1 or (unknown >= _HALF and len(terms) > 2) or (unknown and together <= _THIRD):  # noqa: PLR2004  as said
             return "nothing"
         return "yes" if together > _HALF else "little"
-    near = max(meaning.values(), default=0.0) / (floor or _ANYTHING)
+    near = max(0.0, _WEIGHT * (max(meaning.values(), default=0.0) - floor) / (1 - floor)) if floor else 1.0
     if near > _ANSWER:
         return "yes"
     (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
     _, together = _occurring(
         connection, terms, words, lambda count: math.log((units + 1) / (min(count, units) + 1)), most=_COMMON
     )
-    if together <= _HALF and near + together <= _TELLING:
+    if near + together < _TELLING:
         return "nothing"
     return "yes" if near + together > _ANSWER else "little"
 

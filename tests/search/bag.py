@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Words that mean the same share a place, as they nearly would with a real model.
+# Words that mean the same share a place, as they nearly would with a real model, and say more than others.
 SAME = {"boat": "ship", "vessel": "ship", "cheerful": "happy", "glad": "happy", "physician": "doctor"}
 
 
@@ -36,6 +36,7 @@ class Bag:
         vector = np.zeros(self.dimension, np.float32)
         for word in re.findall(r"\w+", text.lower()):
             place = hashlib.sha256(SAME.get(word, word).encode()).digest()
-            vector[int.from_bytes(place[:4], "little") % self.dimension] += 1 if place[4] & 1 else -1
+            weight = 2 if word in SAME or word in SAME.values() else 1
+            vector[int.from_bytes(place[:4], "little") % self.dimension] += weight if place[4] & 1 else -weight
         length = float(np.linalg.norm(vector))
         return vector / length if length else vector

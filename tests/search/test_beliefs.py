@@ -14,6 +14,7 @@ from pipelines.store.generated import marked_row
 from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest, render_item
 from pipelines.store.review_queue import waiting, with_entry
 from pipelines.store.state import Reason, render_tombstones, tombstone
+from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -218,8 +219,8 @@ def test_whose_word_a_line_is_comes_of_its_lead_in(root: Path) -> None:
 
 
 def test_pointers_and_empty_template_lines_are_no_hits(root: Path) -> None:
-    write(root, "USER.md", "# User", "", "Whom the agent works for. Write here freely; runs add what they learn under "
-          "Facts and Rules.", "", "- Name:", "- Language: Swiss German", "- Role:")  # fmt: skip
+    template = (resource("memory_template") / "USER.md").read_text(encoding="utf-8").splitlines()
+    write(root, "USER.md", *template, "", "- Name:", "- Language: Swiss German", "- Role:")
     link = marked_row("- People Odile: USER.md")
     write(root, "MEMORY.md", "# Memory", "", "## People", "", link, "- Name Tove: USER.md <!-- p:203d -->")
     write(root, "Areas/a.md", "# Whom we name", "", "## Role")
