@@ -235,7 +235,7 @@ _GUARDS: Final = (  # each with how far it reaches
     (
         "a negation",
         re.compile(
-            r"\b(?:not|never|nor|neither|none|nobody|nothing|nowhere|without|cannot|no(?!\.\s*\d)(?!t\w))\b|\w+n['’]t\b"
+            r"\b(?:not|never|nor|neither|none|nobody|nothing|nowhere|without|cannot|no(?!\.\s*\d)(?!t\w))\b|\b\w+n['’]t\b"
             r"|\b(?:dont|doesnt|didnt|cant|wont|isnt|arent|nicht|nie|niemals|kein\w*|ohne|jamais|nunca)\b",
             _FLAGS,
         ),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _OFFERED: Final = 5
 _LONGEST: Final = 100
+_ID: Final = re.compile(r"\s*k(?:[0-9a-f]{0,64}|(?=[a-z]*\d)[0-9a-z]{6,64})\s*", re.IGNORECASE)
 
 
 def named_items(
@@ -64,8 +65,8 @@ def named_items(
 
 
 def looks_like_id(text: str, digits: int = 0) -> bool:
-    """Whether a text could be an id or the start of one, with at least so many hex digits, or a mistyped one."""
-    return bool(re.fullmatch(rf"\s*k(?:[0-9a-f]{{{digits},64}}|(?=[a-z]*\d)[0-9a-z]{{6,64}})\s*", text, re.IGNORECASE))
+    """Whether a text could be an id or the start of one, with at least so many digits, or a mistyped one."""
+    return bool(_ID.fullmatch(text)) and len(text.strip()) > digits
 
 
 def _meant(words: str, fitting: Sequence[Held], what: str, shown: Callable[[str], str]) -> str:

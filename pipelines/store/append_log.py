@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.store.files import making, read_bytes, writing
 from pipelines.store.item import fold
-from pipelines.store.layout import log_path
+from pipelines.store.layout import PRIVATE, log_path
 from pipelines.store.lock import log_lock, private_folder
 from pipelines.store.user_layout import real_path
 from pipelines.store.whole_lines import append_whole
@@ -82,7 +82,7 @@ def append_bytes(root: Path, path: str, data: bytes) -> None:
     path = real_path(root, path)
     above, _, name = path.rpartition("/")
     with writing(path), making(root, above) as folder:
-        descriptor = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        descriptor = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600 if above == PRIVATE else 0o644)
         try:
             was_empty = append_whole(descriptor, data)
         finally:

@@ -48,7 +48,7 @@ CODEX_ASKS: Final = "request_user_input"
 """The tool with which Codex asks; a server's tool of that name has a namespace."""
 _CODEX_NOTE: Final = "user_note: "
 _CODEX_SENDERS: Final = ("exec", "mcp")
-_CODEX_PLAN: Final = re.compile(r"<proposed_plan>\s*(.+?)\s*</proposed_plan>", re.DOTALL)
+_CODEX_PLAN: Final = ("<proposed_plan>", "</proposed_plan>")
 _CODEX_APPROVED: Final = "Implement the plan."
 _CODEX_PUT_IN: Final = re.compile(r"<([a-z][a-z_-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL)
 _NO_CHOICE: Final = frozenset({"None of the above", "(notes only)"})
@@ -189,8 +189,8 @@ class Acts:
     def codex_said(self, message: Record, text: str) -> tuple[Act, str]:
         """Return the act behind a message of Codex, and its words: those of the plan that it approves, or its own."""
         if message.get("role") != "user":
-            found = _CODEX_PLAN.search(text)
-            self._plan = clean(found[1]) if found else self._plan
+            plan, end, _ = text.partition(_CODEX_PLAN[0])[2].partition(_CODEX_PLAN[1])
+            self._plan = clean(plan.strip()) if end and plan.strip() else self._plan
             return Act.NONE, text
         plan, self._plan = self._plan, ""
         untold = self.origins and _codex_metadata(message) is None
