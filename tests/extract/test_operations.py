@@ -24,7 +24,7 @@ FACT = Item(ItemType.FACT, "Harbour runs on Pulumi and Ansible.", "k3333333333")
 RULE = Item(ItemType.RULE, "Contracts go to legal.", "k4444444444")
 CHOICE = Item(ItemType.DECISION, "Harbour is built with Pulumi.", "k5555555555")
 SHOWN = {one.id: one for one in (TODO, RISK, FACT, RULE, CHOICE)}
-BY = "a:1@extract/5"
+BY = "a:1@extract/6"
 OUTSIDE = "it names an id that was not shown"
 
 
