@@ -252,7 +252,7 @@ def check_added(lines: list[str], *, waits: bool) -> None:
         found = parse_item(line)
         if found:
             assert found.trust in {Trust.SELF, Trust.EXTERNAL}
-            assert found.by == "a:1@extract/5"
+            assert found.by == "a:1@extract/6"
             assert found.status in ({Status.WAITING} if waits else {Status.LIVE, Status.OPEN, Status.DONE})
             assert found.id not in FORGED
             assert {one.path.split("/")[0] for one in found.evidence} == {"Logs"}
@@ -270,7 +270,7 @@ def test_a_program_can_stand_in_from_the_command_line(memory: Memory, tmp_path: 
         "if asked['task'] in {'review', 'brief'}:\n"
         "    print('{\"operations\": []}' if asked['task'] == 'review' else '{}')\n"
         "    sys.exit()\n"
-        "assert (asked['task'], asked['prompt_id'], asked['prompt_version']) == ('extract', 'extract', 5)\n"
+        "assert (asked['task'], asked['prompt_id'], asked['prompt_version']) == ('extract', 'extract', 6)\n"
         "quote = re.search(r'5\\| - 09:14 (.*)', asked['user'])[1]\n"
         "place = dict(quote=quote, start_line=5, end_line=5)\n"
         "item = dict(type='Decision', text=quote, evidence=[place], confidence='high')\n"

@@ -1,8 +1,9 @@
 """Check that an item says only what a model was shown: its numbers, dates, names, negations and conditions.
 
-Code refuses what it can be sure of: a value that is nowhere in what was shown, a value put in another's place, and a
-sentence made of the quote's own words without its `not` or `unless`. Whether other words mean the same is for the
-second reader, who verifies every item that is not an entry word for word. A dropped item is still in the log.
+Code refuses what it can be sure of: a value that was not shown and takes another's place, a date or a value of an
+update that was not shown, and a sentence made of the quote's own words without its `not` or `unless`. Whether other
+words mean the same, or a number counts what is told, is for the second reader, who verifies every item that is not an
+entry word for word. A dropped item is still in the log.
 """
 
 from __future__ import annotations
@@ -37,7 +38,12 @@ if TYPE_CHECKING:
 
 
 def ungrounded(
-    text: str, places: Sequence[Place], context: Sequence[str] = (), shown: Sequence[str] = ()
+    text: str,
+    places: Sequence[Place],
+    context: Sequence[str] = (),
+    shown: Sequence[str] = (),
+    *,
+    is_update: bool = False,
 ) -> list[Fault]:
     """Return what `text` says beyond its evidence, as far as code can be sure; nothing for an item that is grounded.
 
@@ -45,22 +51,23 @@ def ungrounded(
     are relative to the log's day), names by their letters except for case, possessives and accents. A name may be in
     the entry, in the headings above it, in the project or anywhere in `context` and `shown`; a number or date in the
     cited lines, above them, in `context`, or in what was shown on the same matter. A number or name that replaces none
-    of the quotes may count or complete what they say: only a reader can tell.
+    of the quotes may count or complete what they say, and only a reader can tell; but not in an update.
 
     Args:
         text: the item's sentence.
         places: its evidence, at least one place, such as a question and its answer; each entry knows its day.
         context: more text that belongs to the evidence, such as the old text of an updated item.
         shown: what else the model was shown: other entries of the day, items, titles of documents.
+        is_update: whether it replaces an old item: its values must all be shown, because the old ones are lost.
 
     Returns:
         The kind of each fault, with an article (`a number`, `a date`, `a name`, `a negation`, `a condition`), and the
         words concerned: for the model that is asked again, and for no report.
     """
     evidence = _read_evidence(tuple(places), tuple(context))
-    found = _unproven(text, evidence)
+    found = _unproven(text, evidence, is_update=is_update)
     if found and shown:
-        found = _unproven(text, _with_shown(evidence, shown, near(text, shown)))
+        found = _unproven(text, _with_shown(evidence, shown, near(text, shown)), is_update=is_update)
     return found + _changed_sense(text, evidence)
 
 
@@ -109,17 +116,17 @@ def _with_shown(evidence: _Evidence, shown: Sequence[str], near: Sequence[str]) 
     )
 
 
-def _unproven(text: str, evidence: _Evidence) -> list[Fault]:
+def _unproven(text: str, evidence: _Evidence, *, is_update: bool) -> list[Fault]:
     """Return the values of a text that its evidence does not have."""
     dateless = without_dates(text)
     quoted = " . ".join(quote for quote, _ in evidence.quotes)
     found = [("a date", words) for words in unproven_dates(text, evidence.dates, evidence.day)]
     figures = unproven_figures(dateless, evidence.figures, evidence.dates.years)
-    if figures and not unproven_figures(without_dates(quoted), known_figures(dateless)):
+    if figures and not is_update and not unproven_figures(without_dates(quoted), known_figures(dateless)):
         figures = []
     found += [("a number", words) for words in figures]
     names = unproven_names(dateless, evidence.around)
-    if names and not unproven_names(quoted, text):
+    if names and not is_update and not unproven_names(quoted, text):
         names = [name for name in names if _IDENTIFIER.search(name)]
     return found + [("a name", words) for words in names]
 

@@ -128,7 +128,7 @@ def operation_fault(operation: Operation, one: Filed, known: Known) -> str:
         return faults[0] if faults else ""
     if len(targets) != 1 or not operation.text:
         return "An update has one id, and the whole new sentence as its text."
-    found = ungrounded(operation.text, candidate.places, [targets[0].item.text], candidate.beside)
+    found = ungrounded(operation.text, candidate.places, [targets[0].item.text], candidate.beside, is_update=True)
     return f"The text of an update says what the item and the quote say; {': '.join(found[0])}." if found else ""
 
 

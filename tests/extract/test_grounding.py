@@ -167,6 +167,14 @@ def test_a_value_that_replaces_nothing_is_for_the_second_reader() -> None:
     assert faults("Read docs/design.md.", "read the docs") == ["a name"]
 
 
+@pytest.mark.parametrize("text", ["Karl keeps 7 bees.", "Karl keeps seven bees.", "Karl keeps bees with Osprey."])
+def test_an_update_has_no_value_of_its_own(text: str) -> None:
+    old = ["Karl keeps wasps."]
+    assert ungrounded(text, [place("bees, not wasps")], old) == []
+    assert ungrounded(text, [place("bees, not wasps")], old, is_update=True) != []
+    assert ungrounded(text, [place("bees, not wasps")], ["Karl keeps 7 wasps with Osprey."], is_update=True) == []
+
+
 def test_words_of_its_own_may_keep_the_sense_and_only_a_reader_can_tell() -> None:
     assert faults("Avoid deploying on Fridays.", "never deploy on Fridays") == []
     assert faults("Karl measures the latency by 9 June.", "karl to measure the latency until 9 june") == []

@@ -24,7 +24,7 @@ FACT = Item(ItemType.FACT, "Harbour runs on Pulumi and Ansible.", "k3333333333")
 RULE = Item(ItemType.RULE, "Contracts go to legal.", "k4444444444")
 CHOICE = Item(ItemType.DECISION, "Harbour is built with Pulumi.", "k5555555555")
 SHOWN = {one.id: one for one in (TODO, RISK, FACT, RULE, CHOICE)}
-BY = "a:1@extract/5"
+BY = "a:1@extract/6"
 OUTSIDE = "it names an id that was not shown"
 
 
@@ -119,6 +119,8 @@ def test_each_quote_must_stand(kind: str, places: list[dict[str, Any]], why: str
         ([FACT.id], "", "an update has one id and the whole new sentence"),
         ([FACT.id], " \u200b", "an update has one id and the whole new sentence"),
         ([FACT.id, CHOICE.id], "Harbour runs on Terraform.", "an update has one id and the whole new sentence"),
+        ([FACT.id], "Harbour runs on Terraform 7.", "a number of its text is neither in its lines nor in the item"),
+        ([FACT.id], "It runs on Terraform and Chef.", "a name of its text is neither in its lines nor in the item"),
         ([FACT.id], "Harbour runs on Chef.", "a name of its text is neither in its lines nor in the item"),
         ([FACT.id], "From 1 May it runs on Terraform.", "a date of its text is neither in its lines nor in the item"),
     ],

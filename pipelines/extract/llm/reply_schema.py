@@ -327,7 +327,7 @@ def operation_fault(
     if kind is OperationKind.UPDATE:
         if len(items) != 1 or not text:
             return "an update has one id and the whole new sentence"
-        if found := ungrounded(text, places, [items[0].text], shown):
+        if found := ungrounded(text, places, [items[0].text], shown, is_update=True):
             return f"{found[0][0]} of its text is neither in its lines nor in the item"
     if kind is OperationKind.CLOSE and how and any(how not in OUTCOMES[one.type] for one in items):
         return "how does not fit the item's type"
