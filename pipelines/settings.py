@@ -144,7 +144,6 @@ class Settings(_Strict):
 
     timezone: Annotated[str, AfterValidator(_zone)] = "UTC"
     day_end: Annotated[str, AfterValidator(_clock)] = "00:00"
-    track_sessions: bool = False
     caps: Caps = Caps()
     commit: Commit = Commit()
     search: Search = Search()
