@@ -41,6 +41,8 @@ MOST_NEW_PROJECTS: Final = 3
 _MOST_BESIDE: Final = 2
 _BESIDE_LENGTH: Final = 240
 _PLAIN: Final = re.compile(r"[\w .,'’()&-]*")
+_TITLE: Final = re.compile(r"[^\[\]<>`*|\\~{}]*")
+"""A project's title becomes a heading and a link, so it has no markup: such a title names no project."""
 _Part = TypeVar("_Part", bound=BaseModel)
 _LOWER: Final = {ord(char): char.lower() for char in string.ascii_uppercase}
 
@@ -267,7 +269,7 @@ def _candidate(
         reason=single_line(item.reason)[:REASON_LENGTH],
         by=by,
         document=document,
-        new_project="" if document else single_line(item.new_project),
+        new_project=title if not document and _TITLE.fullmatch(title := single_line(item.new_project)) else "",
         closed=Status(item.closed) if item.closed and Status(item.closed) in OUTCOMES[kind] else None,
         page_section=item.section,
         name=_person(item, places, others) if item.section == "contacts" else "",
