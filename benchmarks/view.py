@@ -5,7 +5,7 @@ usage: python -m benchmarks.view [--items N] [--times N]
 A memory of so many items in twenty projects is made, read by the rules, and served as `curate view` serves it. Printed
 is the median of so many requests for each page, after a first one, over a connection of its own as a browser's; and
 that of presses of "Pin" and "Unpin", each a whole change with its check, its commit and its line in the index. The
-processor's time, that of the git processes included, is told beside it, for a machine that is busy with something else.
+processor's time, with that of the git processes, is printed beside it, for a machine that is busy with something else.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ async def settle(pool: Pool, call: UUID, tokens: int, usd: float, slow_seconds: 
         slow_seconds: how long the provider asks to wait, or None.
     """
     async with pool.connection() as connection, connection.transaction():
-        # If a crash of the server loses it, the reservation stands, which is too much and never too little.
+        # If a crash of the server loses it, the reservation remains, which is too much and never too little.
         await connection.execute("SET LOCAL synchronous_commit = off")
         cursor = await connection.execute(
             "SELECT night, tenant, bucket, tokens, micros FROM fleet_calls"

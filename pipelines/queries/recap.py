@@ -82,7 +82,7 @@ def _read(line: str) -> Sentence:
 def _of_page(
     sentences: Iterable[Sentence], page: str, places: Mapping[str, tuple[str, Item]], day: str
 ) -> list[Sentence]:
-    """Return what an episode tells of one page; what code wrote of several pages is written of this one alone."""
+    """Return what an episode says about one page; code rewrites its own sentences on several pages for this one."""
     items = {ident: item for ident, (path, item) in places.items() if path == page}
     mine = [one for one in sentences if not items.keys().isdisjoint(one.ids)]
     by_code = [items[ident] for one in mine if one.by_code for ident in one.ids if ident in items]

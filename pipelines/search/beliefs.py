@@ -143,7 +143,7 @@ def apply_beliefs(
                 instead[line] = max(governed.scores[unit], instead.get(line, 0.0))
     governed.scores.update(_episodes_behind(connection, scores, instead))
     for line in () if flat else [line for line in claims if line in governed.scores]:
-        # A line may say two things, of which one is over: it hangs below the item that stands.
+        # A line may say two things, of which one is over: it hangs below the item that holds.
         standing = [unit for item, why, *_ in claims[line] if not why and (unit := units.get(item)) in governed.scores]
         if best := max(standing, key=lambda one: (governed.scores[one], fitting[one][:2]), default=None):
             governed.scores[best] = max(governed.scores.pop(line), governed.scores[best])

@@ -162,7 +162,7 @@ def without_sentences(document: Document, goes: Callable[[str, Sentence], bool])
 
 
 def is_vetoed(title: str, text: str, cited: Iterable[Item], vetoed: frozenset[str]) -> bool:
-    """Whether a person deleted these words under a heading (none for a row), or what was told there of an item."""
+    """Whether a person deleted these words under a heading (none for a row), or what was said there about an item."""
     return bool(vetoed) and not {_veto(title, text), *(_veto(title, one) for one in cited)}.isdisjoint(vetoed)
 
 

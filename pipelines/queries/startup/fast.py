@@ -301,7 +301,7 @@ def log_quickly(text: str, project: str, memory: str) -> int | None:
     try:  # noqa: SIM105  contextlib takes longer to import than all this takes to run
         os.write(1, f"Logs/{day}.md: {line}".encode())
     except OSError:
-        pass  # the line is in the log even if nobody can be told
+        pass  # the line is in the log even if it cannot be printed
     return 0
 
 

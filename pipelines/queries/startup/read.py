@@ -75,7 +75,7 @@ def read_part(root: str, path: str, limit: int, *, tail: bool = False) -> str:
 
 
 def read_raw(root: str, path: str, limit: int, *, tail: bool = False) -> bytes:
-    """Return the same as bytes, as they stand in the file."""
+    """Return the same as bytes, as they are in the file."""
     *folders, name = path.split("/")
     try:
         here = open_folder(root, folders)

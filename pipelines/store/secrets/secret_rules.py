@@ -53,7 +53,7 @@ class Rule(NamedTuple):
         return _compiled(self.source)
 
     def is_named(self, data: bytes, start: int) -> bool:
-        """Return whether what stands right before a secret says that it is none."""
+        """Return whether the text right before a secret says that it is none."""
         return bool(self.unless) and _compiled(self.unless).search(data, max(0, start - _NAME), start) is not None
 
 
