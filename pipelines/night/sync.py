@@ -11,7 +11,7 @@ from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, CurateError, GitFault
 from pipelines.night.caps import prune
 from pipelines.night.fold_logs import clean_logs
-from pipelines.night.sync_merge import join, with_edits_recorded
+from pipelines.night.sync_merge import join, vetoes, with_edits_recorded
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import read_bytes
@@ -244,7 +244,7 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     incoming = with_edits_recorded(git, base, theirs, other, today)
     ours = with_edits_recorded(git, base, head, here, today)  # no run has read them if `sync` committed them
     others, joined, clashed = join(was, ours, incoming)
-    documents = prune(joined, settings, frozenset()).documents
+    documents = prune(joined, settings, frozenset(), vetoed=vetoes(was, ours, incoming)).documents
     if faults := check_documents(joined, documents, settings.caps.briefing):
         raise BrokenChangeSet(faults)
     files: dict[str, bytes | None] = {**ours, **others}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.reconcile import reconcile
 from pipelines.store.document import Block, Document, block_of, edited, numbered
-from pipelines.store.generated import without_differing, without_pointers
+from pipelines.store.generated import vetoed_by, without_differing, without_pointers
 from pipelines.store.git_history import baseline_at
 from pipelines.store.item import Status, folded, render_item
 from pipelines.store.layout import BRIEFING, LOGS, STATE, TOMBSTONES, kind_of
@@ -73,6 +73,13 @@ def join(
             files[path] = max(filter(None, (here, there)), default=None)
             clashed.append(path)
     return files, documents, tuple(clashed)
+
+
+def vetoes(before: Files, ours: Files, theirs: Files) -> frozenset[str]:
+    """Return the generated lines that either person deleted, without those that one put back since the trees parted."""
+    sides = (vetoed_by(read_tombstones(one.get(TOMBSTONES)), _readable(one)) for one in (before, ours, theirs))
+    was, here, there = sides
+    return (here & there) | (here | there) - was
 
 
 def _join_documents(

@@ -138,3 +138,33 @@ def test_a_remote_with_another_beginning_is_left_alone(
     one.curate("run", "--now", "2025-01-02T23:00")
     assert state(one)["state"] == "diverged"
     assert git(remote, "rev-parse", "main") == there
+
+
+def test_a_sentence_that_one_person_deleted_stays_away_on_both_machines(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.write(
+        "Logs/2024-12-30.md",
+        "project: Kestrel\n\n- Decision: Use one disk.\n- Risk: The disk may fail\n- Todo: Buy nails\n",
+    )
+    one, other, remote = shared(memory, tmp_path, monkeypatch)
+    one.curate("done", "nails", "--now", "2025-01-01T08:00")
+    one.curate("run", "--now", "2025-01-01T09:00")
+    other.curate("run", "--now", "2025-01-01T09:10")
+    page = "Projects/kestrel.md"
+    lines = one.read(page).splitlines(keepends=True)
+    [risk] = [line for line in lines if line.startswith("At risk: The disk")]
+    assert risk in other.read(page)
+    one.write(page, "".join(line for line in lines if line != risk))
+    append_log(one, "2025-01-01", "project: Kestrel\n\n- Fact: Anna has the key.\n")
+    append_log(other, "2025-01-01", "project: Kestrel\n\n- Fact: Bela has the car.\n")
+    remote.rename(away := remote.with_name("away.git"))
+    other.curate("run", "--now", "2025-01-02T01:00")
+    away.rename(remote)
+    for minute, machine in enumerate((one, other, one, other)):
+        machine.curate("run", "--now", f"2025-01-02T02:{minute:02}")
+    for machine in (one, other):
+        assert "Anna has" in machine.read(page)
+        assert "Bela has" in machine.read(page)
+        assert "At risk" not in machine.read(page)
+    check_same((one, other), remote)
