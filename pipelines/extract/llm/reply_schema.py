@@ -217,9 +217,10 @@ def operations_of(
     """
     found: list[Operation] = []
     faulty: list[Faulty] = []
+    others = tuple(_others(request, shown)) if operations else ()
     for raw in operations:
         try:
-            found.append(_operation(raw, request, by, shown))
+            found.append(_operation(raw, request, by, shown, others))
         except Faulty as fault:
             faulty.append(fault)
     return tuple(found), tuple(faulty)
@@ -288,7 +289,9 @@ def _person(item: ReplyItem, places: Sequence[Place], others: Iterable[str]) -> 
     return name if _PLAIN.fullmatch(name) and content_words(name) <= content_words(shown) else ""
 
 
-def _operation(raw: object, request: ExtractionRequest, by: str, shown: Mapping[str, Item]) -> Operation:
+def _operation(
+    raw: object, request: ExtractionRequest, by: str, shown: Mapping[str, Item], others: Sequence[str]
+) -> Operation:
     """Return an operation on items that were shown.
 
     Raises:
@@ -301,14 +304,12 @@ def _operation(raw: object, request: ExtractionRequest, by: str, shown: Mapping[
     places = _places(raw, one.evidence, request)
     kind, text = OperationKind(one.operation), single_line(one.text)
     how = Status(one.how) if one.how else None
-    if fault := operation_fault(
-        kind, text, how, [shown[ident] for ident in ids], places, tuple(_others(request, shown))
-    ):
+    if fault := _operation_fault(kind, text, how, [shown[ident] for ident in ids], places, others):
         raise Faulty(raw, fault, ungrounded=kind is OperationKind.UPDATE)
     return Operation(kind, ids, text, how, reason=single_line(one.reason)[:REASON_LENGTH], places=places, by=by)
 
 
-def operation_fault(
+def _operation_fault(
     kind: OperationKind,
     text: str,
     how: Status | None,
