@@ -152,7 +152,9 @@ def judge(
         if unknown == 1 or (unknown >= _HALF and len(terms) > 2) or (unknown and together <= _THIRD):  # noqa: PLR2004  as said
             return "nothing"
         return "yes" if together > _HALF else "little"
-    near = max(0.0, _WEIGHT * (max(meaning.values(), default=0.0) - floor) / (1 - floor)) if floor else 1.0
+    # A floor of 0 is unknown, and at 1 the embedder puts all texts in one place: then anything counts as near.
+    reach = (max(meaning.values(), default=0.0) - floor) / (1 - floor) if floor and floor < 1 else 1.0
+    near = max(0.0, _WEIGHT * reach)
     if near > _ANSWER:
         return "yes"
     (units,) = connection.execute("SELECT count(*) FROM units").fetchone()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from pipelines.errors import ModelFailed
@@ -18,7 +19,6 @@ from tests.search.bag import Bag
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from pipelines.search.matrix import Stamp
@@ -146,3 +146,36 @@ def test_without_a_floor_nothing_is_called_nothing_for_its_meaning(root: Path) -
     bag.failing = False
     embed_index(root, bag)
     assert floor_of(stamp_of(root).chance) > 0
+
+
+class Shifted(Counting):
+    """Puts all texts near one another, as some embedders do: 0 becomes a cosine of `most`, 1 stays 1."""
+
+    def __init__(self, most: float) -> None:
+        super().__init__()
+        self.most, self.dimension = most, self.dimension + 1
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        self.dimension -= 1
+        bare = super().embed_query(text)
+        self.dimension += 1
+        return np.append(bare * np.float32((1 - self.most) ** 0.5), np.float32(self.most**0.5))
+
+
+@pytest.mark.parametrize("most", [0.5, 0.8])
+def test_the_verdict_is_the_same_wherever_an_embedder_puts_unrelated_texts(root: Path, most: float) -> None:
+    bag, shifted = Counting(), Shifted(most)
+    asked = ("we tie the vessel at the northern quay", "kubernetes cluster", "quay northern moor kubernetes", "a boat")
+    embed_index(root, bag)
+    floor, verdicts = floor_of(stamp_of(root).chance), [how_much(root, one, bag) for one in asked]
+    shifted.name = "test:shifted"
+    embed_index(root, shifted)
+    assert floor_of(stamp_of(root).chance) > max(floor, most)
+    assert [how_much(root, one, shifted) for one in asked] == verdicts
+
+
+def test_an_embedder_that_tells_nothing_apart_calls_nothing_nothing(root: Path) -> None:
+    same = Shifted(1.0)
+    embed_index(root, same)
+    assert floor_of(stamp_of(root).chance) == pytest.approx(1.0, abs=0.01)
+    assert how_much(root, "kubernetes cluster", same) != "nothing"
