@@ -312,22 +312,6 @@ class FetchFailed(CurateError):
         )
 
 
-class DescribingFailed(ModelFailed):
-    """Raised when a model gave no usable description of an image."""
-
-    then = "The image has no description yet; `curate index --describe-images` tries again."
-
-
-class NoVision(CurateError):
-    """Raised when images are to be described and the user has no vision model."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "No vision model is set up, so no image was described.",
-            "Set ANTHROPIC_API_KEY or GEMINI_API_KEY. If config.toml names providers, add anthropic or gemini to them.",
-        )
-
-
 class BadGold(CurateError):
     """Raised when a file of known items has faults; the sentence names all of them, with their lines."""
 

@@ -121,7 +121,6 @@ REPLY: Final = (
     b"<think>{hm}</think>```json\n" + json.dumps(_REPLY, indent=1).encode() + b"\n```",
     json.dumps(_OPERATIONS).encode(),
     b'Here: {"operations": []} and ' + json.dumps(_OPERATIONS, indent=1).encode(),
-    b'{"title": "A chart", "description": "It shows sales. They grow."}',
 )
 STATE: Final = (
     b'{"log": "Logs/2026-03-18.md", "file": "ab12", "entries": ["a1", "b2"], "by_rules": ["a1"], "night": "2026-03-19"}\n'
@@ -139,9 +138,6 @@ EXPORT: Final = (
          "pinned": False, "extra": [["a", "b"]], "section": "Next steps", "notes": ["  note"]},
     ),
 )  # fmt: skip
-SIDECAR: Final = (
-    b'{"title": "A", "description": "It shows.", "date": "2026-03-18", "by": "x:y@describe/1", "more": [1]}',
-)
 SECRET: Final = (
     b'AWS_SECRET_ACCESS_KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"\npassword: "hunter22!x"\ntoken=ghp_'
     + b"a1B2" * 9,
