@@ -19,7 +19,14 @@ from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers
 from pipelines.night.brief import brief
 from pipelines.night.caps import with_caps_applied
-from pipelines.night.choose_document import Catalog, document_choices, file_candidate, in_own_projects, one_project_each
+from pipelines.night.choose_document import (
+    Catalog,
+    document_choices,
+    file_candidate,
+    has_subject,
+    in_own_projects,
+    one_project_each,
+)
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import capture, clean_logs
 from pipelines.night.projects import propose_archives
@@ -281,6 +288,7 @@ def _rule(
         lambda one: file_candidate(one, catalog), gate.word_of, SameMeaning(night.embedder, night.vectors), asked_model,
     )  # fmt: skip
     proposed = without_known(one_project_each(extracted.candidates), items, is_reread)
+    proposed = [one for one in proposed if has_subject(one, catalog)]
     looked = [
         gate.look(replace(one, text=without_secrets(one.text), id=f"n{at}")) for at, one in enumerate(proposed, 1)
     ]

@@ -219,7 +219,14 @@ class LabelReader:
         kind, section = label.type, label.page_section
         done = text.startswith(_DONE_MARKS)
         text = text.lstrip("".join(_DONE_MARKS) + " ")
-        if is_void(kind, text, section) or is_procedural(text) or (not label.sure and is_hedged(text)):
+        if text.endswith(":") and reason == "label" and not section:
+            text = text.rstrip(": ")  # the label says what it is; the list below it stays in the log
+        if (
+            text.endswith(":")
+            or is_void(kind, text, section)
+            or is_procedural(text)
+            or (not label.sure and is_hedged(text))
+        ):
             return
         if kind is ItemType.TODO and (label.closed or done or without_done(text)):
             self._close(index, end, "close", "done", without_done(text) or text)

@@ -56,7 +56,7 @@ _LABEL = re.compile(
         |conventions?|guidelines?|constraints?|to[- ]?do'?s?
         |actions?(?:[ -](?:items?|points?|needed|required))?
         |next[ ](?:steps?|actions?)|follow[- ]?ups?|fixme|reminders?|risks?|warnings?|cautions?|danger|blockers?
-        |important|goals?|contacts?|question|open[ ]questions?|how[ -]?to)
+        |goals?|contacts?|question|open[ ]questions?|how[ -]?to)
      (?!\w)
      (?P<what>(?<=to)[ ](?=\w)[^:：*_\n]{1,60})?
      (?P<number>(?:-|[ \t]?\#[ \t]?|[ \t])\d{1,6}[a-z]?(?![\w-]))?
@@ -82,7 +82,7 @@ _MEANINGS: Final = {
         (ItemType.FACT, _SURE, "fact"),
         (ItemType.FACT, _UNSPOKEN, "lesson learned learning til preference goal contact question howto"),
         (ItemType.RULE, _SURE, "rule"),
-        (ItemType.RULE, _UNSPOKEN, "policy policie convention guideline constraint important"),
+        (ItemType.RULE, _UNSPOKEN, "policy policie convention guideline constraint"),
         (ItemType.TODO, _SURE, "todo action followup"),
         (ItemType.TODO, _UNSURE, "next"),
         (ItemType.TODO, _CAPITAL, "fixme"),

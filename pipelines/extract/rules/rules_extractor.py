@@ -187,9 +187,9 @@ CUES: Final = (
         rf"""\bfrom[ ]now[ ]on\b
           | ^(?:please[ ])?(?:always|never)[ ](?:{_VERBS})\b""", _FLAGS,
     )),
-    Cue("habit", ItemType.FACT, ("prefers", "wants", "works"), re.compile(
+    Cue("habit", ItemType.FACT, ("prefers", "works"), re.compile(
         rf"""^{_NAME}[ ](?:(?:also|really)[ ])?
-             (?:prefers|wants
+             (?:prefers
                |works[ ](?:from[ ])?(?:{_HOUR}|{_DAY})[ ]?(?:[-–]|to|until)[ ]?(?:{_HOUR}|{_DAY}))(?!\w)""", _FLAGS,
     )),
     Cue("reminder", ItemType.TODO, ("remember to", "forget to"), re.compile(
