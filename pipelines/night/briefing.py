@@ -35,7 +35,8 @@ _KNOWN: Final = frozenset({ItemType.FACT, ItemType.RULE, ItemType.DECISION})
 _LENGTH: Final = 140
 _BEFORE: Final = "Recent days"
 """A section written by earlier versions; it is removed."""
-_VALUE: Final = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>\S.*)")
+_VALUE: Final = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>(?![*_]\([^()]*\)[*_]$)\S.*)")
+"""A field of USER.md with a value; `_(optional)_` is a template's hint."""
 
 
 @dataclass(frozen=True, slots=True)
