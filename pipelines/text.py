@@ -40,11 +40,6 @@ def escape_terminal_json(
     return _STEERING.sub(lambda found: json.dumps(found[0])[1:-1], dumped)
 
 
-def escape_terminal_xml(text: str) -> str:
-    """Return the text of a valid XML document with unsafe characters as character references."""
-    return _STEERING.sub(lambda found: f"&#x{ord(found[0]):x};", text)
-
-
 def _written_out(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
 

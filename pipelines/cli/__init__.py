@@ -67,7 +67,6 @@ _SECTIONS: Final = {
         "history": "Show every wording and status that an item had.",
         "audit": "Show everything the agent believes about a topic.",
         "impact": "Show what depends on an item.",
-        "graph": "Show the links between items.",
         "runs": "List the runs, or show one.",
     },
     "Change what is believed": {
@@ -113,7 +112,7 @@ _GROUPS: Final = {
     "outcome_commands": ("done", "resolve", "drop", "end", "correct", "retract", "reopen"),
     "items_commands": ("items", "edit", "pin", "unpin", "move", "forget"),
     "project_commands": ("project",),
-    "why_commands": ("why", "history", "impact", "audit", "graph", "recap"),
+    "why_commands": ("why", "history", "impact", "audit", "recap"),
     "transfer_commands": ("import", "export"),
     "runs_commands": ("runs", "undo", "replay"),
     "install_commands": ("install", "uninstall"),

@@ -12,7 +12,7 @@ from pipelines.cli.options import json_option, with_memory, with_root
 from pipelines.cli.output import count, put_out, say, say_json, warn, write_out
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.night.import_items import MAX_LINE, import_items, read_export
-from pipelines.queries.item_graph import graphml, json_lines
+from pipelines.queries.item_graph import json_lines
 from pipelines.store.bundle import write_bundle
 from pipelines.store.transcripts.reader import read_lines
 
@@ -25,25 +25,22 @@ if TYPE_CHECKING:
 @click.option(
     "--jsonl", metavar="FILE", help="Write JSON lines, which `curate import` reads back; - is standard output."
 )
-@click.option("--graphml", "xml", metavar="FILE", help="Write GraphML: items as nodes, links as edges; - as above.")
 @click.option(
     "--bundle", metavar="FILE", help="Write the whole memory, which `curate init --from` restores; - as above."
 )
 @with_root
-def curate_export(*, jsonl: str | None, xml: str | None, bundle: str | None, root: Path) -> None:
+def curate_export(*, jsonl: str | None, bundle: str | None, root: Path) -> None:
     """Write all items, whatever their status, with their evidence and links, for other programs.
 
     With --bundle, write the memory itself: its history in git, and all files as they stand, transcripts too. It is read
     by whoever has the file.
     """
-    if [jsonl, xml, bundle].count(None) != 2:  # noqa: PLR2004  all but the one
-        raise UsageFault("Nobody said what to write.", "Name one of --jsonl FILE, --graphml FILE and --bundle FILE.")
+    if (jsonl is None) == (bundle is None):
+        raise UsageFault("Nobody said what to write.", "Name one of --jsonl FILE and --bundle FILE.")
     if bundle is not None:
         _write_bundle(root, bundle)
     elif jsonl is not None:
         write_out(jsonl, json_lines(root))
-    elif xml is not None:
-        write_out(xml, graphml(root))
 
 
 def _write_bundle(root: Path, name: str) -> None:

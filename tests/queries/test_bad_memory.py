@@ -30,7 +30,7 @@ CIRCLE = f"""# Bad
 """  # noqa: E501  an item is one line
 ASKING = (
     ("why", ONE), ("history", ONE), ("impact", ONE), ("audit", "orders"), ("audit", "Bad", "--as-of", "2026-01-15"),
-    ("graph",), ("items",), ("review",), ("search", "orders"), ("export", "--jsonl", "-"), ("export", "--graphml", "-"),
+    ("items",), ("review",), ("search", "orders"), ("export", "--jsonl", "-"),
 )  # fmt: skip
 BY_ID = (
     ("why",), ("history",), ("impact",), ("pin",), ("unpin",), ("forget", "--yes"), ("forget", "--from-history"),
@@ -72,7 +72,7 @@ def test_verbs_that_change_something_leave_a_circle_whole(bad: Memory, tmp_path:
     texts = {one["id"]: one["text"] for one in json.loads(bad.curate("items", "--json"))}
     assert {ONE, TWO, THREE, OLD} <= texts.keys()
     bad.curate("forget", TWO, "--yes")
-    assert TWO not in bad.curate("graph")
+    assert TWO not in bad.curate("export", "--jsonl", "-")
     assert "Orders go by ship" in bad.curate("why", ONE)
 
 

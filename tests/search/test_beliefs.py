@@ -220,7 +220,8 @@ def test_whose_word_a_line_is_comes_of_its_lead_in(root: Path) -> None:
 
 def test_pointers_and_empty_template_lines_are_no_hits(root: Path) -> None:
     template = (resource("memory_template") / "USER.md").read_text(encoding="utf-8").splitlines()
-    write(root, "USER.md", *template, "", "- Name:", "- **Pronouns:** _(optional)_", "- Language: Swiss German", "- Role:")
+    filled = ["- Name:", "- **Pronouns:** _(optional)_", "- Language: Swiss German", "- Role:"]
+    write(root, "USER.md", *template, "", *filled)
     link = marked_row("- People Odile: USER.md")
     write(root, "MEMORY.md", "# Memory", "", "## People", "", link, "- Name Tove: USER.md <!-- p:203d -->")
     write(root, "Areas/a.md", "# Whom we name", "", "## Role")

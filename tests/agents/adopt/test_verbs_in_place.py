@@ -116,9 +116,8 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
         ["why", ident, "--json"],
         ["history", ident, "--json"],
         ["audit", "port 8080"],
-        ["export", "--graphml", "-"],
     ]
-    gone += [["review", "--json"], ["runs"], ["status"], ["graph", "--json"]]
+    gone += [["review", "--json"], ["runs"], ["status"]]
     # These nights lie long ago, so that the memory is overdue.
     said = {" ".join(words): grown.memory.curate(*words, exits=int(words == ["status"])) for words in gone}
     assert {words: _OWN_NAME.findall(told) for words, told in said.items() if _OWN_NAME.search(told)} == {}
@@ -128,7 +127,6 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
     assert "  in Curated/Projects/alpha.md, live" in said[f"history {ident}"]
     assert "Waiting in Curated/Review.md (1)" in said["audit Alpha"]
     assert "Without evidence" not in said["audit Alpha"]
-    assert f"{day}#L1~" in said["export --graphml -"]
     told = Embedded(grown.memory.root).why(ident)
     assert told.holding.place.startswith("Curated/Projects/alpha.md:")
     assert mcp_tools.Tools(str(grown.memory.root)).memory_why(ident).startswith("Curated/Projects/alpha.md:")
