@@ -101,7 +101,7 @@ _SECTIONS: Final = {
         "secrets": "List known secrets by tag, or allow one.",
         "index": "Update the search index.",
         "export": "Export the items, or the whole memory.",
-        "import": "Import items, or chats of ChatGPT or claude.ai.",
+        "import": "Take in chats of ChatGPT or claude.ai.",
         "replay": "Repeat a run offline from its saved replies.",
         "eval": "Measure search and extraction on your own data.",
     },

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from pipelines.store.jsonl import FORMAT
-
 _ITEMS: Final = (
     "- Decision: Use Terraform, not Pulumi. <!-- k7f3a9c2b10 since=2026-02-11 trust=self confidence=high "
     "from=Logs/2026-02-11.md#L42~9c1e55aa,Logs/2026-02-12.md#L1-L3~55aa by=rules@1 seen=3 because=k55b01aa07c pinned=yes -->",
@@ -128,16 +126,6 @@ STATE: Final = (
     b'{"hash": "9f86d081", "id": "k7f3a9c2b10", "day": "2026-03-18", "reason": "retracted"}\n'
     b'{"hash": "9f86d082", "id": "", "day": "2026-03-18", "reason": "forgotten"}\n',
 )
-EXPORT: Final = (
-    _jsonl(
-        {"record": "header", "format": FORMAT, "version": 1},
-        {"record": "document", "path": "Projects/harbour.md", "title": "Harbour", "kind": "project", "status": "active"},
-        {"record": "item", "document": "Projects/harbour.md", "id": "k7f3a9c2b10", "type": "Todo", "text": "Ask.", "status": "open",
-         "since": "2026-03-18", "until": None, "trust": "self", "confidence": "high", "evidence": [{"path": "Logs/2026-03-18.md",
-         "start_line": 1, "end_line": 2, "digest": "9c1e55aa"}], "seen": 2, "links": [{"kind": "because", "ids": ["k1c02d9e441"]}],
-         "pinned": False, "extra": [["a", "b"]], "section": "Next steps", "notes": ["  note"]},
-    ),
-)  # fmt: skip
 SECRET: Final = (
     b'AWS_SECRET_ACCESS_KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"\npassword: "hunter22!x"\ntoken=ghp_'
     + b"a1B2" * 9,

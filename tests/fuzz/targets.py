@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import BadFile, BadSettings, CurateError
+from pipelines.errors import BadSettings, CurateError
 from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.extract.llm.call import BadReply, load_prompt
 from pipelines.extract.llm.fallback import Chain
@@ -15,7 +15,6 @@ from pipelines.extract.llm.model_reviewer import ModelReviewer, Posed
 from pipelines.extract.llm.reply_schema import candidates_of, operations_of, read_reply
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.answers import apply_answers
-from pipelines.night.import_items import read_export
 from pipelines.review.trust.attacks import suspicion_of
 from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
@@ -183,10 +182,6 @@ def _state(data: bytes, _folder: Path) -> None:
     assert read_tombstones(render_tombstones(stones)) == stones
 
 
-def _export(data: bytes, _folder: Path) -> None:
-    read_export("x.jsonl", data.splitlines(keepends=True))
-
-
 def _secret(data: bytes, _folder: Path) -> None:
     redactor = Redactor(b"k" * 32)
     bare, _ = redactor.redact_bytes(data)
@@ -215,7 +210,6 @@ TARGETS: Final = (
     Target("review", seeds.REVIEW, _review, 60),
     Target("replies", seeds.REPLY, _reply, 70),
     Target("state", seeds.STATE, _state, 50),
-    Target("export", seeds.EXPORT, _export, 50, (BadFile,)),
     Target("secrets", seeds.SECRET, _secret, 20),
     Target("queries", seeds.QUERY, _query, 10),
 )

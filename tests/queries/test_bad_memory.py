@@ -64,7 +64,6 @@ def test_verbs_that_change_something_leave_a_circle_whole(bad: Memory, tmp_path:
     bad.curate("pin", TWO)
     export = tmp_path / "all.jsonl"
     bad.curate("export", "--jsonl", str(export))
-    bad.curate("import", str(export))
     bad.curate("project", "new", "Ships")
     bad.curate("move", THREE, "ships")
     bad.curate("project", "rename", "Ships", "Boats")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import stat
 import tracemalloc
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.queries.item_graph import Beliefs, json_lines
-from pipelines.store.jsonl import check_header, from_record, placement_of
 from pipelines.store.snapshot import read_documents
 from tests.queries.making import LINKED, WAITING
 
@@ -20,17 +20,20 @@ if TYPE_CHECKING:
     from tests.conftest import Memory
 
 
-def test_what_is_exported_reads_back_as_every_item_where_it_stands(memory: Memory) -> None:
+def test_what_is_exported_holds_every_item_where_it_stands(memory: Memory) -> None:
     memory.write("Projects/alpha.md", LINKED.replace("\n- Decision: One", "\n  a note of mine\n- Decision: One"))
     memory.write("Review.md", WAITING)
     memory.write("Areas/a.md", "# A\n\n- Fact: by hand, “quoted” & <b>bold</b>\n")
     header, *rest = [json.loads(line) for line in memory.curate("export", "--jsonl", "-").splitlines()]
-    check_header(header)
+    assert header == {"record": "header", "format": "memcurate-items", "version": 1}
     held = Beliefs.of(read_documents(memory.root)).holdings
     records = [record for record in rest if record["record"] == "item"]
-    assert [from_record(record) for record in records] == [(one.path, one.item) for one in held]
-    assert [placement_of(record)[0] for record in records] == [one.section for one in held]
-    assert ("  a note of mine",) in [placement_of(record)[1] for record in records]
+    told = [(record["document"], record["id"], record["text"], record["section"]) for record in records]
+    assert told == [(one.path, one.item.id, one.item.text, one.section) for one in held]
+    for record, one in zip(records, held, strict=True):
+        assert record.keys() >= {field.name for field in fields(one.item)}
+        assert record["links"] == [{"kind": kind, "ids": list(ids)} for kind, ids in one.item.links]
+    assert ["  a note of mine"] in [record["notes"] for record in records]
     documents = {record["path"]: record["title"] for record in rest if record["record"] == "document"}
     assert documents == {"Projects/alpha.md": "Alpha", "Review.md": "Review", "Areas/a.md": "A"}
 

@@ -255,30 +255,6 @@ def test_a_folder_within_a_repository_has_a_history_too(place: Place) -> None:
     assert "gate is made of oak." in grown.memory.curate("forget", grown.ident(SAID[2][23:]), "--from-history")
 
 
-def test_what_is_exported_is_imported_into_any_memory(opened: Grown, memory: Memory, tmp_path: Path) -> None:
-    file = tmp_path / "items.jsonl"
-    file.write_text(opened.memory.curate("export", "--jsonl", "-"))
-    assert "there already" in opened.curate("import", str(file))
-    memory.curate("import", str(file), "--now", "2026-03-04T10:00")
-    assert "The mill seats 80 people." in memory.read("Projects/Spring concert.md")
-    assert not (memory.root / "Notes").exists()
-    assert "Everything is accounted for" in memory.curate("check")
-    oak = opened.ident("The gate is made of oak.")
-    opened.curate("forget", oak, "--yes")
-    assert "1 item imported" in opened.curate("import", str(file), now="2026-03-03T09:01")
-    assert "oak" in opened.memory.read("Curated/Projects/alpha.md")
-
-
-def test_into_a_page_that_is_not_opted_in_nothing_is_imported(opened: Grown, tmp_path: Path, place: Place) -> None:
-    file = tmp_path / "items.jsonl"
-    file.write_text(opened.memory.curate("export", "--jsonl", "-"))
-    other = Grown.lived(place.below("other"), vault, "Daily")
-    other.curate("import", str(file), "--replace")
-    assert "The mill seats 80 people." in other.memory.read("Curated/Projects/Spring concert.md")
-    assert other.touched() == []
-    assert other.sound()
-
-
 def test_a_rename_leaves_the_links_in_a_persons_page_alone(opened: Grown) -> None:
     page = "Projects/Spring concert.md"
     links = "\nSee [[Alpha]], [it](Projects/alpha.md) and [it](../Curated/Projects/alpha.md).\n"
