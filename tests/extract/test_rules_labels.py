@@ -81,6 +81,8 @@ def test_typed_lines(form: str, word: str) -> None:
         ("ACTION: bob to fix X", "Todo", "bob to fix X"),
         ("action: bob to fix X", "Todo", "bob to fix X"),
         ("Action item: bob to fix X", "Todo", "bob to fix X"),
+        ("- Action: bob to fix X", "Todo", "bob to fix X"),
+        ("**Action needed:** fix X", "Todo", "fix X"),
         ("Action #3: bob to fix X", "Todo", "bob to fix X"),
         ("ACTION-123: bob to fix X", "Todo", "bob to fix X"),
         ("ACTION bob to fix X", "Todo", "bob to fix X"),

@@ -302,11 +302,11 @@ def fitting(entries: list[Entry], room: int) -> tuple[list[Entry], int]:
     return _kept(entries, [*(n for n in body if not entries[n].date), *dated], room)
 
 
-def newest(entries: list[Entry], room: int) -> tuple[list[Entry], int]:
+def newest(entries: list[Entry], room: int, *, whole: bool = False) -> tuple[list[Entry], int]:
     """Return the last entries that fit into `room` tokens with the headings above them, and how many were cut."""
     body = [number for number, entry in enumerate(entries) if not entry.heading]
     kept, cut = _kept(entries, body[::-1], room, gapless=True)
-    if body and not kept and room > _LEAST:
+    if body and not kept and room > _LEAST and not whole:
         return [_end_of(entries[body[-1]], room)], len(body)
     return kept, cut
 
