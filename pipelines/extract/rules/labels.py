@@ -135,10 +135,9 @@ def read_label(spoken: Spoken) -> Label | None:
     section = _PAGE_SECTIONS.get(name, "")
     if _REFUSING.search(paren) or not _separated(found, spoken) or (section and not _names_section(found, spoken)):
         return None
-    if name == "action" and not _asks_for_action(found, spoken):
-        return None
-    if spoken.is_speech and (
-        strictness in {_UNSPOKEN, _UNSURE} or (strictness == _IN_OWN_VOICE and not word.isupper())
+    if (name == "action" and not _asks_for_action(found, spoken)) or (
+        spoken.is_speech
+        and (strictness in {_UNSPOKEN, _UNSURE} or (strictness == _IN_OWN_VOICE and not word.isupper()))
     ):
         return None
     sure = strictness != _UNSURE
@@ -160,7 +159,8 @@ def read_label(spoken: Spoken) -> Label | None:
 def _asks_for_action(found: re.Match[str], spoken: Spoken) -> bool:
     """Whether `Action:` asks somebody to act; in a log's own voice it as often tells what was done.
 
-    It asks in a meeting, in capitals, as `Action item` or `Action needed`, with a number, with a list below, or if it names who is to act.
+    It asks in a meeting, in capitals, as `Action item` or `Action needed`, with a number, above a list, or if it names
+    who is to act.
     """
     word, rest = found["word"], spoken.said[found.end() :].strip(" *_")
     named = word.isupper() or found["number"] or re.search(r"item|point|needed|required", word, re.IGNORECASE)
