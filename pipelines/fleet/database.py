@@ -15,7 +15,7 @@ import psycopg
 from procrastinate import App, PsycopgConnector, exceptions
 from procrastinate.schema import SchemaManager
 from psycopg.rows import TupleRow
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool
 
 from pipelines.errors import CurateError
 from pipelines.fleet.embedded import embedded_folder, start_postgres
@@ -34,6 +34,7 @@ NIGHT: Final = "night"
 _PATIENCE: Final = 180.0
 _PAUSE: Final = 0.5
 _TABLES: Final = "fleet_tables_1"
+_LOCK: Final = 0x6D656D63  # those who create the tables take turns
 
 
 class NoFleet(CurateError):
@@ -66,7 +67,7 @@ async def patiently(work: Callable[[], Awaitable[Result]]) -> Result:
     while True:
         try:
             return await work()
-        except (psycopg.OperationalError, PoolTimeout, exceptions.ConnectorException) as fault:
+        except (psycopg.OperationalError, exceptions.ConnectorException) as fault:
             cause = fault.__cause__ if isinstance(fault, exceptions.ConnectorException) else fault
             if not isinstance(cause, psycopg.OperationalError) or time.monotonic() > end:
                 raise
@@ -77,8 +78,12 @@ class PatientConnector(PsycopgConnector):
     """Procrastinate's connector, for which a restart of PostgreSQL is a pause."""
 
     async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:  # noqa: ANN401  its signature
-        """Run a query."""
-        await patiently(lambda: super(PatientConnector, self).execute_query_async(query, **arguments))
+        """Run a query. To end a job that is gone does nothing: others have taken it over, or it was the second try."""
+        try:
+            await patiently(lambda: super(PatientConnector, self).execute_query_async(query, **arguments))
+        except exceptions.ConnectorException as fault:
+            if not isinstance(fault.__cause__, psycopg.errors.RaiseException):  # Procrastinate's own word for it
+                raise
 
     async def execute_query_one_async(self, query: LiteralString, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401
         """Run a query and return its row."""
@@ -136,19 +141,6 @@ async def create_tables(dsn: str) -> list[str]:
     except psycopg.Error as fault:
         raise NoFleet(_reason(fault)) from None
     return new
-
-
-_LOCK: Final = 0x6D656D63
-"""The number under which workers of one fleet take turns, in PostgreSQL's advisory locks."""
-
-
-@contextlib.asynccontextmanager
-async def one_at_a_time(pool: Pool) -> AsyncIterator[Connection | None]:
-    """Give a connection in a transaction, or None if another process of the fleet is here."""
-    async with pool.connection() as connection, connection.transaction():
-        cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK])
-        row = await cursor.fetchone()
-        yield connection if row and row[0] else None
 
 
 async def _run_script(connection: Connection, script: str) -> None:

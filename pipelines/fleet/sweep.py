@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from procrastinate import App
 
-    from pipelines.fleet.database import Connection, Pool
+    from pipelines.fleet.database import Pool
     from pipelines.fleet.fleet_settings import FleetSettings
     from pipelines.fleet.memories import Row
     from pipelines.store.git_remote import RemoteHeads
@@ -128,14 +128,31 @@ async def _defer(pool: Pool, app: App, part: Mapping[str, tuple[RemoteHeads | st
     return len(new)
 
 
-async def defer_lost(app: App, connection: Connection) -> None:
-    """Defer the jobs that are gone: a worker that came back late ended one that others had taken over."""
-    cursor = await connection.execute(
-        "UPDATE fleet_memories SET state = 'waiting' WHERE state IN ('waiting', 'running') AND NOT EXISTS"
-        " (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing')) RETURNING remote"
-    )
-    for (remote,) in await cursor.fetchall():
-        await defer(app, connection, remote)
+async def take_over(pool: Pool, app: App, stalled: float) -> list[str]:
+    """Defer again the jobs of workers without a sign of life, and return their memories.
+
+    Each gets a new job: if the worker comes back late, what it ends is gone and nobody else's.
+
+    Args:
+        pool: the database.
+        app: the queue.
+        stalled: after so many seconds without a sign of life, a worker counts as dead.
+    """
+    async with pool.connection() as connection, connection.transaction():
+        await connection.execute(
+            "DELETE FROM procrastinate_jobs WHERE queue_name = %s AND status = 'doing' AND (worker_id IS NULL OR"
+            " worker_id IN (SELECT id FROM procrastinate_workers"
+            " WHERE last_heartbeat < now() - make_interval(secs => %s)))",
+            [QUEUE, stalled],
+        )
+        cursor = await connection.execute(
+            "UPDATE fleet_memories SET state = 'waiting' WHERE state IN ('waiting', 'running') AND NOT EXISTS"
+            " (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing')) RETURNING remote"
+        )
+        lost = [str(remote) for (remote,) in await cursor.fetchall()]
+        for remote in lost:
+            await defer(app, connection, remote)
+        return lost
 
 
 async def defer(app: App, connection: object, remote: str, seconds: float = 0.0) -> None:

@@ -18,11 +18,11 @@ from procrastinate import RetryStrategy, exceptions
 
 from pipelines.errors import FINE, LOCKED
 from pipelines.fleet.child import Bank, homes, run_child
-from pipelines.fleet.database import NIGHT, QUEUE, one_at_a_time, patiently
+from pipelines.fleet.database import NIGHT, QUEUE, patiently
 from pipelines.fleet.fleet_settings import KeysMissing
 from pipelines.fleet.memories import FAILURES, TRIES, Outcome, begin, finish
 from pipelines.fleet.spending import reserve, settle
-from pipelines.fleet.sweep import defer, defer_lost, sweep
+from pipelines.fleet.sweep import defer, sweep, take_over
 from pipelines.night.remote_night import shown_address
 from pipelines.usage import FailureKind
 
@@ -128,17 +128,11 @@ class Worker:
 
     async def take_over(self) -> None:
         """Again and again, put the jobs of workers without a sign of life back into the queue."""
-        stalled = self.settings.stalled_seconds
         while True:
             with contextlib.suppress(psycopg.Error, exceptions.ConnectorException):
-                async with one_at_a_time(self.pool) as connection:  # or a job that was just retried is retried again
-                    jobs = await self.app.job_manager.get_stalled_jobs(seconds_since_heartbeat=stalled)
-                    for job in jobs if connection else ():
-                        await self.app.job_manager.retry_job(job)
-                        self.say(f"Took over {job.lock or job.task_name}: its worker gave no sign of life.")
-                    if connection:
-                        await defer_lost(self.app, connection)
-            await asyncio.sleep(stalled / 3)
+                for remote in await take_over(self.pool, self.app, self.settings.stalled_seconds):
+                    self.say(f"Took over {remote}: its worker gave no sign of life.")
+            await asyncio.sleep(self.settings.stalled_seconds / 3)
 
 
 def outcome_of(ran: Ran) -> Outcome:

@@ -176,8 +176,7 @@ def test_workers_sweep_by_themselves_and_what_is_paused_stays_as_it_is(fleet: Fl
     fleet.check_nothing_left()
 
 
-def test_a_job_that_is_gone_is_deferred_again(fleet: Fleet) -> None:
-    """A worker that was thought dead comes back and ends the job that another one had, which is killed."""
+def test_a_memory_without_a_job_gets_one(fleet: Fleet) -> None:
     fleet.write_settings(None, acme="")
     remote = fleet.memory("acme")
     fleet.curate("add", remote, "--tenant", "acme")
@@ -188,6 +187,23 @@ def test_a_job_that_is_gone_is_deferred_again(fleet: Fleet) -> None:
     fleet.wait_until_idle()
     fleet.drain()
     fleet.check_curated_once(remote, "the cache of acme keeps 0 entries")
+    fleet.check_nothing_left()
+
+
+def test_a_worker_killed_between_its_word_and_the_end_of_its_job_holds_up_nobody(fleet: Fleet) -> None:
+    """The job of the next try waits beside the one that it left, and both have the memory's lock."""
+    fleet.write_settings(None, acme="")
+    remotes = [fleet.memory("acme", number) for number in range(2)]
+    fleet.curate("add", *remotes, "--tenant", "acme")
+    fleet.curate("sweep")
+    columns = "queue_name, task_name, lock, queueing_lock, args"
+    fleet.query("UPDATE procrastinate_jobs SET status = 'doing' WHERE lock IS NOT NULL RETURNING 1")
+    fleet.query(f"INSERT INTO procrastinate_jobs ({columns}) SELECT {columns} FROM procrastinate_jobs RETURNING 1")  # noqa: S608
+    fleet.start_worker()
+    fleet.wait_until_idle()
+    fleet.drain()
+    for number, remote in enumerate(remotes):
+        fleet.check_curated_once(remote, f"the cache of acme keeps {number} entries")
     fleet.check_nothing_left()
 
 

@@ -17,6 +17,7 @@ import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from procrastinate.jobs import Status
 
 from pipelines.cli import run_cli
 from pipelines.errors import BadSettings
@@ -25,10 +26,11 @@ from pipelines.extract.llm.budget import Budget, Cost, Ledger, OverBudget
 from pipelines.extract.llm.guard import GUARD, Guard, open_guard
 from pipelines.fleet import child, database, embedded
 from pipelines.fleet.child import Ran, homes
-from pipelines.fleet.database import NoFleet, create_tables, opened
+from pipelines.fleet.database import QUEUE, NoFleet, create_tables, opened
 from pipelines.fleet.embedded import start_postgres, stop_postgres
 from pipelines.fleet.fleet_settings import ChildLimits, KeysMissing, fleet_file, load_fleet_settings
 from pipelines.fleet.memories import night_at
+from pipelines.fleet.sweep import take_over
 from pipelines.fleet.worker import outcome_of
 from pipelines.user_settings import Caps, UserSettings
 
@@ -221,6 +223,28 @@ def test_a_migration_of_procrastinate_that_is_new_is_applied(dsn: str) -> None:
             "DELETE FROM fleet_migrations WHERE name LIKE '03.04.00_50%' RETURNING name"
         ).fetchall()
     assert asyncio.run(create_tables(dsn)) == [row[0] for row in rows]
+
+
+def test_a_worker_that_comes_back_late_ends_nobody_elses_job(fleet: Fleet) -> None:
+    fleet.write_settings(None)
+    fleet.curate("add", fleet.memory("default"))
+    fleet.curate("sweep")
+
+    async def run() -> None:
+        async with opened(fleet.dsn) as (pool, app):
+            queue = app.job_manager
+            late = await queue.fetch_job([QUEUE], await queue.register_worker())
+            assert late
+            assert await take_over(pool, app, 60) == []
+            assert await take_over(pool, app, 0) == [late.lock]
+            for _ in range(2):
+                await queue.finish_job(late, Status.SUCCEEDED, delete_job=True)
+                await queue.retry_job(late)
+            other = await queue.fetch_job([QUEUE], await queue.register_worker())
+            assert other
+            assert (other.lock, other.id == late.id) == (late.lock, False)
+
+    asyncio.run(run())
 
 
 def test_an_embedded_server_is_started_once_and_again_after_a_crash(postgres: tuple[Path, str]) -> None:
