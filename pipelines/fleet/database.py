@@ -21,7 +21,7 @@ from pipelines.errors import CurateError
 from pipelines.fleet.embedded import embedded_folder, start_postgres
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 
     from pipelines.fleet.fleet_settings import FleetSettings
 
@@ -40,8 +40,20 @@ _LOCK: Final = 0x6D656D63  # those who create the tables take turns
 class NoFleet(CurateError):
     """Raised when the fleet's database cannot be reached, or has no tables."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"The fleet's database cannot be used: {why}.", "`curate fleet init` sets it up.")
+    def __init__(self, why: str, advice: str = "`curate fleet init` sets it up.") -> None:
+        super().__init__(f"The fleet's database cannot be used: {why}.", advice)
+
+
+@contextlib.contextmanager
+def _telling() -> Iterator[None]:
+    """Tell what is wrong with the database or its address, whose parts are not shown: one is a password."""
+    try:
+        yield
+    except psycopg.Error as fault:
+        said = str(fault).splitlines() or [type(fault).__name__]
+        is_address = isinstance(fault, psycopg.ProgrammingError) and fault.sqlstate is None
+        why = "its address is not one of PostgreSQL" if is_address else said[0].removeprefix("connection failed: ")
+        raise NoFleet(why.strip().rstrip("."), "Correct the address (`dsn` in fleet.toml), or the server.") from None
 
 
 def dsn_of(settings: FleetSettings, environ: Mapping[str, str]) -> str:
@@ -105,12 +117,10 @@ async def opened(dsn: str, connections: int = 4) -> AsyncIterator[tuple[Pool, Ap
         dsn, min_size=1, max_size=connections, open=False, check=AsyncConnectionPool.check_connection, timeout=10
     )
     app = App(connector=PatientConnector())
-    try:
+    with _telling():
         async with await psycopg.AsyncConnection.connect(dsn, connect_timeout=10) as first:
             if not await _has_tables(first):
                 raise NoFleet("it has no tables")
-    except psycopg.OperationalError as fault:
-        raise NoFleet(_reason(fault)) from None
     async with pool, app.open_async(pool):
         yield pool, app
 
@@ -123,7 +133,7 @@ async def create_tables(dsn: str) -> list[str]:
     """
     folder = Path(SchemaManager.get_migrations_path())
     migrations = sorted(path.name for path in folder.glob("*.sql"))  # noqa: ASYNC240  once, of forty names
-    try:
+    with _telling():
         async with await psycopg.AsyncConnection.connect(dsn, connect_timeout=10) as connection:
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
             if await _has_tables(connection):
@@ -138,8 +148,6 @@ async def create_tables(dsn: str) -> list[str]:
                 await _run_script(connection, Path(__file__).with_name("tables.sql").read_text(encoding="utf-8"))
             rows = [(name,) for name in new]
             await connection.cursor().executemany("INSERT INTO fleet_migrations VALUES (%s)", rows)
-    except psycopg.Error as fault:
-        raise NoFleet(_reason(fault)) from None
     return new
 
 
@@ -151,8 +159,3 @@ async def _has_tables(connection: Connection) -> bool:
     cursor = await connection.execute("SELECT to_regclass('fleet_migrations')")
     row = await cursor.fetchone()
     return bool(row and row[0])
-
-
-def _reason(fault: psycopg.Error) -> str:
-    """Return the first line of a fault of the database, which names no password."""
-    return " ".join((str(fault).splitlines() or [type(fault).__name__])[0].split()).rstrip(".")

@@ -198,7 +198,7 @@ async def status(pool: Pool) -> dict[str, Any]:
             " FROM fleet_memories GROUP BY 1, 2 ORDER BY 1, 2"
         )
         spent = await rows(
-            "SELECT tenant, night, tokens, held_tokens, micros / 1e6 AS usd FROM fleet_spending"
+            "SELECT tenant, tokens, micros / 1e6 AS usd FROM fleet_spending"
             " WHERE night = (SELECT max(night) FROM fleet_memories) ORDER BY tenant"
         )
         minute = await rows(
@@ -206,7 +206,8 @@ async def status(pool: Pool) -> dict[str, Any]:
             " WHERE settled_at IS NULL OR settled_at > now() - interval '1 minute' GROUP BY 1 ORDER BY 1"
         )
         pace = await rows(
-            "SELECT count(*) AS finished, extract(epoch FROM now() - min(started_at)) AS seconds FROM fleet_memories"
+            "SELECT count(*) AS finished, extract(epoch FROM now() - min(started_at)) AS seconds,"
+            " (SELECT max(night) FROM fleet_memories) AS night FROM fleet_memories"
             " WHERE finished_at > now() - interval '15 minutes' AND state IN ('done', 'pending', 'dead')"
         )
         failed = await rows(
@@ -220,7 +221,7 @@ async def status(pool: Pool) -> dict[str, Any]:
     left = counts.get("waiting", 0) + counts.get("running", 0)
     finished, seconds = pace[0]["finished"], float(pace[0]["seconds"] or 0)
     return {
-        "night": str(spent[0]["night"]) if spent else None,
+        "night": str(pace[0]["night"]) if pace[0]["night"] else None,
         "states": counts,
         "tenants": _by_tenant(states, spent),
         "spent": next((_cost(row) for row in spent if not row["tenant"]), {"tokens": 0, "usd": 0.0}),

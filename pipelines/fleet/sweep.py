@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -66,7 +67,9 @@ async def sweep(pool: Pool, app: App, settings: FleetSettings, now: datetime | N
         is_free = not row["paused"] and row["state"] in {"new", "done", "pending"}
         if night and is_free and (row["night"] is None or row["night"] < night):
             due[row["remote"]] = row, night
-    found = await asyncio.to_thread(_heads, [row for row, _ in due.values()], settings)
+    rows = [row for row, _ in due.values()]
+    random.shuffle(rows)  # tenants take turns: while some wait for the rate of one key, others work with theirs
+    found = await asyncio.to_thread(_heads, rows, settings)
     new = 0
     for start in range(0, len(found), _BATCH):
         some = list(found.items())[start : start + _BATCH]
@@ -99,9 +102,9 @@ def _heads(rows: Sequence[Row], settings: FleetSettings) -> dict[str, RemoteHead
 
 async def _defer(pool: Pool, app: App, part: Mapping[str, tuple[RemoteHeads | str, Row, date]]) -> int:
     """Record what some remotes point to, and defer the jobs, in one transaction; return how many."""
-    new = []
+    new = set()
     async with pool.connection() as connection, connection.transaction():
-        for remote, (heads, row, night) in sorted(part.items()):
+        for remote, (heads, row, night) in sorted(part.items()):  # in one order, or two sweeps wait for each other
             trouble = heads if isinstance(heads, str) else ""
             if trouble != row["unreachable"]:
                 await connection.execute(
@@ -122,9 +125,10 @@ async def _defer(pool: Pool, app: App, part: Mapping[str, tuple[RemoteHeads | st
                 [night, remote, row["state"], row["night"]],
             )
             if cursor.rowcount:
-                new.append(remote)
-        for remote in new:
-            await defer(app, connection, remote)
+                new.add(remote)
+        for remote in part:
+            if remote in new:
+                await defer(app, connection, remote)
     return len(new)
 
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 import psycopg
 from procrastinate import RetryStrategy, exceptions
 
-from pipelines.errors import FINE, LOCKED
+from pipelines.errors import FINE, LOCKED, NotWritable, NotYours
 from pipelines.fleet.child import Bank, homes, run_child
 from pipelines.fleet.database import NIGHT, QUEUE, patiently
 from pipelines.fleet.fleet_settings import KeysMissing
@@ -24,6 +24,7 @@ from pipelines.fleet.memories import FAILURES, TRIES, Outcome, begin, finish
 from pipelines.fleet.spending import reserve, settle
 from pipelines.fleet.sweep import defer, sweep, take_over
 from pipelines.night.remote_night import shown_address
+from pipelines.store.git_remote import Unreachable
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST: Final = 1800.0
+_NOT_ITS_OWN: Final = {kind.__name__ for kind in (Unreachable, NotWritable, NotYours)}
 
 
 @dataclass(slots=True)
@@ -139,7 +141,8 @@ def outcome_of(ran: Ran) -> Outcome:
     """Return what a child's end means for its memory: what is not its own fault does not count as its failure."""
     told = ran.report
     model = told.get("model") or {}
-    error = ran.why or (told.get("error") or {}).get("sentence") or ""
+    fault = told.get("error") or {}
+    error = ran.why or " ".join(fault.get("sentence", "").split())
     report = {
         "run": told.get("run"),
         "cost": told.get("cost"),
@@ -161,7 +164,8 @@ def outcome_of(ran: Ran) -> Outcome:
             )
         return Outcome("waiting", {**report, "error": why}, told["after"], is_failure=not passing)
     error = error or (f"was killed by signal {-ran.code}" if ran.code < 0 else f"ended with exit code {ran.code}")
-    return Outcome("waiting", {**report, "error": error, "tail": ran.tail}, is_failure=True)
+    is_own = bool(ran.why) or fault.get("kind") not in _NOT_ITS_OWN
+    return Outcome("waiting", {**report, "error": error, "tail": ran.tail}, is_failure=is_own)
 
 
 def _decided(outcome: Outcome, failures: int, tries: int, pause: float) -> Outcome:
@@ -206,6 +210,7 @@ async def work(pool: Pool, app: App, settings: FleetSettings, slots: int, say: C
     workdir = settings.workdir.expanduser().absolute()
     with homes(workdir) as home:
         worker = Worker(pool, app, settings, workdir, home, say)
+        say(f"Working, {slots:,} at once.")
         add_tasks(app, worker)
 
         def stop() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -141,6 +142,9 @@ def test_what_is_not_the_memorys_fault_does_not_count_as_its_failure() -> None:
     assert ran(1, {**part, "model": {"failure": "refused", "failing": {"openai": "refused"}}}) == ("waiting", True)
     assert ran(75, {"error": {"sentence": "Another run ended first."}}) == ("waiting", False)
     assert ran(1, {"error": {"sentence": "The remote is no memory."}}) == ("waiting", True)
+    for kind in ("Unreachable", "NotWritable", "NotYours"):
+        assert ran(1, {"error": {"kind": kind, "sentence": "x"}}) == ("waiting", False)
+        assert ran(1, {"error": {"kind": kind, "sentence": "x"}}, why="was ended") == ("waiting", True)
     assert ran(-9) == ran(3) == ran(0, why="was ended after 3 minutes") == ("waiting", True)
 
 
@@ -321,6 +325,7 @@ def test_memories_are_added_listed_paused_and_removed(fleet: Fleet) -> None:
     assert "/r/a.git           acme  UTC       new" in told
     assert fleet.curate("pause", "/r/a.git") == "1 memory paused.\n"
     assert json.loads(fleet.curate("list", "/r/a.git", "--json"))[0]["paused"]
+    assert fleet.curate("list", "/r/none.git") == "There is no such memory.\n"
     assert "No memory was named" in fleet.curate("remove", exits=2)
     assert fleet.curate("resume", "--tenant", "acme") == "3 memories resumed.\n"
     assert fleet.curate("remove", "--all") == "3 memories removed.\n"
@@ -362,8 +367,40 @@ def test_a_memory_that_was_curated_elsewhere_is_not_queued(fleet: Fleet, capsys:
     assert fleet.states() == {"done": 1}
 
 
-def test_a_fleet_without_a_database_says_what_to_do(tmp_path: Path) -> None:
-    environ = written(tmp_path, f'dsn = "postgresql:///x?host={tmp_path}"')
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CURATE_FLEET", environ["CURATE_FLEET"])
-        assert run_cli(["fleet", "status"]) == 1
+@pytest.mark.parametrize(
+    ("dsn", "why"),
+    [
+        ("postgresql://me:SECRET-WORD@127.0.0.1:1/x", "port 1 failed: Connection refused"),
+        ("postgres//me:SECRET-WORD@host/x", "its address is not one of PostgreSQL"),
+    ],
+)
+def test_a_database_that_cannot_be_reached_is_told_without_its_password(
+    fleet: Fleet, tmp_path: Path, dsn: str, why: str
+) -> None:
+    written(tmp_path, f'dsn = "{dsn}"')
+    for words in (["status"], ["worker"], ["init"], ["init", dsn]):
+        told = fleet.curate(*words, exits=1)
+        assert why in told
+        assert "Correct the address" in told
+        assert "SECRET-WORD" not in told
+
+
+def test_a_remote_is_named_by_a_path_wherever_it_was_added(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet.write_settings(None)
+    fleet.memory("default")
+    monkeypatch.chdir(fleet.folder / "remotes")
+    fleet.curate("add", "default-0.git")
+    assert fleet.curate("pause", "default-0.git") == "1 memory paused.\n"
+    assert "paused" in fleet.curate("list", "default-0.git")
+
+
+def test_memories_are_queued_in_no_order_so_that_tenants_take_turns(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet.write_settings(None)
+    remotes = [fleet.memory("default", number) for number in range(3)]
+    fleet.curate("add", *remotes)
+    monkeypatch.setattr(random, "shuffle", list.reverse)
+    fleet.curate("sweep")
+    queued = fleet.query("SELECT lock FROM procrastinate_jobs WHERE lock IS NOT NULL ORDER BY id")
+    assert [row["lock"] for row in queued] == remotes[::-1]
