@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 _WATCH_SECONDS: Final = 2.0
-_SHOWN: Final = 20
 _REMOTES = click.argument("remotes", metavar="[REMOTE]...", nargs=-1)
 _TENANT = click.option("--tenant", metavar="T", default="", help="All memories of this tenant.")
 _ALL = click.option("--all", "everything", is_flag=True, help="All memories of the fleet.")
@@ -225,6 +224,8 @@ def fleet_status(*, watch: bool, as_json: bool) -> None:
     """Show how far the night is, what it costs, and what failed and why."""
     from pipelines.fleet.memories import status  # noqa: PLC0415  as above
 
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # of a server that goes away, the last word is enough
+
     async def show(pool: Pool, _app: App, _settings: FleetSettings) -> None:
         while True:
             told = await status(pool)
@@ -249,7 +250,7 @@ def _tell_status(told: dict[str, Any]) -> None:
     spent = told["spent"]
     say(f"Spent, with what is reserved: {dollars(spent['usd'])}, {spent['tokens']:,} tokens.")
     if left is None:
-        say("Nothing has come to its end in the last 15 minutes. Does a worker run?")
+        say("None has come to its end in the last 15 minutes." + ("" if "running" in states else " Does a worker run?"))
     elif left:
         say(f"{told['per_hour']:,} an hour; done in about {max(round(left / 60), 1)} min.")
     rows = [
@@ -259,5 +260,5 @@ def _tell_status(told: dict[str, Any]) -> None:
     say_table(("Tenant", *map(str.capitalize, states), "Cost", "Tokens"), rows)
     for bucket, used in told["last_minute"].items():
         say(f"Last minute, {bucket}: {count(used['requests'], 'request')}, {used['tokens']:,} tokens.")
-    for row in told["failing"][:_SHOWN]:
+    for row in told["failing"]:
         warn(f"{row['remote']} ({row['tenant']}, {row['state']}): {row['why']}")

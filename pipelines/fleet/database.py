@@ -40,20 +40,25 @@ _LOCK: Final = 0x6D656D63  # those who create the tables take turns
 class NoFleet(CurateError):
     """Raised when the fleet's database cannot be reached, or has no tables."""
 
-    def __init__(self, why: str, advice: str = "`curate fleet init` sets it up.") -> None:
-        super().__init__(f"The fleet's database cannot be used: {why}.", advice)
+    def __init__(self, why: str, first: str = "") -> None:
+        super().__init__(f"The fleet's database cannot be used: {why}.", f"{first}`curate fleet init` sets it up.")
 
 
 @contextlib.contextmanager
 def _telling() -> Iterator[None]:
-    """Tell what is wrong with the database or its address, whose parts are not shown: one is a password."""
     try:
         yield
-    except psycopg.Error as fault:
-        said = str(fault).splitlines() or [type(fault).__name__]
-        is_address = isinstance(fault, psycopg.ProgrammingError) and fault.sqlstate is None
-        why = "its address is not one of PostgreSQL" if is_address else said[0].removeprefix("connection failed: ")
-        raise NoFleet(why.strip().rstrip("."), "Correct the address (`dsn` in fleet.toml), or the server.") from None
+    except (psycopg.Error, exceptions.ConnectorException) as fault:
+        raise NoFleet(why_not(fault), "Correct its address (`dsn` in fleet.toml), or the server; ") from None
+
+
+def why_not(fault: Exception) -> str:
+    """Return what is wrong with the database or its address, whose parts are not shown: one is a password."""
+    cause = fault.__cause__ or fault
+    if isinstance(cause, psycopg.ProgrammingError) and cause.sqlstate is None:
+        return "its address is not one of PostgreSQL"
+    said = str(cause).strip().splitlines() or [type(cause).__name__]
+    return said[0].removeprefix("connection failed: ").rstrip(".")
 
 
 def dsn_of(settings: FleetSettings, environ: Mapping[str, str]) -> str:
@@ -121,8 +126,8 @@ async def opened(dsn: str, connections: int = 4) -> AsyncIterator[tuple[Pool, Ap
         async with await psycopg.AsyncConnection.connect(dsn, connect_timeout=10) as first:
             if not await _has_tables(first):
                 raise NoFleet("it has no tables")
-    async with pool, app.open_async(pool):
-        yield pool, app
+        async with pool, app.open_async(pool):
+            yield pool, app
 
 
 async def create_tables(dsn: str) -> list[str]:

@@ -211,8 +211,8 @@ async def status(pool: Pool) -> dict[str, Any]:
             " WHERE finished_at > now() - interval '15 minutes' AND state IN ('done', 'pending', 'dead')"
         )
         failed = await rows(
-            "SELECT remote, tenant, state, failures, coalesce(nullif(unreachable, ''), report->>'error') AS why"
-            " FROM fleet_memories WHERE unreachable <> '' OR state IN ('dead', 'waiting') AND report ? 'error'"
+            "SELECT remote, tenant, state, failures, coalesce(nullif(unreachable, ''), report->>'error') AS why FROM"
+            " fleet_memories WHERE unreachable <> '' OR state IN ('dead', 'pending', 'waiting') AND report ? 'error'"
             " ORDER BY state, remote LIMIT 20"
         )
     counts: dict[str, int] = {}

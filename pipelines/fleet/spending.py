@@ -155,11 +155,13 @@ async def _over(
         if cap.max_tokens is not None and spent + tokens > cap.max_tokens:
             if spent - held + tokens <= cap.max_tokens:
                 return Verdict(_SOON)
-            return Verdict(why=f"was skipped: max_tokens = {cap.max_tokens} of {whose} is used up for the night")
+            why = f"{spent:,} of max_tokens = {cap.max_tokens:,} of {whose} are spent, and a call may need {tokens:,}"
+            return Verdict(why=f"was skipped: {why}")
         if cap.max_usd is not None and cost + micros > cap.max_usd * _MICRO:
             if cost - dear + micros <= cap.max_usd * _MICRO:
                 return Verdict(_SOON)
-            return Verdict(why=f"was skipped: max_usd = {cap.max_usd:g} of {whose} is used up for the night")
+            why = f"max_usd = {cap.max_usd:g} of {whose} is spent, and a call may cost ${micros / _MICRO:.4f}"
+            return Verdict(why=f"was skipped: ${cost / _MICRO:.4f} of {why}")
     return None
 
 

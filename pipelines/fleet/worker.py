@@ -18,7 +18,7 @@ from procrastinate import RetryStrategy, exceptions
 
 from pipelines.errors import FINE, LOCKED, NotWritable, NotYours
 from pipelines.fleet.child import Bank, homes, run_child
-from pipelines.fleet.database import NIGHT, QUEUE, patiently
+from pipelines.fleet.database import NIGHT, QUEUE, patiently, why_not
 from pipelines.fleet.fleet_settings import KeysMissing
 from pipelines.fleet.memories import FAILURES, TRIES, Outcome, begin, finish
 from pipelines.fleet.spending import reserve, settle
@@ -225,13 +225,15 @@ async def work(pool: Pool, app: App, settings: FleetSettings, slots: int, say: C
             loop.add_signal_handler(number, stop)
         taking_over = asyncio.create_task(worker.take_over())
         try:
-            await _serve(app, settings, slots, stopping)
+            await _serve(app, settings, slots, stopping, say)
         finally:
             taking_over.cancel()
             await asyncio.gather(taking_over, return_exceptions=True)
 
 
-async def _serve(app: App, settings: FleetSettings, slots: int, stopping: asyncio.Event) -> None:
+async def _serve(
+    app: App, settings: FleetSettings, slots: int, stopping: asyncio.Event, say: Callable[[str], None]
+) -> None:
     """Run Procrastinate's worker until it is to stop; if the database throws it out, begin again."""
     stalled = settings.stalled_seconds
     while not stopping.is_set():
@@ -252,5 +254,6 @@ async def _serve(app: App, settings: FleetSettings, slots: int, stopping: asynci
         except asyncio.CancelledError:
             if not stopping.is_set():
                 raise
-        except (psycopg.Error, exceptions.ProcrastinateException):
+        except (psycopg.Error, exceptions.ProcrastinateException) as fault:
+            say(f"The queue does not answer: {why_not(fault)}. It is asked again.")
             await asyncio.sleep(1)

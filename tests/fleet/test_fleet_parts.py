@@ -381,7 +381,7 @@ def test_a_database_that_cannot_be_reached_is_told_without_its_password(
     for words in (["status"], ["worker"], ["init"], ["init", dsn]):
         told = fleet.curate(*words, exits=1)
         assert why in told
-        assert "Correct the address" in told
+        assert "Correct its address" in told
         assert "SECRET-WORD" not in told
 
 
