@@ -41,14 +41,12 @@ class Outcome:
         report: the reduced report of the run, or the error; it holds no word of the memory.
         head: the branch at the remote, if the run was the memory's own.
         is_failure: whether it counts as a failure of the memory.
-        again_in: for `waiting`, the seconds until it is tried again.
     """
 
     state: str
     report: Mapping[str, object]
     head: str = ""
     is_failure: bool = False
-    again_in: float = 0.0
 
 
 def night_at(now: datetime, timezone: str, hours: str) -> date | None:
@@ -169,17 +167,13 @@ async def begin(pool: Pool, remote: str, lease: UUID) -> Lease | None:
         return Lease(remote, tenant, night, lease)
 
 
-async def finish(connection: Connection, lease: Lease, outcome: Outcome) -> bool:
+async def finish(connection: Connection, lease: Lease, outcome: Outcome, failures: int) -> bool:
     """Record how a run ended, in the caller's transaction; False if another run has its lease."""
     cursor = await connection.execute(
-        "UPDATE fleet_memories SET state = %s, report = %s, head = CASE WHEN %s = '' THEN head ELSE %s END,"
-        " lease = NULL, failures = CASE WHEN %s THEN failures + 1 WHEN %s = 'waiting' THEN failures ELSE 0 END,"
-        " finished_at = clock_timestamp() WHERE remote = %s AND lease = %s",
-        [
-            outcome.state, Jsonb(dict(outcome.report)), outcome.head, outcome.head, outcome.is_failure, outcome.state,
-            lease.remote, lease.id,
-        ],
-    )  # fmt: skip
+        "UPDATE fleet_memories SET state = %s, report = %s, head = coalesce(nullif(%s, ''), head), lease = NULL,"
+        " failures = %s, finished_at = clock_timestamp() WHERE remote = %s AND lease = %s",
+        [outcome.state, Jsonb(dict(outcome.report)), outcome.head, failures, lease.remote, lease.id],
+    )
     if cursor.rowcount:
         await lapse(connection, lease.id)
     return bool(cursor.rowcount)

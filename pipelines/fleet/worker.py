@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
@@ -96,11 +96,18 @@ class Worker:
                 "SELECT failures, tries FROM fleet_memories WHERE remote = %s FOR UPDATE", [lease.remote]
             )
             failures, tries = await cursor.fetchone() or (0, 0)
-            outcome = _decided(outcome, failures + outcome.is_failure, tries, self.settings.retry_seconds)
-            if not await finish(connection, lease, outcome):
+            failures += outcome.is_failure
+            if outcome.state != "waiting":
+                failures = 0
+            elif failures >= FAILURES:
+                outcome = replace(outcome, state="dead")
+            elif tries >= TRIES:
+                outcome, failures = replace(outcome, state="pending"), 0
+            if not await finish(connection, lease, outcome, failures):
                 return ""
             if outcome.state == "waiting":
-                await defer(self.app, connection, lease.remote, outcome.again_in)
+                pause = self.settings.retry_seconds * 2.0 ** min(max(tries, 1) - 1, 20)
+                await defer(self.app, connection, lease.remote, min(pause, _LONGEST))
             return outcome.state
 
     async def _outcome(self, lease: Lease) -> Outcome:
@@ -166,15 +173,6 @@ def outcome_of(ran: Ran) -> Outcome:
     error = error or (f"was killed by signal {-ran.code}" if ran.code < 0 else f"ended with exit code {ran.code}")
     is_own = bool(ran.why) or fault.get("kind") not in _NOT_ITS_OWN
     return Outcome("waiting", {**report, "error": error, "tail": ran.tail}, is_failure=is_own)
-
-
-def _decided(outcome: Outcome, failures: int, tries: int, pause: float) -> Outcome:
-    """Return an outcome with what follows from earlier ones: the pause before the next try, or none any more."""
-    if outcome.state != "waiting":
-        return outcome
-    state = "dead" if failures >= FAILURES else "pending" if tries >= TRIES else "waiting"
-    again = min(pause * 2.0 ** min(max(tries, 1) - 1, 20), _LONGEST)
-    return Outcome(state, outcome.report, outcome.head, outcome.is_failure, again)
 
 
 def add_tasks(app: App, worker: Worker) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from tests.fleet.driving import DAY, git, key_of
 from tests.fleet.provider import providing
@@ -198,6 +202,27 @@ def test_a_worker_killed_between_its_word_and_the_end_of_its_job_holds_up_nobody
     for number, remote in enumerate(remotes):
         fleet.check_curated_once(remote, f"the cache of acme keeps {number} entries")
     fleet.check_nothing_left()
+
+
+def test_the_examples_of_other_schedulers_curate_each_memory_once(fleet: Fleet) -> None:
+    text = (Path(__file__).parents[2] / "docs/fleet.md").read_text()
+    listing = fleet.folder / "remotes.txt"
+    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    remotes = [fleet.memory("acme", number) for number in range(4)]
+    script = re.search(r"### xargs\n\n```\n(.+?)```", text, re.DOTALL)
+    job = re.search(r"```yaml\n(.+?)```", text, re.DOTALL)
+    assert script
+    assert job
+    listing.write_text("".join(f"{remote}\n" for remote in remotes[:2] * 2))
+    for _ in range(2):
+        subprocess.run(["bash", "-c", script[1]], check=True, env=environ, cwd=fleet.folder)
+    listing.write_text("".join(f"{remote}\n" for remote in remotes[2:]))
+    pod = yaml.safe_load(job[1])["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    words = [re.sub("/etc/memories|(?<= )/tmp", str(fleet.folder), word) for word in pod["containers"][0]["args"]]
+    for index in "01":
+        subprocess.run(["sh", "-c", *words], check=True, env={**environ, "JOB_COMPLETION_INDEX": index})
+    for number, remote in enumerate(remotes):
+        fleet.check_curated_once(remote, f"the cache of acme keeps {number} entries")
 
 
 def test_what_comes_later_waits_for_the_next_night(fleet: Fleet) -> None:
