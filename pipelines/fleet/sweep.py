@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from procrastinate import App
 
-    from pipelines.fleet.database import Connection, Pool
+    from pipelines.fleet.database import Pool
     from pipelines.fleet.fleet_settings import FleetSettings
     from pipelines.fleet.memories import Row
     from pipelines.store.git_remote import RemoteHeads
@@ -66,7 +67,9 @@ async def sweep(pool: Pool, app: App, settings: FleetSettings, now: datetime | N
         is_free = not row["paused"] and row["state"] in {"new", "done", "pending"}
         if night and is_free and (row["night"] is None or row["night"] < night):
             due[row["remote"]] = row, night
-    found = await asyncio.to_thread(_heads, [row for row, _ in due.values()], settings)
+    rows = [row for row, _ in due.values()]
+    random.shuffle(rows)  # tenants take turns: while some wait for the rate of one key, others work with theirs
+    found = await asyncio.to_thread(_heads, rows, settings)
     new = 0
     for start in range(0, len(found), _BATCH):
         some = list(found.items())[start : start + _BATCH]
@@ -99,9 +102,9 @@ def _heads(rows: Sequence[Row], settings: FleetSettings) -> dict[str, RemoteHead
 
 async def _defer(pool: Pool, app: App, part: Mapping[str, tuple[RemoteHeads | str, Row, date]]) -> int:
     """Record what some remotes point to, and defer the jobs, in one transaction; return how many."""
-    new = []
+    new = set()
     async with pool.connection() as connection, connection.transaction():
-        for remote, (heads, row, night) in sorted(part.items()):
+        for remote, (heads, row, night) in sorted(part.items()):  # in one order, or two sweeps wait for each other
             trouble = heads if isinstance(heads, str) else ""
             if trouble != row["unreachable"]:
                 await connection.execute(
@@ -122,20 +125,38 @@ async def _defer(pool: Pool, app: App, part: Mapping[str, tuple[RemoteHeads | st
                 [night, remote, row["state"], row["night"]],
             )
             if cursor.rowcount:
-                new.append(remote)
-        for remote in new:
-            await defer(app, connection, remote)
+                new.add(remote)
+        for remote in part:
+            if remote in new:
+                await defer(app, connection, remote)
     return len(new)
 
 
-async def defer_lost(app: App, connection: Connection) -> None:
-    """Defer the jobs that are gone: a worker that came back late ended one that others had taken over."""
-    cursor = await connection.execute(
-        "UPDATE fleet_memories SET state = 'waiting' WHERE state IN ('waiting', 'running') AND NOT EXISTS"
-        " (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing')) RETURNING remote"
-    )
-    for (remote,) in await cursor.fetchall():
-        await defer(app, connection, remote)
+async def take_over(pool: Pool, app: App, stalled: float) -> list[str]:
+    """Defer again the jobs of workers without a sign of life, and return their memories.
+
+    Each gets a new job: if the worker comes back late, what it ends is gone and nobody else's.
+
+    Args:
+        pool: the database.
+        app: the queue.
+        stalled: after so many seconds without a sign of life, a worker counts as dead.
+    """
+    async with pool.connection() as connection, connection.transaction():
+        await connection.execute(
+            "DELETE FROM procrastinate_jobs WHERE queue_name = %s AND status = 'doing' AND (worker_id IS NULL OR"
+            " worker_id IN (SELECT id FROM procrastinate_workers"
+            " WHERE last_heartbeat < now() - make_interval(secs => %s)))",
+            [QUEUE, stalled],
+        )
+        cursor = await connection.execute(
+            "UPDATE fleet_memories SET state = 'waiting' WHERE state IN ('waiting', 'running') AND NOT EXISTS"
+            " (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing')) RETURNING remote"
+        )
+        lost = [str(remote) for (remote,) in await cursor.fetchall()]
+        for remote in lost:
+            await defer(app, connection, remote)
+        return lost
 
 
 async def defer(app: App, connection: object, remote: str, seconds: float = 0.0) -> None:

@@ -47,6 +47,10 @@ MOST_ANSWERED: Final = 1024 * 1024
 _ADDRESS: Final = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]+@)?[\w][\w.-]*:(?!:|//)[^\s-]\S*")
 
 
+class Unreachable(GitFault):
+    """Raised when a remote does not let itself be read, or does not answer."""
+
+
 class Refused(GitFault):
     """Raised when the remote rejects a push because it has commits that this machine has not seen."""
 
@@ -187,7 +191,9 @@ def checked_address(address: str) -> str:
         GitFault: it could run a program, or is none that git's own transports serve.
     """
     if not _ADDRESS.fullmatch(address):
-        raise GitFault("The remote's address is not supported.", "Use https://, ssh://, user@host:path or a path.")
+        raise GitFault(
+            "The remote's address is not supported.", "Use https://, ssh://, user@host:path or an absolute path."
+        )
     return address
 
 
@@ -230,7 +236,7 @@ def _run_git(
             with contextlib.closing(pieces_of(process, error, seconds)) as pieces:
                 out = whole(pieces, MOST_ANSWERED)
         except subprocess.TimeoutExpired:
-            raise GitFault(f"The remote did not answer within {seconds:g} seconds.") from None
+            raise Unreachable(f"The remote did not answer within {seconds:g} seconds.") from None
         except TooMuch:
             raise GitFault(f"The remote's answer is larger than {MOST_ANSWERED:,} bytes.") from None
         finally:
@@ -241,17 +247,12 @@ def _run_git(
         # After a fatal line, git prints advice.
         named = next((line for line in said if "rejected]" in line or line.startswith("fatal: ")), last_line(error))
         reason = " ".join((named or f"exit code {process.returncode}").split()).rstrip(".")
-        raise GitFault(
+        kind = Unreachable if arguments[0] in {"ls-remote", "fetch"} else GitFault
+        raise kind(
             f"git {arguments[0]} failed: {reason}.",
             "Check the address, your access to it and the network.",
         )
     return out
-
-
-def _reason(error: bytes) -> str:
-    """Return the line that names the reason: after a fatal one, git prints advice."""
-    lines = error.decode(errors="replace").splitlines()
-    return next((line for line in lines if line.startswith("fatal: ")), last_line(error))
 
 
 def _environment(seconds: float, environ: Mapping[str, str]) -> dict[str, str]:
