@@ -114,7 +114,8 @@ def _aim(lines: Sequence[Line]) -> tuple[str, int]:
             is_goal = label is not None
             continue
         text = spoken.said[label.end() if label else 0 :]
-        start, end = next(sentences(text), (0, 0))
+        long = ((start, end) for start, end in sentences(text) if len(text[start:end].split()) >= _FEWEST)
+        start, end = next(long, (0, 0))
         if end and (is_goal or label):
             return text[start:end], line.number
         first = first if first[0] else (text[start:end], line.number)
