@@ -80,6 +80,8 @@ def test_acts_of_the_owner_are_items_by_structure_alone(memory: Memory, tmp_path
         answered({"questions": [QUESTION]}, asked("Yes, go on")),
         answered({"questions": [QUESTION]}, asked("Skip this step")),
         answered({"questions": [QUESTION]}, asked("What is the difference?")),
+        answered({"questions": [{"question": "The hook fails. How should we proceed?"}]},
+                 {"answers": {"The hook fails. How should we proceed?": "main was clean; fix the issues"}}),
         answered({"questions": [{"question": "Rule: always mail the keys?"}]}, {"answers": {}}),
         [call("ExitPlanMode", {"plan": PLAN})],
         refused("Bash", "not now, run the tests first"),

@@ -35,6 +35,7 @@ _GOES_ON: Final = re.compile(
     r"approve|reject|accept|decline|commit|push|merge|fix|commit and|run)\b",
     re.IGNORECASE,
 )
+_ASKS_HOW_TO_GO_ON: Final = re.compile(r"\b(?:proceed|continue|go on)\W*$", re.IGNORECASE)
 _PLAN: Final = re.compile(r"^(?:implementation\s+)?plan\b(?:\s+(?:for|to)\b)?[\s:—–-]*", re.IGNORECASE)
 _NAMED: Final = re.compile(r"\s*[:—–-]?\s*\b(?:implementation|development|project)?\s*plan$", re.IGNORECASE)
 _GOAL: Final = re.compile(
@@ -81,7 +82,7 @@ def read_acts(
     if act is Act.ANSWERED:
         question, _, answer = words.partition(ARROW)
         note = clean(" ".join(line.raw for line in lines[1:]))
-        if not (_GOES_ON.match(answer) or answer.endswith("?")):
+        if not (_GOES_ON.match(answer) or answer.endswith("?") or _ASKS_HOW_TO_GO_ON.search(question)):
             said = f"{answer.replace(' (Recommended)', '')}{f' ({note})' if note else ''}"
             text = f"{clipped(question, _MOST)}{ARROW}{clipped(said, _MOST)}"
             yield _item(ItemType.DECISION, text, entry, words, "answered", entry.start_line, lines[-1].number)
