@@ -16,10 +16,12 @@ from pipelines.cli.output import count, dollars, on_terminal, say, say_json, say
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
+from pipelines.extract.llm.logged_in import found_program
 from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, Counting, ModelExtractor, estimate, unanswered
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.report import Watch
 from pipelines.night.unattended import curate_unattended, in_journal
+from pipelines.provider_settings import LOGINS
 from pipelines.queries.startup.cache import load_cached
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
@@ -162,10 +164,9 @@ def print_report(report: RunReport, root: Path, user: UserSettings) -> None:
         say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
     if (unread := report.entries["left"]) and not user.chosen and not user.keys:  # nobody chose to have no model
         read = count(report.entries["read"], "entry", "entries")
-        say(
-            f"No model reads the logs; the rules found nothing in {unread} of {read}."
-            " `curate models` shows how to set one up."
-        )
+        here = next((name for name in LOGINS if found_program(name, user.logins[name].program)), "")
+        how = f" use {here}` lets {LOGINS[here].title} read them" if here else "` shows how to set one up"
+        say(f"No model reads the logs; the rules found nothing in {unread} of {read}. `curate models{how}.")
 
 
 _TASKS: Final = {"extract again": "ask again", "review": "review", "verify": "verify"}

@@ -227,7 +227,7 @@ def providers() -> Answer:
             return _wrong(says, f"Install it, or set `program` in the table {name} of your settings.")
     if user.providers == ("rules",) and not user.chosen:
         return _look("No model reads the logs; rules find only what is labelled.", "`curate models` shows what can.")
-    return _ok(f"{named} reads the logs.{keyed}")
+    return _ok(f"{named} {'reads' if len(user.providers) == 1 else 'read'} the logs.{keyed}")
 
 
 def embedder() -> Answer:
