@@ -39,9 +39,9 @@ CANDIDATES: Final = 100
 """The minimum of units found by words, and by meaning."""
 CANDIDATES_A_HIT: Final = 10
 """Units found by words, and by meaning, per requested hit: with three, recall was half a point lower."""
-# Replies in a transcript are long and repeat what they were asked. Of 195 questions on 11 conversations (BEAM), 0.52
-# of the evidence is in the first ten turns this way, and 0.46 if all turns count alike.
-_REPLY: Final = 0.8
+# Episodes are long and repeat items; replies in a transcript repeat what they were asked. Of 195 questions on 11
+# conversations (BEAM), 0.52 of the evidence is in the first ten turns this way, and 0.46 if all turns count alike.
+_RETOLD: Final = 0.8
 # The number of hits before the relevant rules, which then follow in their own order.
 _BEFORE_RULES: Final = 5
 _STEP: Final = 1e-6
@@ -134,7 +134,7 @@ def answer(
         is_alone = asked.ranking.mode == "vector"
         fused = meaning if is_alone else weighted(words, meaning, asked.ranking.vector_weight)
     scores = {
-        unit: score * _REPLY if places[unit].is_reply else score
+        unit: score * _RETOLD if places[unit].retells else score
         for unit, score in fused.items()
         if score > 0 and unit not in twice
     }
@@ -149,7 +149,7 @@ def answer(
     factors |= {unit: {**factors.get(unit, {}), "rule": score} for unit, score in raised.items()}
     factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
     governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
-    order = _best(governed, places | rules | there | governed.places, limit)
+    order = _best(governed, scores, places | rules | there | governed.places, limit)
     for unit in order:
         if governed.scores[unit] != scores.get(unit):
             factors[unit] = {**factors.get(unit, {}), "lines": governed.scores[unit]}
@@ -190,9 +190,13 @@ def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[in
     return {unit: score for unit, score in wanted.items() if score > scores.get(unit, 0.0)}
 
 
-def _best(governed: Governed, places: Mapping[int, Place], limit: int) -> list[int]:
-    """Return the best units in order; overruled ones come last, and take at most a third of the places."""
-    ranked = [unit for *_, unit in sorted((-score, places[unit][:2], unit) for unit, score in governed.scores.items())]
+def _best(governed: Governed, own: Mapping[int, float], places: Mapping[int, Place], limit: int) -> list[int]:
+    """Return the best units in order; overruled ones come last, and take at most a third of the places.
+
+    A line that says two things gives its score to two items: the one nearer to the question by its own words is first.
+    """
+    by_unit = ((-score, -own.get(unit, 0.0), places[unit][:2], unit) for unit, score in governed.scores.items())
+    ranked = [unit for *_, unit in sorted(by_unit)]
     standing = [unit for unit in ranked if unit not in governed.overruled]
     room = max(limit // 3, limit - len(standing))
     last = [unit for unit in ranked[:limit] if unit in governed.overruled][:room]

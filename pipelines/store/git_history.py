@@ -305,8 +305,8 @@ def baseline_at(
 # Two machines that share a memory both run at night; git knows the other one's runs.
 
 
-def nights_elsewhere(root: Path, known: Container[str]) -> list[datetime]:
-    """Return the times of nightly runs on other machines whose commits are here.
+def nights_elsewhere(root: Path, known: Container[str]) -> dict[str, datetime]:
+    """Return run id → time of nightly runs on other machines whose commits are here.
 
     Runs that found nothing new make no commit, so they are missing; manual changes and undos do not count.
 
@@ -316,6 +316,6 @@ def nights_elsewhere(root: Path, known: Container[str]) -> list[datetime]:
     """
     with contextlib.suppress(CurateError):  # other checks report a broken repository
         nights = [one for one in run_commits(Git(root)) if not one.by_hand and not one.undoes]
-        moments = [moment_of({"now": one.when}) for one in nights if one.run not in known]
-        return [when for when in moments if when]
-    return []
+        moments = {one.run: moment_of({"now": one.when}) for one in nights if one.run not in known}
+        return {run: when for run, when in moments.items() if when}
+    return {}

@@ -378,7 +378,7 @@ def _newest_elsewhere(root: str, now: float) -> float | None:
     from pipelines.store.git_history import nights_elsewhere
 
     known = {name.removesuffix(".json") for name in _names(root)}
-    moments = [when.timestamp() for when in nights_elsewhere(Path(root), known)]
+    moments = [when.timestamp() for when in nights_elsewhere(Path(root), known).values()]
     return max((when for when in moments if when <= now + _AHEAD_SECONDS), default=None)
 
 
