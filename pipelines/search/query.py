@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +18,7 @@ from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     import numpy as np
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
     from pipelines.search.candidates import Place
     from pipelines.search.found import Found
     from pipelines.store.user_layout import Layout
-
-    Priorities = Callable[[], Mapping[str, float]]
 
 
 __all__ = ["Asked", "Hit", "answer", "search"]
@@ -47,7 +44,6 @@ _BEFORE_RULES: Final = 5
 _STEP: Final = 1e-6
 # An item named by its id comes before everything that merely contains its words.
 _NAMED_SCORE: Final = 1000.0
-_ITEMS: Final = "SELECT id, item FROM units WHERE id IN (SELECT value FROM json_each(?))"
 _NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 
 
@@ -60,7 +56,6 @@ class Asked:
         filters: what may be found.
         vector: the question's vector, length one; None searches by words alone.
         embedder: the embedder of the vector; it is not compared with another one's.
-        priorities: returns item id → priority; needed only for `ranking.priority`.
         explain: whether hits include the parts of their score.
         flat: whether the lines behind an item remain hits beside it.
         overruled: whether rejected and held-back lines are found, too.
@@ -70,7 +65,6 @@ class Asked:
     filters: Filters = field(default_factory=Filters)
     vector: NDArray[np.float32] | None = None
     embedder: str = ""
-    priorities: Priorities | None = None
     explain: bool = False
     flat: bool = False
     overruled: bool = False
@@ -139,9 +133,9 @@ def answer(
         if score > 0 and unit not in twice
     }
     factors: dict[int, dict[str, float]] = {}
-    if asked.explain or asked.ranking.priority:
-        factors = _factors(connection, scores, (words, meaning), asked)
-        scores = {unit: known["fused"] * known.get("priority", 1.0) for unit, known in factors.items()}
+    if asked.explain:
+        parts = {"words": words, "meaning": meaning, "fused": scores}
+        factors = {unit: {name: found.get(unit, 0.0) for name, found in parts.items()} for unit in scores}
     rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
     raised = _rule_scores(rules, scores)
     there = fitting_units(connection, named, question) if named else {}
@@ -232,21 +226,3 @@ def _as_called(hit: Hit, layout: Layout) -> Hit:
     path, colon, line = hit.source.rpartition(":")
     source = f"{layout.real(path)}:{line}" if colon and line.isdigit() else hit.source
     return replace(hit, path=layout.real(hit.path), own_path=hit.path, source=source)
-
-
-def _factors(
-    connection: sqlite3.Connection,
-    scores: Mapping[int, float],
-    found: tuple[dict[int, float], ...],
-    asked: Asked,
-) -> dict[int, dict[str, float]]:
-    """Return the parts of each unit's score: what was found, and its priority."""
-    factors, (words, meaning), share = {}, found, asked.ranking.priority
-    priorities = asked.priorities() if share and asked.priorities else {}
-    items = dict(connection.execute(_ITEMS, (json.dumps(list(scores)),)).fetchall()) if priorities else {}
-    for unit, score in scores.items():
-        known = {"words": words.get(unit, 0.0), "meaning": meaning.get(unit, 0.0), "fused": score}
-        if items.get(unit) in priorities:
-            known["priority"] = 1 + share * priorities[items[unit]]
-        factors[unit] = known
-    return factors

@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.queries.startup.read import short_ids, weight
 from pipelines.store.item import Confidence, Item, ItemType, Trust
-from pipelines.store.priority import HALF_LIFE_DAYS, Weights, priority
+from pipelines.store.priority import priority
 from tests.asking import items
 
 if TYPE_CHECKING:
@@ -280,5 +280,5 @@ def test_ids_are_as_short_as_they_can_be_and_weights_are_the_default_ones() -> N
                 item = Item(kind, "x", since="2026-01-01", trust=trust, confidence=confidence)
                 fields = {"since": "2026-01-01", "trust": trust.value, "confidence": confidence.value}
                 for day in ("2026-01-01", "2026-03-01", "2030-01-01"):
-                    held = priority(item, day, Weights(half_life=HALF_LIFE_DAYS))
+                    held = priority(item, day)
                     assert weight(kind.value, fields, day) == pytest.approx(held, rel=0.02)
