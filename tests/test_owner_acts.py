@@ -137,6 +137,14 @@ def test_a_long_answer_is_kept_by_its_beginning(memory: Memory, tmp_path: Path) 
     assert len(text) < 330
 
 
+def test_where_a_long_question_is_told_its_answer_is(memory: Memory, tmp_path: Path) -> None:
+    question = f"Which formatter should we use {'for all of the code ' * 10}here?"
+    items(memory, tmp_path, *answered({"questions": [{"question": question}]}, {"answers": {question: "Ruff"}}))
+    page = memory.read("Episodes/2026-03.md")
+    assert "Decided: Which formatter should we use" in page
+    assert "… → Ruff." in page
+
+
 def test_what_is_answered_in_codex_is_a_decision(memory: Memory, tmp_path: Path) -> None:
     found = items(memory, tmp_path, codex("Use tabs."), codex_asks(), codex_told("Ruff (Recommended)"))
     assert found == [("Decision", "Which formatter? → Ruff", "owner")]

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.states import citable_items, next_steps, with_due
+from pipelines.night.states import citable_items, joined, next_steps, with_due
 from pipelines.store.document import BY_WORD, ORDER, ROWS, STATE_TITLE, insert_rows, kept_with_document, without_empty
 from pipelines.store.generated import Sentence, is_vetoed, marked_row, read_sentence, words_of
 from pipelines.store.item import ItemType
@@ -188,7 +188,7 @@ def _status(document: Document, items: Sequence[Item]) -> list[str]:
     kinds = (ItemType.DECISION, ItemType.FACT)
     plain = [one for one in items if one.type in kinds and not one.page_section]
     latest = sorted(plain, key=lambda one: (-kinds.index(one.type), one.learnt))[-1:]
-    return [f"{_short(text).rstrip('.')}." for text in [*found, *(one.text for one in latest)][:1]]
+    return [joined([_short(text).rstrip(".")]) for text in [*found, *(one.text for one in latest)][:1]]
 
 
 def under(document: Document, title: str) -> Iterator[str]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 from pipelines.store.evidence import act_in, fold_markdown, voice_in, without_pointer
 from pipelines.store.item import ID_PATTERN, Trust
 from pipelines.store.spoken_lines import parse_spoken, said_in_turn, sentences
-from pipelines.store.transcripts.acts import ARROW, Act
+from pipelines.store.transcripts.acts import Act
+from pipelines.text import ARROW
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence

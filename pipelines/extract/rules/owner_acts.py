@@ -13,8 +13,8 @@ from pipelines.extract.extraction import Candidate, Place
 from pipelines.store.evidence import act_in
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.spoken_lines import clean, sentences, without_filler
-from pipelines.store.transcripts.acts import ARROW, Act
-from pipelines.text import clipped
+from pipelines.store.transcripts.acts import Act
+from pipelines.text import ARROW, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.store.item import fold
-from pipelines.text import clean
+from pipelines.text import ARROW, clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,9 +42,6 @@ class Act(StrEnum):
 
 Done = tuple[Act, str, str]
 """An act, its words, and the refused tool, or empty."""
-
-ARROW: Final = " → "
-"""Separates a question from its answer; a question never contains it, an answer may."""
 
 CODEX_ASKS: Final = "request_user_input"
 """The tool with which Codex asks; a server's tool of that name has a namespace."""
