@@ -13,7 +13,7 @@ from pipelines.errors import BadFile, CurateError, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.episodes import episodes_in
 from pipelines.night.report import read_reports
-from pipelines.night.run_history import all_runs
+from pipelines.night.run_history import Ended, all_runs
 from pipelines.queries.audit import audit
 from pipelines.queries.health import health_of, waiting_days
 from pipelines.queries.history import History
@@ -134,7 +134,7 @@ def morning(reading: Reading) -> Values:
     yesterday = (date.fromisoformat(today) - timedelta(days=1)).isoformat()
     day = yesterday if yesterday in told else max((one for one in told if one < today), default="")
     waiting = waiting_days(read_snapshot(root), today)
-    run = next((one for one in all_runs(root, Git(root)) if not one.undoes), None)
+    run = next((one for one in all_runs(root, Git(root)) if not one.undoes and one.ended != Ended.BY_HAND), None)
     return {
         "run": run.to_json() if run else None,
         "closed": run.number("items", "closed") if run else 0,
