@@ -242,7 +242,7 @@ def test_a_sentence_that_a_person_deleted_does_not_come_back(memory: Memory) -> 
     ten_nights(memory)
     state, episode = told(memory, ALPHA, "State"), told(memory, EPISODES, DAY)
     assert state[0] == "Last decision (2026-04-10): Shelf 9 is painted."
-    assert state[1].startswith("Next (2026-04-10): Paint shelf 9 again; ")
+    assert state[1].startswith("Next (2026-04-08 to 2026-04-10): Paint shelf 9 again; ")
     assert not [one for one in (*state, *episode) if "PostgreSQL" in one or "Orders move" in one]
     assert not [one for one in state if "import" in one or "legal" in one]
     assert [one for one in episode if "import might lose" in one]  # deleted from the State alone

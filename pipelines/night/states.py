@@ -122,7 +122,8 @@ class _Part:
 
     def sentence(self) -> Sentence:
         named = self.items[:MOST_NAMED]
-        said = max(one.confirmed or one.learnt for one in named)
+        days = sorted({day for one in named if (day := one.confirmed or one.learnt)})
+        said = " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
         title = self.title if self.title == _GOAL or not said else f"{self.title} ({said})"
         text = titled(title, joined(map(with_due, named), len(self.items) - len(named)))
         return Sentence(text, tuple(one.id for one in named))

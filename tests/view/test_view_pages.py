@@ -61,6 +61,7 @@ def test_last_night_is_not_the_last_click_and_old_dues_hide_none_of_todays(told:
     dues = page.partition('id="due"')[2].partition("</section>")[0]
     assert "Oil the hinge" in dues
     assert dues.count("Old</a>") == 11
+    assert "today</mark>" not in dues
     assert "9 more</a>" in dues
 
 
