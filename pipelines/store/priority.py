@@ -59,3 +59,11 @@ def priority(item: Item, newest: str) -> float:
 
 _FADES: Final = 4
 """Speculative items fade this many times as fast."""
+
+
+def days_apart(one: str, other: str) -> int:
+    """Return how many days lie between two days, either way; a million if one cannot be read."""
+    try:
+        return abs((date.fromisoformat(one) - date.fromisoformat(other)).days)
+    except ValueError:
+        return 1_000_000

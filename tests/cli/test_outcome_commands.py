@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -270,6 +271,17 @@ def test_context_lists_what_is_open_by_ids_that_close_it(memory: Memory, ids: Ma
     assert "cut to fit; `curate items` lists all" in memory.curate(
         "context", "--budget", "450", "--now", "2026-03-13T12:00"
     )
+
+
+def test_what_is_due_today_comes_before_what_was_due_long_ago(memory: Memory) -> None:
+    dues = ("2026-01-05", "2026-03-11", "2026-03-12", "2026-03-13", "2026-06-01", "2026-03-26")
+    rows = (
+        f"- [ ] Todo: Pay {due} <!-- k000000000{at} since=2026-01-01 due={due} -->\n" for at, due in enumerate(dues)
+    )
+    memory.write("Areas/home.md", "# Home\n\n" + "".join(rows))
+    told = memory.curate("context", "--now", "2026-03-12T12:00").partition("=== Open todos and risks")[2]
+    order = re.findall(r"Todo: Pay (\S+)", told.partition("\n\n")[0])
+    assert order == ["2026-03-12", "2026-03-11", "2026-03-13", "2026-03-26", "2026-01-05", "2026-06-01"]
 
 
 def test_ids_are_as_short_as_they_can_be_and_weights_are_the_default_ones() -> None:

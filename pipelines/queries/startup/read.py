@@ -3,8 +3,8 @@
 Looking for secrets takes longer to import than all the rest of the context takes; so a look that only tells where there
 can be none comes first. No run may have redacted the day's log yet. Tokens are counted without a tokenizer.
 
-Open todos and risks come with ids short enough to write down, the overdue and the weightiest first: an agent closes one
-with a line of the log, `Done: k3f2a`.
+Open todos and risks come with ids short enough to write down, what is due nearest today and the weightiest first: an
+agent closes one with a line of the log, `Done: k3f2a`.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ _FLOOR = 0.2
 _FADES = 4  # what nobody stated fades so many times as fast
 _DAY = 10
 _SOON = 14
+_NEVER = 1_000_000
 _HEAD = 24  # characters within which the label of an item stands: `- [ ] **Todo:**`
 _LONGEST_ID = 65
 
@@ -417,8 +418,8 @@ def tokens(text: str) -> int:
 def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") -> list[Entry]:
     """Return an entry for each open todo and risk, in the order in which they matter.
 
-    What is overdue comes first, then what is due soon, by its day, then what belongs to the session's project; of all
-    else the weightiest.
+    What is overdue or due soon comes first, nearest to today, so that old todos hide none of today's; then what belongs
+    to the session's project; of all else the weightiest.
 
     Args:
         texts: path and text of each document.
@@ -435,9 +436,9 @@ def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
                 kind, words, ident, fields = item
                 due = fields.get("due", "")
                 is_overdue = len(due) == _DAY and due < today
-                is_soon = len(due) == _DAY and _days(due) - _days(today) <= _SOON
-                soon = "" if is_overdue else due if is_soon else "9"
-                rank = (not is_overdue, soon, path != project, -weight(kind, fields, today), ident)
+                ahead = _days(due) - _days(today) if len(due) == _DAY else _SOON + 1
+                gap = abs(ahead) if ahead <= _SOON else _NEVER
+                rank = (gap, not is_overdue, path != project, -weight(kind, fields, today), ident)
                 notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
                 name = path.rpartition("/")[2].removesuffix(".md")
                 found.append((rank, ident, f"{kind}: {words} ({', '.join([*notes, name])})"))
