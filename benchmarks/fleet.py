@@ -226,7 +226,7 @@ class Assumed:
     workers: int = 20
     cores: int = 2
     slots: int = 8
-    cpu: float = 2.5
+    cpu: float = 1.8
     calls: int = 4
     sent: int = 2_489
     received: int = 362
