@@ -77,12 +77,12 @@ def fleet_init(*, dsn: str | None, stop: bool) -> None:
     if stop:
         say("The embedded PostgreSQL is stopped." if stop_postgres(folder) else "It was not running.")
         return
-    named = dsn or load_fleet_settings(os.environ).dsn
-    applied = asyncio.run(create_tables(named or start_postgres(folder)))
+    known = load_fleet_settings(os.environ).dsn
+    applied = asyncio.run(create_tables(dsn or known or start_postgres(folder)))
     say(f"The tables are {'created' if applied else 'up to date'}.")
-    if not named:
+    if not (dsn or known):
         say(f"PostgreSQL runs in {folder}. `curate fleet init --stop` stops it; the next command starts it again.")
-    elif named != load_fleet_settings(os.environ).dsn:
+    elif dsn and dsn != known:
         say(f'Now put the address into {fleet_file(os.environ)}, on each machine: dsn = "…"')
 
 

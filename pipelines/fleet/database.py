@@ -34,7 +34,8 @@ NIGHT: Final = "night"
 _PATIENCE: Final = 180.0
 _PAUSE: Final = 0.5
 _TABLES: Final = "fleet_tables_1"
-_LOCK: Final = 0x6D656D63  # those who create the tables take turns
+LOCK: Final = 0x6D656D63
+"""The number of an advisory lock: those who create the tables take turns, and so do sweeps."""
 
 
 class NoFleet(CurateError):
@@ -140,7 +141,7 @@ async def create_tables(dsn: str) -> list[str]:
     migrations = sorted(path.name for path in folder.glob("*.sql"))  # noqa: ASYNC240  once, of forty names
     with _telling():
         async with await psycopg.AsyncConnection.connect(dsn, connect_timeout=10) as connection:
-            await connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+            await connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
             if await _has_tables(connection):
                 cursor = await connection.execute("SELECT name FROM fleet_migrations")
                 done = {str(row[0]) for row in await cursor.fetchall()}

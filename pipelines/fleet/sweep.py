@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.fleet.database import NIGHT, QUEUE, patiently
+from pipelines.fleet.database import LOCK, NIGHT, QUEUE, patiently
 from pipelines.fleet.memories import listed, night_at
 from pipelines.store.git_remote import list_heads
 from pipelines.store.secrets import without_secrets
@@ -61,24 +61,22 @@ async def sweep(pool: Pool, app: App, settings: FleetSettings, now: datetime | N
         now: the moment, or None for this one.
     """
     moment = now or datetime.now(UTC)
-    due: dict[str, tuple[Row, date]] = {}
+    due: list[tuple[Row, date]] = []
     for row in await listed(pool):
         night = night_at(moment, row["timezone"], row["hours"])
         is_free = not row["paused"] and row["state"] in {"new", "done", "pending"}
         if night and is_free and (row["night"] is None or row["night"] < night):
-            due[row["remote"]] = row, night
-    rows = [row for row, _ in due.values()]
-    random.shuffle(rows)  # tenants take turns: while some wait for the rate of one key, others work with theirs
-    found = await asyncio.to_thread(_heads, rows, settings)
+            due.append((row, night))
+    random.shuffle(due)  # tenants take turns: while some wait for the rate of one key, others work with theirs
+    found = await asyncio.to_thread(_heads, [row for row, _ in due], settings)
     new = 0
-    for start in range(0, len(found), _BATCH):
-        some = list(found.items())[start : start + _BATCH]
-        part = {remote: (heads, *due[remote]) for remote, heads in some}
+    for start in range(0, len(due), _BATCH):
+        part = [(*one, heads) for one, heads in zip(due, found, strict=True)][start : start + _BATCH]
         new += await patiently(partial(_defer, pool, app, part))
-    return Swept(len(due), new, sum(isinstance(heads, str) for heads in found.values()))
+    return Swept(len(due), new, sum(isinstance(heads, str) for heads in found))
 
 
-def _heads(rows: Sequence[Row], settings: FleetSettings) -> dict[str, RemoteHeads | str]:
+def _heads(rows: Sequence[Row], settings: FleetSettings) -> list[RemoteHeads | str]:
     """Return what each remote points to, or why it does not answer."""
     environments: dict[str, Mapping[str, str] | str] = {}
     for tenant in {row["tenant"] for row in rows}:
@@ -97,15 +95,16 @@ def _heads(rows: Sequence[Row], settings: FleetSettings) -> dict[str, RemoteHead
             return without_secrets(fault.sentence)
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        return dict(zip((row["remote"] for row in rows), threads.map(look, rows), strict=True))
+        return list(threads.map(look, rows))
 
 
-async def _defer(pool: Pool, app: App, part: Mapping[str, tuple[RemoteHeads | str, Row, date]]) -> int:
+async def _defer(pool: Pool, app: App, part: Sequence[tuple[Row, date, RemoteHeads | str]]) -> int:
     """Record what some remotes point to, and defer the jobs, in one transaction; return how many."""
-    new = set()
+    new = 0
     async with pool.connection() as connection, connection.transaction():
-        for remote, (heads, row, night) in sorted(part.items()):  # in one order, or two sweeps wait for each other
-            trouble = heads if isinstance(heads, str) else ""
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        for row, night, heads in part:
+            remote, trouble = row["remote"], heads if isinstance(heads, str) else ""
             if trouble != row["unreachable"]:
                 await connection.execute(
                     "UPDATE fleet_memories SET unreachable = %s WHERE remote = %s", [trouble, remote]
@@ -125,11 +124,9 @@ async def _defer(pool: Pool, app: App, part: Mapping[str, tuple[RemoteHeads | st
                 [night, remote, row["state"], row["night"]],
             )
             if cursor.rowcount:
-                new.add(remote)
-        for remote in part:
-            if remote in new:
                 await defer(app, connection, remote)
-    return len(new)
+                new += 1
+    return new
 
 
 async def take_over(pool: Pool, app: App, stalled: float) -> list[str]:

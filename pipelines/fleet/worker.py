@@ -16,16 +16,16 @@ from uuid import uuid4
 import psycopg
 from procrastinate import RetryStrategy, exceptions
 
-from pipelines.errors import FINE, LOCKED, NotWritable, NotYours
+from pipelines.errors import FINE, LOCKED, CurateError, NotWritable, NotYours
 from pipelines.fleet.child import Bank, homes, run_child
 from pipelines.fleet.database import NIGHT, QUEUE, patiently, why_not
-from pipelines.fleet.fleet_settings import KeysMissing
 from pipelines.fleet.memories import FAILURES, TRIES, Outcome, begin, finish
 from pipelines.fleet.spending import reserve, settle
 from pipelines.fleet.sweep import defer, sweep, take_over
 from pipelines.night.remote_night import shown_address
 from pipelines.store.git_remote import Unreachable
 from pipelines.usage import FailureKind
+from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,18 +112,29 @@ class Worker:
 
     async def _outcome(self, lease: Lease) -> Outcome:
         try:
-            named = self.settings.tenant(lease.tenant).config
-            config = (named or self.workdir / "tenants" / lease.tenant).expanduser()
-            keys = await asyncio.to_thread(self.settings.keys_of, lease.tenant)
-        except KeysMissing as fault:
-            return Outcome("waiting", {"error": str(fault)})
-        config.mkdir(mode=0o700, parents=True, exist_ok=True)
+            config, keys = await asyncio.to_thread(self._belongings, lease.tenant)
+        except CurateError as fault:
+            return Outcome("waiting", {"error": " ".join(str(fault).split())})
         bank = Bank(
             lambda asked: self._reserve(lease, asked),
             lambda call, tokens, usd, slow: patiently(lambda: settle(self.pool, call, tokens, usd, slow)),
         )
         ran = await run_child(lease.remote, self.workdir, self.home, config, keys, self.settings.child, bank)
         return outcome_of(ran)
+
+    def _belongings(self, tenant: str) -> tuple[Path, dict[str, str]]:
+        """Return the folder of a tenant's settings, and their keys.
+
+        Raises:
+            KeysMissing: the keys cannot be read.
+            BadSettings: the settings have faults, or name a provider without its key.
+        """
+        named, keys = self.settings.tenant(tenant).config, self.settings.keys_of(tenant)
+        config = (named or self.workdir / "tenants" / tenant).expanduser()
+        config.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = config / "config.toml"
+        load_user_settings(({"CURATE_CONFIG": str(file)} if file.exists() else {}) | keys)
+        return config, keys
 
     async def _reserve(self, lease: Lease, asked: Request) -> str:
         """Wait until a call is granted; return why it is not, or an empty string."""

@@ -139,6 +139,29 @@ def test_a_child_is_ended_at_its_limits(fleet: Fleet) -> None:
     fleet.check_nothing_left()
 
 
+def test_settings_and_keys_that_are_amiss_are_told_and_no_memory_dies_of_them(fleet: Fleet) -> None:
+    fleet.write_settings(None, **dict.fromkeys(TENANTS, ""))
+    remotes = {tenant: fleet.memory(tenant) for tenant in TENANTS}
+    for tenant, remote in remotes.items():
+        fleet.curate("add", remote, "--tenant", tenant)
+    fleet.curate("sweep")
+    folder = fleet.folder / "tenants"
+    (folder / "acme/config.toml").write_text('providers = ["anthropic"]\n')
+    (folder / "bolt/config.toml").write_text("odd = 1\n")
+    (folder / "carp.env").write_text("no line of keys")
+    fleet.start_worker()
+    fleet.wait_for(lambda: fleet.query("SELECT 1 FROM fleet_memories HAVING min(tries) > 3"))
+    told = fleet.curate("status")
+    for why in ("ANTHROPIC_API_KEY", f"{folder}/bolt/config.toml has a fault: odd = 1", "line 1 is not NAME=VALUE"):
+        assert why in told
+    fleet.write_settings(None, **dict.fromkeys(TENANTS, ""))
+    fleet.wait_until_idle()
+    fleet.drain()
+    for tenant, remote in remotes.items():
+        fleet.check_curated_once(remote, f"the cache of {tenant} keeps 0 entries")
+    fleet.check_nothing_left()
+
+
 def test_a_second_signal_ends_what_runs_and_another_worker_takes_it(fleet: Fleet) -> None:
     with providing({key_of("acme"): "acme"}) as provider:
         fleet.write_settings(provider, acme="")
