@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault
 from pipelines.store.files import writing
-from pipelines.store.git_process import TooMuch, last_line, pieces_of, whole
+from pipelines.store.git_process import TooMuch, pieces_of, reason_in, whole
 from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
@@ -237,21 +237,14 @@ def _run_git(
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:
-        said = [*out.decode(errors="replace").splitlines(), *error.decode(errors="replace").splitlines()]
-        # After a fatal line, git prints advice.
-        named = next((line for line in said if "rejected]" in line or line.startswith("fatal: ")), last_line(error))
-        reason = " ".join((named or f"exit code {process.returncode}").split()).rstrip(".")
+        said = out.decode(errors="replace").splitlines()
+        named = next((line for line in said if "rejected]" in line), reason_in(error, process.returncode))
+        reason = " ".join(named.split()).rstrip(".")
         raise GitFault(
             f"git {arguments[0]} failed: {reason}.",
             "Check the address, your access to it and the network.",
         )
     return out
-
-
-def _reason(error: bytes) -> str:
-    """Return the line that names the reason: after a fatal one, git prints advice."""
-    lines = error.decode(errors="replace").splitlines()
-    return next((line for line in lines if line.startswith("fatal: ")), last_line(error))
 
 
 def _environment(seconds: float, environ: Mapping[str, str]) -> dict[str, str]:
