@@ -53,9 +53,11 @@ def reason_of(error: OSError) -> str:
 
 _OWNER: Final = "`ls -ld` shows its owner. Run as that user, or take it over with `chown -R`."
 _FULL: Final = "Free some space, then run again; `df -h` shows which disk is full."
-_REMEDIES: Final = dict.fromkeys(("no space left", "out of diskspace", "quota exceeded"), _FULL)
-_REMEDIES |= dict.fromkeys(("permission denied", "dubious ownership"), _OWNER)
-_REMEDIES |= {"read-only file system": "Mount that disk writable, then run again; `mount` lists it."}
+_REMEDIES: Final = {
+    **dict.fromkeys(("no space left", "out of diskspace", "quota exceeded"), _FULL),
+    **dict.fromkeys(("permission denied", "dubious ownership"), _OWNER),
+    "read-only file system": "Mount that disk writable, then run again; `mount` lists it.",
+}
 
 
 def remedy_for(why: str, otherwise: str) -> str:
