@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault
 from pipelines.store.files import writing
-from pipelines.store.git_process import TooMuch, last_line, pieces_of, whole
+from pipelines.store.git_process import TooMuch, pieces_of, reason_in, whole
 from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
@@ -244,9 +244,8 @@ def _run_git(
                 os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:
         said = [*out.decode(errors="replace").splitlines(), *error.decode(errors="replace").splitlines()]
-        # After a fatal line, git prints advice.
-        named = next((line for line in said if "rejected]" in line or line.startswith("fatal: ")), last_line(error))
-        reason = " ".join((named or f"exit code {process.returncode}").split()).rstrip(".")
+        named = next((line for line in said if "rejected]" in line), reason_in(error, process.returncode))
+        reason = " ".join(named.split()).rstrip(".")
         kind = Unreachable if arguments[0] in {"ls-remote", "fetch"} else GitFault
         raise kind(
             f"git {arguments[0]} failed: {reason}.",

@@ -37,7 +37,9 @@ _GOES_ON: Final = re.compile(
 )
 _ASKS_HOW_TO_GO_ON: Final = re.compile(r"\b(?:proceed|continue|go on)\W*$", re.IGNORECASE)
 _PLAN: Final = re.compile(r"^(?:implementation\s+)?plan\b(?:\s+(?:for|to)\b)?[\s:—–-]*", re.IGNORECASE)
-_NAMED: Final = re.compile(r"\s*[:—–-]?\s*\b(?:implementation|development|project)?\s*plan$", re.IGNORECASE)
+_NAMED: Final = re.compile(
+    r"(?<!\s)(?:\s++|(?=[:—–-]))(?:[:—–-]\s*+)?(?:(?:implementation|development|project)\s++)?plan$", re.IGNORECASE
+)
 _GOAL: Final = re.compile(
     r"(?:\*\*)?(?:the )?(?:goals?|objectives?|aim|summary|overview|decision|approach|solution)\b(?:\*\*)?(?:$|:[*\s]*)",
     re.IGNORECASE,
