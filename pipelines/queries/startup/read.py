@@ -22,11 +22,18 @@ _DEEPEST = 6
 _SHORTEST_ID = 11
 
 
-_WORDS = ("passw", "pwd", "secret", "token", "key", "credential", "kennwort", "authoriz", "bearer", "cookie")
+_WORDS = ("passw", "pwd", "secret", "token", "key", "credential", "kennwort", "auth", "bearer", "cookie")
 _AFTER = 48  # characters within which a name that is assigned something is followed by what assigns it
 _RUN = 20  # no token of a provider is shorter
 _TOKEN_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _BLANKED = bytes(byte if byte in _TOKEN_BYTES else 0x20 for byte in range(256))
+_DOTTED = 24  # characters of the shortest token with dots and signs in it
+_SIGNED_BLANKED = bytes(byte if byte in _TOKEN_BYTES + b".~+=%/" else 0x20 for byte in range(256))
+_UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # within a token they hide it
+# Short tokens begin so, and options that passwords follow.
+_STARTS = ("xox", "xapp-", "q~", "sig=", " -u", " -p", " -a", " --user")
+# A name and its value stand apart by one of these; an apostrophe within a word is none.
+_MARKS = (":", "=", ">", "|", '"', "`", " '", ",'", "('", "{'", "-'", "',", "']", " is ", " was ", " are ")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WITHOUT_LETTERS = str.maketrans("", "", _ALPHABET)
 _WITHOUT_DIGITS = str.maketrans("", "", "0123456789")
@@ -369,34 +376,28 @@ def redacted_log(text: str) -> str:
 
 def suspicious(text: str) -> bool:
     """Return whether a text may hold a secret; False is certain."""
-    data = _without_comments(text).encode("utf-8", "replace")
-    if any(len(run) >= _RUN for run in data.translate(_BLANKED).split()):
-        return True
-    low = data.lower()
-    if (b"://" in low and b"@" in low) or b" -u" in low or b" -p" in low or b" -a" in low:
-        return True
-    return any(_assigned(low, word.encode()) for word in _WORDS)
+    first, *more = text.split("<!--")  # comments are not shown; one that nothing closes is none
+    text = first + "".join(part.partition("-->")[2] if "-->" in part else part for part in more)
+    data, low = text.encode("utf-8", "replace"), text.lower()
+    return (
+        any(len(run) >= _RUN for run in data.translate(_BLANKED).split())
+        or any(
+            len(run) >= _DOTTED and not run.islower() and run != run.translate(None, b"0123456789")
+            for run in data.translate(_SIGNED_BLANKED).split()
+        )
+        or (not text.isascii() and any(sign in text for sign in _UNSEEN))
+        or ("://" in low and "@" in low)
+        or any(start in low for start in _STARTS)
+        or any(_assigned(low, word) for word in _WORDS)
+    )
 
 
-def _without_comments(text: str) -> str:
-    """Return a text without its comments, which the context does not show; one that nothing closes is none."""
-    first, *more = text.split("<!--")
-    return first + "".join(part.partition("-->")[2] if "-->" in part else part for part in more)
-
-
-def _assigned(low: bytes, word: bytes) -> bool:
-    at = low.find(word)
-    while at >= 0:
-        after = low[at : at + _AFTER].partition(b"\n")[0]
-        if (
-            any(
-                mark in after
-                for mark in (b":", b"=", b">", b'",', b"',", b'("', b"('", b"|", b" is ", b" was ", b" are ")
-            )
-            or b"--" in low[at - 30 : at]
-        ):
+def _assigned(low: str, word: str) -> bool:
+    at = -1
+    while (at := low.find(word, at + 1)) >= 0:
+        after = low[at : at + _AFTER].partition("\n")[0]
+        if any(mark in after for mark in _MARKS) or "--" in low[max(0, at - 30) : at]:
             return True
-        at = low.find(word, at + 1)
     return False
 
 
