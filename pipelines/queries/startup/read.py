@@ -21,7 +21,6 @@ _LEAST = 20  # tokens below which the end of an overlong entry says nothing
 _DEEPEST = 6
 _SHORTEST_ID = 11
 
-
 _WORDS = ("passw", "pwd", "secret", "token", "key", "credential", "kennwort", "auth", "bearer", "cookie")
 _AFTER = 48  # characters within which a name that is assigned something is followed by what assigns it
 _RUN = 20  # no token of a provider is shorter
