@@ -190,7 +190,7 @@ def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[Fi
 def _is_utf16(data: bytes) -> bool:
     """Whether a text begins as UTF-16 without a byte order mark: every other byte is zero, which UTF-8 can be, too."""
     zeros = [half.count(0) > len(half) // 2 for half in (data[:64:2], data[1:64:2])]
-    return zeros[0] != zeros[1]
+    return zeros[0] != zeros[1] and len(data) % 2 == 0
 
 
 def document_paths(root: Path) -> list[str]:

@@ -89,7 +89,7 @@ def test_what_was_passed_over_is_kept_and_told_without_looking_at_the_files(
     assert reasons(report) == {
         "Resources/a.pdf": "is broken, or not a PDF",
         "Resources/b.pdf": "is empty",
-        "Sessions/bad.jsonl": "has no readable turn: line 1 is not JSON; line 2 is cut off at the end",
+        "Sessions/bad.jsonl": "has no readable turn: line 1 is not JSON",
         "Sessions/link.jsonl": "is a symbolic link, which is never followed",
     }
     assert [(one.path, one.reason) for one in report.partial] == [(SESSION, "is indexed in part: line 2 is not JSON")]

@@ -31,7 +31,7 @@ def test_no_secret_is_taken_for_harmless() -> None:
         "curl --user ada:kes¦trel7x https://example.org",
         "curl -s --user 'ada:kes¦trel7x'",
         "it is QtT8¦Q~9C-_Ij~RouHVpD2Tuf3oHWGh.DQ3kcjbAn",
-        "xoxb-¦12345-abcd234",
+        "xoxb-¦12345678-Kf3k9Zs1QwErTyUi",
         "https://a.example/c?sv=2022&sig=WSdF9¦Ye%2B%2B1f8ZdD%2BEzEe7fBJ%2Ben9aXQ%2BJ9WO7w0%3D",
         "pscale_oauth_¦fx=qv8tnsid4fu3r4x=m3sxhjy2oqtyuljml=zjg",
         "Ben gave me s3cEZ¦KH3yytiVnJ3h+eI3qhhzf9l1vN/Ei1+q+WGdd+ACRCZ7JD6 there",
