@@ -1,11 +1,12 @@
 """Measure how long the page takes to answer, on a memory of many items.
 
-usage: python -m benchmarks.view [--items N] [--times N]
+usage: python -m benchmarks.view [--items N] [--times N] [--commits N]
 
 A memory of so many items in twenty projects is made, read by the rules, and served as `curate view` serves it. Printed
 is the median of so many requests for each page, after a first one, over a connection of its own as a browser's; and
 that of presses of "Pin" and "Unpin", each a whole change with its check, its commit and its line in the index. The
 processor's time, with that of the git processes, is printed beside it, for a machine that is busy with something else.
+Then git gets so many commits, each of which changes one line of one document, and the memory is served anew.
 """
 
 from __future__ import annotations
@@ -14,26 +15,32 @@ import argparse
 import random
 import re
 import resource
+import shutil
 import subprocess
 import tempfile
 import threading
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import urlencode
 
 from benchmarks.scale import COMMON, CURATE, FIRST, KINDS, SYLLABLES, VERBS, made, night, write
 from pipelines.cli.view_command import run_verb
+from pipelines.store.item import parse_item, render_item
 from pipelines.store.snapshot import read_documents
 from pipelines.view.serve import serve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pipelines.store.item import Item
+
+GIT = shutil.which("git") or "git"
 PROJECTS, DAYS = 20, 25
 PRESSES = 3
 
@@ -43,6 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=10_000)
     parser.add_argument("--times", type=int, default=15)
+    parser.add_argument("--commits", type=int, default=1_000)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         memory = filled(Path(folder), asked.items)
@@ -53,7 +61,12 @@ def main() -> None:
         words = "+".join(item.text.split()[2:5])
         print(f"{sum(len(one.items) for one in documents.values()):,} items in {len(documents)} documents")
         pages = ["/", "/inbox", "/documents", f"/document/{path}", f"/edit/{path}", f"/item/{item.id}"]
-        measure(memory, [*pages, f"/search?q={words}", f"/about?q={path}.md"], asked.times)
+        pages += [f"/search?q={words}", f"/about?q={path}.md"]
+        measure(memory, pages, asked.times)
+        if asked.commits:
+            lengthen(memory, path, asked.commits)
+            print(f"the same after {asked.commits:,} more commits")
+            measure(memory, pages, asked.times)
 
 
 def filled(folder: Path, items: int) -> Path:
@@ -79,6 +92,32 @@ def filled(folder: Path, items: int) -> Path:
         write(memory, FIRST + timedelta(days=number), text)
     night(memory, FIRST + timedelta(days=DAYS - 1))
     return memory
+
+
+def lengthen(memory: Path, page: str, commits: int) -> None:
+    """Give a memory more commits of runs, each of which pins or unpins an item; every fourth in one page."""
+    chance, documents = random.Random(7), read_documents(memory)
+    homes = [path for path, one in documents.items() if "Projects/" in path and one.items]
+    lines = {path: [*documents[path].lines] for path in homes}
+    with subprocess.Popen([GIT, "fast-import", "--quiet"], cwd=memory, stdin=subprocess.PIPE) as git:
+        into = cast("BinaryIO", git.stdin)
+        for number in range(commits):
+            path = chance.choice(homes) if number % 4 else f"{page}.md"
+            placed = chance.choice(documents[path].items)
+            was = cast("Item", parse_item(lines[path][placed.line]))
+            lines[path][placed.line] = render_item(replace(was, pinned=not was.pinned))
+            when = int(datetime.combine(FIRST + timedelta(days=DAYS), datetime.min.time(), UTC).timestamp()) + number
+            said = f"Pin\n\nRun-Id: bench-{number}\nExtractor: owner\n".encode()
+            head = (
+                f"commit refs/heads/main\ncommitter Bench <bench@localhost> {when} +0000\ndata {len(said)}\n".encode()
+            )
+            text = "\n".join([*lines[path], ""]).encode()
+            onto = b"" if number else b"from refs/heads/main^0\n"
+            into.write(head + said + onto + f'M 100644 inline "{path}"\ndata {len(text)}\n'.encode() + text)
+    for path in homes:
+        (memory / path).write_text("\n".join([*lines[path], ""]))
+    subprocess.run([GIT, "reset", "--quiet"], cwd=memory, check=True)
+    subprocess.run([*CURATE, "index", "--memory", str(memory)], check=True, capture_output=True)
 
 
 def measure(memory: Path, pages: Sequence[str], times: int) -> None:

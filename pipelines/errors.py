@@ -51,6 +51,20 @@ def reason_of(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
+_OWNER: Final = "`ls -ld` shows its owner. Run as that user, or take it over with `chown -R`."
+_FULL: Final = "Free some space, then run again; `df -h` shows which disk is full."
+_REMEDIES: Final = {
+    **dict.fromkeys(("no space left", "out of diskspace", "quota exceeded"), _FULL),
+    **dict.fromkeys(("permission denied", "dubious ownership"), _OWNER),
+    "read-only file system": "Mount that disk writable, then run again; `mount` lists it.",
+}
+
+
+def remedy_for(why: str, otherwise: str) -> str:
+    """Return what to do when the system, or git, refused for that reason."""
+    return next((advice for words, advice in _REMEDIES.items() if words in why.casefold()), otherwise)
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return “Did you mean X?” with the known name that is nearest to a word, or nothing if none is near."""
     import difflib  # noqa: PLC0415  only a mistake asks
@@ -120,20 +134,15 @@ class NotWritable(CurateError):
     """Raised when the disk refuses a write: read-only, full, or no permission. Nothing is left half written."""
 
     def __init__(self, path: str | Path, why: str) -> None:
-        super().__init__(
-            f"{escape_terminal_line(str(path))} cannot be written: {why}.",
-            "Nothing was left half written. Fix that and run again.",
-        )
+        advice = f"Nothing was left half written. {remedy_for(why, 'Fix that and run again.')}"
+        super().__init__(f"{escape_terminal_line(str(path))} cannot be written: {why}.", advice)
 
 
 class NotYours(CurateError):
     """Raised when the user has no access to a file or folder of the memory, usually because another user owns it."""
 
     def __init__(self, path: str | Path) -> None:
-        super().__init__(
-            f"You have no access to {escape_terminal_line(str(path))}.",
-            "`ls -ld` shows its owner. Run as that user, or take it over with `chown -R`.",
-        )
+        super().__init__(f"You have no access to {escape_terminal_line(str(path))}.", _OWNER)
 
 
 class GitFault(CurateError):
@@ -145,15 +154,14 @@ class DamagedGit(GitFault):
 
     def __init__(self, sentence: str) -> None:
         advice = "`curate check` shows what is broken, and `curate check --fix` repairs what it can."
-        super().__init__(f"{sentence.rstrip('.')}.", advice)
+        super().__init__(f"{sentence.rstrip('.')}.", remedy_for(sentence, advice))
 
 
 class GitFailed(DamagedGit):
-    """Raised when a git command fails; the sentence ends with the last line that git printed."""
+    """Raised when a git command fails; the sentence ends with git's own reason."""
 
-    def __init__(self, command: str, code: int, error: bytes) -> None:
-        lines = error.decode(errors="replace").strip().splitlines()
-        super().__init__(f"git {command} failed: {lines[-1] if lines else f'exit code {code}'}")
+    def __init__(self, command: str, why: str) -> None:
+        super().__init__(f"git {command} failed: {why}")
 
 
 class NotARepository(GitFault):
@@ -167,10 +175,8 @@ class DetachedHead(GitFault):
     """Raised when HEAD is detached: a commit made there would be lost at the next checkout."""
 
     def __init__(self, root: Path, commit: str) -> None:
-        super().__init__(
-            f"The git repository at {root} is on no branch (HEAD is detached at {commit[:10]}).",
-            "Check out a branch first, for example with `git switch main`.",
-        )
+        sentence = f"The git repository at {root} is on no branch (HEAD is detached at {commit[:10]})."
+        super().__init__(sentence, "Check out a branch first, for example with `git switch main`.")
 
 
 class GitMissing(GitFault):
@@ -309,22 +315,6 @@ class FetchFailed(CurateError):
         self.faults = tuple(faults)
         super().__init__(
             f"{model} could not be fetched, and nothing was kept:{_listed(faults)}", "\nSearch by words still works."
-        )
-
-
-class DescribingFailed(ModelFailed):
-    """Raised when a model gave no usable description of an image."""
-
-    then = "The image has no description yet; `curate index --describe-images` tries again."
-
-
-class NoVision(CurateError):
-    """Raised when images are to be described and the user has no vision model."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "No vision model is set up, so no image was described.",
-            "Set ANTHROPIC_API_KEY or GEMINI_API_KEY. If config.toml names providers, add anthropic or gemini to them.",
         )
 
 

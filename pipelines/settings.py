@@ -8,20 +8,16 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespace
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
 from pipelines.provider_settings import restricted_keys, without_restricted
 from pipelines.store.folders import LINKED
 from pipelines.store.layout import SETTINGS
-from pipelines.store.priority import CONFIDENCE, FLOOR, HALF_LIFE_DAYS, TRUST, TYPE, Weights
 from pipelines.store.user_layout import KEYS, layout_faults, read_layout
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def _zone(name: str) -> str:
@@ -96,35 +92,6 @@ class Search(_Strict):
 
     mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
     vector_weight: Share = 0.5
-    priority: Share = 0.0
-
-
-Days = Annotated[int, Field(ge=1, le=36_500)]
-
-
-_WEIGHTS: Final[dict[str, tuple[Mapping[Any, float], object]]] = {
-    "type": (TYPE, Share),
-    "confidence": (CONFIDENCE, Share),
-    "trust": (TRUST, Share),
-    "half_life": (HALF_LIFE_DAYS, Days),
-}
-"""The tables of `[weights]`: each word with its default weight, and the type of a weight."""
-
-
-if TYPE_CHECKING:
-    WeightSettings = _Strict
-else:
-    # Each table has a key for each word, in lower case; `pipelines.store.priority` computes the priority.
-    _TABLES = {
-        name: create_model(name, __base__=_Strict, **{word.lower(): (kind, weight) for word, weight in usual.items()})
-        for name, (usual, kind) in _WEIGHTS.items()
-    }
-    WeightSettings = create_model(
-        "WeightSettings",
-        __base__=_Strict,
-        floor=(Share, FLOOR),
-        **{name: (table, table()) for name, table in _TABLES.items()},
-    )
 
 
 class Schedule(_Strict):
@@ -148,7 +115,6 @@ class Settings(_Strict):
     commit: Commit = Commit()
     search: Search = Search()
     review: Review = Review()
-    weights: WeightSettings = WeightSettings()
     schedule: Schedule = Schedule()
     _restricted: tuple[str, ...] = PrivateAttr(default=())
 
@@ -170,16 +136,6 @@ class Settings(_Strict):
         """The name and email address of the commits' author."""
         name, _, mail = self.commit.author.rpartition(" <")
         return name.strip(), mail.rstrip(">")
-
-    @property
-    def priority(self) -> Weights:
-        """The weights of the priority of items."""
-        weights: Any = self.weights
-        tables: dict[str, Any] = {
-            name: {word: getattr(getattr(weights, name), word.lower()) for word in usual}
-            for name, (usual, _) in _WEIGHTS.items()
-        }
-        return Weights(**tables, floor=weights.floor)
 
 
 def load_settings(root: Path) -> Settings:

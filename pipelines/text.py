@@ -40,11 +40,6 @@ def escape_terminal_json(
     return _STEERING.sub(lambda found: json.dumps(found[0])[1:-1], dumped)
 
 
-def escape_terminal_xml(text: str) -> str:
-    """Return the text of a valid XML document with unsafe characters as character references."""
-    return _STEERING.sub(lambda found: f"&#x{ord(found[0]):x};", text)
-
-
 def _written_out(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
 
@@ -109,8 +104,19 @@ def clean(text: str) -> str:
     return _UNSAID.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
+ARROW: Final = " → "
+"""Separates a question from its answer; a question never contains it, an answer may."""
+
+
 def clipped(text: str, most: int) -> str:
-    """Return `text` in at most `most` characters: cut after a word and ended with `…` if it is longer."""
+    """Return `text` in at most `most` characters: cut after a word and ended with `…` if it is longer.
+
+    Of a question and its answer, the question is cut first.
+    """
     if len(text) <= most:
         return text
+    question, arrow, answer = text.partition(ARROW)
+    if answer:
+        answer = clipped(answer, max(most // 2, most - len(question) - len(arrow)))
+        return f"{clipped(question, most - len(arrow) - len(answer))}{arrow}{answer}"
     return f"{text[:most].rpartition(' ')[0].rstrip(' ,;:.–—-') or text[: most - 1]}…"

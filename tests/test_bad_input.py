@@ -35,6 +35,16 @@ def test_a_log_that_is_not_utf8_waits_and_the_others_are_read(memory: Memory) ->
     assert len(json.loads(memory.curate("items", "--json"))) == 2
 
 
+def test_a_log_in_utf16_waits_and_zeros_in_one_in_utf8_cost_nothing(memory: Memory) -> None:
+    for day, encoding in ((16, "utf-16"), (17, "utf-16-le"), (18, "utf-16-be")):
+        (memory.root / f"Logs/2026-03-{day}.md").write_bytes(GOOD.encode(encoding))
+    (memory.root / "Logs/2026-03-19.md").write_bytes(bytes(64) + b"\n- Decision: Use \0Redis\n")
+    told = memory.curate("run", "--now", "2026-03-19T23:00", exits=1)
+    assert "Logs/2026-03-16.md is not UTF-8 at byte 0; its entries stay pending." in told
+    assert told.count("is UTF-16, not UTF-8; its entries stay pending.") == 2
+    assert [one["text"] for one in json.loads(memory.curate("items", "--json"))] == ["Use Redis"]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_a_log_that_cannot_be_read_is_named(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", GOOD)

@@ -60,8 +60,8 @@ def test_a_sound_sentence_stands_with_what_it_rests_on(memory: Memory) -> None:
     report = curate(memory, model)
     assert told(memory, ALPHA, "State") == [
         "PostgreSQL 16 takes the orders.",
-        "Next: Ask legal about the DPA.",
-        "At risk: The import might lose orders.",
+        f"Next ({DAY}): Ask legal about the DPA.",
+        f"At risk ({DAY}): The import might lose orders.",
     ]
     assert told(memory, EPISODES, DAY)[0] == "It was settled that PostgreSQL 16 takes the orders."
     [item] = [one for one in read_documents(memory.root)[ALPHA].items if one.item.text == MOVE]
@@ -139,8 +139,8 @@ def test_code_writes_where_no_model_does(memory: Memory, reply: Any) -> None:
     report = curate(memory, Reader(lambda _: operations(), writes=lambda _: reply))
     assert told(memory, ALPHA, "State") == [
         f"Last decision ({DAY}): {MOVE}",
-        "Next: Ask legal about the DPA.",
-        "At risk: The import might lose orders.",
+        f"Next ({DAY}): Ask legal about the DPA.",
+        f"At risk ({DAY}): The import might lose orders.",
     ]
     assert told(memory, EPISODES, DAY) == [
         "Worked on Alpha.",
@@ -178,7 +178,10 @@ def test_a_small_page_speaks_for_itself_until_something_ends(memory: Memory) -> 
     curate(memory, writes(MOVE, MOVE))
     assert "## State" not in memory.read(ALPHA)
     memory.curate("done", "legal", "--now", "2026-03-20T09:00")
-    assert told(memory, ALPHA, "State") == [f"Last decision ({DAY}): {MOVE}", "At risk: The import might lose orders."]
+    assert told(memory, ALPHA, "State") == [
+        f"Last decision ({DAY}): {MOVE}",
+        f"At risk ({DAY}): The import might lose orders.",
+    ]
 
 
 def test_a_state_is_true_at_once_after_a_change_by_hand(memory: Memory) -> None:
@@ -188,7 +191,7 @@ def test_a_state_is_true_at_once_after_a_change_by_hand(memory: Memory) -> None:
     memory.curate("done", "legal", "--now", "2026-03-20T09:00")
     assert told(memory, ALPHA, "State") == [
         "Last decision (2026-03-20): Orders stay in MySQL 9.",
-        "At risk: The import might lose orders.",
+        f"At risk ({DAY}): The import might lose orders.",
     ]
 
 
@@ -232,32 +235,32 @@ def ten_nights(memory: Memory) -> None:
 def test_a_sentence_that_a_person_deleted_does_not_come_back(memory: Memory) -> None:
     log(memory, *ITEMS)
     curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
-    for start in ("PostgreSQL 16 takes", "At risk: The import", "Next: Ask legal"):
+    for start in ("PostgreSQL 16 takes", f"At risk ({DAY}): The import", f"Next ({DAY}): Ask legal"):
         without(memory, ALPHA, start)
     without(memory, EPISODES, "PostgreSQL 16 takes")
     row = without(memory, "MEMORY.md", "- The import might lose orders.")
     ten_nights(memory)
     state, episode = told(memory, ALPHA, "State"), told(memory, EPISODES, DAY)
     assert state[0] == "Last decision (2026-04-10): Shelf 9 is painted."
-    assert state[1].startswith("Next: Paint shelf 9 again; ")
+    assert state[1].startswith("Next (2026-04-08 to 2026-04-10): Paint shelf 9 again; ")
     assert not [one for one in (*state, *episode) if "PostgreSQL" in one or "Orders move" in one]
     assert not [one for one in state if "import" in one or "legal" in one]
     assert [one for one in episode if "import might lose" in one]  # deleted from the State alone
     assert row not in memory.read("MEMORY.md")
     memory.curate("correct", "The import might", "The import loses orders.", "--now", "2026-04-12T09:00")
-    assert "At risk: The import loses orders." in told(memory, ALPHA, "State")
+    assert "At risk (2026-04-12): The import loses orders." in told(memory, ALPHA, "State")
 
 
 def test_a_veto_ends_when_a_person_puts_the_sentence_back(memory: Memory) -> None:
     log(memory, *ITEMS)
     curate(memory, writes(MOVE, MOVE))
-    risk = without(memory, ALPHA, "At risk: The import")
+    risk = without(memory, ALPHA, f"At risk ({DAY}): The import")
     memory.curate("done", "legal", "--now", "2026-03-20T09:00")
     assert told(memory, ALPHA, "State") == [MOVE]
     memory.write(ALPHA, memory.read(ALPHA).replace("## Decisions", f"{risk}\n## Decisions"))
     log(memory, "Fact: The shop is in Bern.", day="2026-03-20")
     curate(memory, writes("The shop is in Bern.", "The shop is in Bern."), "2026-03-21T02:00+00:00")
-    assert told(memory, ALPHA, "State")[-1] == "At risk: The import might lose orders."
+    assert told(memory, ALPHA, "State")[-1] == f"At risk ({DAY}): The import might lose orders."
     memory.curate("resolve", "import", "--now", "2026-03-22T09:00")
     assert "At risk" not in memory.read(ALPHA)
 

@@ -80,6 +80,8 @@ def test_acts_of_the_owner_are_items_by_structure_alone(memory: Memory, tmp_path
         answered({"questions": [QUESTION]}, asked("Yes, go on")),
         answered({"questions": [QUESTION]}, asked("Skip this step")),
         answered({"questions": [QUESTION]}, asked("What is the difference?")),
+        answered({"questions": [{"question": "The hook fails. How should we proceed?"}]},
+                 {"answers": {"The hook fails. How should we proceed?": "main was clean; fix the issues"}}),
         answered({"questions": [{"question": "Rule: always mail the keys?"}]}, {"answers": {}}),
         [call("ExitPlanMode", {"plan": PLAN})],
         refused("Bash", "not now, run the tests first"),
@@ -87,6 +89,8 @@ def test_acts_of_the_owner_are_items_by_structure_alone(memory: Memory, tmp_path
         [user("Always visible buttons are what it shows.", **HUMAN)],
         [user("> Never push on Friday, they wrote.\n```\nAlways use tabs\n```\n# Never commit this", **HUMAN)],
         [user('"Always use tabs" is what the page says.', **HUMAN)],
+        [user("Fix the images.\nRules:\n- event cards\n- event page\nIMPORTANT:\nKeep the design.\n\n"
+              "## Decisions\n- Dark theme\n- [ ] call Anders", **HUMAN)],
         [agent("Some thoughts.\nI'll always use tabs.\n- [ ] call Anders\n**Risk**: it may fail\n\n## Decisions\n- x")],
         [agent("We decided to use Redis. From now on the build is cached.")],
         [user("Always use tabs here.", promptSource="sdk", entrypoint="sdk-cli")],
@@ -94,6 +98,17 @@ def test_acts_of_the_owner_are_items_by_structure_alone(memory: Memory, tmp_path
 )  # fmt: skip
 def test_what_settles_nothing_is_no_item(memory: Memory, tmp_path: Path, records: list[dict[str, Any]]) -> None:
     assert items(memory, tmp_path, user("Hello.", **HUMAN), *records) == []
+
+
+def test_a_label_before_its_text_counts_in_a_prompt(memory: Memory, tmp_path: Path) -> None:
+    found = items(memory, tmp_path, user("Go on.\n- Rule: sign every commit\n- Decision: use Redis\n- a list", **HUMAN))
+    assert found == [("Decision", "use Redis", "owner"), ("Rule", "sign every commit", "owner")]
+
+
+def test_what_is_typed_for_the_agents_memory_is_a_rule(memory: Memory, tmp_path: Path) -> None:
+    typed = user("<user-memory-input>Staging is the blue host</user-memory-input>")
+    assert items(memory, tmp_path, user("Go on."), typed) == [("Rule", "Staging is the blue host", "owner")]
+    assert "**user asked to remember:** Staging is the blue host <!--" in memory.read("Logs/2026-03-18.md")
 
 
 def test_a_questions_words_are_the_agents(memory: Memory, tmp_path: Path) -> None:
@@ -120,6 +135,14 @@ def test_a_long_answer_is_kept_by_its_beginning(memory: Memory, tmp_path: Path) 
     assert text.startswith("Which formatter? → Ruff, because it is fast")
     assert text.endswith("…")
     assert len(text) < 330
+
+
+def test_where_a_long_question_is_told_its_answer_is(memory: Memory, tmp_path: Path) -> None:
+    question = f"Which formatter should we use {'for all of the code ' * 10}here?"
+    items(memory, tmp_path, *answered({"questions": [{"question": question}]}, {"answers": {question: "Ruff"}}))
+    page = memory.read("Episodes/2026-03.md")
+    assert "Decided: Which formatter should we use" in page
+    assert "… → Ruff." in page
 
 
 def test_what_is_answered_in_codex_is_a_decision(memory: Memory, tmp_path: Path) -> None:
@@ -153,6 +176,9 @@ def test_a_later_answer_to_the_same_question_takes_the_earlier_ones_place(memory
          "Move sessions to Redis."),
         ("# Implementation Plan: Auth\n\n**Approach:** Move sessions to Redis.\n", "Auth: Move sessions to Redis."),
         ("# Plan\n\n1. Move sessions to **Redis**\n2. Test\n", "Move sessions to Redis"),
+        ("# Kestrel — Implementation Plan\n\n## Overview\nA start. It mails the weather.\n",
+         "Kestrel: It mails the weather."),
+        ("# Move all the sessions to Redis — Plan\n\nIt mails.\n", "Move all the sessions to Redis"),
         ("# Plan\n\n```\nMove sessions to Redis.\n```\n", ""),
     ],
 )  # fmt: skip

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.extraction import Extraction, ExtractionRequest
-    from pipelines.extract.llm.call import Picture
     from pipelines.store.git_objects import Import
     from tests.conftest import Memory
 
@@ -245,28 +244,6 @@ def test_what_goes_wrong_is_said_without_secrets(memory: Memory) -> None:
     missing = memory.root / f"https:/ada:{OTHER}@host"
     assert find_secrets(f"https://ada:{OTHER}@host".encode())
     assert not missing.exists()
-
-
-def test_an_image_is_described_without_the_secret_it_shows(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipelines.extract.llm.images import Limits, describe_images
-    from pipelines.store.sidecars import Described
-    from pipelines.usage import Usage
-    from tests.extract.images import PNG
-
-    class Seeing:
-        name = "test@describe/1"
-        limits = Limits(frozenset({"image/png"}), 1 << 20)
-
-        def describe(self, picture: Picture) -> tuple[Described, Usage]:
-            assert picture.data
-            return Described(f"A terminal. It says password: {OTHER}", f"password: {OTHER}", by=self.name), Usage()
-
-    monkeypatch.setenv("LANG", "C")
-    (memory.root / "Resources").mkdir(exist_ok=True)
-    (memory.root / "Resources/shot.png").write_bytes(PNG)
-    describe_images(memory.root, Seeing(), lambda _: None)
-    assert OTHER not in memory.read("Resources/shot.png.meta.json")
-    assert "[redacted:password:" in memory.read("Resources/shot.png.meta.json")
 
 
 def test_what_is_created_is_its_owners_alone(memory: Memory, tmp_path: Path) -> None:

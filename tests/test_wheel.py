@@ -45,7 +45,6 @@ def test_the_wheel_holds_what_the_command_reads(wheel: Path) -> None:
     names = ZipFile(wheel).namelist()
     for name in (
         "prompts/extract.md.j2",
-        "prompts/describe.md.j2",
         "memory_template/AGENTS.md",
         "memory_template/gitignore",
         "deploy/claude-code/.claude-plugin/plugin.json",

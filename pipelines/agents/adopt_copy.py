@@ -180,7 +180,8 @@ def _notes(pieces: Sequence[Piece], vault: Vault) -> tuple[str, ...]:
     if any(piece.target == AGENTS for piece in pieces):
         notes.append("Your AGENTS.md is kept, and does not mention `curate`: `curate install agents` adds that.")
     if renamed := sum(bool(piece.why) and piece.target != LARGE_BRIEFING for piece in pieces):
-        notes.append(f"{renamed:,} files get another name; links to the old names will break.")
+        files = "1 file gets" if renamed == 1 else f"{renamed:,} files get"
+        notes.append(f"{files} another name; links to the old names will break.")
     return tuple(notes)
 
 

@@ -235,10 +235,10 @@ class Capture:
         """
         place = turn.cwd, turn.remote
         if not self.project and place not in self._projects:
-            main, remote = repository_of(turn.cwd) or (None, remote_in(turn.remote))
-            folder = replace(turn, cwd=str(main or turn.cwd)).project
+            main, remote = repository_of(turn.cwd) or ("", remote_in(turn.remote))
+            folder = replace(turn, cwd=main or turn.cwd).project
             if not folder:  # a home folder is not a project
-                main, remote, folder = None, "", turn.project
+                main, remote, folder = "", "", turn.project
             known = {key: one.project for one in self._known.values() for key in one.repository}
             keys, name = list[str](), ""
             for key in keys_of(main, remote):

@@ -1,4 +1,4 @@
-"""`curate eval`: measure search, extraction, the review and whole months on your own data."""
+"""`curate eval`: measure search, the review and whole months on your own data."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ import click
 from pipelines.cli.options import json_option, with_root
 from pipelines.cli.output import count, say, say_json, say_table, warn
 from pipelines.cli.progress_line import watch_for_people
-from pipelines.errors import UsageFault
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from pipelines.night.plan import Night
     from pipelines.queries.eval_month import Lived
-    from pipelines.queries.evaluate import Score
     from pipelines.settings import Settings
     from pipelines.usage import Tally
 
@@ -33,7 +30,7 @@ _provider = click.option("--provider", metavar="NAME", default="", help="Who rea
 
 @click.group("eval")
 def curate_eval() -> None:
-    """Measure search, extraction, the review and whole months on data whose answers you know."""
+    """Measure search, the review and whole months on data whose answers you know."""
 
 
 @curate_eval.command("search")
@@ -79,79 +76,12 @@ def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
     say(count(len(questions), "question"))
 
 
-@curate_eval.command("extract")
-@_folder
-@_provider
-@click.option("--compare", metavar="A,B", default="", help="Compare several providers.")
-@click.option("--days", type=click.IntRange(min=1), help="Read only this many days, spread evenly.")
-@_json
-def curate_eval_extract(folder: Path, *, provider: str, compare: str, days: int | None, as_json: bool) -> int:
-    """Score an extractor on DIR, which holds Logs/YYYY-MM-DD.md and gold.jsonl with the items in them.
-
-    A line of gold.jsonl is {"date": "2026-01-02", "type": "Decision", "text": "..."}. The result shows precision,
-    recall and F1 by type, how many candidates the log does not support, and calls, tokens and cost.
-    No memory is read or written. NAME is a provider, as in your settings. A model is called, and paid, for every day;
-    limit that with --days.
-    """
-    from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.queries.evaluate import evaluate, read_gold_days, sample  # noqa: PLC0415  as above
-    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
-
-    if provider and compare:
-        raise UsageFault("--provider and --compare exclude each other.", "Name all providers with --compare A,B.")
-    names = [name.strip() for name in compare.split(",") if name.strip()] if compare else [provider]
-    readers = [choose_extractor(load_user_settings(os.environ, name)) for name in names]
-    read = read_gold_days(folder)
-    chosen = sample(read, days) if days else read
-    scores: list[tuple[str, Score]] = []
-    with watch_for_people() as watch:
-        for name, reader in zip(names, readers, strict=True):
-            with watch.stage(name or "extract"):
-                score = evaluate(chosen, reader, lambda done: watch.advance(done, len(chosen)))
-            scores.append((name or score.name, score))
-    if as_json:
-        say_json({"days": scores[0][1].days, "providers": {name: score.to_json() for name, score in scores}})
-    else:
-        _tell_scores(scores)
-    return 1 if any(score.failed for _, score in scores) else 0
-
-
-def _tell_scores(scores: Sequence[tuple[str, Score]]) -> None:
-    parts = ("kept", "P", "R", "F1")
-    titles = ["type", "gold", *(f"{name} {part}" if len(scores) > 1 else part for name, _ in scores for part in parts)]
-    first = scores[0][1]
-    rows = [[str(kind), f"{tally.gold:,}"] for kind, tally in first.types.items()] + [["all", f"{first.all.gold:,}"]]
-    for _, score in scores:
-        for row, tally in zip(rows, (*score.types.values(), score.all), strict=True):
-            shares = (tally.precision, tally.recall, tally.f1)
-            row += [f"{tally.kept:,}", *("-" if share is None else f"{share:.3f}" for share in shares)]
-    say_table(titles, rows)
-    say("")
-    for name, score in scores:
-        say(f"{name}: {_summary(score)}")
-        say(*(f"  {failure}" for failure in score.failures))
-
-
 def _paid(paid: Tally) -> str:
-    from pipelines.queries.evaluate import paid_json  # noqa: PLC0415  as above
+    from pipelines.queries.eval_month import paid_json  # noqa: PLC0415  as above
 
     calls, sent, received, usd = paid_json(paid).values()
     cost = "unknown cost (the price table lacks the model)" if usd is None else f"{usd:.4f} USD"
     return f"{count(calls, 'call')}, {sent:,} tokens sent, {received:,} received, {cost}"
-
-
-def _summary(score: Score) -> str:
-    levels = [f"{level} {one.right:,} of {one.kept:,} right" for level, one in score.confidence.items() if one.kept]
-    parts = (
-        f"{count(score.days, 'day')}{f', {score.failed:,} of them failed' if score.failed else ''}",
-        f"{count(score.fallback, 'day')} read by the rules because no model could" if score.fallback else "",
-        f"by confidence: {', '.join(levels)}" if levels else "",
-        f"{score.ungrounded:,} dropped as unsupported",
-        f"{score.unjudged:,} of types that gold.jsonl does not have" if score.unjudged else "",
-        _paid(score.paid),
-        f"{score.seconds:.1f} s",
-    )
-    return "; ".join(filter(None, parts))
 
 
 @curate_eval.command("review")

@@ -16,7 +16,7 @@ from pipelines.errors import CurateError, UsageFault
 from pipelines.store.secrets import without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from procrastinate import App
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 _WATCH_SECONDS: Final = 2.0
-_SHOWN: Final = 20
 _REMOTES = click.argument("remotes", metavar="[REMOTE]...", nargs=-1)
 _TENANT = click.option("--tenant", metavar="T", default="", help="All memories of this tenant.")
 _ALL = click.option("--all", "everything", is_flag=True, help="All memories of the fleet.")
@@ -65,9 +64,10 @@ def _run(work: Work, connections: int = 2) -> Any:  # noqa: ANN401  whatever the
 @click.argument("dsn", required=False)
 @click.option("--stop", is_flag=True, help="Stop the embedded PostgreSQL.")
 def fleet_init(*, dsn: str | None, stop: bool) -> None:
-    """Create the tables in the database DSN, or bring those of an older version up to date.
+    """Set up the database.
 
-    Without DSN, fleet.toml names the database; else an embedded PostgreSQL is started, for trying it on one machine.
+    The tables of an older version are brought up to date. Without DSN, fleet.toml names the database; else an embedded
+    PostgreSQL is started, for trying it on one machine.
     """
     from pipelines.fleet.database import create_tables  # noqa: PLC0415  as above
     from pipelines.fleet.embedded import embedded_folder, start_postgres, stop_postgres  # noqa: PLC0415  as above
@@ -77,12 +77,12 @@ def fleet_init(*, dsn: str | None, stop: bool) -> None:
     if stop:
         say("The embedded PostgreSQL is stopped." if stop_postgres(folder) else "It was not running.")
         return
-    named = dsn or load_fleet_settings(os.environ).dsn
-    applied = asyncio.run(create_tables(named or start_postgres(folder)))
+    known = load_fleet_settings(os.environ).dsn
+    applied = asyncio.run(create_tables(dsn or known or start_postgres(folder)))
     say(f"The tables are {'created' if applied else 'up to date'}.")
-    if not named:
+    if not (dsn or known):
         say(f"PostgreSQL runs in {folder}. `curate fleet init --stop` stops it; the next command starts it again.")
-    elif named != load_fleet_settings(os.environ).dsn:
+    elif dsn and dsn != known:
         say(f'Now put the address into {fleet_file(os.environ)}, on each machine: dsn = "…"')
 
 
@@ -93,14 +93,14 @@ def fleet_init(*, dsn: str | None, stop: bool) -> None:
 @click.option("--timezone", metavar="ZONE", default="UTC", help="The zone of their nights (default: UTC).")
 @click.option("--hours", metavar="H-H", default="", help="The hours in which they are curated, such as 22-6.")
 def fleet_add(*, remotes: tuple[str, ...], tenant: str, listing: Any, timezone: str, hours: str) -> None:  # noqa: ANN401
-    """Add the memories at each REMOTE (an address or a path), or change known ones."""
+    """Add memories, or change known ones. A REMOTE is an address or a path."""
     from pipelines.fleet.memories import add  # noqa: PLC0415  as above
 
     lines = [line.strip() for line in listing] if listing else []
     named = [*remotes, *(line for line in lines if line and not line.startswith("#"))]
     if not named:
         raise UsageFault("No memory was named.", "Name remotes, or a file with --from.")
-    whole = [os.path.abspath(one) if os.path.exists(one) else one for one in named]  # noqa: PTH100, PTH110  URLs, too
+    whole = _whole(named)
     new = _run(lambda pool, _app, _settings: add(pool, whole, tenant, timezone, hours))
     say(f"{count(new, 'memory', 'memories')} added, {len(set(whole)) - new} changed.")
 
@@ -110,33 +110,30 @@ def fleet_add(*, remotes: tuple[str, ...], tenant: str, listing: Any, timezone: 
 @_TENANT
 @json_option("Print one JSON array.")
 def fleet_list(*, remotes: tuple[str, ...], tenant: str, as_json: bool) -> None:
-    """List the memories: whose they are, when they are curated, how the last night ended."""
-    _tell_rows(_listed(remotes, tenant), as_json=as_json)
+    """List the memories, and how the last night of each ended."""
+    _tell_rows(remotes, tenant, as_json=as_json)
 
 
 @curate_fleet.command("dead")
 @json_option("Print one JSON array.")
 def fleet_dead(*, as_json: bool) -> None:
-    """List the memories that failed three times in a row, with the reports of their last runs."""
-    rows = _listed((), "", "dead")
-    if not rows and not as_json:
-        say("No memory is dead.")
-    _tell_rows(rows, as_json=as_json)
-    if rows and not as_json:
+    """List the memories that failed three times in a row, and why."""
+    if _tell_rows((), "", "dead", as_json=as_json) and not as_json:
         say("`curate fleet retry REMOTE` lets one be curated again.")
 
 
-def _listed(remotes: tuple[str, ...], tenant: str, state: str = "") -> list[dict[str, Any]]:
+def _whole(remotes: Iterable[str]) -> list[str]:
+    return [os.path.abspath(one) if os.path.exists(one) else one for one in remotes]  # noqa: PTH100, PTH110  URLs, too
+
+
+def _tell_rows(remotes: tuple[str, ...], tenant: str, state: str = "", *, as_json: bool) -> int:
+    """Show the chosen memories, and return how many they are."""
     from pipelines.fleet.memories import listed  # noqa: PLC0415  as above
 
-    rows: list[dict[str, Any]] = _run(lambda pool, _app, _settings: listed(pool, remotes, tenant, state))
-    return rows
-
-
-def _tell_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+    rows = _run(lambda pool, _app, _settings: listed(pool, _whole(remotes), tenant, state))
     if as_json:
         say_json([{key: value if key == "report" else _plain(value) for key, value in row.items()} for row in rows])
-        return
+        return len(rows)
     shown = [
         (
             row["remote"], row["tenant"], f"{row['timezone']} {row['hours']}".strip(),
@@ -147,6 +144,9 @@ def _tell_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
     ]  # fmt: skip
     if shown:
         say_table(("Remote", "Tenant", "Hours", "State", "Night", "Why"), shown)
+    else:
+        say(f"There is no {state} memory." if state else "There is no such memory.")
+    return len(rows)
 
 
 def _plain(value: object) -> object:
@@ -163,20 +163,20 @@ def _changing(verb: str, text: str, done: str) -> None:
 
         if not (remotes or tenant or everything):
             raise UsageFault("No memory was named.", "Name remotes, or --tenant, or --all.")
-        changed = _run(lambda pool, _app, _settings: change(pool, verb, remotes, tenant))
+        changed = _run(lambda pool, _app, _settings: change(pool, verb, _whole(remotes), tenant))
         say(f"{count(changed, 'memory', 'memories')} {done}.")
 
 
 _changing("remove", "Take memories out of the fleet; their remotes stay as they are.", "removed")
 _changing("pause", "Curate these memories no more, until they are resumed.", "paused")
 _changing("resume", "Curate paused memories again.", "resumed")
-_changing("retry", "Let dead memories, and those that left something unread, be curated at the next sweep.", "to retry")
+_changing("retry", "Curate dead or half-read memories at the next sweep.", "to retry")
 
 
 @curate_fleet.command("sweep")
 @json_option()
 def fleet_sweep(*, as_json: bool) -> None:
-    """Ask each remote for its head, and queue the memories that have something new. Workers do it, too."""
+    """Queue the memories that have something new. Workers do it, too."""
     from dataclasses import asdict  # noqa: PLC0415  as above
 
     from pipelines.fleet.sweep import sweep  # noqa: PLC0415  as above
@@ -192,16 +192,15 @@ def fleet_sweep(*, as_json: bool) -> None:
 @curate_fleet.command("worker")
 @click.option("--slots", type=click.IntRange(1, 256), default=os.cpu_count() or 1, help="How many nights at once.")
 def fleet_worker(*, slots: int) -> None:
-    """Curate what is queued, until SIGTERM: then nothing new is begun, and what runs comes to its end.
+    """Curate what is queued, until SIGTERM.
 
-    A second signal ends what runs; others, or a later start, take it over.
+    Then nothing new is begun, and what runs comes to its end. A second signal ends what runs, and others take it over.
     """
     from pipelines.fleet.worker import work  # noqa: PLC0415  as above
 
     handler = logging.StreamHandler()
     handler.setFormatter(_Sentence())
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    say(f"Working, {count(slots, 'night')} at once.")
 
     def tell(line: str) -> None:
         say(without_secrets(line))
@@ -215,15 +214,17 @@ class _Sentence(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the message alone."""
-        return f"{record.name}: {without_secrets(record.getMessage())}"
+        return f"{record.name}: {without_secrets(' '.join(record.getMessage().split()))}"
 
 
 @curate_fleet.command("status")
 @click.option("--watch", is_flag=True, help="Print it again every two seconds, until Ctrl-C.")
 @json_option()
 def fleet_status(*, watch: bool, as_json: bool) -> None:
-    """Show how far the night is, per tenant, what it costs, what failed and why, and when it will be done."""
+    """Show how far the night is, what it costs, and what failed and why."""
     from pipelines.fleet.memories import status  # noqa: PLC0415  as above
+
+    logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # of a server that goes away, the last word is enough
 
     async def show(pool: Pool, _app: App, _settings: FleetSettings) -> None:
         while True:
@@ -249,16 +250,15 @@ def _tell_status(told: dict[str, Any]) -> None:
     spent = told["spent"]
     say(f"Spent, with what is reserved: {dollars(spent['usd'])}, {spent['tokens']:,} tokens.")
     if left is None:
-        say("Nothing has come to its end in the last 15 minutes. Does a worker run?")
+        say("None has come to its end in the last 15 minutes." + ("" if "running" in states else " Does a worker run?"))
     elif left:
         say(f"{told['per_hour']:,} an hour; done in about {max(round(left / 60), 1)} min.")
     rows = [
-        (tenant, *(str(one.get(state, "")) for state in ("done", "waiting", "running", "pending", "dead")),
-         dollars(one["usd"]), f"{one['tokens']:,}")
+        (tenant, *(str(one.get(state, "")) for state in states), dollars(one["usd"]), f"{one['tokens']:,}")
         for tenant, one in told["tenants"].items()
-    ]  # fmt: skip
-    say_table(("Tenant", "Done", "Waiting", "Running", "Pending", "Dead", "Cost", "Tokens"), rows)
+    ]
+    say_table(("Tenant", *map(str.capitalize, states), "Cost", "Tokens"), rows)
     for bucket, used in told["last_minute"].items():
         say(f"Last minute, {bucket}: {count(used['requests'], 'request')}, {used['tokens']:,} tokens.")
-    for row in told["failing"][:_SHOWN]:
+    for row in told["failing"]:
         warn(f"{row['remote']} ({row['tenant']}, {row['state']}): {row['why']}")

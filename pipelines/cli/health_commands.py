@@ -182,6 +182,7 @@ def _nights(
         "failed": state.failed or None,
         "last_well": state.last_well.isoformat() if state.last_well else None,
         "elsewhere": state.elsewhere.isoformat() if state.elsewhere else None,
+        "elsewhere_ended": state.ended_elsewhere or None,
         "next_run": {"at": upcoming[0].isoformat(), "by": upcoming[1]} if upcoming else None,
         "schedule": [asdict(one) for one in installed],
         "review": entries,
@@ -200,11 +201,13 @@ def _nights(
         reason = f": {push['reason']}" if push.get("reason") else ""
         pushed = f"{push['state']} ({push['remote']}, {push['at']}){reason}{not_reached(push)}"
     waits = f"{count(entries, 'entry waits', 'entries wait')} in {queue}; `curate review`"
+    there = [_time(state.elsewhere), "the last run of another machine"] if state.elsewhere else []
+    there += [state.ended_elsewhere] if state.ended_elsewhere else []
     lines = [
         ("Overdue", f"{state.overdue}{'' if state.happens or not state.overdue else ' Run `curate run`.'}"),
         ("Failed", state.failed),
         ("Note", state.ahead),
-        ("Elsewhere", f"{_time(state.elsewhere)}, the last run of another machine" if state.elsewhere else ""),
+        ("Elsewhere", ", ".join(there)),
         ("Next run", begins),
         ("Review", waits if entries else "nothing waits"),
         ("Cost", _cost(costs)),

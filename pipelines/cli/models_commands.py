@@ -31,7 +31,7 @@ _QUESTION: Final = "Who reads: anthropic, gemini, or gemini anthropic (Claude if
 def curate_models(context: click.Context, *, as_json: bool) -> None:
     """Show who reads the logs, which embedder search uses, why, and what else is available.
 
-    If keys of two vendors are set and your settings name no reader, this asks which to use.
+    If keys of two vendors are set and your settings name no reader, this asks once which to use.
     """
     from pipelines.search.embedders.choose_embedder import choose_embedder  # noqa: PLC0415  the verb's work
     from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder  # noqa: PLC0415  as above
@@ -63,8 +63,8 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
     if len(user.keys) > 1 and not user.chosen:
         if not can_ask():
             say("Two keys are set. `curate models use gemini anthropic` lets Gemini read, and Claude if it fails.")
-        elif names := click.prompt(_QUESTION, default="", show_default=False).split():
-            choose(names)
+        else:
+            choose(click.prompt(_QUESTION, default="", show_default=False).split() or user.providers)
 
 
 @curate_models.command()
@@ -140,8 +140,10 @@ def choose(names: Sequence[str], by: str = "", *, only_print: bool = False) -> N
         return
     carry_out(plan)
     say(f"From now on {', then '.join(names)} {'reads' if len(names) == 1 else 'read'} the logs ({file}).")
-    for name in LOGINS:
-        if name in names and (why := logged_in(name, user.logins[name]).trouble()):
+    for name in filter(LOGINS.__contains__, names):
+        if not by:  # an installation has said so in its question
+            say(f"Note: {login_means(name)}.")
+        if why := logged_in(name, user.logins[name]).trouble():
             say(f"Note: {name} {why}.")
 
 

@@ -15,14 +15,17 @@ from pipelines.cli.options import day_option, json_option, with_memory
 from pipelines.cli.output import count, dollars, on_terminal, say, say_json, say_verbatim, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.clock import day_of
-from pipelines.errors import UsageFault
+from pipelines.errors import BadSettings, UsageFault
+from pipelines.extract.llm.logged_in import found_program
 from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, Counting, ModelExtractor, estimate, unanswered
 from pipelines.night.plan import Night, plan_night
-from pipelines.night.report import Watch
+from pipelines.night.report import Watch, save_failure
 from pipelines.night.unattended import curate_unattended, in_journal
+from pipelines.provider_settings import LOGINS
 from pipelines.queries.startup.cache import load_cached
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
+from pipelines.store.git_history import run_id
 from pipelines.store.layout import BRIEFING, LOGS, REPLIES
 from pipelines.store.user_layout import layout_of
 
@@ -69,8 +72,13 @@ def curate_run(
         raise UsageFault(f"There is no log for {again}.", f"Name a day that has a file in {LOGS}.")
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  only a run reads them
 
-    user = load_user_settings(os.environ, provider)
-    night, replies = night_of(root, settings, when, again or "", user)
+    try:
+        user = load_user_settings(os.environ, provider)
+        night, replies = night_of(root, settings, when, again or "", user)
+    except BadSettings as fault:
+        if not (estimate or dry_run):
+            save_failure(root, run_id(when, None), when, fault)
+        raise
     if estimate:
         _tell_estimate(night, replies, as_json=as_json)
         return 0
@@ -162,10 +170,9 @@ def print_report(report: RunReport, root: Path, user: UserSettings) -> None:
         say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
     if (unread := report.entries["left"]) and not user.chosen and not user.keys:  # nobody chose to have no model
         read = count(report.entries["read"], "entry", "entries")
-        say(
-            f"No model reads the logs; the rules found nothing in {unread} of {read}."
-            " `curate models` shows how to set one up."
-        )
+        here = next((name for name in LOGINS if found_program(name, user.logins[name].program)), "")
+        how = f" use {here}` lets {LOGINS[here].title} read them" if here else "` shows how to set one up"
+        say(f"No model reads the logs; the rules found nothing in {unread} of {read}. `curate models{how}.")
 
 
 _TASKS: Final = {"extract again": "ask again", "review": "review", "verify": "verify"}

@@ -1,12 +1,11 @@
 """The verbs that explain what is believed.
 
-`curate why` shows what an item rests on, `history` its past, `impact` what depends on it, `audit` everything about a
-topic, and `graph` the links between items. `recap` shows what happened on some days.
+`curate why` shows what an item rests on, `history` its past, `impact` what depends on it, and `audit` everything about
+a topic. `recap` shows what happened on some days.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,6 @@ from pipelines.cli.manual_changes import item_named
 from pipelines.cli.options import (
     TextCommand,
     complete_ids,
-    document_option,
     json_option,
     past_options,
     project_option,
@@ -39,11 +37,10 @@ from pipelines.clock import day_of, span_of
 from pipelines.errors import UsageFault
 from pipelines.night.name_items import looks_like_id
 from pipelines.queries.history import history_of
-from pipelines.queries.item_graph import Beliefs, beliefs_of
+from pipelines.queries.item_graph import beliefs_of
 from pipelines.queries.why import impact, showings, trust_label, why
 from pipelines.store.git import Git
 from pipelines.store.snapshot import read_documents
-from pipelines.store.template import named_documents
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -52,7 +49,7 @@ if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory
     from pipelines.queries.audit import Audit
     from pipelines.queries.history import History, Version
-    from pipelines.queries.item_graph import Holding
+    from pipelines.queries.item_graph import Beliefs, Holding
     from pipelines.queries.why import Showing, Why, Witness
 
 
@@ -284,34 +281,6 @@ def _lines(one: Holding) -> str:
 
 def _weak_line(found: tuple[Holding, str]) -> str:
     return f"{item_line(found[0].item)}: {found[1]}"
-
-
-@click.command(cls=TextCommand)
-@document_option("Only links of the items in one document: its path, id, title or file name.")
-@json_option("Print one JSON object with the items as nodes, and the links.")
-@with_root
-def curate_graph(*, document: str | None, as_json: bool, root: Path) -> None:
-    """Show the links between items: because, supports, contradicts, supersedes, related, part-of, next, merged-into."""
-    documents, shown = read_documents(root), layout_of(root).real
-    beliefs = Beliefs.of(documents, shown)
-    edges = beliefs.edges
-    if document is not None:
-        paths = set(named_documents(documents, document, shown))
-        inside = {ident for ident, one in beliefs.by_id.items() if one.path in paths}
-        edges = [edge for edge in edges if edge.source in inside or edge.target in inside]
-    if as_json:
-        ends = dict.fromkeys(end for edge in edges for end in (edge.source, edge.target))
-        nodes = [beliefs.by_id[end].to_json() for end in ends if end in beliefs.by_id]
-        say_json({"nodes": nodes, "links": list(map(asdict, edges))})
-        return
-    above = ""
-    for edge in sorted(edges, key=lambda edge: (edge.source, edge.kind, edge.target)):
-        if edge.source != above:
-            say(_named(beliefs, edge.source), hang="    ")
-        above = edge.source
-        say(f"  {edge.kind} {_named(beliefs, edge.target)}", hang="      ")
-    if not edges:
-        say("There are no links.")
 
 
 def _named(beliefs: Beliefs, ident: str) -> str:

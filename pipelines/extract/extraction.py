@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from pipelines.store.evidence import has_quote
 from pipelines.store.item import LINK_KINDS, ItemType, Trust, content_words, fold
-from pipelines.store.priority import Weights, priority
+from pipelines.store.priority import priority
 from pipelines.store.secrets import without_secrets
 from pipelines.store.session_state import NO_SEALS
 from pipelines.usage import Tally
@@ -264,26 +264,18 @@ class Nearby:
 
     Args:
         items: the items that may be shown, each with its document's id, in an order set by tracked files alone.
-        weights: of the priority that sorts the open items.
         newest: the latest date in any log.
         entries: what the run reads, in order of the days.
     """
 
-    def __init__(
-        self,
-        items: Iterable[tuple[str, Item]],
-        weights: Weights | None = None,
-        newest: str = "",
-        entries: Iterable[Entry] = (),
-    ) -> None:
-        self._items, self._weights, self._newest = tuple(items), weights or Weights(), newest
-        self._entries = tuple(entries)
+    def __init__(self, items: Iterable[tuple[str, Item]], newest: str = "", entries: Iterable[Entry] = ()) -> None:
+        self._items, self._newest, self._entries = tuple(items), newest, tuple(entries)
 
     @cached_property
     def open(self) -> list[tuple[str, Item]]:
         """Todos, risks and questions, most important first, with their documents' ids."""
         pending = [one for one in self._items if is_pending(one[1])]
-        pending.sort(key=lambda one: (-priority(one[1], self._newest, self._weights), one[1].id))
+        pending.sort(key=lambda one: (-priority(one[1], self._newest), one[1].id))
         return pending[:MOST_OPEN]
 
     @cached_property

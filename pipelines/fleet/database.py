@@ -15,13 +15,13 @@ import psycopg
 from procrastinate import App, PsycopgConnector, exceptions
 from procrastinate.schema import SchemaManager
 from psycopg.rows import TupleRow
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg_pool import AsyncConnectionPool
 
 from pipelines.errors import CurateError
 from pipelines.fleet.embedded import embedded_folder, start_postgres
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 
     from pipelines.fleet.fleet_settings import FleetSettings
 
@@ -34,13 +34,32 @@ NIGHT: Final = "night"
 _PATIENCE: Final = 180.0
 _PAUSE: Final = 0.5
 _TABLES: Final = "fleet_tables_1"
+LOCK: Final = 0x6D656D63
+"""The number of an advisory lock: those who create the tables take turns, and so do sweeps."""
 
 
 class NoFleet(CurateError):
     """Raised when the fleet's database cannot be reached, or has no tables."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(f"The fleet's database cannot be used: {why}.", "`curate fleet init` sets it up.")
+    def __init__(self, why: str, first: str = "") -> None:
+        super().__init__(f"The fleet's database cannot be used: {why}.", f"{first}`curate fleet init` sets it up.")
+
+
+@contextlib.contextmanager
+def _telling() -> Iterator[None]:
+    try:
+        yield
+    except (psycopg.Error, exceptions.ConnectorException) as fault:
+        raise NoFleet(why_not(fault), "Correct its address (`dsn` in fleet.toml), or the server; ") from None
+
+
+def why_not(fault: Exception) -> str:
+    """Return what is wrong with the database or its address, whose parts are not shown: one is a password."""
+    cause = fault.__cause__ or fault
+    if isinstance(cause, psycopg.ProgrammingError) and cause.sqlstate is None:
+        return "its address is not one of PostgreSQL"
+    said = str(cause).strip().splitlines() or [type(cause).__name__]
+    return said[0].removeprefix("connection failed: ").rstrip(".")
 
 
 def dsn_of(settings: FleetSettings, environ: Mapping[str, str]) -> str:
@@ -66,7 +85,7 @@ async def patiently(work: Callable[[], Awaitable[Result]]) -> Result:
     while True:
         try:
             return await work()
-        except (psycopg.OperationalError, PoolTimeout, exceptions.ConnectorException) as fault:
+        except (psycopg.OperationalError, exceptions.ConnectorException) as fault:
             cause = fault.__cause__ if isinstance(fault, exceptions.ConnectorException) else fault
             if not isinstance(cause, psycopg.OperationalError) or time.monotonic() > end:
                 raise
@@ -77,8 +96,12 @@ class PatientConnector(PsycopgConnector):
     """Procrastinate's connector, for which a restart of PostgreSQL is a pause."""
 
     async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:  # noqa: ANN401  its signature
-        """Run a query."""
-        await patiently(lambda: super(PatientConnector, self).execute_query_async(query, **arguments))
+        """Run a query. To end a job that is gone does nothing: others have taken it over, or it was the second try."""
+        try:
+            await patiently(lambda: super(PatientConnector, self).execute_query_async(query, **arguments))
+        except exceptions.ConnectorException as fault:
+            if not isinstance(fault.__cause__, psycopg.errors.RaiseException):  # Procrastinate's own word for it
+                raise
 
     async def execute_query_one_async(self, query: LiteralString, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401
         """Run a query and return its row."""
@@ -100,14 +123,12 @@ async def opened(dsn: str, connections: int = 4) -> AsyncIterator[tuple[Pool, Ap
         dsn, min_size=1, max_size=connections, open=False, check=AsyncConnectionPool.check_connection, timeout=10
     )
     app = App(connector=PatientConnector())
-    try:
+    with _telling():
         async with await psycopg.AsyncConnection.connect(dsn, connect_timeout=10) as first:
             if not await _has_tables(first):
                 raise NoFleet("it has no tables")
-    except psycopg.OperationalError as fault:
-        raise NoFleet(_reason(fault)) from None
-    async with pool, app.open_async(pool):
-        yield pool, app
+        async with pool, app.open_async(pool):
+            yield pool, app
 
 
 async def create_tables(dsn: str) -> list[str]:
@@ -118,9 +139,9 @@ async def create_tables(dsn: str) -> list[str]:
     """
     folder = Path(SchemaManager.get_migrations_path())
     migrations = sorted(path.name for path in folder.glob("*.sql"))  # noqa: ASYNC240  once, of forty names
-    try:
+    with _telling():
         async with await psycopg.AsyncConnection.connect(dsn, connect_timeout=10) as connection:
-            await connection.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+            await connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
             if await _has_tables(connection):
                 cursor = await connection.execute("SELECT name FROM fleet_migrations")
                 done = {str(row[0]) for row in await cursor.fetchall()}
@@ -133,22 +154,7 @@ async def create_tables(dsn: str) -> list[str]:
                 await _run_script(connection, Path(__file__).with_name("tables.sql").read_text(encoding="utf-8"))
             rows = [(name,) for name in new]
             await connection.cursor().executemany("INSERT INTO fleet_migrations VALUES (%s)", rows)
-    except psycopg.Error as fault:
-        raise NoFleet(_reason(fault)) from None
     return new
-
-
-_LOCK: Final = 0x6D656D63
-"""The number under which workers of one fleet take turns, in PostgreSQL's advisory locks."""
-
-
-@contextlib.asynccontextmanager
-async def one_at_a_time(pool: Pool) -> AsyncIterator[Connection | None]:
-    """Give a connection in a transaction, or None if another process of the fleet is here."""
-    async with pool.connection() as connection, connection.transaction():
-        cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", [_LOCK])
-        row = await cursor.fetchone()
-        yield connection if row and row[0] else None
 
 
 async def _run_script(connection: Connection, script: str) -> None:
@@ -159,8 +165,3 @@ async def _has_tables(connection: Connection) -> bool:
     cursor = await connection.execute("SELECT to_regclass('fleet_migrations')")
     row = await cursor.fetchone()
     return bool(row and row[0])
-
-
-def _reason(fault: psycopg.Error) -> str:
-    """Return the first line of a fault of the database, which names no password."""
-    return " ".join((str(fault).splitlines() or [type(fault).__name__])[0].split()).rstrip(".")

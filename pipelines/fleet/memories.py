@@ -41,14 +41,12 @@ class Outcome:
         report: the reduced report of the run, or the error; it holds no word of the memory.
         head: the branch at the remote, if the run was the memory's own.
         is_failure: whether it counts as a failure of the memory.
-        again_in: for `waiting`, the seconds until it is tried again.
     """
 
     state: str
     report: Mapping[str, object]
     head: str = ""
     is_failure: bool = False
-    again_in: float = 0.0
 
 
 def night_at(now: datetime, timezone: str, hours: str) -> date | None:
@@ -169,17 +167,13 @@ async def begin(pool: Pool, remote: str, lease: UUID) -> Lease | None:
         return Lease(remote, tenant, night, lease)
 
 
-async def finish(connection: Connection, lease: Lease, outcome: Outcome) -> bool:
+async def finish(connection: Connection, lease: Lease, outcome: Outcome, failures: int) -> bool:
     """Record how a run ended, in the caller's transaction; False if another run has its lease."""
     cursor = await connection.execute(
-        "UPDATE fleet_memories SET state = %s, report = %s, head = CASE WHEN %s = '' THEN head ELSE %s END,"
-        " lease = NULL, failures = CASE WHEN %s THEN failures + 1 WHEN %s = 'waiting' THEN failures ELSE 0 END,"
-        " finished_at = clock_timestamp() WHERE remote = %s AND lease = %s",
-        [
-            outcome.state, Jsonb(dict(outcome.report)), outcome.head, outcome.head, outcome.is_failure, outcome.state,
-            lease.remote, lease.id,
-        ],
-    )  # fmt: skip
+        "UPDATE fleet_memories SET state = %s, report = %s, head = coalesce(nullif(%s, ''), head), lease = NULL,"
+        " failures = %s, finished_at = clock_timestamp() WHERE remote = %s AND lease = %s",
+        [outcome.state, Jsonb(dict(outcome.report)), outcome.head, failures, lease.remote, lease.id],
+    )
     if cursor.rowcount:
         await lapse(connection, lease.id)
     return bool(cursor.rowcount)
@@ -198,7 +192,7 @@ async def status(pool: Pool) -> dict[str, Any]:
             " FROM fleet_memories GROUP BY 1, 2 ORDER BY 1, 2"
         )
         spent = await rows(
-            "SELECT tenant, night, tokens, held_tokens, micros / 1e6 AS usd FROM fleet_spending"
+            "SELECT tenant, tokens, micros / 1e6 AS usd FROM fleet_spending"
             " WHERE night = (SELECT max(night) FROM fleet_memories) ORDER BY tenant"
         )
         minute = await rows(
@@ -206,12 +200,13 @@ async def status(pool: Pool) -> dict[str, Any]:
             " WHERE settled_at IS NULL OR settled_at > now() - interval '1 minute' GROUP BY 1 ORDER BY 1"
         )
         pace = await rows(
-            "SELECT count(*) AS finished, extract(epoch FROM now() - min(started_at)) AS seconds FROM fleet_memories"
+            "SELECT count(*) AS finished, extract(epoch FROM now() - min(started_at)) AS seconds,"
+            " (SELECT max(night) FROM fleet_memories) AS night FROM fleet_memories"
             " WHERE finished_at > now() - interval '15 minutes' AND state IN ('done', 'pending', 'dead')"
         )
         failed = await rows(
-            "SELECT remote, tenant, state, failures, coalesce(nullif(unreachable, ''), report->>'error') AS why"
-            " FROM fleet_memories WHERE unreachable <> '' OR state IN ('dead', 'waiting') AND report ? 'error'"
+            "SELECT remote, tenant, state, failures, coalesce(nullif(unreachable, ''), report->>'error') AS why FROM"
+            " fleet_memories WHERE unreachable <> '' OR state IN ('dead', 'pending', 'waiting') AND report ? 'error'"
             " ORDER BY state, remote LIMIT 20"
         )
     counts: dict[str, int] = {}
@@ -220,7 +215,7 @@ async def status(pool: Pool) -> dict[str, Any]:
     left = counts.get("waiting", 0) + counts.get("running", 0)
     finished, seconds = pace[0]["finished"], float(pace[0]["seconds"] or 0)
     return {
-        "night": str(spent[0]["night"]) if spent else None,
+        "night": str(pace[0]["night"]) if pace[0]["night"] else None,
         "states": counts,
         "tenants": _by_tenant(states, spent),
         "spent": next((_cost(row) for row in spent if not row["tenant"]), {"tokens": 0, "usd": 0.0}),

@@ -149,17 +149,18 @@ async def _over(
         " WHERE night = %s AND tenant IN ('', %s) ORDER BY tenant FOR UPDATE",
         [lease.night, lease.tenant],
     )
-    for (spent, cost, held, dear), cap, whose in zip(
-        await cursor.fetchall(), caps, ("the fleet", f"the tenant {lease.tenant}"), strict=True
-    ):
-        if cap.max_tokens is not None and spent + tokens > cap.max_tokens:
-            if spent - held + tokens <= cap.max_tokens:
+    owners = ("the fleet", f"the tenant {lease.tenant}")
+    for (spent, cost, held, dear), cap, whose in zip(await cursor.fetchall(), caps, owners, strict=True):
+        for name, most, used, reserved, needed, unit in (
+            ("max_tokens", cap.max_tokens, spent, held, tokens, 1),
+            ("max_usd", cap.max_usd, cost, dear, micros, _MICRO),
+        ):
+            if most is None or used + needed <= most * unit:
+                continue
+            if used - reserved + needed <= most * unit:
                 return Verdict(_SOON)
-            return Verdict(why=f"was skipped: max_tokens = {cap.max_tokens} of {whose} is used up for the night")
-        if cap.max_usd is not None and cost + micros > cap.max_usd * _MICRO:
-            if cost - dear + micros <= cap.max_usd * _MICRO:
-                return Verdict(_SOON)
-            return Verdict(why=f"was skipped: max_usd = {cap.max_usd:g} of {whose} is used up for the night")
+            why = f"{used / unit:,.12g} of {name} = {most:,.12g} of {whose} are spent, and a call may need"
+            return Verdict(why=f"was skipped: {why} {needed / unit:,.12g}")
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.fleet.database import NIGHT, QUEUE, patiently
+from pipelines.fleet.database import LOCK, NIGHT, QUEUE, patiently
 from pipelines.fleet.memories import listed, night_at
 from pipelines.store.git_remote import list_heads
 from pipelines.store.secrets import without_secrets
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from procrastinate import App
 
-    from pipelines.fleet.database import Connection, Pool
+    from pipelines.fleet.database import Pool
     from pipelines.fleet.fleet_settings import FleetSettings
     from pipelines.fleet.memories import Row
     from pipelines.store.git_remote import RemoteHeads
@@ -60,22 +61,22 @@ async def sweep(pool: Pool, app: App, settings: FleetSettings, now: datetime | N
         now: the moment, or None for this one.
     """
     moment = now or datetime.now(UTC)
-    due: dict[str, tuple[Row, date]] = {}
+    due: list[tuple[Row, date]] = []
     for row in await listed(pool):
         night = night_at(moment, row["timezone"], row["hours"])
         is_free = not row["paused"] and row["state"] in {"new", "done", "pending"}
         if night and is_free and (row["night"] is None or row["night"] < night):
-            due[row["remote"]] = row, night
-    found = await asyncio.to_thread(_heads, [row for row, _ in due.values()], settings)
+            due.append((row, night))
+    random.shuffle(due)  # tenants take turns: while some wait for the rate of one key, others work with theirs
+    found = await asyncio.to_thread(_heads, [row for row, _ in due], settings)
     new = 0
-    for start in range(0, len(found), _BATCH):
-        some = list(found.items())[start : start + _BATCH]
-        part = {remote: (heads, *due[remote]) for remote, heads in some}
+    for start in range(0, len(due), _BATCH):
+        part = [(*one, heads) for one, heads in zip(due, found, strict=True)][start : start + _BATCH]
         new += await patiently(partial(_defer, pool, app, part))
-    return Swept(len(due), new, sum(isinstance(heads, str) for heads in found.values()))
+    return Swept(len(due), new, sum(isinstance(heads, str) for heads in found))
 
 
-def _heads(rows: Sequence[Row], settings: FleetSettings) -> dict[str, RemoteHeads | str]:
+def _heads(rows: Sequence[Row], settings: FleetSettings) -> list[RemoteHeads | str]:
     """Return what each remote points to, or why it does not answer."""
     environments: dict[str, Mapping[str, str] | str] = {}
     for tenant in {row["tenant"] for row in rows}:
@@ -94,15 +95,16 @@ def _heads(rows: Sequence[Row], settings: FleetSettings) -> dict[str, RemoteHead
             return without_secrets(fault.sentence)
 
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        return dict(zip((row["remote"] for row in rows), threads.map(look, rows), strict=True))
+        return list(threads.map(look, rows))
 
 
-async def _defer(pool: Pool, app: App, part: Mapping[str, tuple[RemoteHeads | str, Row, date]]) -> int:
+async def _defer(pool: Pool, app: App, part: Sequence[tuple[Row, date, RemoteHeads | str]]) -> int:
     """Record what some remotes point to, and defer the jobs, in one transaction; return how many."""
-    new = []
+    new = 0
     async with pool.connection() as connection, connection.transaction():
-        for remote, (heads, row, night) in sorted(part.items()):
-            trouble = heads if isinstance(heads, str) else ""
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        for row, night, heads in part:
+            remote, trouble = row["remote"], heads if isinstance(heads, str) else ""
             if trouble != row["unreachable"]:
                 await connection.execute(
                     "UPDATE fleet_memories SET unreachable = %s WHERE remote = %s", [trouble, remote]
@@ -122,20 +124,36 @@ async def _defer(pool: Pool, app: App, part: Mapping[str, tuple[RemoteHeads | st
                 [night, remote, row["state"], row["night"]],
             )
             if cursor.rowcount:
-                new.append(remote)
-        for remote in new:
+                await defer(app, connection, remote)
+                new += 1
+    return new
+
+
+async def take_over(pool: Pool, app: App, stalled: float) -> list[str]:
+    """Defer again the jobs of workers without a sign of life, and return their memories.
+
+    Each gets a new job: if the worker comes back late, what it ends is gone and nobody else's.
+
+    Args:
+        pool: the database.
+        app: the queue.
+        stalled: after so many seconds without a sign of life, a worker counts as dead.
+    """
+    async with pool.connection() as connection, connection.transaction():
+        await connection.execute(
+            "DELETE FROM procrastinate_jobs WHERE queue_name = %s AND status = 'doing' AND (worker_id IS NULL OR"
+            " worker_id IN (SELECT id FROM procrastinate_workers"
+            " WHERE last_heartbeat < now() - make_interval(secs => %s)))",
+            [QUEUE, stalled],
+        )
+        cursor = await connection.execute(
+            "UPDATE fleet_memories SET state = 'waiting' WHERE state IN ('waiting', 'running') AND NOT EXISTS"
+            " (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing')) RETURNING remote"
+        )
+        lost = [str(remote) for (remote,) in await cursor.fetchall()]
+        for remote in lost:
             await defer(app, connection, remote)
-    return len(new)
-
-
-async def defer_lost(app: App, connection: Connection) -> None:
-    """Defer the jobs that are gone: a worker that came back late ended one that others had taken over."""
-    cursor = await connection.execute(
-        "UPDATE fleet_memories SET state = 'waiting' WHERE state IN ('waiting', 'running') AND NOT EXISTS"
-        " (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing')) RETURNING remote"
-    )
-    for (remote,) in await cursor.fetchall():
-        await defer(app, connection, remote)
+        return lost
 
 
 async def defer(app: App, connection: object, remote: str, seconds: float = 0.0) -> None:

@@ -9,22 +9,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 import psycopg
 from procrastinate import RetryStrategy, exceptions
 
-from pipelines.errors import FINE, LOCKED
+from pipelines.errors import FINE, LOCKED, CurateError, NotWritable, NotYours
 from pipelines.fleet.child import Bank, homes, run_child
-from pipelines.fleet.database import NIGHT, QUEUE, one_at_a_time, patiently
-from pipelines.fleet.fleet_settings import KeysMissing
+from pipelines.fleet.database import NIGHT, QUEUE, patiently, why_not
 from pipelines.fleet.memories import FAILURES, TRIES, Outcome, begin, finish
 from pipelines.fleet.spending import reserve, settle
-from pipelines.fleet.sweep import defer, defer_lost, sweep
+from pipelines.fleet.sweep import defer, sweep, take_over
 from pipelines.night.remote_night import shown_address
+from pipelines.store.git_remote import Unreachable
 from pipelines.usage import FailureKind
+from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST: Final = 1800.0
+_NOT_ITS_OWN: Final = {kind.__name__ for kind in (Unreachable, NotWritable, NotYours)}
 
 
 @dataclass(slots=True)
@@ -94,27 +96,45 @@ class Worker:
                 "SELECT failures, tries FROM fleet_memories WHERE remote = %s FOR UPDATE", [lease.remote]
             )
             failures, tries = await cursor.fetchone() or (0, 0)
-            outcome = _decided(outcome, failures + outcome.is_failure, tries, self.settings.retry_seconds)
-            if not await finish(connection, lease, outcome):
+            failures += outcome.is_failure
+            if outcome.state != "waiting":
+                failures = 0
+            elif failures >= FAILURES:
+                outcome = replace(outcome, state="dead")
+            elif tries >= TRIES:
+                outcome, failures = replace(outcome, state="pending"), 0
+            if not await finish(connection, lease, outcome, failures):
                 return ""
             if outcome.state == "waiting":
-                await defer(self.app, connection, lease.remote, outcome.again_in)
+                pause = self.settings.retry_seconds * 2.0 ** min(max(tries, 1) - 1, 20)
+                await defer(self.app, connection, lease.remote, min(pause, _LONGEST))
             return outcome.state
 
     async def _outcome(self, lease: Lease) -> Outcome:
         try:
-            named = self.settings.tenant(lease.tenant).config
-            config = (named or self.workdir / "tenants" / lease.tenant).expanduser()
-            keys = await asyncio.to_thread(self.settings.keys_of, lease.tenant)
-        except KeysMissing as fault:
-            return Outcome("waiting", {"error": str(fault)})
-        config.mkdir(mode=0o700, parents=True, exist_ok=True)
+            config, keys = await asyncio.to_thread(self._belongings, lease.tenant)
+        except CurateError as fault:
+            return Outcome("waiting", {"error": " ".join(str(fault).split())})
         bank = Bank(
             lambda asked: self._reserve(lease, asked),
             lambda call, tokens, usd, slow: patiently(lambda: settle(self.pool, call, tokens, usd, slow)),
         )
         ran = await run_child(lease.remote, self.workdir, self.home, config, keys, self.settings.child, bank)
         return outcome_of(ran)
+
+    def _belongings(self, tenant: str) -> tuple[Path, dict[str, str]]:
+        """Return the folder of a tenant's settings, and their keys.
+
+        Raises:
+            KeysMissing: the keys cannot be read.
+            BadSettings: the settings have faults, or name a provider without its key.
+        """
+        named, keys = self.settings.tenant(tenant).config, self.settings.keys_of(tenant)
+        config = (named or self.workdir / "tenants" / tenant).expanduser()
+        config.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = config / "config.toml"
+        load_user_settings(({"CURATE_CONFIG": str(file)} if file.exists() else {}) | keys)
+        return config, keys
 
     async def _reserve(self, lease: Lease, asked: Request) -> str:
         """Wait until a call is granted; return why it is not, or an empty string."""
@@ -128,24 +148,19 @@ class Worker:
 
     async def take_over(self) -> None:
         """Again and again, put the jobs of workers without a sign of life back into the queue."""
-        stalled = self.settings.stalled_seconds
         while True:
             with contextlib.suppress(psycopg.Error, exceptions.ConnectorException):
-                async with one_at_a_time(self.pool) as connection:  # or a job that was just retried is retried again
-                    jobs = await self.app.job_manager.get_stalled_jobs(seconds_since_heartbeat=stalled)
-                    for job in jobs if connection else ():
-                        await self.app.job_manager.retry_job(job)
-                        self.say(f"Took over {job.lock or job.task_name}: its worker gave no sign of life.")
-                    if connection:
-                        await defer_lost(self.app, connection)
-            await asyncio.sleep(stalled / 3)
+                for remote in await take_over(self.pool, self.app, self.settings.stalled_seconds):
+                    self.say(f"Took over {remote}: its worker gave no sign of life.")
+            await asyncio.sleep(self.settings.stalled_seconds / 3)
 
 
 def outcome_of(ran: Ran) -> Outcome:
     """Return what a child's end means for its memory: what is not its own fault does not count as its failure."""
     told = ran.report
     model = told.get("model") or {}
-    error = ran.why or (told.get("error") or {}).get("sentence") or ""
+    fault = told.get("error") or {}
+    error = ran.why or " ".join(fault.get("sentence", "").split())
     report = {
         "run": told.get("run"),
         "cost": told.get("cost"),
@@ -167,16 +182,8 @@ def outcome_of(ran: Ran) -> Outcome:
             )
         return Outcome("waiting", {**report, "error": why}, told["after"], is_failure=not passing)
     error = error or (f"was killed by signal {-ran.code}" if ran.code < 0 else f"ended with exit code {ran.code}")
-    return Outcome("waiting", {**report, "error": error, "tail": ran.tail}, is_failure=True)
-
-
-def _decided(outcome: Outcome, failures: int, tries: int, pause: float) -> Outcome:
-    """Return an outcome with what follows from earlier ones: the pause before the next try, or none any more."""
-    if outcome.state != "waiting":
-        return outcome
-    state = "dead" if failures >= FAILURES else "pending" if tries >= TRIES else "waiting"
-    again = min(pause * 2.0 ** min(max(tries, 1) - 1, 20), _LONGEST)
-    return Outcome(state, outcome.report, outcome.head, outcome.is_failure, again)
+    is_own = bool(ran.why) or fault.get("kind") not in _NOT_ITS_OWN
+    return Outcome("waiting", {**report, "error": error, "tail": ran.tail}, is_failure=is_own)
 
 
 def add_tasks(app: App, worker: Worker) -> None:
@@ -212,6 +219,7 @@ async def work(pool: Pool, app: App, settings: FleetSettings, slots: int, say: C
     workdir = settings.workdir.expanduser().absolute()
     with homes(workdir) as home:
         worker = Worker(pool, app, settings, workdir, home, say)
+        say(f"Working, {slots:,} at once.")
         add_tasks(app, worker)
 
         def stop() -> None:
@@ -226,13 +234,15 @@ async def work(pool: Pool, app: App, settings: FleetSettings, slots: int, say: C
             loop.add_signal_handler(number, stop)
         taking_over = asyncio.create_task(worker.take_over())
         try:
-            await _serve(app, settings, slots, stopping)
+            await _serve(app, settings, slots, stopping, say)
         finally:
             taking_over.cancel()
             await asyncio.gather(taking_over, return_exceptions=True)
 
 
-async def _serve(app: App, settings: FleetSettings, slots: int, stopping: asyncio.Event) -> None:
+async def _serve(
+    app: App, settings: FleetSettings, slots: int, stopping: asyncio.Event, say: Callable[[str], None]
+) -> None:
     """Run Procrastinate's worker until it is to stop; if the database throws it out, begin again."""
     stalled = settings.stalled_seconds
     while not stopping.is_set():
@@ -253,5 +263,6 @@ async def _serve(app: App, settings: FleetSettings, slots: int, stopping: asynci
         except asyncio.CancelledError:
             if not stopping.is_set():
                 raise
-        except (psycopg.Error, exceptions.ProcrastinateException):
+        except (psycopg.Error, exceptions.ProcrastinateException) as fault:
+            say(f"The queue does not answer: {why_not(fault)}. It is asked again.")
             await asyncio.sleep(1)

@@ -11,12 +11,22 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.night.states import citable_items, next_steps, with_due
-from pipelines.store.document import BY_WORD, ORDER, ROWS, STATE_TITLE, insert_rows, kept_with_document, without_empty
+from pipelines.night.states import citable_items, joined, next_steps, with_due
+from pipelines.store.document import (
+    BY_WORD,
+    ORDER,
+    ROWS,
+    STATE_TITLE,
+    insert_rows,
+    kept_with_document,
+    newest_day,
+    without_empty,
+)
 from pipelines.store.generated import Sentence, is_vetoed, marked_row, read_sentence, words_of
 from pipelines.store.item import ItemType
 from pipelines.store.layout import GENERAL, USER, Kind
 from pipelines.store.markdown import line_end
+from pipelines.store.priority import days_apart
 from pipelines.text import clipped
 
 if TYPE_CHECKING:
@@ -35,7 +45,8 @@ _KNOWN: Final = frozenset({ItemType.FACT, ItemType.RULE, ItemType.DECISION})
 _LENGTH: Final = 140
 _BEFORE: Final = "Recent days"
 """A section written by earlier versions; it is removed."""
-_VALUE: Final = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>\S.*)")
+_VALUE: Final = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>(?![*_]\([^()]*\)[*_]$)\S.*)")
+"""A field of USER.md with a value; `_(optional)_` is a template's hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,10 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
     }
     mine = _active(known[USER]) if USER in known else []
     places = {path: f"([{one.title}]({link(path)}))" for path, one in known.items()}
-    dues = sorted((*due, path) for path, one in known.items() for due in _dues(one))
+    newest = newest_day(known.values())  # the clock would change rows on a day without news
+    dues = [(*due, path) for path, one in known.items() for due in _dues(one)]
+    dues.sort(key=lambda due: (days_apart(due[0], newest), due))  # or old ones would hide what is due now
+    dues = [*sorted(dues[: _MOST[_DUE]]), *dues[_MOST[_DUE] :]]
     risks = sorted(((*risk, path) for path, one in known.items() for risk in _risks(one)), reverse=True)
     user = [f"- {_short(one.text)}" for one in mine if one.type in _KNOWN]
     return [
@@ -187,7 +201,7 @@ def _status(document: Document, items: Sequence[Item]) -> list[str]:
     kinds = (ItemType.DECISION, ItemType.FACT)
     plain = [one for one in items if one.type in kinds and not one.page_section]
     latest = sorted(plain, key=lambda one: (-kinds.index(one.type), one.learnt))[-1:]
-    return [f"{_short(text).rstrip('.')}." for text in [*found, *(one.text for one in latest)][:1]]
+    return [joined([_short(text).rstrip(".")]) for text in [*found, *(one.text for one in latest)][:1]]
 
 
 def under(document: Document, title: str) -> Iterator[str]:

@@ -83,7 +83,7 @@ def with_caps_applied(
     Args:
         documents: all documents by path, as they will be written.
         snapshot: the memory as it was read.
-        settings: the caps in bytes, and the weights of the priority.
+        settings: the caps in bytes.
         vetoed: what people deleted from the generated sentences.
     """
     before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
@@ -131,13 +131,13 @@ def prune(
 
     Args:
         documents: all documents by path.
-        settings: the caps in bytes, and the weights of the priority.
+        settings: the caps in bytes.
         closed: files that exist but cannot be read; nothing is moved into them.
         link: turns a path into a link target in MEMORY.md.
         vetoed: what people deleted from the generated sentences.
     """
     caps, newest = settings.caps, newest_day(documents.values())
-    rank = partial(priority, newest=newest, weights=settings.priority)
+    rank = partial(priority, newest=newest)
     after = with_states(with_history(documents, newest), vetoed)  # the briefing's rows quote it
     moved: list[Moved] = []
     if USER in after:

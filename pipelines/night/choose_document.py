@@ -163,6 +163,15 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
     return ""
 
 
+def has_subject(candidate: Candidate, catalog: Catalog) -> bool:
+    """Whether a reader could tell whose goal, or whose contact, a candidate is.
+
+    On a page that is about no one thing, a goal without its project says nothing, nor does an address without a name.
+    """
+    needs = candidate.page_section == "goals" or (candidate.page_section == "contacts" and not candidate.name)
+    return not needs or named_document(candidate, catalog) not in {"", GENERAL}
+
+
 def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog) -> str:
     """Return the path of the document for an item that names none: by its words, then by its subject."""
     words = content_words(text)

@@ -240,8 +240,8 @@ def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
 
 
 def _nothing_to_tell(day: ClosedDay) -> Sentence:
-    entries = "entry holds" if day.count == 1 else f"{day.count} entries hold"
-    return Sentence(f"The day's {entries} nothing to keep.")
+    entries = "entry" if day.count == 1 else f"{day.count} entries"
+    return Sentence(f"Nothing was kept of the day's {entries}.")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -19,7 +19,14 @@ from pipelines.extract.rules.label_reader import read_forms
 from pipelines.night.answers import apply_answers
 from pipelines.night.brief import brief
 from pipelines.night.caps import with_caps_applied
-from pipelines.night.choose_document import Catalog, document_choices, file_candidate, in_own_projects, one_project_each
+from pipelines.night.choose_document import (
+    Catalog,
+    document_choices,
+    file_candidate,
+    has_subject,
+    in_own_projects,
+    one_project_each,
+)
 from pipelines.night.file_items import promote
 from pipelines.night.fold_logs import capture, clean_logs
 from pipelines.night.projects import propose_archives
@@ -225,7 +232,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         choices = document_choices(catalog)
         newest = max((day for _, one in items for day in (one.since, one.confirmed)), default="")
         held = [(document_id(path), item) for path, item in linkable(items)]
-        nearby = Nearby(held, night.settings.priority, newest, (one for day in days for one in day.asked))
+        nearby = Nearby(held, newest, (one for day in days for one in day.asked))
         extracted = extract(
             days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once, nearby,
             load_seals(),
@@ -281,6 +288,7 @@ def _rule(
         lambda one: file_candidate(one, catalog), gate.word_of, SameMeaning(night.embedder, night.vectors), asked_model,
     )  # fmt: skip
     proposed = without_known(one_project_each(extracted.candidates), items, is_reread)
+    proposed = [one for one in proposed if has_subject(one, catalog)]
     looked = [
         gate.look(replace(one, text=without_secrets(one.text), id=f"n{at}")) for at, one in enumerate(proposed, 1)
     ]

@@ -14,6 +14,7 @@ from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import plan_night
 from pipelines.night.reindex import NIGHT_SECONDS, reindex
 from pipelines.night.report import save_failure, save_report, shared_report
+from pipelines.search.damage import keep_copies
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import run_id
@@ -77,6 +78,7 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
 
 def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:
     make_missing_folders(night.root)
+    keep_copies(night.root)
     redactor = load_redactor(night.root)
     known = redactor.learned
     found = find_edits(night.root, git)
@@ -103,6 +105,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     if not report.failure:  # a failure names them already
         notes = (f"{name} gave no usable answer in this run ({how})." for name, how in report.tally.failing.items())
         report = replace(report, warnings=(*report.warnings, *notes))
+    keep_copies(night.root)
     save_report(night.root, report.to_json())
     return report
 

@@ -2,7 +2,8 @@
 
 Only pages with more than ten active items, or with a closed one, have a State. A sentence by a model stays while the
 items it cites are unchanged. Code adds what is missing of the last decision, the next steps and the open risks, in the
-items' own words. So State is right after every change by hand, too.
+items' own words and with the day on which they were last said: what prose changed since, only a model reads. So State
+is right after every change by hand, too.
 """
 
 from __future__ import annotations
@@ -121,7 +122,10 @@ class _Part:
 
     def sentence(self) -> Sentence:
         named = self.items[:MOST_NAMED]
-        text = titled(self.title, joined(map(with_due, named), len(self.items) - len(named)))
+        days = sorted({day for one in named if (day := one.confirmed or one.learnt)})
+        said = " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
+        title = self.title if self.title == _GOAL or not said else f"{self.title} ({said})"
+        text = titled(title, joined(map(with_due, named), len(self.items) - len(named)))
         return Sentence(text, tuple(one.id for one in named))
 
 
@@ -134,10 +138,9 @@ def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
 
     decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind)]
     goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
-    last = f"Last decision ({decided[0].learnt})" if decided else ""
     parts = (
         _Part(_GOAL, goals[-1:], is_needed=False),
-        _Part(last, decided[:1], is_needed=True),
+        _Part("Last decision", decided[:1], is_needed=True),
         _Part("Next", next_steps(items), is_needed=True),
         _Part("At risk", latest(ItemType.RISK), is_needed=True),
         _Part("Open", latest(ItemType.FACT, "questions")[:1], is_needed=False),

@@ -14,7 +14,6 @@ from pipelines.errors import UsageFault
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
 from pipelines.queries.item_graph import PREDECESSORS, Beliefs, outdated
 from pipelines.search.chunks import UNTOLD
-from pipelines.settings import load_settings
 from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
 from pipelines.store.item import STRUCK, Confidence, Status, content_words, folded
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
     from pipelines.queries.item_graph import Edge, Holding
     from pipelines.store.git import Git
-    from pipelines.store.priority import Weights
 
     Dispute = tuple[Holding, Holding, bool]
     """Two items that contradict each other, and whether a person is still to decide."""
@@ -161,7 +159,7 @@ def audit(
         waiting=waiting,
         unsure=[(one, f"{one.item.confidence} confidence") for one in current if one.item.confidence in _UNSURE],
         unproven=list(_unproven(current, Quotes(root))),
-        faded=list(_faded(current, newest, load_settings(root).priority)),
+        faded=list(_faded(current, newest)),
         outdated=[(one, str(ground)) for one in current for ground in over.get(one.item.id, ())],
         edges=[edge for edge in beliefs.edges if edge.source in shown_ids and edge.target in shown_ids],
         newest=newest,
@@ -279,9 +277,9 @@ def _unproven(current: Iterable[Holding], quotes: Quotes) -> Iterator[tuple[Hold
             yield one, f"its quote is no longer in {', '.join(dict.fromkeys(lost))}"
 
 
-def _faded(current: Iterable[Holding], newest: str, weights: Weights) -> Iterator[tuple[Holding, str]]:
+def _faded(current: Iterable[Holding], newest: str) -> Iterator[tuple[Holding, str]]:
     for one in current:
         item, last = one.item, one.item.confirmed or one.item.since
         fresh = replace(item, since=newest, confirmed=newest)
-        if last and last < newest and priority(item, newest, weights) <= _HALF * priority(fresh, newest, weights):
+        if last and last < newest and priority(item, newest) <= _HALF * priority(fresh, newest):
             yield one, f"last confirmed on {last}"

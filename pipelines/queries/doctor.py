@@ -21,7 +21,7 @@ from pipelines.extract.llm.logged_in import found_program
 from pipelines.night.report import read_reports
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
-from pipelines.search.damage import index_facts
+from pipelines.search.damage import index_facts, private_faults
 from pipelines.search.embed import chosen_embedder
 from pipelines.settings import load_settings
 from pipelines.store.conservation import check_memory
@@ -196,7 +196,8 @@ def repository(root: Path) -> Answer:
 def items(root: Path) -> Answer:
     """Check that no item was lost, and that nothing is broken in the files or in git."""
     snapshot = read_snapshot(root)
-    faults = repository_faults(root) or check_memory(snapshot, Git(root), load_settings(root).caps.briefing)
+    faults = [*private_faults(root), *repository_faults(root)]
+    faults += [] if faults else check_memory(snapshot, Git(root), load_settings(root).caps.briefing)
     if faults:
         count = "one fault" if len(faults) == 1 else f"{len(faults)} faults"
         return _wrong(f"The memory has {count}.", "`curate check` lists them; `curate check --fix` repairs some.")
@@ -227,7 +228,7 @@ def providers() -> Answer:
             return _wrong(says, f"Install it, or set `program` in the table {name} of your settings.")
     if user.providers == ("rules",) and not user.chosen:
         return _look("No model reads the logs; rules find only what is labelled.", "`curate models` shows what can.")
-    return _ok(f"{named} reads the logs.{keyed}")
+    return _ok(f"{named} {'reads' if len(user.providers) == 1 else 'read'} the logs.{keyed}")
 
 
 def embedder() -> Answer:

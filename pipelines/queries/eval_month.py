@@ -11,7 +11,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.queries.evaluate import paid_json
 from pipelines.queries.month_pages import Row, Stands, page_rows, row_of
 from pipelines.store.evidence import Quotes
 from pipelines.store.item import CLOSED, STRUCK, Status, fold
@@ -262,3 +261,10 @@ def _misfiled(belief: Belief, stands: Stands) -> str:
     if is_kept or stands.is_in(belief.document):
         return ""
     return f"{belief.text} (is in {title}, should be in {belief.document})"
+
+
+def paid_json(paid: Paid) -> dict[str, Any]:
+    """Return the cost of calls for JSON; `usd` is null if a model's price is unknown."""
+    usage, is_known = paid.usage, all(one.usd is not None for one in paid.spent)
+    tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+    return {"calls": paid.calls, **tokens, "usd": paid.usd if is_known else None}

@@ -6,14 +6,16 @@ import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
 from pipelines.agents.install_plan import Asked, this_program
 from pipelines.agents.timers_cron import found_nights
+from pipelines.errors import FINE
 from pipelines.extract.extract_days import days_to_read
 from pipelines.night.fold_logs import capture
-from pipelines.night.report import left_pending
+from pipelines.night.report import TRAVELLING, left_pending, read_reports
 from pipelines.queries.startup.context import OVERDUE_HOURS
 from pipelines.store.days import moment_of
 from pipelines.store.git_history import nights_elsewhere
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 _HOURS_OF_TWO_DAYS: Final = 48
 _AHEAD: Final = timedelta(hours=1)
+_UNKNOWN: Final = MappingProxyType({"exit_code": FINE})
+"""The report of a run whose commit came without one: it did its work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ class Health:
         ahead: that a run is dated in the future, because the clock was set back.
         last_well: when the newest run ended well, here or on another machine, or None.
         elsewhere: when another machine ran, if that is newer than all runs here, or None.
+        ended_elsewhere: how that run ended, if its report came with its commit; else empty.
         happens: whether the last run came in time, and is overdue only for what it left pending.
     """
 
@@ -54,6 +59,7 @@ class Health:
     ahead: str
     last_well: datetime | None
     elsewhere: datetime | None
+    ended_elsewhere: str
     happens: bool
 
     @property
@@ -74,7 +80,9 @@ def health_of(
         now: the moment, in the memory's zone.
         settings: the memory's settings, for the end of its days.
     """
-    elsewhere = nights_elsewhere(root, reports)
+    nights = nights_elsewhere(root, reports)
+    travelled = read_reports(root, TRAVELLING) if nights else {}
+    elsewhere = {when: travelled.get(run, _UNKNOWN) for run, when in nights.items()}
     return health(reports.values(), waiting, now, settings, elsewhere, unfinished=is_unfinished(root))
 
 
@@ -83,21 +91,21 @@ def health(
     waiting: Sequence[str],
     now: datetime,
     settings: Settings,
-    elsewhere: Collection[datetime] = (),
+    elsewhere: Mapping[datetime, Report] = MappingProxyType({}),
     *,
     unfinished: bool = False,
 ) -> Health:
     """Return the state of the runs.
 
-    A run on another machine counts. If none ever ran here, nothing is overdue until a day waits: a run that finds
-    nothing new on another machine leaves no trace here.
+    A run on another machine counts, and ended well unless its report says otherwise. If none ever ran here, nothing is
+    overdue until a day waits: a run that finds nothing new on another machine leaves no trace here.
 
     Args:
         reports: the runs of this machine.
         waiting: the days with something unread, oldest first.
         now: the moment, in the memory's zone.
         settings: the memory's, for where its days end.
-        elsewhere: the moments of other machines' runs.
+        elsewhere: the runs of other machines, each with the report that came with its commit, or `_UNKNOWN`.
         unfinished: whether a run was interrupted while it wrote; the next one finishes it.
     """
     dated = [(when, report) for report in reports if (when := moment_of(report))]
@@ -111,18 +119,29 @@ def health(
     first, last = min(moments, default=None), max(moments, default=None)
     newest = max(past, key=lambda run: run[0])[1] if past else None
     well = max((when for when, report in past if _ended_well(report)), default=None)
-    there = max((when for when in elsewhere if when <= now + _AHEAD and (last is None or when > last)), default=None)
+    there = {when: run for when, run in elsewhere.items() if when <= now + _AHEAD and (last is None or when > last)}
     end = _first_end(waiting, now, settings)
     since = well or first
-    if there:
-        since = max(there, since or end or now)
-    well = max(filter(None, (well, there)), default=None)
+    if well_there := max((when for when, report in there.items() if _ended_well(report)), default=None):
+        since = max(well_there, since or end or now)
+        well = well_there
+    latest = max(there, default=None)
+    if latest and not unfinished:
+        newest, last = there[latest], latest
     failed = _failure(newest) if newest and (waiting or unfinished) and not _ended_well(newest) else ""
     overdue = _overdue(since or end, well, now)
     left = left_pending(newest) if newest and last and now - last <= timedelta(hours=OVERDUE_HOURS) else ""
     if overdue and left:
         overdue = f"{overdue} The last run left something pending: {left.rstrip('.')}."
-    return Health(overdue, failed, ahead, well, there, happens=bool(overdue and left))
+    ended = _ending(there[latest]) if latest else ""
+    return Health(overdue, failed, ahead, well, latest, ended, happens=bool(overdue and left))
+
+
+def _ending(report: Report) -> str:
+    """Return how a run on another machine ended, or an empty string if that is unknown."""
+    if left := left_pending(report):
+        return f"left something pending: {left}"
+    return "" if report is _UNKNOWN else "ended well"
 
 
 def _ended_well(report: Report) -> bool:

@@ -1,7 +1,6 @@
 """The history of one item: every wording and status, with the time, the commit and the author of each change.
 
-One git process searches the whole history of the documents, never of the logs, for commits that changed the item's
-line, in whatever file it was.
+Read from the commits that changed the item's line, in whatever document it was, never from the logs'.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.queries.item_graph import beliefs_of
 from pipelines.store.days import read_days
 from pipelines.store.files import read_bytes
-from pipelines.store.git_history import changed_lines
+from pipelines.store.git_history import changed_lines, commits_of
 from pipelines.store.item import parse_item
 from pipelines.store.layout import TOMBSTONES, kind_of
 from pipelines.store.state import Reason, read_tombstones
@@ -173,16 +172,18 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
         line, path → item where it added one, and the items without an id among the removed lines. Paths are those on
         disk.
     """
-    if git.head() is None:
+    if not (commits := commits_of(git, ident)):
         return []
-    found = []
-    for head, lines in groupby(changed_lines(git, _FORMAT, f"-G{ident}", "--text"), key=itemgetter(0)):
+    found, narrowed = [], (f"-G{ident}", "--text", "--no-walk=unsorted", *commits)
+    for head, lines in groupby(changed_lines(git, _FORMAT, *narrowed), key=itemgetter(0)):
         commit, when, run, undoes, reader, author, subject = head.split("\x1f", _FIELDS - 1)
         run, undoes, reader = run.strip(), undoes.strip(), reader.strip()
         removed: list[str] = []
         added: dict[str, Item] = {}
         by_hand: list[Item] = []
         for _, path, sign, line in lines:
+            if ident not in line and "<!-- k" in line:
+                continue  # another item's, of which there may be thousands
             own = git.layout.canonical(path)
             # Git may report other files too; a document that lost its role could still hold items.
             item = parse_item(line) if path.endswith(".md") and (own is None or kind_of(own)) else None

@@ -6,9 +6,8 @@ made of A, `A next=B` that B follows on A. No cycle and no chain, however long, 
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
@@ -21,7 +20,7 @@ from pipelines.store.item import LINK_KINDS, Status
 from pipelines.store.jsonl import document_record, header_record, to_record
 from pipelines.store.snapshot import document_paths, read_documents
 from pipelines.store.user_layout import layout_of
-from pipelines.text import escape_terminal_json, escape_terminal_xml
+from pipelines.text import escape_terminal_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -316,26 +315,10 @@ def walk(
     return found
 
 
-# The export works document by document, so that it needs no more memory than the largest document takes; GraphML also
-# keeps the ids that it has written, since each may occur only once. In JSON lines documents have
-# the program's own names, which mean the same in every memory; in GraphML those on the disk.
-
-_KEYS: Final = (
-    "type", "text", "status", "document", "section", "since", "until", "confirmed", "trust", "confidence", "by", "seen",
-    "evidence",
-)  # fmt: skip
-_HEAD: Final = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<graphml xmlns="http://graphml.graphdrawing.org/xmlns"
-  xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
-  xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
-"""
-# Characters that XML cannot hold, even escaped.
-_UNFIT: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
 def json_lines(root: Path) -> Iterator[str]:
-    """Yield the lines of the export as JSON; `pipelines.store.jsonl` describes them.
+    """Yield the lines of the export as JSON, document by document; `pipelines.store.jsonl` describes them.
+
+    Documents have the program's own names, which mean the same in every memory.
 
     Raises:
         BadFile: a document cannot be read.
@@ -365,60 +348,3 @@ def _documents(root: Path) -> Iterator[Document]:
                 yield document_at(path, data.decode())
             except UnicodeDecodeError as fault:
                 raise BadFile(layout_of(root).real(path), f"is not UTF-8 at byte {fault.start}") from None
-
-
-def graphml(root: Path) -> Iterator[str]:
-    """Yield the export as GraphML: a node for each item, an edge for each link.
-
-    What a link names and stands nowhere is a node with the status `missing`. Of an item that stands twice, the second
-    is a node of its own, named by its place.
-
-    Raises:
-        BadFile: a document cannot be read.
-    """
-    yield _HEAD
-    for key in _KEYS:
-        kind = "int" if key == "seen" else "string"
-        yield f'  <key id="{key}" for="node" attr.name="{key}" attr.type="{kind}"/>\n'
-    yield '  <key id="kind" for="edge" attr.name="kind" attr.type="string"/>\n'
-    yield '  <graph id="memory" edgedefault="directed">\n'
-    written: set[str] = set()
-    awaited: set[str] = set()
-    superseding: set[Edge] = set()  # both ends hold such a link
-    shown = layout_of(root).real
-    for document in _documents(root):
-        for one in holdings_in(document, shown):
-            ident = one.item.id if one.item.id and one.item.id not in written else one.place
-            written.add(ident)
-            awaited.discard(ident)
-            yield _node(ident, one, shown)
-            for edge in edges_of(one):
-                awaited.update({edge.source, edge.target} - written)
-                if edge not in superseding:
-                    ends = (
-                        f"source={_xml(edge.source, is_attribute=True)} target={_xml(edge.target, is_attribute=True)}"
-                    )
-                    yield f'    <edge {ends}><data key="kind">{edge.kind}</data></edge>\n'
-                if edge.kind == SUPERSEDES:
-                    superseding.add(edge)
-    for ident in sorted(awaited):
-        yield f'    <node id={_xml(ident, is_attribute=True)}><data key="status">missing</data></node>\n'
-    yield "  </graph>\n</graphml>\n"
-
-
-def _node(ident: str, one: Holding, shown: Callable[[str], str]) -> str:
-    item = one.item
-    evidence = " ".join(replace(place, path=shown(place.path).replace(" ", "%20")).render() for place in item.evidence)
-    values = (
-        item.type, item.text, item.status, one.shown, one.section, item.since, item.until, item.confirmed, item.trust,
-        item.confidence, item.by, str(max(item.seen, len(item.evidence))), evidence,
-    )  # fmt: skip
-    data = (f'<data key="{key}">{_xml(value)}</data>' for key, value in zip(_KEYS, values, strict=True) if value)
-    return f"    <node id={_xml(ident, is_attribute=True)}>{''.join(data)}</node>\n"
-
-
-def _xml(value: str, *, is_attribute: bool = False) -> str:
-    """Return a value as XML text, or as a quoted attribute."""
-    from xml.sax.saxutils import escape, quoteattr  # noqa: PLC0415  it imports an HTTP client, for every verb
-
-    return escape_terminal_xml((quoteattr if is_attribute else escape)(_UNFIT.sub("\ufffd", value)))

@@ -17,7 +17,8 @@ from pipelines.review.existing_items import Belief, repeats_there, speaks_as, sp
 from pipelines.review.match_forms import corrected_by, corrected_text, target_of
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status, Trust, folded
-from pipelines.store.transcripts.acts import ARROW, Act
+from pipelines.store.transcripts.acts import Act
+from pipelines.text import ARROW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -56,7 +56,7 @@ FITTING: Final = (
 """To be followed by a condition over `units` and `files`: selects the units that match it."""
 _PLACES: Final = """
     SELECT units.id, files.path, start_line, first_passage, last_passage, hidden AND ?2 = '',
-        units.trust != 'owner' AND files.path GLOB 'Sessions/*'
+        units.trust != 'owner' AND files.path GLOB 'Sessions/*' OR files.path GLOB 'Episodes/*'
     FROM units INDEXED BY idx_units_placed LEFT JOIN files ON files.id = units.file
     WHERE units.id IN (SELECT value FROM json_each(?1)) AND
 """
@@ -76,9 +76,9 @@ _BEARING: Final = 0.5
 
 
 class Place(NamedTuple):
-    """A candidate's path and line, its first and last passage, and whether it no longer holds, or only replies.
+    """A candidate's path and line, its first and last passage, and whether it no longer holds, or only retells.
 
-    A reply is what an agent or a program says in a transcript.
+    Episodes retell, and so do the replies of an agent or a program in a transcript.
     """
 
     path: str
@@ -86,7 +86,7 @@ class Place(NamedTuple):
     first_passage: int | None
     last_passage: int | None
     is_past: int
-    is_reply: int
+    retells: int
 
 
 _KINDS: Final[tuple[set[type], ...]] = ({str}, {int}, {int, type(None)}, {int, type(None)}, {int}, {int})

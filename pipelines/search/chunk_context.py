@@ -82,7 +82,7 @@ _MONTHS: Final = (
 
 
 class Placed(NamedTuple):
-    """A unit with its context. Passages are numbered within the file; None for a hidden unit."""
+    """A unit with its context. Passages are numbered within the file; None for an item or a hidden unit."""
 
     unit: Unit
     about: str
@@ -94,19 +94,20 @@ class Placed(NamedTuple):
 def surround(path: str, units: Sequence[Unit]) -> tuple[list[Placed], list[str]]:
     """Return the units of a file with their contexts, and the texts of the file's passages.
 
-    Contexts never cross a heading, and exclude hidden units.
+    Contexts never cross a heading, and exclude hidden units. An item is a complete sentence, and stands among others
+    only because they are filed in the same place, so it neither has nor gives a context.
     """
     placed: list[Placed] = []
     passages: list[str] = []
     for _, grouped in groupby(units, key=lambda unit: unit.headings):
         section = list(grouped)
-        seen = [unit for unit in section if not unit.hidden]
+        seen = [unit for unit in section if not (unit.hidden or unit.item)]
         first, at = len(passages), 0
         for start in range(0, max(len(seen) - WINDOW, 0) + STEP if seen else 0, STEP):
             window = seen[start : start + WINDOW]
             passages.append(searchable(" ".join((*(unit.text for unit in window), day_words(window[0].date)))))
         for unit in section:
-            if unit.hidden:
+            if unit.hidden or unit.item:
                 placed.append(Placed(unit, _about(path, unit), ""))
                 continue
             around = searchable(" ".join(near.text for near in (*seen[max(0, at - 1) : at], *seen[at + 1 : at + 2])))

@@ -51,7 +51,7 @@ NESTED_BYTES: Final = 400
 _BLANK: Final = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
 _LISTED: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
 _TABLE: Final = re.compile(r"[ \t]*\|")
-_NO_VALUE: Final = re.compile(r"[-*+] [^\W\d_][\w ]{0,30}:\s*")
+_NO_VALUE: Final = re.compile(r"[-*+] \**[^\W\d_][\w ]{0,30}\**:\**\s*(?:[*_]\([^()\n]{0,200}\)[*_])?")
 """A field that nobody has filled in."""
 # The delimiter row of a table without outer pipes.
 _RULER: Final = re.compile(r"[ \t]*:?-+:?(?:[ \t]*\|[ \t]*:?-+:?)+[ \t]*")

@@ -1,7 +1,7 @@
 """The files that are indexed: logs, transcripts and documents, but not those that are private or loaded anyway.
 
 Markdown and text in Logs, Episodes, Projects, Areas, Resources and Archives, MEMORY.md and USER.md; transcripts in
-Sessions; PDF files and described images in the four document folders. Deliberately excluded: SOUL.md and AGENTS.md,
+Sessions; PDF files in the four document folders. Deliberately excluded: SOUL.md and AGENTS.md,
 which every session loads and which instruct the agent rather than record facts; Logs/partial, which is folded into its
 day; `.curate`, `.git` and every hidden file. From Review.md and State/tombstones.jsonl, only claims about log lines are
 indexed: what waits or was rejected is not believed. Other kinds of files among the documents are reported. Symbolic
@@ -26,7 +26,7 @@ from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
 from pipelines.search.vectors import refused
 from pipelines.store import files
-from pipelines.store.files import open_regular, read_bytes, too_many
+from pipelines.store.files import open_regular, too_many
 from pipelines.store.folders import LINKED
 from pipelines.store.layout import (
     BRIEFING,
@@ -37,10 +37,8 @@ from pipelines.store.layout import (
     PARTIAL,
     REVIEW,
     SESSIONS,
-    SIDECAR,
     TOMBSTONES,
     USER,
-    sidecar_names,
 )
 from pipelines.store.user_layout import layout_of
 
@@ -53,7 +51,6 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_TRANSCRIPT_BYTES: Final = 1024 * 1024 * 1024
 """A transcript is read line by line, and most of it is tool results."""
-UNDESCRIBED: Final = "has no description yet; `curate index --describe-images` writes one"
 # A file can change twice within one tick of its file system's clock and keep the same times. So a stamp that was this
 # recent when it was taken is not trusted, and the file is read.
 SETTLED_NS: Final = 2_000_000_000
@@ -61,7 +58,7 @@ SETTLED_NS: Final = 2_000_000_000
 CLAIMING: Final = frozenset({REVIEW, TOMBSTONES})
 """Files without units that say which log lines are not believed."""
 _LEFT_OUT: Final = "; the others are not in the index"
-_OTHER: Final = "is neither text, a PDF file nor an image"
+_OTHER: Final = "is neither text nor a PDF file"
 
 
 class Form(StrEnum):
@@ -70,16 +67,14 @@ class Form(StrEnum):
     TEXT = "text"
     TRANSCRIPT = "transcript"
     PDF = "PDF"
-    IMAGE = "image"
 
 
 _TEXTS: Final = dict.fromkeys((".md", ".txt"), Form.TEXT)
-_IMAGES: Final = dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".webp"), Form.IMAGE)
 _FORMS: Final[Mapping[str, Mapping[str, Form]]] = {
     LOGS: _TEXTS,
     EPISODES: _TEXTS,
     SESSIONS: {".jsonl": Form.TRANSCRIPT},
-    **dict.fromkeys((*PARA, NOTES), _TEXTS | _IMAGES | {".pdf": Form.PDF}),
+    **dict.fromkeys((*PARA, NOTES), _TEXTS | {".pdf": Form.PDF}),
 }
 _AT_THE_TOP: Final = frozenset({BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA})
 _MIXED: Final = tuple(f"{folder}/" for folder in (*PARA, NOTES))
@@ -98,8 +93,7 @@ def form_of(path: str) -> Form | None:
 class Stamp:
     """A file's metadata. The change time reveals an edit that kept the modification time.
 
-    `beside` is what else its text depends on: for an image its sidecar's stamp, for a transcript the memory's days, and
-    for a PDF the program that reads it.
+    `beside` is what else its text depends on: for a transcript the memory's days, for a PDF the program that reads it.
     """
 
     size: int
@@ -125,8 +119,8 @@ def scan(root: Path) -> Scan:
     found: dict[str, Stamp] = {}
     skipped: list[Skipped] = []
     taken = Counter[str]()
-    beside = {Form.TEXT: "", Form.IMAGE: ""}  # other forms' dependencies are looked up when a file needs them
-    for entry, path, form, sidecar in _candidates(root, skipped):
+    beside = {Form.TEXT: ""}  # other forms' dependencies are looked up when a file needs them
+    for entry, path, form in _candidates(root, skipped):
         top = path.partition("/")[0]
         taken[top] += 1
         if taken[top] > files.MOST_FILES:
@@ -136,9 +130,9 @@ def scan(root: Path) -> Scan:
         if form not in beside:
             beside[form] = _reader_of(root, form)
         most = MAX_TRANSCRIPT_BYTES if form is Form.TRANSCRIPT else MAX_BYTES
-        if reason := _unfit(entry, path) or (UNDESCRIBED if form is Form.IMAGE and sidecar is None else ""):
+        if reason := _unfit(entry, path):
             skipped.append(Skipped(_printable(path), reason))
-        elif (stamp := _stamp(entry, sidecar, beside[form])) and stamp.size > most:
+        elif (stamp := _stamp(entry, beside[form])) and stamp.size > most:
             skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
         elif stamp:
             found[path] = stamp
@@ -162,11 +156,8 @@ def _reader_of(root: Path, form: Form) -> str:
     return pdf_reader()
 
 
-_Candidate = tuple["os.DirEntry[str]", str, Form, "os.DirEntry[str] | None"]
-
-
-def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
-    """Yield every file, link and special file whose name belongs in the index, with an image's sidecar."""
+def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntry[str], str, Form]]:
+    """Yield every file, link and special file whose name belongs in the index."""
     layout = layout_of(root)
     known_below = f"{NOTES}/" if layout.in_place else ""
     pending, left = [""], files.MOST_SEEN
@@ -193,15 +184,14 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[_Candidate]:
                 continue
             path = layout.canonical(real) or ""
             if path.partition("/")[0] in _TOPS and (form := form_of(path)):
-                beside = (listed.get(one) for one in sidecar_names(real)) if form is Form.IMAGE else ()
-                yield entry, path, form, next(filter(None, beside), None)
+                yield entry, path, form
             elif why := LINKED if _is_linked_folder(entry) and layout.leads(real) else _OTHER * _is_other(entry, path):
                 skipped.append(Skipped(_printable(path or known_below + real), why))
 
 
 def _is_other(entry: os.DirEntry[str], path: str) -> bool:
     """Whether a person may expect to find a file, although its kind is not indexed."""
-    return path.startswith(_MIXED) and not path.endswith(SIDECAR) and not entry.is_symlink()
+    return path.startswith(_MIXED) and not entry.is_symlink()
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
@@ -220,18 +210,12 @@ def _unfit(entry: os.DirEntry[str], path: str) -> str:
     return "" if path == _printable(path) else "has a name that is not UTF-8"
 
 
-def _stamp(entry: os.DirEntry[str], sidecar: os.DirEntry[str] | None, beside: str) -> Stamp | None:
+def _stamp(entry: os.DirEntry[str], beside: str) -> Stamp | None:
     try:
         found = entry.stat(follow_symlinks=False)
-        if sidecar is None:
-            return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, beside)
-        too = sidecar.stat(follow_symlinks=False)
     except OSError:  # it was deleted meanwhile
         return None
-    # The younger of the two decides whether the stamp is old enough to be trusted.
-    mtime, ctime = max(found.st_mtime_ns, too.st_mtime_ns), max(found.st_ctime_ns, too.st_ctime_ns)
-    both = f"{sidecar.name} {too.st_size} {too.st_mtime_ns} {too.st_ctime_ns} {found.st_mtime_ns} {found.st_ctime_ns}"
-    return Stamp(found.st_size, mtime, ctime, both)
+    return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, beside)
 
 
 def _printable(path: str) -> str:
@@ -300,22 +284,7 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
             digest = whole.hexdigest()
     except (BadFile, OSError):
         return ""
-    if form_of(path) is Form.IMAGE:
-        _, data, reason = read_sidecar(root, path)
-        beside = hashlib.sha256(data).hexdigest() + reason
     return hashlib.sha256(f"{digest} {beside}".encode()).hexdigest() if beside else digest
-
-
-def read_sidecar(root: Path, image: str) -> tuple[str, bytes, str]:
-    """Return the path and the bytes of an image's sidecar, or the reason why there is none."""
-    for path in sidecar_names(image):
-        try:
-            data = read_bytes(root, path)
-        except BadFile as error:
-            return "", b"", f"has a description that cannot be used: {layout_of(root).real(path)} {error.why}"
-        if data is not None:
-            return path, data, ""
-    return "", b"", UNDESCRIBED
 
 
 _SKIPPED: Final = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +18,7 @@ from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     import numpy as np
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from pipelines.search.found import Found
     from pipelines.store.user_layout import Layout
 
-    Priorities = Callable[[], Mapping[str, float]]
-
 
 __all__ = ["Asked", "Hit", "answer", "search"]
 
@@ -39,15 +36,14 @@ CANDIDATES: Final = 100
 """The minimum of units found by words, and by meaning."""
 CANDIDATES_A_HIT: Final = 10
 """Units found by words, and by meaning, per requested hit: with three, recall was half a point lower."""
-# Replies in a transcript are long and repeat what they were asked. Of 195 questions on 11 conversations (BEAM), 0.52
-# of the evidence is in the first ten turns this way, and 0.46 if all turns count alike.
-_REPLY: Final = 0.8
+# Episodes are long and repeat items; replies in a transcript repeat what they were asked. Of 195 questions on 11
+# conversations (BEAM), 0.52 of the evidence is in the first ten turns this way, and 0.46 if all turns count alike.
+_RETOLD: Final = 0.8
 # The number of hits before the relevant rules, which then follow in their own order.
 _BEFORE_RULES: Final = 5
 _STEP: Final = 1e-6
 # An item named by its id comes before everything that merely contains its words.
 _NAMED_SCORE: Final = 1000.0
-_ITEMS: Final = "SELECT id, item FROM units WHERE id IN (SELECT value FROM json_each(?))"
 _NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 
 
@@ -60,7 +56,6 @@ class Asked:
         filters: what may be found.
         vector: the question's vector, length one; None searches by words alone.
         embedder: the embedder of the vector; it is not compared with another one's.
-        priorities: returns item id → priority; needed only for `ranking.priority`.
         explain: whether hits include the parts of their score.
         flat: whether the lines behind an item remain hits beside it.
         overruled: whether rejected and held-back lines are found, too.
@@ -70,7 +65,6 @@ class Asked:
     filters: Filters = field(default_factory=Filters)
     vector: NDArray[np.float32] | None = None
     embedder: str = ""
-    priorities: Priorities | None = None
     explain: bool = False
     flat: bool = False
     overruled: bool = False
@@ -134,14 +128,14 @@ def answer(
         is_alone = asked.ranking.mode == "vector"
         fused = meaning if is_alone else weighted(words, meaning, asked.ranking.vector_weight)
     scores = {
-        unit: score * _REPLY if places[unit].is_reply else score
+        unit: score * _RETOLD if places[unit].retells else score
         for unit, score in fused.items()
         if score > 0 and unit not in twice
     }
     factors: dict[int, dict[str, float]] = {}
-    if asked.explain or asked.ranking.priority:
-        factors = _factors(connection, scores, (words, meaning), asked)
-        scores = {unit: known["fused"] * known.get("priority", 1.0) for unit, known in factors.items()}
+    if asked.explain:
+        parts = {"words": words, "meaning": meaning, "fused": scores}
+        factors = {unit: {name: found.get(unit, 0.0) for name, found in parts.items()} for unit in scores}
     rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
     raised = _rule_scores(rules, scores)
     there = fitting_units(connection, named, question) if named else {}
@@ -149,7 +143,7 @@ def answer(
     factors |= {unit: {**factors.get(unit, {}), "rule": score} for unit, score in raised.items()}
     factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
     governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
-    order = _best(governed, places | rules | there | governed.places, limit)
+    order = _best(governed, scores, places | rules | there | governed.places, limit)
     for unit in order:
         if governed.scores[unit] != scores.get(unit):
             factors[unit] = {**factors.get(unit, {}), "lines": governed.scores[unit]}
@@ -190,9 +184,13 @@ def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[in
     return {unit: score for unit, score in wanted.items() if score > scores.get(unit, 0.0)}
 
 
-def _best(governed: Governed, places: Mapping[int, Place], limit: int) -> list[int]:
-    """Return the best units in order; overruled ones come last, and take at most a third of the places."""
-    ranked = [unit for *_, unit in sorted((-score, places[unit][:2], unit) for unit, score in governed.scores.items())]
+def _best(governed: Governed, own: Mapping[int, float], places: Mapping[int, Place], limit: int) -> list[int]:
+    """Return the best units in order; overruled ones come last, and take at most a third of the places.
+
+    A line that says two things gives its score to two items: the one nearer to the question by its own words is first.
+    """
+    by_unit = ((-score, -own.get(unit, 0.0), places[unit][:2], unit) for unit, score in governed.scores.items())
+    ranked = [unit for *_, unit in sorted(by_unit)]
     standing = [unit for unit in ranked if unit not in governed.overruled]
     room = max(limit // 3, limit - len(standing))
     last = [unit for unit in ranked[:limit] if unit in governed.overruled][:room]
@@ -228,21 +226,3 @@ def _as_called(hit: Hit, layout: Layout) -> Hit:
     path, colon, line = hit.source.rpartition(":")
     source = f"{layout.real(path)}:{line}" if colon and line.isdigit() else hit.source
     return replace(hit, path=layout.real(hit.path), own_path=hit.path, source=source)
-
-
-def _factors(
-    connection: sqlite3.Connection,
-    scores: Mapping[int, float],
-    found: tuple[dict[int, float], ...],
-    asked: Asked,
-) -> dict[int, dict[str, float]]:
-    """Return the parts of each unit's score: what was found, and its priority."""
-    factors, (words, meaning), share = {}, found, asked.ranking.priority
-    priorities = asked.priorities() if share and asked.priorities else {}
-    items = dict(connection.execute(_ITEMS, (json.dumps(list(scores)),)).fetchall()) if priorities else {}
-    for unit, score in scores.items():
-        known = {"words": words.get(unit, 0.0), "meaning": meaning.get(unit, 0.0), "fused": score}
-        if items.get(unit) in priorities:
-            known["priority"] = 1 + share * priorities[items[unit]]
-        factors[unit] = known
-    return factors

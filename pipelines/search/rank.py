@@ -2,8 +2,7 @@
 
 Measured on 759 questions about long conversations (evidence within the first 500, 1000 and 2000 words): words alone
 0.80, 0.85, 0.90; half words and half meaning, each divided by its best, 0.82, 0.88, 0.93. Reciprocal ranks, decay by
-age, a bonus for the day, diversity and earlier hits gained nothing there. Those questions cannot judge the priority of
-items, so it is optional, and off by default.
+age, a bonus for the day, diversity and earlier hits gained nothing there.
 """
 
 from __future__ import annotations
@@ -27,14 +26,12 @@ class Ranking:
         vector_weight: the share of meaning, from 0 to 1.
         neighbours: the weight of a word beside a unit, relative to one in it.
         passages: the share of its best passage's score (eight units) that a unit gets by words.
-        priority: the weight of an item's priority (pinned, believed, recently confirmed); 0 is off.
     """
 
     mode: Mode = "hybrid"
     vector_weight: float = 0.5
     neighbours: float = 0.5
     passages: float = 0.5
-    priority: float = 0.0
 
 
 def relative(scores: Mapping[int, float]) -> dict[int, float]:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
 from pipelines.search.claimed_lines import claims_in
-from pipelines.search.indexed_files import CLAIMING, Form, fingerprint, form_of, read_sidecar
+from pipelines.search.indexed_files import CLAIMING, Form, fingerprint, form_of
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import LOGS
 from pipelines.store.log import tags_of
 from pipelines.store.secrets import load_redactor
 from pipelines.store.secrets.redact import is_private, log_without_private
-from pipelines.store.sidecars import BadSidecar, parse_sidecar
 from pipelines.store.transcripts import Role
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from pipelines.search.pdf import Pdf
     from pipelines.store.days import Days
     from pipelines.store.secrets import Redactor
-    from pipelines.store.sidecars import Described
     from pipelines.store.transcripts import Turn
 
 
@@ -71,7 +68,7 @@ def read_file(root: Path, path: str, beside: str) -> Reading | None:
         with file:
             if form is Form.TRANSCRIPT:
                 return replace(_transcript(path, file, beside, load_redactor(root)), sha256=sha256)
-            read = _pdf(file, beside) if form is Form.PDF else _image(root, path)
+            read = _pdf(file, beside)
     except BadFile as error:
         return Reading((), reason=error.why)
     except OSError as error:
@@ -126,15 +123,6 @@ def _pdf(file: BinaryIO, beside: str) -> Reading:
     return Reading(tuple(pdf_units(pdf)), reason=pdf.reason, note=pdf.note)
 
 
-def _image(root: Path, path: str) -> Reading:
-    sidecar, data, reason = read_sidecar(root, path)
-    try:
-        return Reading((), reason=reason) if reason else Reading(tuple(image_units(parse_sidecar(data))))
-    except BadSidecar as fault:
-        return Reading((), reason=f"has a description that cannot be used: {sidecar} {fault}")
-
-
-_MODEL: Final = re.compile(r"[\w.-]+:\S+@describe/\d+")
 _PROJECT: Final = 80
 
 
@@ -175,10 +163,3 @@ def pdf_units(pdf: Pdf) -> Iterator[Unit]:
             yield Unit(
                 number, number, piece, (f"page {number}",), title=pdf.title, date=pdf.date, trust=Trust.EXTERNAL
             )  # fmt: skip
-
-
-def image_units(sidecar: Described) -> Iterator[Unit]:
-    """Yield the units of an image's description; a model's description is not the owner's word."""
-    trust = Trust.EXTERNAL if _MODEL.fullmatch(sidecar.by) else Trust.OWNER
-    for piece in prose_pieces(sidecar.description):
-        yield Unit(1, 1, piece, title=sidecar.title, date=sidecar.date, trust=trust, tags=tags_of(piece))

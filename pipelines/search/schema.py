@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION: Final = 11
+VERSION: Final = 12
 
 SEPARATOR: Final = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""

@@ -190,10 +190,15 @@ def without_pointer(line: str) -> str:
     return _POINTER.sub("", line).rstrip() if "<!-- Sessions/" in line else line
 
 
-_LABELS: Final = {Act.ANSWERED: "user answered", Act.REFUSED: "user refused", Act.PLANNED: "user approved the plan"}
+_LABELS: Final = {
+    Act.ANSWERED: "user answered",
+    Act.REFUSED: "user refused",
+    Act.PLANNED: "user approved the plan",
+    Act.REMEMBERED: "user asked to remember",
+}
 _LABELLED: Final = re.compile(
     r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?"
-    r"\*\*(user answered|user refused|user approved the plan|user)(?: ([\w.-]+))?:\*\*[ \n]"
+    rf"\*\*({'|'.join(_LABELS.values())}|user)(?: ([\w.-]+))?:\*\*[ \n]"
 )
 
 

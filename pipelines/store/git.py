@@ -9,16 +9,24 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import tempfile
 import time
 from io import BytesIO
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.errors import DamagedGit, DetachedHead, GitFailed, GitFault, NotARepository, NotWritable, TooMuchFromGit
+from pipelines.errors import (
+    DamagedGit,
+    DetachedHead,
+    GitFailed,
+    GitFault,
+    NotARepository,
+    TooMuchFromGit,
+)
 from pipelines.store import git_process
 from pipelines.store.files import making, read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_locks
 from pipelines.store.git_objects import Commit, Import
-from pipelines.store.git_process import GitCommands, last_line
+from pipelines.store.git_process import GitCommands, reason_in
 from pipelines.store.layout import PRIVATE
 from pipelines.store.user_layout import layout_of
 
@@ -42,6 +50,7 @@ _FOLDERS: Final = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 _LAG: Final = f"{PRIVATE}/index-base"
 _ASIDE: Final = f"{PRIVATE}/stale-lock"
 _SCRATCH: Final = "refs/curate/doctor"
+_BEGUN: Final = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 _CRUD: Final = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 """What git's `ident.c` strips from both ends of a name."""
 _NEAR: Final = 64
@@ -72,7 +81,8 @@ class Git(GitCommands):
         Raises:
             GitMissing: there is no git program.
             NotARepository: the memory is not under git.
-            GitFault: there are commits, but HEAD names none that is readable: a new commit would have no history.
+            GitFault: there are commits, but HEAD names none that is readable: a new commit would have no history; or
+                a merge or the like is in progress: a commit would keep both sides, and the marks between them.
             DetachedHead: HEAD names no branch.
         """
         self._repository = None  # it may have changed
@@ -82,6 +92,10 @@ class Git(GitCommands):
                 raise DamagedGit(f"HEAD of the repository at {self.root} names no readable commit.")
         if not self.repository.branch.startswith("refs/"):
             raise DetachedHead(self.root, self.head() or "nothing")
+        begun = (what for name, what in _BEGUN.items() if (self.repository.git_dir / name).exists())
+        if what := next(begun, ""):
+            advice = f"Finish it with `git {what} --continue`, or take it back with `git {what} --abort`."
+            raise GitFault(f"The git repository at {self.root} is in the middle of a {what}.", advice)
 
     @property
     def repository(self) -> Repository:
@@ -91,7 +105,7 @@ class Git(GitCommands):
             code, out, error = self._call(asked)
             inside, *lines = out.split(b"\n")
             if code and inside != b"false" and (self.root / ".git").exists() and len(lines) < len(_FOLDERS):
-                raise DamagedGit(f"git cannot use {self.root}: {last_line(error)}")
+                raise DamagedGit(f"git cannot use {self.root}: {reason_in(error)}")
             if inside != b"true":
                 raise NotARepository(self.root)
             if lines[len(_FOLDERS)] and (self.root / ".git").exists():  # git found one in a parent folder instead
@@ -334,8 +348,9 @@ class Git(GitCommands):
         head, objects = self.read_commit("HEAD"), self.repository.common_dir / "objects"
         if head is None:
             return
-        if not os.access(objects / "pack", os.W_OK):
-            raise NotWritable(objects / "pack", "permission denied")
+        self.run("ls-files", "--unmerged")  # fails if the index is damaged
+        with writing(objects / "pack"), tempfile.TemporaryFile(dir=objects / "pack"):
+            pass
         signed = f"curate doctor <> {int(time.time())} +0000"
         text = f"tree {head.tree}\nparent {head.id}\nauthor {signed}\ncommitter {signed}\n\nTried\n"
         made = self.run("hash-object", "-t", "commit", "-w", "--stdin", data=text.encode()).decode().strip()

@@ -16,12 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import GitFault, NotARepository
+from pipelines.errors import GitFault, NotARepository, remedy_for
 from pipelines.store.conservation import Fault
 from pipelines.store.files import sync_folder, writing
 from pipelines.store.git import Git, blob_id
 from pipelines.store.git_locks import clear_stale_locks
-from pipelines.store.git_process import last_line
+from pipelines.store.git_process import reason_in
 from pipelines.store.layout import PRIVATE
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ class _Damaged(Git):
             yield self._fault("config", what, self._reset_config)
         code, _, error = self._call(["rev-parse", "--git-dir"])
         if code:
-            yield self._fault("config", f"cannot be used: {last_line(error)}; fix that line or remove it", None)
+            what = remedy_for(why := reason_in(error, code), "fix that line or remove it").rstrip(".")
+            yield self._fault("config", f"cannot be used: {why}; {what}", None)
             return
         branch = (head and head[1]) or ""
         yield from self._broken_objects(branch)

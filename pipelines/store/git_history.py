@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -13,9 +14,10 @@ from pipelines.store.days import moment_of
 from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import starts_of
 from pipelines.store.git import Git, blob_id
-from pipelines.store.item import parse_item, without_comment
+from pipelines.store.item import ID_PATTERN, parse_item, without_comment
 from pipelines.store.layout import kind_of
 from pipelines.store.log import lines_of
+from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -84,17 +86,27 @@ def run_commits(git: Git, *, touching: str = "") -> list[RunCommit]:
         git: the memory's git.
         touching: an item's id; return only runs that changed a line containing it.
     """
-    if git.head() is None:
+    if (head := git.head()) is None:
         return []
-    asked = ["log", "-z", f"--format={_FORMAT}", "--grep=^Run-Id: "]
-    asked += [f"-G{touching}"] if touching else []
-    # Two memories may share a repository: only commits that touch this one's folder are its runs.
-    asked += ["--full-history", "HEAD", "--", "."] if git.repository.prefix else ["HEAD", "--"]
-    found: dict[str, RunCommit] = {}
-    for row in git.run(*asked).decode(errors="replace").split("\0"):
-        if (one := _commit(row.strip("\n"))) is not None:
-            found.setdefault(one.run, one)
-    return list(found.values())
+    asked_for = (git.root, head, touching)
+    runs = _READ.get(asked_for)
+    if runs is None:
+        asked = ["log", "-z", f"--format={_FORMAT}", "--grep=^Run-Id: "]
+        asked += [f"-G{touching}"] if touching else []
+        # Two memories may share a repository: only commits that touch this one's folder are its runs.
+        asked += ["--full-history", head, "--", "."] if git.repository.prefix else [head, "--"]
+        found: dict[str, RunCommit] = {}
+        for row in git.run(*asked).decode(errors="replace").split("\0"):
+            if (one := _commit(row.strip("\n"))) is not None:
+                found.setdefault(one.run, one)
+        runs = tuple(found.values())
+        _READ.clear()
+        _READ[asked_for] = runs
+    return list(runs)
+
+
+_READ: Final[dict[tuple[Path, str, str], tuple[RunCommit, ...]]] = {}
+"""The runs as read last, by memory, HEAD and item: one page asks several times."""
 
 
 def _commit(row: str) -> RunCommit | None:
@@ -247,6 +259,48 @@ def changed_lines(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, st
             yield commit, paths[sign], sign, raw[1:].decode(errors="replace")
 
 
+_TRAIL: Final = "history.json"
+_COMMENT: Final = re.compile(rf"<!--\s*({ID_PATTERN})\b")
+
+
+def commits_of(git: Git, ident: str) -> list[str]:
+    """Return the commits, without merges, that changed an item's line, newest first.
+
+    The ids that each commit touched are kept in `.curate/history.json`, so that only newer commits are searched. After
+    a join, or where history was rewritten, all are.
+
+    Args:
+        git: the memory's git.
+        ident: the item's full id.
+    """
+    head, kept = git.head(), read_record(git.root, _TRAIL)
+    if head is None:
+        return []
+    # What else decides which commits are found: the documents' names, and how far back a shallow clone goes.
+    within = [*git.layout.pathspecs, str((git.root / ".git" / "shallow").is_file())]
+    seen, rows = kept.get("head"), kept.get("commits")
+    known = [str(row) for row in rows] if isinstance(rows, list) and kept.get("within") == within else []
+    if seen != head or not known:
+        since = [f"^{seen}"] if known and _is_grown(git, str(seen), head) else []
+        touched: dict[str, dict[str, None]] = {}
+        for commit, _, _, line in changed_lines(git, "%H", "--text", head, *since):
+            touched.setdefault(commit, {}).update(dict.fromkeys(_COMMENT.findall(line)))
+        known = [" ".join([commit, *ids]) for commit, ids in touched.items() if ids] + (known if since else [])
+        with contextlib.suppress(CurateError):  # on a disk that refuses, the next look takes as long
+            write_record(git.root, _TRAIL, {"head": head, "within": within, "commits": known})
+    return [commit for commit, *ids in (row.split(" ") for row in known if ident in row) if ident in ids]
+
+
+def _is_grown(git: Git, seen: str, head: str) -> bool:
+    """Whether each commit since `seen` has one parent, so that what was found up to `seen` stands."""
+    while head != seen:
+        commit = git.read_commit(head)
+        if commit is None or len(commit.parents) != 1:
+            return False
+        head = commit.parents[0]
+    return True
+
+
 def _quoted(git: Git, place: Evidence) -> list[str]:
     """Return the words of an item's log lines, from the newest version of the log that contains them."""
     for commit in git.versions(place.path):
@@ -305,8 +359,8 @@ def baseline_at(
 # Two machines that share a memory both run at night; git knows the other one's runs.
 
 
-def nights_elsewhere(root: Path, known: Container[str]) -> list[datetime]:
-    """Return the times of nightly runs on other machines whose commits are here.
+def nights_elsewhere(root: Path, known: Container[str]) -> dict[str, datetime]:
+    """Return run id → time of nightly runs on other machines whose commits are here.
 
     Runs that found nothing new make no commit, so they are missing; manual changes and undos do not count.
 
@@ -316,6 +370,6 @@ def nights_elsewhere(root: Path, known: Container[str]) -> list[datetime]:
     """
     with contextlib.suppress(CurateError):  # other checks report a broken repository
         nights = [one for one in run_commits(Git(root)) if not one.by_hand and not one.undoes]
-        moments = [moment_of({"now": one.when}) for one in nights if one.run not in known]
-        return [when for when in moments if when]
-    return []
+        moments = {one.run: moment_of({"now": one.when}) for one in nights if one.run not in known}
+        return {run: when for run, when in moments.items() if when}
+    return {}

@@ -38,12 +38,12 @@ class GitCommands:
         """Run a git command and return its output.
 
         Raises:
-            GitFault: it failed; the message contains the last line of git's own.
+            GitFault: it failed; the message contains git's own reason.
             TooMuchFromGit: the output is too large to hold.
         """
         code, out, error = self._call(list(arguments), data=data)
         if code:
-            raise GitFailed(arguments[0], code, error)
+            raise GitFailed(arguments[0], reason_in(error, code))
         return out
 
     def _ask(self, *arguments: str) -> str | None:
@@ -72,7 +72,7 @@ class GitCommands:
         with contextlib.closing(pieces_of(process, error)) as pieces:
             yield from pieces
         if code := _checked(arguments[0], process.returncode):
-            raise GitFailed(arguments[0], code, bytes(error))
+            raise GitFailed(arguments[0], reason_in(error, code))
 
     def talk(self, *arguments: str) -> Dialogue:
         """Start a git command that answers requests."""
@@ -203,12 +203,12 @@ class Dialogue:
         self._process.wait()
         self.close()
         if code := _checked(self._command, self._process.returncode):
-            raise GitFailed(self._command, code, b"".join(self._errors))
+            raise GitFailed(self._command, reason_in(b"".join(self._errors), code))
 
     def _failure(self) -> GitFailed:
         """Return what to raise when it has ended too early."""
         self.end()
-        return GitFailed(self._command, 0, b"".join(self._errors))
+        return GitFailed(self._command, reason_in(b"".join(self._errors)))
 
 
 def _listen(pipe: IO[bytes], errors: deque[bytes]) -> None:
@@ -281,7 +281,7 @@ MOST_LINE: Final = 1024 * 1024
 _PIECE: Final = 65_536
 _TAIL: Final = 8192
 _LAST: Final = 16
-"""How many pieces of a standard error are kept, to quote its last line."""
+"""How many pieces of a standard error are kept, to quote git's reason."""
 _PATIENCE: Final = 0.25
 """Seconds to wait for git when we are interrupted: in a terminal, git gets the same signal."""
 
@@ -298,9 +298,10 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def last_line(error: bytes | bytearray) -> str:
-    """Return the last line of git's standard error."""
-    return next(iter(reversed(error.decode(errors="replace").strip().splitlines())), "")
+def reason_in(error: bytes | bytearray, code: int = 0) -> str:
+    """Return git's reason, from its standard error: what was fatal, else its last line or its exit code."""
+    lines = error.decode(errors="replace").strip().splitlines() or [f"exit code {code}"]
+    return next((line for line in lines if line.startswith("fatal: ")), lines[-1].strip())
 
 
 def whole(pieces: Iterable[bytes], most: int) -> bytes:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault
 from pipelines.store.files import writing
-from pipelines.store.git_process import TooMuch, last_line, pieces_of, whole
+from pipelines.store.git_process import TooMuch, pieces_of, reason_in, whole
 from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ _SETTINGS: Final = (
 MOST_ANSWERED: Final = 1024 * 1024
 """The limit of git's own output; the fetched objects go straight into the repository."""
 _ADDRESS: Final = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]+@)?[\w][\w.-]*:(?!:|//)[^\s-]\S*")
+
+
+class Unreachable(GitFault):
+    """Raised when a remote does not let itself be read, or does not answer."""
 
 
 class Refused(GitFault):
@@ -187,7 +191,9 @@ def checked_address(address: str) -> str:
         GitFault: it could run a program, or is none that git's own transports serve.
     """
     if not _ADDRESS.fullmatch(address):
-        raise GitFault("The remote's address is not supported.", "Use https://, ssh://, user@host:path or a path.")
+        raise GitFault(
+            "The remote's address is not supported.", "Use https://, ssh://, user@host:path or an absolute path."
+        )
     return address
 
 
@@ -230,7 +236,7 @@ def _run_git(
             with contextlib.closing(pieces_of(process, error, seconds)) as pieces:
                 out = whole(pieces, MOST_ANSWERED)
         except subprocess.TimeoutExpired:
-            raise GitFault(f"The remote did not answer within {seconds:g} seconds.") from None
+            raise Unreachable(f"The remote did not answer within {seconds:g} seconds.") from None
         except TooMuch:
             raise GitFault(f"The remote's answer is larger than {MOST_ANSWERED:,} bytes.") from None
         finally:
@@ -238,20 +244,14 @@ def _run_git(
                 os.killpg(process.pid, signal.SIGKILL)
     if process.returncode:
         said = [*out.decode(errors="replace").splitlines(), *error.decode(errors="replace").splitlines()]
-        # After a fatal line, git prints advice.
-        named = next((line for line in said if "rejected]" in line or line.startswith("fatal: ")), last_line(error))
-        reason = " ".join((named or f"exit code {process.returncode}").split()).rstrip(".")
-        raise GitFault(
+        named = next((line for line in said if "rejected]" in line), reason_in(error, process.returncode))
+        reason = " ".join(named.split()).rstrip(".")
+        kind = Unreachable if arguments[0] in {"ls-remote", "fetch"} else GitFault
+        raise kind(
             f"git {arguments[0]} failed: {reason}.",
             "Check the address, your access to it and the network.",
         )
     return out
-
-
-def _reason(error: bytes) -> str:
-    """Return the line that names the reason: after a fatal one, git prints advice."""
-    lines = error.decode(errors="replace").splitlines()
-    return next((line for line in lines if line.startswith("fatal: ")), last_line(error))
 
 
 def _environment(seconds: float, environ: Mapping[str, str]) -> dict[str, str]:

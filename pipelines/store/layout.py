@@ -27,7 +27,6 @@ ASIDE: Final = ".curate/tmp"
 """The folder for staging files."""
 REPLIES: Final = ".curate/replies"
 GENERAL: Final = "Areas/general.md"
-SIDECAR: Final = ".meta.json"
 NOTES: Final = "Notes"
 """The canonical folder of a person's own documents in a memory adopted in place; it does not exist on disk."""
 
@@ -69,11 +68,6 @@ _KINDS: Final = {
 def kind_of(path: str) -> Kind | None:
     """Return the kind of the document at `path` (relative, with `/`), or None if no document may be there."""
     return _KINDS.get(path.partition("/")[0]) if path.endswith(".md") else None
-
-
-def sidecar_names(image: str) -> tuple[str, str]:
-    """Return the two possible paths of an image's sidecar; the first has precedence."""
-    return f"{image}{SIDECAR}", f"{image[: image.rfind('.')]}{SIDECAR}"
 
 
 def document_id(path: str) -> str:

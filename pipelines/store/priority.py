@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.item import Confidence, ItemType, Trust
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pipelines.store.item import Item
 
 
@@ -39,26 +36,7 @@ TRUST: Final = {Trust.OWNER: 1.0, Trust.SELF: 0.8, Trust.EXTERNAL: 0.5, Trust.UN
 FLOOR: Final = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The weights of the priority, each between 0 and 1.
-
-    Args:
-        type: the weight of each type.
-        confidence: the weight of each confidence.
-        trust: the weight of each trust.
-        half_life: days since the last confirmation after which an item of a type counts half.
-        floor: the minimum of the recency.
-    """
-
-    type: Mapping[ItemType, float] = field(default_factory=lambda: TYPE)
-    confidence: Mapping[Confidence, float] = field(default_factory=lambda: CONFIDENCE)
-    trust: Mapping[Trust, float] = field(default_factory=lambda: TRUST)
-    half_life: Mapping[ItemType, int] = field(default_factory=lambda: HALF_LIFE_DAYS)
-    floor: float = FLOOR
-
-
-def priority(item: Item, newest: str, weights: Weights) -> float:
+def priority(item: Item, newest: str) -> float:
     """Return type weight × confidence × trust × recency, between 0 and 1; pinned items get 1 plus the first three.
 
     Recency halves with each half-life since the last confirmation, down to its floor: old items sink in the order, but
@@ -67,18 +45,25 @@ def priority(item: Item, newest: str, weights: Weights) -> float:
     Args:
         item: the item.
         newest: the latest day of any log. Log dates decide, not the clock, so that a replay agrees.
-        weights: the weights in the memory's settings.
     """
-    worth = weights.type[item.type] * weights.confidence[item.confidence] * weights.trust[item.trust]
+    worth = TYPE[item.type] * CONFIDENCE[item.confidence] * TRUST[item.trust]
     if item.pinned:
         return 1 + worth
     try:
         age = max(0, (date.fromisoformat(newest) - date.fromisoformat(item.confirmed or item.since)).days)
     except ValueError:
         age = 0
-    half_life = weights.half_life[item.type] / (_FADES if item.confidence is Confidence.SPECULATIVE else 1)
-    return worth * max(weights.floor, math.pow(0.5, age / half_life))
+    half_life = HALF_LIFE_DAYS[item.type] / (_FADES if item.confidence is Confidence.SPECULATIVE else 1)
+    return worth * max(FLOOR, math.pow(0.5, age / half_life))
 
 
 _FADES: Final = 4
 """Speculative items fade this many times as fast."""
+
+
+def days_apart(one: str, other: str) -> int:
+    """Return how many days lie between two days, either way; a million if one cannot be read."""
+    try:
+        return abs((date.fromisoformat(one) - date.fromisoformat(other)).days)
+    except ValueError:
+        return 1_000_000

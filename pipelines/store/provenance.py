@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 from pipelines.store.evidence import act_in, fold_markdown, voice_in, without_pointer
 from pipelines.store.item import ID_PATTERN, Trust
 from pipelines.store.spoken_lines import parse_spoken, said_in_turn, sentences
-from pipelines.store.transcripts.acts import ARROW, Act
+from pipelines.store.transcripts.acts import Act
+from pipelines.text import ARROW
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -84,10 +85,10 @@ def _named(source: str) -> str:
 
 _COMMENT: Final = re.compile(rf"(?:<|&lt;)!-- ({ID_PATTERN})(?= )")
 _TIMED: Final = re.compile(
-    r"\s*+(?:[-*+>]?\s*+(?:\*\*)?\[?(?:\w{3} )?\d{1,2}:\d{2}|(?:[-*+]\s)?>?\s*+\*{1,3}[^*\n]{1,40}:\*{1,3}\s"
+    r"\s*+(?:[-*+]?\s*+(?:\*\*)?\[?(?:\w{3} )?\d{1,2}:\d{2}|(?:[-*+]\s)?\s*+\*{1,3}[^*\n]{1,40}:\*{1,3}\s"
     r"|<[\w|-]{1,30}>\s)"
 )
-"""A line with a time or a speaker begins a new statement."""
+"""A line with a time or a speaker begins a new statement, unless it is quoted."""
 _LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _QUOTED: Final = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
 _BEFORE: Final = 12
@@ -203,7 +204,7 @@ class Provenance:
                     return source
         if at and (source := _led(entry.text)[at]):
             return source
-        if _voice(entry.text) is not None:
+        if _voice(entry.text) is not None and _TIMED.match(entry.text):  # a quotation may claim a record
             return ""
         if self._above[0] is not entry:
             self._above = entry, self._source_above(entry)

@@ -177,6 +177,7 @@ def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[Fi
     try:
         data = None if why else read_bytes(root, path, most, below)
         (data or b"").decode()
+        why = why or ("is UTF-16, not UTF-8" if _is_utf16(data or b"") else "")
     except UnicodeDecodeError as error:
         why = f"is not UTF-8 at byte {error.start}"
     except BadFile as error:
@@ -184,6 +185,12 @@ def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[Fi
     if why:
         warnings.append(FileWarning(path, f"{why}; {left}", pending=True))
     return None if why else data
+
+
+def _is_utf16(data: bytes) -> bool:
+    """Whether a text begins as UTF-16 without a byte order mark: every other byte is zero, which UTF-8 can be, too."""
+    zeros = [half.count(0) > len(half) // 2 for half in (data[:64:2], data[1:64:2])]
+    return zeros[0] != zeros[1] and len(data) % 2 == 0
 
 
 def document_paths(root: Path) -> list[str]:

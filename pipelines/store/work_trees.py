@@ -1,39 +1,40 @@
 """Find the repository that a folder belongs to: work trees and clones of one repository are one project.
 
 A repository is identified by the remote it was cloned from and by its first commit. The remote is read from its files;
-git is asked for the commit, hardened, if it can answer quickly.
+git is asked for the commit, hardened, if it can answer quickly. The start of a session waits for this, so nothing heavy
+is imported.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-_LONGEST: Final = 1 << 16
-_MOST_PACKED: Final = 16 << 20
+_LONGEST = 1 << 16
+_MOST_PACKED = 16 << 20
 """Pack index bytes of a repository whose history git can walk within a second."""
 
 
-def repository_of(folder: str) -> tuple[Path, str] | None:
+def repository_of(folder: str) -> tuple[str, str] | None:
     """Return the main work tree of a folder's repository, and its remote as `remote_in` names it."""
-    here = Path(folder)
-    for top in (here, *here.parents) if here.is_absolute() else ():
-        git = top / ".git"
-        if not (git / "HEAD").exists():
+    above = "" if os.path.isabs(folder) else folder
+    while folder != above:
+        above, git = folder, f"{folder}/.git"
+        if not os.path.exists(f"{git}/HEAD"):
             pointer = _read(git)
             if not pointer.startswith("gitdir:"):
+                folder = os.path.dirname(folder)
                 continue
-            git = top / pointer.removeprefix("gitdir:").strip()
-        shared = _read(git / "commondir").strip()
-        common = Path(os.path.normpath(git / shared))
-        main = top if not shared else common.parent if common.name.startswith(".") else common
-        return main, remote_in(_url_in(_read(common / "config")))
+            git = os.path.join(folder, pointer.removeprefix("gitdir:").strip())
+        shared = _read(f"{git}/commondir").strip()
+        common = os.path.normpath(os.path.join(git, shared))
+        name = os.path.basename(common)
+        main = folder if not shared else os.path.dirname(common) if name.startswith(".") else common
+        return main, remote_in(_url_in(_read(f"{common}/config")))
     return None
 
 
@@ -49,11 +50,11 @@ def _url_in(config: str) -> str:
     return ""
 
 
-def _read(path: Path) -> str:
+def _read(path: str) -> str:
     try:
-        if not path.is_file():
+        if not os.path.isfile(path):
             return ""
-        with path.open(errors="replace") as file:
+        with open(path, errors="replace") as file:
             return file.read(_LONGEST)
     except OSError:
         return ""
@@ -61,25 +62,29 @@ def _read(path: Path) -> str:
 
 def remote_in(url: str) -> str:
     """Return owner and name of the repository at a URL of any form, or at a path: `ada/harbor`."""
-    return "/".join(re.split(r"[/:@\\]+", url.strip().rstrip("/").removesuffix(".git"))[-2:])
+    for mark in ":@\\":
+        url = url.replace(mark, "/")
+    return "/".join([part for part in url.strip().rstrip("/").removesuffix(".git").split("/") if part][-2:])
 
 
-def keys_of(main: Path | None, remote: str) -> Iterator[str]:
+def keys_of(main: str, remote: str) -> Iterator[str]:
     """Yield what identifies a repository on every machine: its remote and its first commit.
 
     Args:
-        main: its main work tree, or None if it is not on this disk.
+        main: its main work tree, or empty if it is not on this disk.
         remote: owner and name, or empty.
     """
-    from pipelines.errors import GitFault  # noqa: PLC0415  the start of a session needs only the remote
-    from pipelines.store.git_process import GitCommands  # noqa: PLC0415  as above
+    from pathlib import Path
+
+    from pipelines.errors import GitFault
+    from pipelines.store.git_process import GitCommands
 
     if remote:
         yield remote
-    packs = main.glob(".git/objects/pack/*.idx") if main else ()
+    packs = Path(main).glob(".git/objects/pack/*.idx") if main else ()
     if main and sum(pack.stat().st_size for pack in packs) < _MOST_PACKED:
         git = GitCommands()
-        git.root = main
+        git.root = Path(main)
         try:
             yield min(git.run("rev-list", "--max-parents=0", "HEAD").decode().split())
         except (GitFault, OSError, ValueError):  # no commit yet, or another user's repository

@@ -13,7 +13,7 @@ from pipelines.errors import BadFile, CurateError, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.episodes import episodes_in
 from pipelines.night.report import read_reports
-from pipelines.night.run_history import all_runs
+from pipelines.night.run_history import Ended, all_runs
 from pipelines.queries.audit import audit
 from pipelines.queries.health import health_of, waiting_days
 from pipelines.queries.history import History
@@ -29,6 +29,7 @@ from pipelines.store.git import Git
 from pipelines.store.item import ItemType, Trust
 from pipelines.store.layout import REVIEW, Kind, document_id, document_path
 from pipelines.store.passage import read_passage
+from pipelines.store.priority import days_apart
 from pipelines.store.secrets import without_secrets
 from pipelines.store.snapshot import document_paths, read_documents, read_snapshot
 from pipelines.store.user_layout import at, layout_of
@@ -134,7 +135,8 @@ def morning(reading: Reading) -> Values:
     yesterday = (date.fromisoformat(today) - timedelta(days=1)).isoformat()
     day = yesterday if yesterday in told else max((one for one in told if one < today), default="")
     waiting = waiting_days(read_snapshot(root), today)
-    run = next((one for one in all_runs(root, Git(root)) if not one.undoes), None)
+    due = sorted((one for one in held if one.due), key=lambda one: days_apart(one.due, today))
+    run = next((one for one in all_runs(root, Git(root)) if not one.undoes and one.ended != Ended.BY_HAND), None)
     return {
         "run": run.to_json() if run else None,
         "closed": run.number("items", "closed") if run else 0,
@@ -143,7 +145,8 @@ def morning(reading: Reading) -> Values:
         "today": today,
         "day": day,
         "episode": [(read[0].text if (read := read_sentence(line)) else line) for line in told.get(day, ())],
-        "dues": sorted((one for one in held if one.due), key=lambda one: one.due)[:_MOST_DUE],
+        "dues": sorted(due[:_MOST_DUE], key=lambda one: one.due),
+        "more_due": len(due[_MOST_DUE:]),
         "risks": [one for one in held if one.type is ItemType.RISK],
         "pages": {one.item.id: beliefs.documents[one.path] for one in standing},
         "bars": growth(beliefs.documents.values(), today),

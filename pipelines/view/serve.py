@@ -8,12 +8,15 @@ import tempfile
 import threading
 import time
 import webbrowser
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
+from pipelines.errors import CurateError
+from pipelines.store.git import Git
+from pipelines.store.git_history import commits_of
 from pipelines.view.app import App
 from pipelines.view.entrance import Gate, Pass
 
@@ -68,7 +71,12 @@ def serve(
                 if time.monotonic() - last[0] > idle:
                     server.should_exit = True  # never False: a signal may set it at the same time
 
-        threading.Thread(target=watch, daemon=True).start()
+        def read_ahead() -> None:
+            with suppress(CurateError):  # the page that needs it says why
+                commits_of(Git(root), "")  # a long history takes seconds the first time
+
+        for beside in (watch, read_ahead):
+            threading.Thread(target=beside, daemon=True).start()
         with _entry_file(key) as entry, _ended_by_signals(server):
             opened(entry)
             server.run(sockets=[listening])

@@ -1,4 +1,4 @@
-"""`curate import --from`: the conversations of ChatGPT and claude.ai, in the logs of their days.
+"""`curate import`: the conversations of ChatGPT and claude.ai, in the logs of their days.
 
 The shapes are those that public parsers of these exports describe and that their samples have.
 """
@@ -112,7 +112,7 @@ def zipped(folder: Path, **files: Any) -> str:
 
 def test_a_conversation_of_chatgpt_goes_to_the_logs_of_its_days(memory: Memory, tmp_path: Path) -> None:
     memory.write("curate.toml", 'timezone = "Europe/Zurich"\n')
-    told = memory.curate("import", "--from", saved(tmp_path, chatgpt()), *NOW)
+    told = memory.curate("import", saved(tmp_path, chatgpt()), *NOW)
     assert told == (
         "Imported 4 messages of 1 conversation with ChatGPT, 2 days from 2026-02-26 to 2026-02-27; 2 yours. "
         "The next run reads them.\n"
@@ -136,21 +136,21 @@ def test_a_conversation_of_chatgpt_goes_to_the_logs_of_its_days(memory: Memory, 
 def test_a_newer_export_adds_only_what_is_new(memory: Memory, tmp_path: Path) -> None:
     export = saved(tmp_path, chatgpt())
     before = memory.files()
-    dry = json.loads(memory.curate("import", "--from", export, "--dry-run", "--json", *NOW))
+    dry = json.loads(memory.curate("import", export, "--dry-run", "--json", *NOW))
     assert memory.files() == before
-    done = json.loads(memory.curate("import", "--from", export, "--json", *NOW))
+    done = json.loads(memory.curate("import", export, "--json", *NOW))
     assert {**dry, "dry_run": False} == done
     assert (done["conversations"], done["empty"], done["messages"], done["yours"]) == (1, 1, 4, 2)
     logs = {path: data for path, data in memory.files().items() if path.startswith("Logs/")}
-    assert "Nothing new" in memory.curate("import", "--from", export, *NOW)
-    assert "Nothing new" in memory.curate("import", "--from", export, "--dry-run", *NOW)
+    assert "Nothing new" in memory.curate("import", export, *NOW)
+    assert "Nothing new" in memory.curate("import", export, "--dry-run", *NOW)
     assert {path: data for path, data in memory.files().items() if path.startswith("Logs/")} == logs
     more = node("u3", "a2", "user", ["And the lamp is green."], 1772300000.0)
     grown = saved(tmp_path, chatgpt(more, current="u3"))
-    assert "Would import 1 message of" in memory.curate("import", "--from", grown, "--dry-run", *NOW)
-    assert "Imported 1 message of" in memory.curate("import", "--from", grown, *NOW)
+    assert "Would import 1 message of" in memory.curate("import", grown, "--dry-run", *NOW)
+    assert "Imported 1 message of" in memory.curate("import", grown, *NOW)
     edited = chatgpt(node("v1", "h", "user", ["Decision: the pier is open."], 1772310000.0), current="v1")
-    assert "Imported 1 message of" in memory.curate("import", "--from", saved(tmp_path, edited), *NOW)
+    assert "Imported 1 message of" in memory.curate("import", saved(tmp_path, edited), *NOW)
     whole = "".join(memory.read(path) for path in memory.files() if path.startswith("Logs/"))
     assert whole.count("the pier is closed on Mondays") == 1
     assert whole.count("And the lamp is green.") == 1
@@ -158,7 +158,7 @@ def test_a_newer_export_adds_only_what_is_new(memory: Memory, tmp_path: Path) ->
 
 def test_an_export_of_claude_ai_with_its_projects_and_memories(memory: Memory, tmp_path: Path) -> None:
     export = zipped(tmp_path, conversations=CLAUDE, projects=PROJECTS, memories=MEMORIES)
-    told = memory.curate("import", "--from", export, *NOW)
+    told = memory.curate("import", export, *NOW)
     assert "with claude.ai" in told
     log = memory.read("Logs/2026-02-10.md")
     assert "**user:** Decision: the mill grinds rye." in log
@@ -169,7 +169,7 @@ def test_an_export_of_claude_ai_with_its_projects_and_memories(memory: Memory, t
     assert "[project: Mill] **user:** Rule: answer about the mill" in memory.read("Logs/2026-02-01.md")
     assert "**assistant:** Owns a mill." in memory.read("Logs/2026-03-20.md")
     assert not (tmp_path.parent.parent / "escape.txt").exists()
-    assert "Nothing new" in memory.curate("import", "--from", export, "--now", "2026-04-20T12:00")
+    assert "Nothing new" in memory.curate("import", export, "--now", "2026-04-20T12:00")
 
 
 def test_an_export_in_parts_and_one_larger_than_what_is_read_at_once(
@@ -182,14 +182,14 @@ def test_an_export_in_parts_and_one_larger_than_what_is_read_at_once(
         for day in range(10, 20)
     ]
     export = zipped(tmp_path, conversations_000=days[:5], conversations_001=days[5:])
-    done = json.loads(memory.curate("import", "--from", export, "--json", *NOW))
+    done = json.loads(memory.curate("import", export, "--json", *NOW))
     assert (done["conversations"], done["messages"]) == (10, 10)
 
 
 def test_secrets_are_redacted_as_capture_does_it(memory: Memory, tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     export = saved(tmp_path, chatgpt(node("u3", "a2", "user", [f"the token is {token}"], 1772300000.0), current="u3"))
-    assert "redacted" in memory.curate("import", "--from", export, *NOW)
+    assert "redacted" in memory.curate("import", export, *NOW)
     assert not [path for path, data in memory.files().items() if token.encode() in data]
 
 
@@ -208,17 +208,17 @@ def test_secrets_are_redacted_as_capture_does_it(memory: Memory, tmp_path: Path)
 def test_what_is_no_export_is_refused(memory: Memory, tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "x.json").write_text(text)
     before = memory.files()
-    assert why in memory.curate("import", "--from", str(tmp_path / "x.json"), *NOW, exits=1)
+    assert why in memory.curate("import", str(tmp_path / "x.json"), *NOW, exits=1)
     assert memory.files() == before
 
 
 def test_an_archive_that_unpacks_to_too_much_or_holds_none_is_refused(memory: Memory, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("conversations.json", b"[" + b" " * (32 << 20) + b"]")
-    assert "unpacks to 32 MB" in memory.curate("import", "--from", str(tmp_path / "bomb.zip"), *NOW, exits=1)
+    assert "unpacks to 32 MB" in memory.curate("import", str(tmp_path / "bomb.zip"), *NOW, exits=1)
     empty = zipped(tmp_path, user={"id": 1})
-    assert "holds no conversations.json" in memory.curate("import", "--from", empty, *NOW, exits=1)
-    assert "cannot be read" in memory.curate("import", "--from", str(tmp_path / "nowhere.zip"), *NOW, exits=1)
+    assert "holds no conversations.json" in memory.curate("import", empty, *NOW, exits=1)
+    assert "cannot be read" in memory.curate("import", str(tmp_path / "nowhere.zip"), *NOW, exits=1)
 
 
 def test_strange_shapes_cost_themselves_alone(memory: Memory, tmp_path: Path) -> None:
@@ -227,12 +227,4 @@ def test_strange_shapes_cost_themselves_alone(memory: Memory, tmp_path: Path) ->
         5, None, [], {"mapping": loop, "current_node": "a"}, {"mapping": {"x": 1}, "create_time": "soon"},
         {"chat_messages": [1, None, {"sender": "human", "content": 5, "attachments": "x"}], "uuid": 7},
     ]  # fmt: skip
-    assert "Imported 4 messages" in memory.curate("import", "--from", saved(tmp_path, strange + chatgpt()), *NOW)
-
-
-def test_items_and_conversations_are_not_mixed_up(memory: Memory, tmp_path: Path) -> None:
-    export = saved(tmp_path, chatgpt())
-    memory.curate("import", exits=2)
-    memory.curate("import", export, "--from", export, exits=2)
-    memory.curate("import", "--from", export, "--replace", exits=2)
-    memory.curate("import", export, "--dry-run", exits=2)
+    assert "Imported 4 messages" in memory.curate("import", saved(tmp_path, strange + chatgpt()), *NOW)

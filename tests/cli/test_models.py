@@ -64,6 +64,7 @@ def test_use_writes_who_reads_and_keeps_what_else_stands_there(
     config.write_text("# my own\n[limits]  # a cap\nmax_tokens = 9000\n")
     said = curate(capsys, "models", "use", "claude-code", "codex", "rules")
     assert "From now on claude-code, then codex, then rules read the logs" in said
+    assert "Note: log text then goes to Anthropic and counts towards that login." in said
     assert "Note: codex is not logged in here" in said
     text = config.read_text()
     assert text.startswith("# my own\n")
@@ -100,19 +101,23 @@ def test_with_two_keys_the_first_alone_reads_until_somebody_says_who(
 @pytest.mark.usefixtures("two_keys")
 @pytest.mark.parametrize(
     ("answer", "providers"),
-    [("gemini anthropic", ["gemini", "anthropic"]), ("gemini", ["gemini"]), ("anthropic", ["anthropic"]), ("", None)],
+    [
+        ("gemini anthropic", ["gemini", "anthropic"]),
+        ("gemini", ["gemini"]),
+        ("anthropic", ["anthropic"]),
+        ("", ["anthropic"]),
+    ],
 )
 def test_on_a_terminal_it_asks_once(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     config: Path,
     answer: str,
-    providers: list[str] | None,
+    providers: list[str],
 ) -> None:
     monkeypatch.setattr(models_commands, "can_ask", lambda: True)
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
     said = curate(capsys, "models")
     assert "Who reads: anthropic, gemini, or" in said
-    assert (tomllib.loads(config.read_text())["providers"] if config.exists() else None) == providers
-    if providers:
-        assert "Who reads:" not in curate(capsys, "models")
+    assert tomllib.loads(config.read_text())["providers"] == providers
+    assert "Who reads:" not in curate(capsys, "models")

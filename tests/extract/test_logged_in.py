@@ -13,7 +13,7 @@ import pytest
 from pipelines.errors import ModelFailed
 from pipelines.extract.choose_models import logged_in, probe
 from pipelines.extract.llm.budget import Budget, BudgetedModel, Ledger
-from pipelines.extract.llm.call import Answer, Call, Picture
+from pipelines.extract.llm.call import Answer, Call
 from pipelines.extract.llm.logged_in import found_program
 from pipelines.extract.llm.replies import Replies
 from pipelines.provider_settings import ProviderSettings, price_of
@@ -178,15 +178,6 @@ def test_one_that_is_not_there_or_hangs_is_a_plain_failure(programs: Path) -> No
     begun = time.monotonic()
     assert failure("claude-code", 1).kind is Kind.TIMED_OUT
     assert time.monotonic() - begun < 10
-
-
-def test_an_image_is_not_shown_to_them(programs: Path) -> None:
-    claude = lay(programs, "claude", claude_says())
-    with pytest.raises(ModelFailed, match="cannot read images"):
-        logged_in("claude-code", ProviderSettings("haiku")).ask(
-            Call("describe", "d", 1, "s", "u", {}, Picture("image/png", b""))
-        )
-    assert not claude.calls
 
 
 def test_the_program_is_found_where_a_timers_path_does_not_lead(

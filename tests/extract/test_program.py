@@ -9,14 +9,13 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import Call, Picture
+from pipelines.extract.llm.call import Call
 from pipelines.extract.llm.program import ProgramModel
 from pipelines.provider_settings import command_of
 from pipelines.usage import FailureKind as Kind
@@ -125,11 +124,6 @@ def test_a_program_that_cannot_be_started(command: str) -> None:
     with pytest.raises(ModelFailed, match="could not start its program") as caught:
         ProgramModel((command,)).ask(CALL)
     assert caught.value.kind is Kind.DOWN
-
-
-def test_a_program_is_shown_no_image() -> None:
-    with pytest.raises(ModelFailed, match="cannot read images"):
-        ProgramModel(("true",)).ask(replace(CALL, image=Picture("image/png", b"x")))
 
 
 def test_no_shell_reads_the_command_and_no_report_its_arguments() -> None:

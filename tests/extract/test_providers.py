@@ -12,7 +12,7 @@ import pytest
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.anthropic import AnthropicModel
-from pipelines.extract.llm.call import Call, Picture
+from pipelines.extract.llm.call import Call
 from pipelines.extract.llm.gemini import GeminiModel
 from pipelines.extract.llm.openai import OpenAIModel
 from pipelines.extract.llm.reply_schema import reply_schema
@@ -103,13 +103,6 @@ def test_an_openai_wire_is_asked_for_json_of_the_schema(openai: Wire) -> None:
     assert body["response_format"]["json_schema"]["strict"] is True
     assert "title" not in body["response_format"]["json_schema"]["schema"]
     assert openai.refused == []
-
-
-def test_an_openai_wire_is_shown_an_image(openai: Wire) -> None:
-    model("openai", openai).ask(replace(CALL, image=Picture("image/png", b"\x89PNG")))
-    image, text = openai.requests[0]["messages"][1]["content"]
-    assert image == {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw=="}}
-    assert text == {"type": "text", "text": "the user part"}
 
 
 @pytest.mark.parametrize("formats", [("json_object",), ()])

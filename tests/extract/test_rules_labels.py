@@ -81,6 +81,8 @@ def test_typed_lines(form: str, word: str) -> None:
         ("ACTION: bob to fix X", "Todo", "bob to fix X"),
         ("action: bob to fix X", "Todo", "bob to fix X"),
         ("Action item: bob to fix X", "Todo", "bob to fix X"),
+        ("- Action: bob to fix X", "Todo", "bob to fix X"),
+        ("**Action needed:** fix X", "Todo", "fix X"),
         ("Action #3: bob to fix X", "Todo", "bob to fix X"),
         ("ACTION-123: bob to fix X", "Todo", "bob to fix X"),
         ("ACTION bob to fix X", "Todo", "bob to fix X"),
@@ -365,3 +367,11 @@ def test_a_tick_box_below_open_questions_is_a_question() -> None:
 def test_a_question_is_no_fact_with_the_same_words() -> None:
     found = filed("- Question: the office is in Bern?\n- Fact: the office is in Bern\n")
     assert found == [("questions", "", "the office is in Bern?"), ("", "", "the office is in Bern")]
+
+
+def test_what_only_leads_to_a_list_is_no_item_unless_a_label_says_what_it_is() -> None:
+    assert said("- Decision: Replace the importer:\n  - by a queue\n") == [("Decision", "Replace the importer")]
+    assert said("## Facts\n\n- How the cluster recovers:\n  1. Stop it.\n- The port is 9098.\n") == [
+        ("Fact", "The port is 9098.")
+    ]
+    assert said("- Important: the name is misleading.\n") == []

@@ -169,6 +169,15 @@ class Fleet:
         for clone in self.nights.glob("*/.git"):
             assert list(clone.glob("*.lock")) == []
 
+    def check_no_key_was_kept(self, *tenants: str) -> None:
+        """Check that no tenant's key is in the database, in what workers said, or in a clone."""
+        tables = self.query("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'")
+        assert {"name": "procrastinate_jobs"} in tables
+        kept = str([self.query(f"SELECT * FROM {row['name']}") for row in tables]) + self.said()  # noqa: S608
+        assert not [tenant for tenant in tenants if key_of(tenant) in kept]
+        found = subprocess.run(["grep", "-rlF", "key-of-", str(self.nights)], check=False, capture_output=True)
+        assert (found.returncode, found.stdout) == (1, b"")
+
     def check_curated_once(self, remote: str, fact: str) -> None:
         """Check that a memory has its item once, from one run, and that nothing is left to read."""
         path = Path(remote)

@@ -64,12 +64,12 @@ class Provider:
     def tokens(self, tenant: str = "") -> int:
         return sum(call.tokens for call in self.calls if tenant in {"", call.tenant})
 
-    def busiest_minute(self) -> tuple[int, int]:
-        """Return the most requests and tokens of any minute, each call counted at its latest moment."""
-        ended = sorted(self.calls, key=lambda call: call.began)
+    def busiest_minute(self, tenant: str) -> tuple[int, int]:
+        """Return the most requests and tokens with a tenant's key in any minute."""
+        began = sorted((call for call in self.calls if call.tenant == tenant), key=lambda call: call.began)
         most = (0, 0)
-        for number, first in enumerate(ended):
-            minute = [call for call in ended[number:] if call.began < first.began + 60]
+        for number, first in enumerate(began):
+            minute = [call for call in began[number:] if call.began < first.began + 60]
             most = max(most[0], len(minute)), max(most[1], sum(call.tokens for call in minute))
         return most
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from tests.fleet.driving import DAY, git, key_of
 from tests.fleet.provider import providing
@@ -58,14 +62,7 @@ def test_every_memory_is_curated_once_though_a_worker_is_killed(fleet: Fleet) ->
         assert "carp" in fleet.curate("status")
         assert fleet.query("SELECT 1 FROM fleet_memories WHERE state = 'dead'") == []
         fleet.check_nothing_left()
-        _check_no_key_was_kept(fleet)
-
-
-def _check_no_key_was_kept(fleet: Fleet) -> None:
-    tables = [row["name"] for row in fleet.query("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'")]
-    kept = str([fleet.query(f"SELECT * FROM {name}") for name in tables]) + fleet.said()  # noqa: S608  names of tables
-    assert "procrastinate_jobs" in tables
-    assert not [tenant for tenant in TENANTS if key_of(tenant) in kept]
+        fleet.check_no_key_was_kept(*TENANTS)
 
 
 def test_a_memory_that_fails_three_times_is_dead_and_holds_up_nobody(fleet: Fleet) -> None:
@@ -92,7 +89,7 @@ def test_a_memory_that_fails_three_times_is_dead_and_holds_up_nobody(fleet: Flee
     fleet.wait_until_idle()
     fleet.drain()
     fleet.check_curated_once(bad, "the cache of acme keeps 2 entries")
-    assert fleet.curate("dead") == "No memory is dead.\n"
+    assert fleet.curate("dead") == "There is no dead memory.\n"
     fleet.check_nothing_left()
 
 
@@ -142,6 +139,29 @@ def test_a_child_is_ended_at_its_limits(fleet: Fleet) -> None:
     fleet.check_nothing_left()
 
 
+def test_settings_and_keys_that_are_amiss_are_told_and_no_memory_dies_of_them(fleet: Fleet) -> None:
+    fleet.write_settings(None, **dict.fromkeys(TENANTS, ""))
+    remotes = {tenant: fleet.memory(tenant) for tenant in TENANTS}
+    for tenant, remote in remotes.items():
+        fleet.curate("add", remote, "--tenant", tenant)
+    fleet.curate("sweep")
+    folder = fleet.folder / "tenants"
+    (folder / "acme/config.toml").write_text('providers = ["anthropic"]\n')
+    (folder / "bolt/config.toml").write_text("odd = 1\n")
+    (folder / "carp.env").write_text("no line of keys")
+    fleet.start_worker()
+    fleet.wait_for(lambda: fleet.query("SELECT 1 FROM fleet_memories HAVING min(tries) > 3"))
+    told = fleet.curate("status")
+    for why in ("ANTHROPIC_API_KEY", f"{folder}/bolt/config.toml has a fault: odd = 1", "line 1 is not NAME=VALUE"):
+        assert why in told
+    fleet.write_settings(None, **dict.fromkeys(TENANTS, ""))
+    fleet.wait_until_idle()
+    fleet.drain()
+    for tenant, remote in remotes.items():
+        fleet.check_curated_once(remote, f"the cache of {tenant} keeps 0 entries")
+    fleet.check_nothing_left()
+
+
 def test_a_second_signal_ends_what_runs_and_another_worker_takes_it(fleet: Fleet) -> None:
     with providing({key_of("acme"): "acme"}) as provider:
         fleet.write_settings(provider, acme="")
@@ -176,8 +196,7 @@ def test_workers_sweep_by_themselves_and_what_is_paused_stays_as_it_is(fleet: Fl
     fleet.check_nothing_left()
 
 
-def test_a_job_that_is_gone_is_deferred_again(fleet: Fleet) -> None:
-    """A worker that was thought dead comes back and ends the job that another one had, which is killed."""
+def test_a_memory_without_a_job_gets_one(fleet: Fleet) -> None:
     fleet.write_settings(None, acme="")
     remote = fleet.memory("acme")
     fleet.curate("add", remote, "--tenant", "acme")
@@ -189,6 +208,44 @@ def test_a_job_that_is_gone_is_deferred_again(fleet: Fleet) -> None:
     fleet.drain()
     fleet.check_curated_once(remote, "the cache of acme keeps 0 entries")
     fleet.check_nothing_left()
+
+
+def test_a_worker_killed_between_its_word_and_the_end_of_its_job_holds_up_nobody(fleet: Fleet) -> None:
+    """The job of the next try waits beside the one that it left, and both have the memory's lock."""
+    fleet.write_settings(None, acme="")
+    remotes = [fleet.memory("acme", number) for number in range(2)]
+    fleet.curate("add", *remotes, "--tenant", "acme")
+    fleet.curate("sweep")
+    columns = "queue_name, task_name, lock, queueing_lock, args"
+    fleet.query("UPDATE procrastinate_jobs SET status = 'doing' WHERE lock IS NOT NULL RETURNING 1")
+    fleet.query(f"INSERT INTO procrastinate_jobs ({columns}) SELECT {columns} FROM procrastinate_jobs RETURNING 1")  # noqa: S608
+    fleet.start_worker()
+    fleet.wait_until_idle()
+    fleet.drain()
+    for number, remote in enumerate(remotes):
+        fleet.check_curated_once(remote, f"the cache of acme keeps {number} entries")
+    fleet.check_nothing_left()
+
+
+def test_the_examples_of_other_schedulers_curate_each_memory_once(fleet: Fleet) -> None:
+    text = (Path(__file__).parents[2] / "docs/fleet.md").read_text()
+    listing = fleet.folder / "remotes.txt"
+    environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    remotes = [fleet.memory("acme", number) for number in range(4)]
+    script = re.search(r"### xargs\n\n```\n(.+?)```", text, re.DOTALL)
+    job = re.search(r"```yaml\n(.+?)```", text, re.DOTALL)
+    assert script
+    assert job
+    listing.write_text("".join(f"{remote}\n" for remote in remotes[:2] * 2))
+    for _ in range(2):
+        subprocess.run(["bash", "-c", script[1]], check=True, env=environ, cwd=fleet.folder)
+    listing.write_text("".join(f"{remote}\n" for remote in remotes[2:]))
+    pod = yaml.safe_load(job[1])["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    words = [re.sub("/etc/memories|(?<= )/tmp", str(fleet.folder), word) for word in pod["containers"][0]["args"]]
+    for index in "01":
+        subprocess.run(["sh", "-c", *words], check=True, env={**environ, "JOB_COMPLETION_INDEX": index})
+    for number, remote in enumerate(remotes):
+        fleet.check_curated_once(remote, f"the cache of acme keeps {number} entries")
 
 
 def test_what_comes_later_waits_for_the_next_night(fleet: Fleet) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import psycopg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from procrastinate.jobs import Status
 
 from pipelines.cli import run_cli
 from pipelines.errors import BadSettings
@@ -25,10 +27,11 @@ from pipelines.extract.llm.budget import Budget, Cost, Ledger, OverBudget
 from pipelines.extract.llm.guard import GUARD, Guard, open_guard
 from pipelines.fleet import child, database, embedded
 from pipelines.fleet.child import Ran, homes
-from pipelines.fleet.database import NoFleet, create_tables, opened
+from pipelines.fleet.database import QUEUE, NoFleet, create_tables, opened
 from pipelines.fleet.embedded import start_postgres, stop_postgres
 from pipelines.fleet.fleet_settings import ChildLimits, KeysMissing, fleet_file, load_fleet_settings
 from pipelines.fleet.memories import night_at
+from pipelines.fleet.sweep import take_over
 from pipelines.fleet.worker import outcome_of
 from pipelines.user_settings import Caps, UserSettings
 
@@ -139,6 +142,9 @@ def test_what_is_not_the_memorys_fault_does_not_count_as_its_failure() -> None:
     assert ran(1, {**part, "model": {"failure": "refused", "failing": {"openai": "refused"}}}) == ("waiting", True)
     assert ran(75, {"error": {"sentence": "Another run ended first."}}) == ("waiting", False)
     assert ran(1, {"error": {"sentence": "The remote is no memory."}}) == ("waiting", True)
+    for kind in ("Unreachable", "NotWritable", "NotYours"):
+        assert ran(1, {"error": {"kind": kind, "sentence": "x"}}) == ("waiting", False)
+        assert ran(1, {"error": {"kind": kind, "sentence": "x"}}, why="was ended") == ("waiting", True)
     assert ran(-9) == ran(3) == ran(0, why="was ended after 3 minutes") == ("waiting", True)
 
 
@@ -223,6 +229,28 @@ def test_a_migration_of_procrastinate_that_is_new_is_applied(dsn: str) -> None:
     assert asyncio.run(create_tables(dsn)) == [row[0] for row in rows]
 
 
+def test_a_worker_that_comes_back_late_ends_nobody_elses_job(fleet: Fleet) -> None:
+    fleet.write_settings(None)
+    fleet.curate("add", fleet.memory("default"))
+    fleet.curate("sweep")
+
+    async def run() -> None:
+        async with opened(fleet.dsn) as (pool, app):
+            queue = app.job_manager
+            late = await queue.fetch_job([QUEUE], await queue.register_worker())
+            assert late
+            assert await take_over(pool, app, 60) == []
+            assert await take_over(pool, app, 0) == [late.lock]
+            for _ in range(2):
+                await queue.finish_job(late, Status.SUCCEEDED, delete_job=True)
+                await queue.retry_job(late)
+            other = await queue.fetch_job([QUEUE], await queue.register_worker())
+            assert other
+            assert (other.lock, other.id == late.id) == (late.lock, False)
+
+    asyncio.run(run())
+
+
 def test_an_embedded_server_is_started_once_and_again_after_a_crash(postgres: tuple[Path, str]) -> None:
     folder, address = postgres
     assert start_postgres(folder) == address
@@ -297,6 +325,7 @@ def test_memories_are_added_listed_paused_and_removed(fleet: Fleet) -> None:
     assert "/r/a.git           acme  UTC       new" in told
     assert fleet.curate("pause", "/r/a.git") == "1 memory paused.\n"
     assert json.loads(fleet.curate("list", "/r/a.git", "--json"))[0]["paused"]
+    assert fleet.curate("list", "/r/none.git") == "There is no such memory.\n"
     assert "No memory was named" in fleet.curate("remove", exits=2)
     assert fleet.curate("resume", "--tenant", "acme") == "3 memories resumed.\n"
     assert fleet.curate("remove", "--all") == "3 memories removed.\n"
@@ -338,8 +367,40 @@ def test_a_memory_that_was_curated_elsewhere_is_not_queued(fleet: Fleet, capsys:
     assert fleet.states() == {"done": 1}
 
 
-def test_a_fleet_without_a_database_says_what_to_do(tmp_path: Path) -> None:
-    environ = written(tmp_path, f'dsn = "postgresql:///x?host={tmp_path}"')
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CURATE_FLEET", environ["CURATE_FLEET"])
-        assert run_cli(["fleet", "status"]) == 1
+@pytest.mark.parametrize(
+    ("dsn", "why"),
+    [
+        ("postgresql://me:SECRET-WORD@127.0.0.1:1/x", "port 1 failed: Connection refused"),
+        ("postgres//me:SECRET-WORD@host/x", "its address is not one of PostgreSQL"),
+    ],
+)
+def test_a_database_that_cannot_be_reached_is_told_without_its_password(
+    fleet: Fleet, tmp_path: Path, dsn: str, why: str
+) -> None:
+    written(tmp_path, f'dsn = "{dsn}"')
+    for words in (["status"], ["worker"], ["init"], ["init", dsn]):
+        told = fleet.curate(*words, exits=1)
+        assert why in told
+        assert "Correct its address" in told
+        assert "SECRET-WORD" not in told
+
+
+def test_a_remote_is_named_by_a_path_wherever_it_was_added(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet.write_settings(None)
+    fleet.memory("default")
+    monkeypatch.chdir(fleet.folder / "remotes")
+    fleet.curate("add", "default-0.git")
+    assert fleet.curate("pause", "default-0.git") == "1 memory paused.\n"
+    assert "paused" in fleet.curate("list", "default-0.git")
+
+
+def test_memories_are_queued_in_no_order_so_that_tenants_take_turns(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet.write_settings(None)
+    remotes = [fleet.memory("default", number) for number in range(3)]
+    fleet.curate("add", *remotes)
+    monkeypatch.setattr(random, "shuffle", list.reverse)
+    fleet.curate("sweep")
+    queued = fleet.query("SELECT lock FROM procrastinate_jobs WHERE lock IS NOT NULL ORDER BY id")
+    assert [row["lock"] for row in queued] == remotes[::-1]

@@ -107,10 +107,13 @@ def test_a_cap_waits_for_what_others_hold_and_refuses_beyond_what_is_spent(dsn: 
         await settle(bank.pool, first, 40, 0.0)
         assert (await bank.ask(lease, fleet=cap))[1] == GRANTED
         assert (await bank.ask(lease, 240, fleet=cap))[1].why == (
-            "was skipped: max_tokens = 250 of the fleet is used up for the night"
+            "was skipped: 240 of max_tokens = 250 of the fleet are spent, and a call may need 240"
         )
         dear = FleetCaps(max_usd=0.03)
-        assert "max_usd = 0.03 of the tenant acme" in (await bank.ask(lease, 1, 0.04, tenant=dear))[1].why
+        assert (
+            "0.02 of max_usd = 0.03 of the tenant acme are spent, and a call may need 0.04"
+            in (await bank.ask(lease, 1, 0.04, tenant=dear))[1].why
+        )
         assert "price is not known" in (await bank.ask(lease, 1, None, fleet=dear))[1].why
 
     banking(dsn, work)

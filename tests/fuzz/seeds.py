@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from pipelines.store.jsonl import FORMAT
-
 _ITEMS: Final = (
     "- Decision: Use Terraform, not Pulumi. <!-- k7f3a9c2b10 since=2026-02-11 trust=self confidence=high "
     "from=Logs/2026-02-11.md#L42~9c1e55aa,Logs/2026-02-12.md#L1-L3~55aa by=rules@1 seen=3 because=k55b01aa07c pinned=yes -->",
@@ -121,26 +119,12 @@ REPLY: Final = (
     b"<think>{hm}</think>```json\n" + json.dumps(_REPLY, indent=1).encode() + b"\n```",
     json.dumps(_OPERATIONS).encode(),
     b'Here: {"operations": []} and ' + json.dumps(_OPERATIONS, indent=1).encode(),
-    b'{"title": "A chart", "description": "It shows sales. They grow."}',
 )
 STATE: Final = (
     b'{"log": "Logs/2026-03-18.md", "file": "ab12", "entries": ["a1", "b2"], "by_rules": ["a1"], "night": "2026-03-19"}\n'
     b'{"log": "Logs/2026-03-17.md", "file": "cd34", "digest": "ef56"}\n',
     b'{"hash": "9f86d081", "id": "k7f3a9c2b10", "day": "2026-03-18", "reason": "retracted"}\n'
     b'{"hash": "9f86d082", "id": "", "day": "2026-03-18", "reason": "forgotten"}\n',
-)
-EXPORT: Final = (
-    _jsonl(
-        {"record": "header", "format": FORMAT, "version": 1},
-        {"record": "document", "path": "Projects/harbour.md", "title": "Harbour", "kind": "project", "status": "active"},
-        {"record": "item", "document": "Projects/harbour.md", "id": "k7f3a9c2b10", "type": "Todo", "text": "Ask.", "status": "open",
-         "since": "2026-03-18", "until": None, "trust": "self", "confidence": "high", "evidence": [{"path": "Logs/2026-03-18.md",
-         "start_line": 1, "end_line": 2, "digest": "9c1e55aa"}], "seen": 2, "links": [{"kind": "because", "ids": ["k1c02d9e441"]}],
-         "pinned": False, "extra": [["a", "b"]], "section": "Next steps", "notes": ["  note"]},
-    ),
-)  # fmt: skip
-SIDECAR: Final = (
-    b'{"title": "A", "description": "It shows.", "date": "2026-03-18", "by": "x:y@describe/1", "more": [1]}',
 )
 SECRET: Final = (
     b'AWS_SECRET_ACCESS_KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"\npassword: "hunter22!x"\ntoken=ghp_'

@@ -7,16 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import BadFile, BadSettings, CurateError
+from pipelines.errors import BadSettings, CurateError
 from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.extract.llm.call import BadReply, load_prompt
 from pipelines.extract.llm.fallback import Chain
-from pipelines.extract.llm.images import read_description
 from pipelines.extract.llm.model_reviewer import ModelReviewer, Posed
 from pipelines.extract.llm.reply_schema import candidates_of, operations_of, read_reply
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.answers import apply_answers
-from pipelines.night.import_items import read_export
 from pipelines.review.trust.attacks import suspicion_of
 from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
@@ -25,7 +23,6 @@ from pipelines.store.item import Item, ItemType, parse_item, render_item
 from pipelines.store.log import parse_entries
 from pipelines.store.markdown import read_front_matter, split_lines
 from pipelines.store.secrets.redact import Redactor, log_without_private, record_without_private
-from pipelines.store.sidecars import BadSidecar, parse_sidecar
 from pipelines.store.state import read_progress, read_tombstones, render_progress, render_tombstones
 from pipelines.store.transcripts import Transcript
 from pipelines.store.user_layout import read_layout
@@ -166,8 +163,6 @@ def _reply(data: bytes, _folder: Path) -> None:
             assert all(place.stands for place in places)
         assert all(one.document in {"", "Projects/harbour"} for one in found)
         assert all(one.ids == (_SHOWN.id,) for one in done)
-    with suppress(BadReply):
-        assert all(read_description(text))
     _operations(text)
 
 
@@ -185,14 +180,6 @@ def _state(data: bytes, _folder: Path) -> None:
     progress, stones = read_progress(data), read_tombstones(data)
     assert render_progress(read_progress(render_progress(progress))) == render_progress(progress)
     assert read_tombstones(render_tombstones(stones)) == stones
-
-
-def _export(data: bytes, _folder: Path) -> None:
-    read_export("x.jsonl", data.splitlines(keepends=True))
-
-
-def _sidecar(data: bytes, _folder: Path) -> None:
-    assert parse_sidecar(data).description
 
 
 def _secret(data: bytes, _folder: Path) -> None:
@@ -223,8 +210,6 @@ TARGETS: Final = (
     Target("review", seeds.REVIEW, _review, 60),
     Target("replies", seeds.REPLY, _reply, 70),
     Target("state", seeds.STATE, _state, 50),
-    Target("export", seeds.EXPORT, _export, 50, (BadFile,)),
-    Target("sidecars", seeds.SIDECAR, _sidecar, 20, (BadSidecar,)),
     Target("secrets", seeds.SECRET, _secret, 20),
     Target("queries", seeds.QUERY, _query, 10),
 )

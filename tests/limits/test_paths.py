@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pipelines.cli import run_cli
-from pipelines.store.jsonl import document_record, header_record, to_record
-from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,19 +175,6 @@ def test_names_in_transcripts(watched: Watched, tmp_path_factory: pytest.TempPat
         watched.do("capture", f"--project={name}", str(folder / "0.jsonl"))
     watched.do("run", "--now", "2026-03-13T02:00")
     assert len(list((watched.root / "Sessions").rglob("*.jsonl"))) >= 50
-
-
-@pytest.mark.torture
-def test_names_in_an_import(watched: Watched, tmp_path_factory: pytest.TempPathFactory) -> None:
-    file = tmp_path_factory.mktemp("export") / "export.jsonl"
-    (path, document) = next(one for one in read_documents(watched.root).items() if one[1].items)
-    placed = document.items[0]
-    head, home, item = header_record(), document_record(document), to_record(path, placed.item, section="", notes=[])
-    for number, name in enumerate(ODDER):
-        for told in (name, f"Projects/{name}", f"Projects/{name}.md", f"Projects/{name}/x.md"):
-            own = {**item, "path": told, "id": f"k{number:010x}", "section": name, "text": f"What is so {number}"}
-            file.write_text("".join(json.dumps(one) + "\n" for one in (head, {**home, "path": told}, own)))
-            watched.do("import", str(file))
 
 
 def test_names_in_a_layout(watched: Watched) -> None:

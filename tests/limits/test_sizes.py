@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -13,9 +12,7 @@ from pipelines.cli import run_cli
 from pipelines.cli.log_commands import MAX_BYTES as MOST_LOGGED
 from pipelines.errors import MAX_BYTES as MOST_SETTINGS
 from pipelines.errors import BadFile, BadSettings, read_toml
-from pipelines.night.import_items import MAX_LINE, MOST_RECORDS, read_export
 from pipelines.store.files import MAX_BYTES, read_bytes
-from pipelines.store.jsonl import header_record
 from pipelines.store.snapshot import MAX_DOCUMENT_BYTES, MAX_LOG_BYTES
 
 if TYPE_CHECKING:
@@ -90,17 +87,3 @@ def test_standard_input_of_a_log_line_is_bounded(
     assert run_cli(["log", "-", "--memory", str(memory.root)]) == 2
     assert "longer than 1,048,576 bytes" in capsys.readouterr().err
     assert memory.files() == before
-
-
-def test_lines_of_an_import_are_bounded_in_length_and_number() -> None:
-    header = json.dumps(header_record()).encode()
-    with pytest.raises(BadFile, match="line 2: it exceeds the limit of 1,048,576 bytes"):
-        read_export("x", [header, None])
-    with pytest.raises(BadFile, match=f"line {MOST_RECORDS + 1}: the file exceeds the limit of 500,000 lines"):
-        read_export("x", (header if n == 0 else b"\n" for n in range(MOST_RECORDS + 10)))
-
-
-def test_a_line_of_an_import_is_never_held_whole(memory: Memory, tmp_path: Path) -> None:
-    grow(tmp_path / "x.jsonl", 3 * MAX_LINE)
-    said = memory.curate("import", str(tmp_path / "x.jsonl"), exits=1)
-    assert "line 1: it exceeds the limit of 1,048,576 bytes" in said

@@ -84,7 +84,20 @@ def test_a_question_says_and_denies_nothing(memory: Memory) -> None:
 def test_what_the_owner_says_of_themselves_names_them_in_later_nights(memory: Memory) -> None:
     memory.write(FIRST, "- Fact: My name is Tove Lind.\n")
     memory.curate("run", "--now", "2026-03-10T02:00")
-    memory.write(SECOND, "- Tove wants answers in English.\n- Anders wants a phone.\n")
+    memory.write(SECOND, "- Tove prefers answers in English.\n- Anders wants a phone.\n")
     memory.curate("run", "--now", "2026-03-11T02:00")
-    told = ["- Fact: My name is Tove Lind.", "- Fact: Tove wants answers in English."]
+    told = ["- Fact: My name is Tove Lind.", "- Fact: Tove prefers answers in English."]
     assert under(memory.read("USER.md"), "Facts") == told
+
+
+def test_a_goal_without_a_project_and_an_address_without_a_name_say_nothing(memory: Memory) -> None:
+    memory.write(
+        FIRST, "- Goal: one source of truth.\n- Contact: +254 707 892 164\n- Contact: Bea Lind, bea@s.example\n"
+    )
+    memory.curate("run", "--now", "2026-03-10T02:00")
+    assert "one source" not in memory.curate("items")
+    assert "+254" not in memory.curate("items")
+    assert under(memory.read("Areas/general.md"), "Contacts") == ["- Fact: Bea Lind, bea@s.example"]
+    memory.write(SECOND, "- [project: Kestrel] Goal: one source of truth.\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    assert under(memory.read(PAGE), "Goals") == ["- Fact: one source of truth."]

@@ -189,3 +189,15 @@ def test_the_section_of_earlier_versions_goes() -> None:
     row = marked_row("- [2026-03-10](Logs/2026-03-10.md): 1 fact")
     old = Document("MEMORY.md", f"# Memory\n\n## Recent days\n\n{row}\n")
     assert with_briefing(without_pointers(old), [], 8192).text.strip() == "# Memory"
+
+
+def test_old_dues_hide_nothing_that_is_due_now() -> None:
+    days = [*(f"2026-01-{number:02}" for number in range(1, 13)), "2026-03-10", "2026-03-12", "soon"]
+    todos = [
+        Item(ItemType.TODO, f"Call {day}", status=Status.OPEN, id=f"k{number:010x}", since="2026-03-10", due=day)
+        for number, day in enumerate(days)
+    ]
+    page = edited(Document("Projects/p.md", "# Pea\n"), add=map(Block, todos))
+    rows = told({page.path: page}).text.partition("## Due\n")[2].partition("##")[0].split("\n")
+    shown = [row.removeprefix("- ").partition(":")[0] for row in rows if row.startswith("- ")]
+    assert shown == [*(f"2026-01-{number:02}" for number in range(7, 13)), "2026-03-10", "2026-03-12", "7 more"]

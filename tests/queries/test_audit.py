@@ -110,14 +110,3 @@ def test_impact_shows_all_that_would_come_into_question(linked: Memory) -> None:
     assert [(step["depth"], step["id"][:2]) for step in told["impact"]][:2] == [(1, "k2"), (2, "k1")]
     assert "is supported by it k2222222222 Fact: There are 40 orders a day." in linked.curate("impact", "k555")
     assert "Nothing depends on it." in linked.curate("impact", "kaaa")
-
-
-def test_the_graph_can_be_read_by_people_and_programs(linked: Memory) -> None:
-    text = linked.curate("graph")
-    assert "k1111111111 Decision: Orders are kept in SQLite.\n  because k2222222222 Fact: There are 40" in text
-    told = asked(linked, "graph", "--document", "alpha")
-    assert {edge["kind"] for edge in told["links"]} == {
-        "because", "part-of", "supersedes", "next", "supports", "contradicts",
-    }  # fmt: skip
-    assert {node["id"] for node in told["nodes"]} == {end for e in told["links"] for end in (e["source"], e["target"])}
-    assert linked.curate("graph", "--document", "other") == "There are no links.\n"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import stat
 import tracemalloc
+from dataclasses import fields
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
 
 import pytest
 
-from pipelines.queries.item_graph import Beliefs, graphml, json_lines
-from pipelines.store.jsonl import check_header, from_record, placement_of
+from pipelines.queries.item_graph import Beliefs, json_lines
 from pipelines.store.snapshot import read_documents
 from tests.queries.making import LINKED, WAITING
 
@@ -20,39 +19,23 @@ if TYPE_CHECKING:
 
     from tests.conftest import Memory
 
-NAMES = {"g": "http://graphml.graphdrawing.org/xmlns"}
 
-
-def test_what_is_exported_reads_back_as_every_item_where_it_stands(memory: Memory) -> None:
+def test_what_is_exported_holds_every_item_where_it_stands(memory: Memory) -> None:
     memory.write("Projects/alpha.md", LINKED.replace("\n- Decision: One", "\n  a note of mine\n- Decision: One"))
     memory.write("Review.md", WAITING)
     memory.write("Areas/a.md", "# A\n\n- Fact: by hand, “quoted” & <b>bold</b>\n")
     header, *rest = [json.loads(line) for line in memory.curate("export", "--jsonl", "-").splitlines()]
-    check_header(header)
+    assert header == {"record": "header", "format": "memcurate-items", "version": 1}
     held = Beliefs.of(read_documents(memory.root)).holdings
     records = [record for record in rest if record["record"] == "item"]
-    assert [from_record(record) for record in records] == [(one.path, one.item) for one in held]
-    assert [placement_of(record)[0] for record in records] == [one.section for one in held]
-    assert ("  a note of mine",) in [placement_of(record)[1] for record in records]
+    told = [(record["document"], record["id"], record["text"], record["section"]) for record in records]
+    assert told == [(one.path, one.item.id, one.item.text, one.section) for one in held]
+    for record, one in zip(records, held, strict=True):
+        assert record.keys() >= {field.name for field in fields(one.item)}
+        assert record["links"] == [{"kind": kind, "ids": list(ids)} for kind, ids in one.item.links]
+    assert ["  a note of mine"] in [record["notes"] for record in records]
     documents = {record["path"]: record["title"] for record in rest if record["record"] == "document"}
     assert documents == {"Projects/alpha.md": "Alpha", "Review.md": "Review", "Areas/a.md": "A"}
-
-
-def test_graphml_is_a_graph_that_others_read(memory: Memory) -> None:
-    memory.write("Projects/alpha.md", LINKED + "- Fact: \x01 <&>\"' <!-- kbbbbbbbbbb because=kfffffffff -->\n")
-    memory.write("Areas/twice.md", "- Fact: Again. <!-- k2222222222 -->\n- Fact: by hand\n")
-    root = ET.fromstring(memory.curate("export", "--graphml", "-"))  # noqa: S314  our own words
-    assert root.tag == f"{{{NAMES['g']}}}graphml"
-    keys = {key.get("id"): key.get("for") for key in root.findall("g:key", NAMES)}
-    nodes = [node.get("id") for node in root.findall("g:graph/g:node", NAMES)]
-    edges = [(edge.get("source"), edge.get("target")) for edge in root.findall("g:graph/g:edge", NAMES)]
-    assert len(nodes) == len(set(nodes)) == 10
-    assert {"Areas/twice.md:1", "Areas/twice.md:2", "kfffffffff"} & set(nodes) >= {"Areas/twice.md:2", "kfffffffff"}
-    assert {end for edge in edges for end in edge} <= set(nodes)
-    assert len(edges) == len(set(edges))
-    assert {data.get("key") for data in root.iter(f"{{{NAMES['g']}}}data")} <= set(keys)
-    texts = [data.text for data in root.iter(f"{{{NAMES['g']}}}data") if data.get("key") == "text"]
-    assert "<&>\"'" in texts
 
 
 def test_a_file_is_there_whole_and_for_its_owner_alone_or_not_at_all(memory: Memory, tmp_path: Path) -> None:
@@ -68,7 +51,7 @@ def test_a_file_is_there_whole_and_for_its_owner_alone_or_not_at_all(memory: Mem
     assert target.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".items")] == []
     assert "cannot be written" in memory.curate("export", "--jsonl", str(tmp_path / "no/where"), exits=1)
-    for wrong in ([], ["--jsonl", "-", "--graphml", "-"]):
+    for wrong in ([], ["--jsonl", "-", "--bundle", "-"]):
         assert "Name one of" in memory.curate("export", *wrong, exits=2)
 
 
@@ -82,12 +65,7 @@ def test_a_large_memory_takes_no_more_room_than_its_largest_document(memory: Mem
     try:
         count = sum(1 for _ in json_lines(memory.root))
         _, peak = tracemalloc.get_traced_memory()
-        tracemalloc.reset_peak()
-        for _ in graphml(memory.root):
-            pass
-        _, peak_of_graph = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert count == 1 + 40 + 10_000
     assert peak < whole / 4
-    assert peak_of_graph < whole

@@ -216,3 +216,32 @@ def test_ids_that_are_none_or_many_are_said(memory: Memory) -> None:
         assert "No item has the id kdead" in memory.curate(verb, "kdead", exits=1)
         assert "not unique: k1111111111, k2222222222" in memory.curate(verb, "k", exits=1)
     assert json.loads(memory.curate("why", "k777", "--json"))["status"] == "waiting"
+
+
+def test_history_is_the_same_with_and_without_what_was_read_before(memory: Memory) -> None:
+    trail = memory.root / ".curate" / "history.json"
+    memory.write("Projects/alpha.md", "# Alpha\n\n- Fact: The port is 8080. <!-- k1111111111 since=2026-03-10 -->\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+
+    def told() -> list[str]:
+        """Return what changed, as it is told with the file, which must say the same as without it."""
+        known = memory.curate("history", "k111")
+        trail.unlink(missing_ok=True)
+        assert memory.curate("history", "k111") == known
+        return [change for one in asked(memory, "history", "k111")["versions"] for change in one["changed"]]
+
+    assert len(told()) == 1
+    memory.curate("pin", "k111", "--now", "2026-03-11T09:00")
+    assert told()[1:] == ["pinned"]
+    memory.git("branch", "pinned")
+    memory.git("reset", "--hard", "--quiet", "HEAD~1")
+    assert len(told()) == 1
+    memory.curate("correct", "k111", "The port is 8081.", "--now", "2026-03-11T10:00")
+    who = ("-c", "user.name=Ada", "-c", "user.email=ada@home.example")
+    memory.git(*who, "merge", "--quiet", "--strategy=ours", "--no-edit", "pinned")
+    told()
+    memory.curate("move", "k111", "MEMORY", "--now", "2026-03-11T11:00")
+    assert "moved" in " ".join(told())
+    for broken in ("", "{", '{"head": 5, "commits": [7]}'):
+        trail.write_text(broken)
+        told()

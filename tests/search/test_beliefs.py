@@ -132,6 +132,29 @@ def test_a_line_of_two_things_of_which_one_is_over_hangs_below_the_other(root: P
     assert {f"{line.path}:{line.start_line}" for hit in found for line in hit.evidence} == {f"{LOG}:3", f"{LATER}:3"}
 
 
+def test_what_overruled_a_line_comes_before_what_else_it_says_if_that_is_asked(root: Path) -> None:
+    both = "- needs iOS 15, and API 26 on Android"
+    old, android = replace(OLD, evidence=(said(LOG, both),)), item("k00000000f6", "Needs API 26.", said(LOG, both))
+    write(root, LOG, "# 2026-03-01", "", both)
+    for order in (
+        (android, old, replace(NEW, text="Needs iOS 16.")),
+        (replace(NEW, text="Needs iOS 16."), old, android),
+    ):
+        write(root, "Areas/office.md", "# Office", "", *map(render_item, order))
+        found = hits(root, "does it work on iOS 15")
+        assert [hit.text for hit in found] == ["Fact: Needs iOS 16.", "Fact: Needs API 26."]
+        assert found[0].score == found[1].score
+
+
+def test_an_item_is_found_by_its_own_words_and_not_by_those_of_its_neighbours(root: Path) -> None:
+    texts = ("The boat is blue.", "The library opens late.", "The crane was painted.")
+    items = [item(f"k0000000{n}", text) for n, text in enumerate(texts)]
+    write(root, "Areas/office.md", "# Office", "", *map(render_item, items), "", "Somebody sails a dinghy.")
+    assert [hit.text for hit in hits(root, "library boat")] == [f"Fact: {one}" for one in texts[:2]]
+    assert [hit.text for hit in hits(root, "crane")] == ["Fact: The crane was painted."]
+    assert [hit.text for hit in hits(root, "dinghy")] == ["Somebody sails a dinghy."]
+
+
 def test_a_chain_of_items_leads_to_the_last(office: Path) -> None:
     newest = item("k00000000c3", "The office opens at 10:00.", said(LATER, "- 11:00 ten it is", 4), since="2026-03-09")
     between = item(
@@ -220,11 +243,12 @@ def test_whose_word_a_line_is_comes_of_its_lead_in(root: Path) -> None:
 
 def test_pointers_and_empty_template_lines_are_no_hits(root: Path) -> None:
     template = (resource("memory_template") / "USER.md").read_text(encoding="utf-8").splitlines()
-    write(root, "USER.md", *template, "", "- Name:", "- Language: Swiss German", "- Role:")
+    filled = ["- Name:", "- **Pronouns:** _(optional)_", "- Language: Swiss German", "- Role:"]
+    write(root, "USER.md", *template, "", *filled)
     link = marked_row("- People Odile: USER.md")
     write(root, "MEMORY.md", "# Memory", "", "## People", "", link, "- Name Tove: USER.md <!-- p:203d -->")
     write(root, "Areas/a.md", "# Whom we name", "", "## Role")
-    assert {hit.text for hit in hits(root, "name role language user whom works people Tove")} == {
+    assert {hit.text for hit in hits(root, "name role language user whom works people pronouns Tove")} == {
         "- Language: Swiss German",
         "- Name Tove: USER.md",  # its mark does not fit, so a person wrote it
     }

@@ -131,6 +131,11 @@ def test_an_episode_stands_for_no_line_and_overrules_none(quay: Path) -> None:
     assert others() == beside
 
 
+def test_what_is_believed_comes_before_the_episode_that_retells_it(quay: Path) -> None:
+    write(quay, PAGE, "# March 2026", "", "## 2026-03-05", "", *(one.render() for one in TOLD_LATER))
+    assert [hit.kind for hit in hits(quay, "crane quay opens paint")][:2] == ["document", "document"]
+
+
 def test_an_episode_found_by_what_is_overruled_comes_behind_what_holds(quay: Path) -> None:
     order = [(hit.kind, hit.date) for hit in hits(quay, "Learnt: the quay opens at 08:00")]
     assert order.index(("document", "2026-03-05")) < order.index(("episode", "2026-03-01"))

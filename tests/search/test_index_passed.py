@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,10 @@ import pytest
 from pipelines.search import pdf as pdf_reading
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.filters import Filters
-from pipelines.search.indexed_files import UNDESCRIBED, fingerprint, scan, unread
+from pipelines.search.indexed_files import fingerprint, scan, unread
 from pipelines.search.query import Asked, search
 from pipelines.search.read_files import read_file
 from pipelines.search.schema import INDEX
-from tests.extract.images import PNG
 from tests.search.pdfs import pdf
 
 if TYPE_CHECKING:
@@ -38,10 +36,6 @@ def said(*texts: str, time: str = "2026-03-18T23:30:00Z") -> bytes:
     return b"".join(json.dumps(record).encode() + b"\n" for record in records)
 
 
-def described(text: str) -> bytes:
-    return json.dumps({"description": text}).encode()
-
-
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let all that was written so far be old enough that its stamp is believed."""
     later = time.time_ns() + 10**10
@@ -60,85 +54,20 @@ def found(root: Path, query: str, *sources: str) -> list[str]:
 def test_every_kind_of_file_is_found_where_it_stands(root: Path) -> None:
     put(root, SESSION, said("hello", "the quay is flooded"))
     put(root, "Resources/port.PDF", pdf("nothing", "the quay is long"))
-    put(root, IMAGE, PNG)
-    put(root, f"{IMAGE}.meta.json", described("a boat at the quay"))
-    put(root, "Areas/crane.jpeg", b"x")
-    put(root, "Areas/crane.meta.json", described("a crane on the quay"))
+    put(root, IMAGE, b"x")
     put(root, "Logs/2026-03-18.md", b"- the quay\n")
     report = update_index(root)
-    assert (report.files, report.skipped, report.partial) == (5, (), ())
+    assert (report.files, reasons(report), report.partial) == (3, {IMAGE: "is neither text nor a PDF file"}, ())
     assert sorted(found(root, "quay")) == [
-        *("Areas/crane.jpeg:1", "Logs/2026-03-18.md:1", f"{IMAGE}:1", "Resources/port.PDF:2"),
+        *("Logs/2026-03-18.md:1", "Resources/port.PDF:2"),
         *(f"{SESSION}:1", f"{SESSION}:2"),
     ]
     assert found(root, "flooded", "session") == [f"{SESSION}:2", f"{SESSION}:1"]
     assert found(root, "quay", "log") == ["Logs/2026-03-18.md:1"]
-    assert sorted(found(root, "quay", "document")) == ["Areas/crane.jpeg:1", f"{IMAGE}:1", "Resources/port.PDF:2"]
+    assert sorted(found(root, "quay", "document")) == ["Resources/port.PDF:2"]
     hits = {hit.path: hit for hit in search(root, "quay", 20)}
     assert {hit.kind for hit in hits.values()} == {"log", "session", "document"}
     assert hits[SESSION].date == "2026-03-18"
-
-
-def test_an_image_without_a_description_is_passed_over_until_it_has_one(root: Path) -> None:
-    put(root, IMAGE, PNG)
-    assert reasons(update_index(root)) == {IMAGE: UNDESCRIBED}
-    put(root, f"{IMAGE}.meta.json", described("a red boat"))
-    report = update_index(root)
-    assert (report.added, report.skipped) == (1, ())
-    assert found(root, "red")
-    (root / f"{IMAGE}.meta.json").unlink()
-    report = update_index(root)
-    assert (report.removed, reasons(report)) == (1, {IMAGE: UNDESCRIBED})
-    assert found(root, "red") == []
-
-
-def test_a_changed_sidecar_reads_its_image_again_and_a_touched_one_does_not(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(root, IMAGE, PNG)
-    sidecar = root / f"{IMAGE}.meta.json"
-    put(root, f"{IMAGE}.meta.json", described("a red boat"))
-    settled(monkeypatch)
-    update_index(root)
-    sidecar.touch()
-    assert update_index(root).changed == 0
-    kept = sidecar.stat()
-    sidecar.write_bytes(described("a tan boat"))
-    os.utime(sidecar, ns=(kept.st_atime_ns, kept.st_mtime_ns))
-    assert update_index(root).changed == 1
-    assert (found(root, "red"), found(root, "tan")) == ([], [f"{IMAGE}:1"])
-    put(root, IMAGE, PNG + b"x")
-    assert update_index(root).changed == 1
-
-
-def test_another_sidecar_comes_to_count_when_the_first_is_gone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(root, "Resources/boat.meta.json", described("a tan boat"))
-    put(root, f"{IMAGE}.meta.json", described("a red boat"))
-    put(root, IMAGE, PNG)  # the youngest of the three, so that no time of the two others shows
-    settled(monkeypatch)
-    update_index(root)
-    (root / f"{IMAGE}.meta.json").unlink()
-    assert update_index(root).changed == 1
-    assert (found(root, "red"), found(root, "tan")) == ([], [f"{IMAGE}:1"])
-
-
-@pytest.mark.parametrize("kind", ["garbage", "folder", "link"])
-def test_a_sidecar_that_cannot_be_used_is_told(root: Path, tmp_path: Path, kind: str) -> None:
-    put(root, IMAGE, PNG)
-    place = root / f"{IMAGE}.meta.json"
-    if kind == "garbage":
-        place.write_bytes(b"{")
-    elif kind == "folder":
-        place.mkdir()
-    else:
-        put(tmp_path, "outside.json", described("secret"))
-        place.symlink_to(tmp_path / "outside.json")
-    (reason,) = reasons(update_index(root)).values()
-    assert reason.startswith(f"has a description that cannot be used: {IMAGE}.meta.json is ")
-    assert found(root, "secret") == []
-    place.rmdir() if kind == "folder" else place.unlink()
-    put(root, f"{IMAGE}.meta.json", described("a red boat"))
-    assert update_index(root).skipped == ()
 
 
 def test_what_was_passed_over_is_kept_and_told_without_looking_at_the_files(
@@ -160,7 +89,7 @@ def test_what_was_passed_over_is_kept_and_told_without_looking_at_the_files(
     assert reasons(report) == {
         "Resources/a.pdf": "is broken, or not a PDF",
         "Resources/b.pdf": "is empty",
-        "Sessions/bad.jsonl": "has no readable turn: line 1 is not JSON; line 2 is cut off at the end",
+        "Sessions/bad.jsonl": "has no readable turn: line 1 is not JSON",
         "Sessions/link.jsonl": "is a symbolic link, which is never followed",
     }
     assert [(one.path, one.reason) for one in report.partial] == [(SESSION, "is indexed in part: line 2 is not JSON")]
@@ -214,20 +143,14 @@ def test_a_reader_that_was_installed_since_reads_what_none_could(root: Path, mon
 
 
 def test_what_vanishes_while_it_is_read_is_not_there(root: Path) -> None:
-    for path in (SESSION, "Resources/a.pdf", IMAGE):
+    for path in (SESSION, "Resources/a.pdf"):
         assert read_file(root, path, "UTC 00:00") is None
         assert fingerprint(root, path, "UTC 00:00") is None
-    put(root, IMAGE, PNG)
-    gone = read_file(root, IMAGE, "its sidecar vanished after the scan")
-    assert gone is not None
-    assert (gone.units, gone.reason) == ((), UNDESCRIBED)
 
 
 def test_a_fingerprint_is_that_of_what_was_read(root: Path) -> None:
     put(root, SESSION, said("hello"))
     put(root, "Resources/a.pdf", pdf("the quay"))
-    put(root, IMAGE, PNG)
-    put(root, f"{IMAGE}.meta.json", described("a boat"))
     put(root, "Areas/a.md", b"hello\n")
     for path, stamp in scan(root)[0].items():
         read = read_file(root, path, stamp.beside)

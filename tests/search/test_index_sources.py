@@ -20,13 +20,12 @@ def write(root: Path, path: str, text: str = "text\n") -> None:
 def test_logs_and_documents_are_indexed_and_nothing_else(root: Path) -> None:
     wanted = [
         *("Archives/a/old.md", "Areas/b.TXT", "Areas/x.Pdf", "Episodes/2026-01.md", "Logs/2026-01-01.md", "MEMORY.md"),
-        "Projects/i.WebP",
         *("Projects/p.md", "Resources/r.txt", "Sessions/2026-01-01/s.jsonl", "Sessions/t.JSONL"),
     ]
     left_out = [
         *("SOUL.md", "AGENTS.md", "Logs/partial/2026-01-01.md", "State/s.md", "Sessions/s.md", "note.md"),
         *(".curate/x.md", ".git/x.md", "Areas/.hidden.md", "Areas/.obsidian/x.md", "Areas/image.svg"),
-        *("Areas/s.jsonl", "Areas/x.meta.json", "Projects/i.WebP.meta.json"),
+        *("Areas/s.jsonl", "Projects/i.WebP"),
         *("Logs/x.pdf", "Logs/x.png", "Episodes/x.pdf", "pdf", "Areas/pdf"),
     ]
     against = ["Review.md", "State/tombstones.jsonl"]  # only what they say against lines of logs
@@ -35,8 +34,8 @@ def test_logs_and_documents_are_indexed_and_nothing_else(root: Path) -> None:
     found, skipped = scan(root)
     assert list(found) == sorted([*wanted, *against, "USER.md"])
     assert not [one for path in against if (one := read_file(root, path, "")) is None or one.units]
-    assert [one.path for one in skipped] == ["Areas/image.svg", "Areas/pdf", "Areas/s.jsonl"]
-    assert {one.reason for one in skipped} == {"is neither text, a PDF file nor an image"}
+    assert [one.path for one in skipped] == ["Areas/image.svg", "Areas/pdf", "Areas/s.jsonl", "Projects/i.WebP"]
+    assert {one.reason for one in skipped} == {"is neither text nor a PDF file"}
 
 
 def test_no_link_is_followed(root: Path, tmp_path: Path) -> None:

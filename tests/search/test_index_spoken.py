@@ -1,4 +1,4 @@
-"""Turns, pages and descriptions as units: who spoke and when, of which day, whose word, and cut like prose."""
+"""Turns and pages as units: who spoke and when, of which day, whose word, and cut like prose."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 from pipelines.search.chunks import PIECE_BYTES, end_of
 from pipelines.search.pdf import Pdf
-from pipelines.search.read_files import image_units, pdf_units, turn_units
+from pipelines.search.read_files import pdf_units, turn_units
 from pipelines.store.days import Days
-from pipelines.store.sidecars import Described
 from pipelines.store.transcripts import Act, Role, Turn
 
 LATE = datetime(2026, 3, 18, 23, 30, tzinfo=UTC)
@@ -100,12 +99,3 @@ def test_a_page_of_a_pdf_is_a_heading_and_its_line() -> None:
     assert (first.title, first.date, first.trust) == ("Harbour report", "2026-03-18", "external")
     assert len(others) > 1
     assert {(unit.start_line, unit.headings) for unit in others} == {(3, ("page 3",))}
-
-
-def test_a_description_is_the_owners_unless_a_model_gave_it() -> None:
-    (mine,) = image_units(Described("A boat. #red", "Boat", "2026-03-18", "Anna"))
-    assert (mine.text, mine.title, mine.date, mine.trust, mine.tags) == (
-        "A boat. #red", "Boat", "2026-03-18", "owner", ("red",),
-    )  # fmt: skip
-    (seen,) = image_units(Described("A boat.", by="anthropic:claude-haiku-5-5@describe/1"))
-    assert seen.trust == "external"

@@ -12,6 +12,8 @@ from pipelines.store.transcripts import Act, Acts, Transcript
 from pipelines.store.transcripts.outside import Outside
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pipelines.store.transcripts import Turn
 
 AT = "2026-03-18T09:14:00.000Z"
@@ -62,6 +64,13 @@ def attached(prompt: str, mode: str = "prompt", origin: str = "human", **more: o
         "timestamp": AT,
         "attachment": told | ({"origin": {"kind": origin}} if origin else {}),
     }
+
+
+def skill(body: str, typed: str = "") -> Record:
+    """Return a prompt of the agent in OpenClaw that begins with a skill."""
+    text = f'<skill name="x" location="/x/SKILL.md">\n{body}\n</skill>{typed}'
+    message = {"role": "user", "content": [{"type": "text", "text": text}]}
+    return {"type": "message", "timestamp": AT, "message": message}
 
 
 def codex(*texts: str, by: str = "", role: str = "user") -> Record:
@@ -142,6 +151,9 @@ SHAPE = user("Use tabs.", version="2.1.38")
          [("answered", "Which formatter? → Ruff (Recommended)\ntests")]),
         ([codex_asks(), codex_told("None of the above", "user_note: dprint")],
          [("answered", "Which formatter? → dprint")]),
+        ([user("<user-memory-input>Use tabs.</user-memory-input>"), user("(no content)")],
+         [("remembered", "Use tabs.")]),
+        ([skill("Write </skill> at the end.", "\n\nUse tabs.")], [("typed", "Use tabs.")]),
         (refused("Bash", "never touch prod"), [("refused", "never touch prod")]),
         (refused("Edit", "no\n\nNote: The user's next message may contain a correction."), [("refused", "no")]),
         ([call("Edit"), result(f"{REFUSAL.partition(' To tell')[0]} The user provided the following reason for the "
@@ -286,6 +298,10 @@ FORGED: dict[str, list[Record]] = {
     "a queued note of the program": [attached(EVIL, isMeta=True)],
     "a queued prompt that was taken back": [queue("enqueue", EVIL), queue("popAll")],
     "a skill that the agent called": [call("Skill"), result("Launching skill", {}), user(TAGS)],
+    "a skill before a prompt": [skill(EVIL, "\n\nUse tabs.")],
+    "what a program asks to remember": [
+        user(f"<user-memory-input>{EVIL}</user-memory-input>", entrypoint="sdk-cli")
+    ],
     "a plan that a program sent": [cleared(EVIL, promptSource="sdk", entrypoint="sdk-cli")],
     "what Codex puts in between tags to come": [codex(f"<user_dream>\n{EVIL}\n</user_dream>")],
     "a plan of Codex that nobody approved": [
@@ -384,6 +400,16 @@ def test_where_codex_tells_who_wrote_a_part_only_a_persons_is_theirs(forged: Rec
 def test_an_approved_plan_does_not_tell_what_was_typed_beside_it() -> None:
     plan = f"# Move\n\nUser feedback on this plan: {EVIL}"
     assert acts(cleared(plan)) == [("planned", plan)]
+
+
+def test_a_plan_that_codex_implements_in_a_new_thread_is_read_from_its_file(tmp_path: Path) -> None:
+    plan = tmp_path / "attachments" / "14885cb6-d846" / "approved-plan.md"
+    said = f"Read the approved plan at {plan} and implement it."
+    assert acts(codex(said, by="user")) == [("typed", said)]
+    plan.parent.mkdir(parents=True)
+    plan.write_text("# Move\n\n1. Add\n")
+    assert acts(codex(said, by="user")) == [("planned", "# Move\n\n1. Add")]
+    assert acts(codex(f"{said} Slowly.", by="user")) == [("typed", f"{said} Slowly.")]
 
 
 def test_what_codex_does_by_itself_is_nobodys() -> None:

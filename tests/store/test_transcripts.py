@@ -198,6 +198,14 @@ def test_a_broken_line_costs_no_other_and_is_counted_with_its_place() -> None:
     assert transcript.faults() == ["5 lines are not JSON (the first is line 2)", "line 9 is cut off at the end"]
 
 
+def test_zeros_cost_no_record() -> None:
+    said = [json.dumps({"role": "user", "content": text}).encode() for text in ("a\0b", "c@d", "e")]
+    data = said[0] + b"\n" + b"\0" * 8 + b"\n" + said[1].replace(b"@", b"\0") + b"\n" + b"\0" * 4096 + said[2] + b"\n"
+    transcript = Transcript(io.BytesIO(data))
+    assert [turn.text for turn in transcript] == ["ab", "cd", "e"]
+    assert not transcript.faults()
+
+
 def test_a_last_line_without_an_end_counts_where_it_is_whole() -> None:
     assert len(said(lines({"role": "user", "content": "hi"}).rstrip())) == 1
 

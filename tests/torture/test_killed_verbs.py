@@ -42,7 +42,6 @@ VERBS: Final = {
     "forget": ("forget", "ID", "--yes", *AT),
     "project new": ("project", "new", "Beacon", *AT),
     "project rename": ("project", "rename", "alpha", "Orion", *AT),
-    "import": ("import", "EXPORT", *AT),
     "undo": ("undo", *AT),
     "run": ("run", *AT),
     "sync": ("run", *AT),
@@ -67,8 +66,7 @@ class Ready:
         quiet("done", "Pay the printer", *memory, *AT)
         items = {one["text"]: one["id"] for one in json.loads(quiet("items", "--json", *memory))}
         names = {"ID": items["Backups are kept for ninety days."], "SQLITE": items["Use SQLite for the cache."]}
-        names |= {"TRANSCRIPT": self._transcript(), "EXPORT": self._export(memory)}
-        names |= {"INSTRUCTIONS": str(self.folder / "AGENTS.md")}
+        names |= {"TRANSCRIPT": self._transcript(), "INSTRUCTIONS": str(self.folder / "AGENTS.md")}
         if verb in {"review", "check --fix"}:
             self._vanish(names["ID"])
         if verb == "review":
@@ -94,15 +92,6 @@ class Ready:
             for role, text in said
         ]  # fmt: skip
         place.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        return str(place)
-
-    def _export(self, memory: tuple[str, ...]) -> str:
-        place = self.folder / "export.jsonl"
-        quiet("export", "--jsonl", str(place), *memory)
-        rows = [json.loads(row) for row in place.read_text().splitlines()]
-        row = next(row for row in rows if row.get("text") == "Use SQLite for the cache.")
-        row |= {"id": "kabcdef0123"[: len(row["id"])], "text": "The bell is bronze."}
-        place.write_text("".join(f"{json.dumps(one)}\n" for one in (rows[0], row)))
         return str(place)
 
     def _vanish(self, ident: str) -> None:

@@ -50,6 +50,21 @@ def test_a_morning_tells_last_night_and_what_is_due(told: Memory) -> None:
     assert page.count("<rect") == 4
 
 
+def test_last_night_is_not_the_last_click_and_old_dues_hide_none_of_todays(told: Memory) -> None:
+    told.curate("pin", "Oil the hinge", "--now", "2026-03-18T07:00")
+    rows = (
+        f"- [ ] Todo: Old {at} <!-- k00000000{at:02} since=2026-01-01 due=2026-01-{at + 1:02} -->\n" for at in range(20)
+    )
+    told.write("Areas/old.md", f"# Old\n\n{''.join(rows)}")
+    page = Browser(told).enter().get("/")
+    assert re.search(r"4 added\. The run .*ended well\.", page)
+    dues = page.partition('id="due"')[2].partition("</section>")[0]
+    assert "Oil the hinge" in dues
+    assert dues.count("Old</a>") == 11
+    assert "today</mark>" not in dues
+    assert "9 more</a>" in dues
+
+
 def test_the_one_script_of_others_is_what_was_published(told: Memory) -> None:
     browser = Browser(told).enter()
     named = re.findall(r'integrity="sha384-([^"]+)"', browser.get("/"))

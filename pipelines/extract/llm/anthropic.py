@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Answer
@@ -43,7 +42,7 @@ class AnthropicModel(ProviderModel):
                 model=self.settings.model,
                 max_tokens=self.settings.max_tokens,
                 system=[{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
-                messages=[{"role": "user", "content": _content(call)}],
+                messages=[{"role": "user", "content": call.user}],
                 output_config={"format": {"type": "json_schema", "schema": transform_schema(dict(call.schema))}},
             )
 
@@ -82,14 +81,6 @@ class AnthropicModel(ProviderModel):
             max_retries=0,
             http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
         )
-
-
-def _content(call: Call) -> Any:  # noqa: ANN401  the SDK's type, or plain text
-    if call.image is None:
-        return call.user
-    data = base64.b64encode(call.image.data).decode()
-    source = {"type": "base64", "media_type": call.image.media_type, "data": data}
-    return [{"type": "image", "source": source}, {"type": "text", "text": call.user}]
 
 
 def _usage(usage: object) -> Usage:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 KEYS: Final = ("id", "version", "schema")
-SCHEMAS: Final = frozenset({"extraction", "description", "review", "verification", "brief"})
+SCHEMAS: Final = frozenset({"extraction", "review", "verification", "brief"})
 _SUBJECTS: Final = {"review": "review", "verify": "verification", "brief": "states and episodes"}
 _ADVICE: Final = "Correct the prompt, or reinstall memcurate."
 _FRONT = re.compile(r"---\n(?P<front>.*?)\n---\n(?P<body>.*)", re.DOTALL)
@@ -41,25 +41,16 @@ Place = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """An image to send: its bytes, and the type that their first bytes show, such as `image/png`."""
-
-    media_type: str
-    data: bytes = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Call:
     """One request to a language model.
 
     Args:
-        task: `extract`, `review`, `verify`, `brief` or `describe`.
+        task: `extract`, `review`, `verify` or `brief`.
         prompt_id: the id of the prompt.
         prompt_version: its version.
         system: the part that is the same every night; the provider may cache it.
         user: the part with the day's text.
         schema: the JSON schema of the reply.
-        image: the image to describe, or None.
         place: the call's position in the run; calls are made, or judged, in this order.
         input: the same as `user`, as data, for programs.
     """
@@ -70,25 +61,24 @@ class Call:
     system: str
     user: str
     schema: Mapping[str, Any]
-    image: Picture | None = None
     place: Place = ("", 0)
     input: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
-        """The hash of the text, schema and image, whatever the model."""
+        """The hash of the text and schema, whatever the model."""
         asked = json.dumps([self.system, self.user, self.schema], sort_keys=True).encode()
-        return hashlib.sha256(asked + (self.image.data if self.image else b"")).hexdigest()
+        return hashlib.sha256(asked).hexdigest()
 
     @property
     def bytes(self) -> int:
-        """The size of the text and schema in bytes, without the image."""
+        """The size of the text and schema in bytes."""
         return len(f"{self.system}{self.user}{json.dumps(self.schema)}".encode(errors="replace"))
 
     @property
     def subject(self) -> str:
         """What the call is about, for messages."""
-        return "image" if self.image else _SUBJECTS.get(self.task, "day")
+        return _SUBJECTS.get(self.task, "day")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +167,6 @@ class Prompt:
         *,
         data: Mapping[str, Any] | None = None,
         place: Place = ("", 0),
-        image: Picture | None = None,
     ) -> Call:
         """Return the call for this prompt with `values` filled in; template marks in the values stay text.
 
@@ -186,7 +175,6 @@ class Prompt:
             schema: the JSON schema of the reply.
             data: the values as data, for programs.
             place: the call's position in the run.
-            image: the image to describe, or None.
 
         Raises:
             BadFile: the template is invalid, lacks a block, or names a value that is missing.
@@ -208,7 +196,7 @@ class Prompt:
             raise BadFile(self.path, f"cannot be filled in: {fault.message}", _ADVICE) from None
         # The last safety net: no secret of a log, document or title leaves the machine.
         system, user = (without_secrets(block.strip()) + "\n" for block in blocks)
-        return Call(self.id, self.id, self.version, system, user, schema, image, place, _veiled(data or {}))
+        return Call(self.id, self.id, self.version, system, user, schema, place, _veiled(data or {}))
 
 
 def _veiled(data: Any) -> Any:  # noqa: ANN401  any JSON

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from google.genai import Client
-    from google.genai.types import Content, GenerateContentResponse
+    from google.genai.types import GenerateContentResponse
 
     from pipelines.extract.llm.call import Call
 
@@ -39,7 +39,7 @@ class GeminiModel(ProviderModel):
         )
         # Keep a reference to the client until the answer is there: without one, its connections close.
         with self._client() as client:
-            return client.models.generate_content(model=self.settings.model, contents=_contents(call), config=config)
+            return client.models.generate_content(model=self.settings.model, contents=call.user, config=config)
 
     def _answer(self, reply: GenerateContentResponse, subject: str) -> Answer:
         """Return the text of the first candidate, without its thoughts.
@@ -84,15 +84,6 @@ class GeminiModel(ProviderModel):
             client_args={"follow_redirects": False},
         )
         return genai.Client(api_key=self.settings.api_key, enterprise=False, http_options=options)
-
-
-def _contents(call: Call) -> str | Content:
-    if call.image is None:
-        return call.user
-    from google.genai import types  # noqa: PLC0415  as above
-
-    image = types.Part.from_bytes(data=call.image.data, mime_type=call.image.media_type)
-    return types.Content(role="user", parts=[image, types.Part(text=call.user)])
 
 
 def _usage(reply: GenerateContentResponse) -> Usage:

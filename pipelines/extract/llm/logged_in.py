@@ -82,8 +82,6 @@ class LoggedInModel(ProviderModel):
         Raises:
             ModelFailed: no usable answer came.
         """
-        if call.image:
-            raise ModelFailed(self.provider, "cannot read images", FailureKind.BAD_REQUEST)
         with tempfile.TemporaryDirectory(prefix="memcurate-") as folder:
             words = self._words(call, Path(folder))
             output, status, errors = self._run(folder, words, self.settings.timeout_seconds, call.user)

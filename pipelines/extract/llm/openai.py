@@ -6,7 +6,6 @@ not name their target, which would get the log and the key.
 
 from __future__ import annotations
 
-import base64
 import json
 import urllib.error
 import urllib.request
@@ -108,13 +107,9 @@ class OpenAIModel(ProviderModel):
         schema, system = bare(call.schema), call.system
         if form != "json_schema":
             system += f"\nAnswer with one JSON object of this schema and nothing else:\n{json.dumps(schema)}\n"
-        content: str | list[dict[str, Any]] = call.user
-        if call.image:
-            address = f"data:{call.image.media_type};base64,{base64.b64encode(call.image.data).decode()}"
-            content = [{"type": "image_url", "image_url": {"url": address}}, {"type": "text", "text": call.user}]
         body: dict[str, Any] = {
             "model": self.settings.model,
-            "messages": [{"role": "system", "content": system}, {"role": "user", "content": content}],
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": call.user}],
             # OpenAI's own models need the second name, most other servers the first.
             "max_tokens" if self.settings.base_url else "max_completion_tokens": self.settings.max_tokens,
         }

@@ -84,8 +84,6 @@ class ProgramModel:
         Raises:
             ModelFailed: it could not be started, failed, timed out, or printed nothing or too much.
         """
-        if call.image:
-            raise ModelFailed(PROVIDER, "cannot read images", FailureKind.BAD_REQUEST)
         # From a file, so that a program that never reads its input blocks nobody.
         with tempfile.TemporaryFile() as request:
             asked = ("task", "prompt_id", "prompt_version", "system", "user", "schema", "input")

@@ -85,12 +85,15 @@ class LabelReader:
         lines = [part for line in read_lines(entry) for part in _at_labels(line)]
         first_of_section = entry.headings != self._headings
         self._entry, self._lines, self._headings = entry, lines, entry.headings
-        if voice_in(entry.text.partition("\n")[0]) and not is_typed(entry):
-            self._opened = None
-            self._take(0, len(lines) - 1)
-            for index, line in enumerate(lines if act_in(entry.text) is None else ()):
-                # An agent in a session thinks aloud, in lists and in bold: a label counts only at the start of a line.
-                if line.spoken and _PLAIN.match(line.spoken.said) and not (index and line.spoken.bullet):
+        if voice_in(entry.text.partition("\n")[0]):
+            self._opened, typed = None, is_typed(entry)
+            if not typed:
+                self._take(0, len(lines) - 1)
+            for index, line in enumerate(lines if typed or act_in(entry.text) is None else ()):
+                # In a session an agent thinks aloud, in lists and in bold, and a prompt has headings and lists of its
+                # own, such as `Rules:` of a task: a label counts only before its text, at the start of a line.
+                plain = line.spoken and _PLAIN.match(line.spoken.said)
+                if line.spoken and plain and (typed or not (index and line.spoken.bullet)):
                     self._lines = lines[: index + 1]
                     self._read_line(index, line.spoken)
             return lines
@@ -219,7 +222,14 @@ class LabelReader:
         kind, section = label.type, label.page_section
         done = text.startswith(_DONE_MARKS)
         text = text.lstrip("".join(_DONE_MARKS) + " ")
-        if is_void(kind, text, section) or is_procedural(text) or (not label.sure and is_hedged(text)):
+        if text.endswith(":") and reason == "label" and not section:
+            text = text.rstrip(": ")  # the label says what it is; the list below it stays in the log
+        if (
+            text.endswith(":")
+            or is_void(kind, text, section)
+            or is_procedural(text)
+            or (not label.sure and is_hedged(text))
+        ):
             return
         if kind is ItemType.TODO and (label.closed or done or without_done(text)):
             self._close(index, end, "close", "done", without_done(text) or text)

@@ -56,7 +56,7 @@ _LABEL = re.compile(
         |conventions?|guidelines?|constraints?|to[- ]?do'?s?
         |actions?(?:[ -](?:items?|points?|needed|required))?
         |next[ ](?:steps?|actions?)|follow[- ]?ups?|fixme|reminders?|risks?|warnings?|cautions?|danger|blockers?
-        |important|goals?|contacts?|question|open[ ]questions?|how[ -]?to)
+        |goals?|contacts?|question|open[ ]questions?|how[ -]?to)
      (?!\w)
      (?P<what>(?<=to)[ ](?=\w)[^:：*_\n]{1,60})?
      (?P<number>(?:-|[ \t]?\#[ \t]?|[ \t])\d{1,6}[a-z]?(?![\w-]))?
@@ -82,7 +82,7 @@ _MEANINGS: Final = {
         (ItemType.FACT, _SURE, "fact"),
         (ItemType.FACT, _UNSPOKEN, "lesson learned learning til preference goal contact question howto"),
         (ItemType.RULE, _SURE, "rule"),
-        (ItemType.RULE, _UNSPOKEN, "policy policie convention guideline constraint important"),
+        (ItemType.RULE, _UNSPOKEN, "policy policie convention guideline constraint"),
         (ItemType.TODO, _SURE, "todo action followup"),
         (ItemType.TODO, _UNSURE, "next"),
         (ItemType.TODO, _CAPITAL, "fixme"),
@@ -94,7 +94,7 @@ _MEANINGS: Final = {
     for word in some.split()
 }
 _PAGE_SECTIONS: Final = {"goal": "goals", "contact": "contacts", "question": "questions", "howto": "howto"}
-_MENDING: Final = frozenset({"resolved", "resolution", "action"})
+_MENDING: Final = frozenset({"resolved", "resolution"})
 _SHORTER = re.compile(
     r"(?:final|key|open) | made| taken| learned|[ -](?:items?|points?|needed|required)$| (?:steps?|actions?)$"
 )
@@ -135,8 +135,9 @@ def read_label(spoken: Spoken) -> Label | None:
     section = _PAGE_SECTIONS.get(name, "")
     if _REFUSING.search(paren) or not _separated(found, spoken) or (section and not _names_section(found, spoken)):
         return None
-    if spoken.is_speech and (
-        strictness in {_UNSPOKEN, _UNSURE} or (strictness == _IN_OWN_VOICE and not word.isupper())
+    if (name == "action" and not _asks_for_action(found, spoken)) or (
+        spoken.is_speech
+        and (strictness in {_UNSPOKEN, _UNSURE} or (strictness == _IN_OWN_VOICE and not word.isupper()))
     ):
         return None
     sure = strictness != _UNSURE
@@ -153,6 +154,17 @@ def read_label(spoken: Spoken) -> Label | None:
         mending=name in _MENDING and not word.isupper() and not found["number"],
         page_section=section,
     )
+
+
+def _asks_for_action(found: re.Match[str], spoken: Spoken) -> bool:
+    """Whether `Action:` asks somebody to act; in a log's own voice it as often tells what was done.
+
+    It asks in a meeting, in capitals, as `Action item` or `Action needed`, with a number, above a list, or if it names
+    who is to act.
+    """
+    word, rest = found["word"], spoken.said[found.end() :].strip(" *_")
+    named = word.isupper() or found["number"] or re.search(r"item|point|needed|required", word, re.IGNORECASE)
+    return bool(named or spoken.is_speech or not rest or _TASK.match(rest))
 
 
 def _names_section(found: re.Match[str], spoken: Spoken) -> bool:

@@ -13,8 +13,8 @@ from pipelines.extract.extraction import Candidate, Place
 from pipelines.store.evidence import act_in
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.spoken_lines import clean, sentences, without_filler
-from pipelines.store.transcripts.acts import ARROW, Act
-from pipelines.text import clipped
+from pipelines.store.transcripts.acts import Act
+from pipelines.text import ARROW, clipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _MOST: Final = 300
 _FEWEST: Final = 3
+_A_NAME: Final = 5  # fewer words before `plan` only name a thing
 # An answer about how the session goes on decides nothing permanent.
 _GOES_ON: Final = re.compile(
     r"(?:yes|ok(?:ay)?|yep|yeah|sure)\b(?=\s*(?:$|[,.;:!(—–-]))|(?:no|nope|none|neither|both|all|later)\b\W*$|"
@@ -34,7 +35,11 @@ _GOES_ON: Final = re.compile(
     r"approve|reject|accept|decline|commit|push|merge|fix|commit and|run)\b",
     re.IGNORECASE,
 )
+_ASKS_HOW_TO_GO_ON: Final = re.compile(r"\b(?:proceed|continue|go on)\W*$", re.IGNORECASE)
 _PLAN: Final = re.compile(r"^(?:implementation\s+)?plan\b(?:\s+(?:for|to)\b)?[\s:—–-]*", re.IGNORECASE)
+_NAMED: Final = re.compile(
+    r"(?<!\s)(?:\s++|(?=[:—–-]))(?:[:—–-]\s*+)?(?:(?:implementation|development|project)\s++)?plan$", re.IGNORECASE
+)
 _GOAL: Final = re.compile(
     r"(?:\*\*)?(?:the )?(?:goals?|objectives?|aim|summary|overview|decision|approach|solution)\b(?:\*\*)?(?:$|:[*\s]*)",
     re.IGNORECASE,
@@ -42,6 +47,7 @@ _GOAL: Final = re.compile(
 _LASTS: Final = re.compile(
     r"\b(?:always|never|from now on)\b|\b(?:don['’]?t|do not)\b.{0,80}\b(?:ever|again)\b", re.IGNORECASE
 )
+_ANY: Final = re.compile("")
 _REMEMBERS: Final = re.compile(
     r"(?:please\s+)?(?:remember\b(?!\s+(?:to|when|how|the time|me|if)\b)|from now on\b)[,:]?\s", re.IGNORECASE
 )
@@ -78,23 +84,25 @@ def read_acts(
     if act is Act.ANSWERED:
         question, _, answer = words.partition(ARROW)
         note = clean(" ".join(line.raw for line in lines[1:]))
-        if not (_GOES_ON.match(answer) or answer.endswith("?")):
+        if not (_GOES_ON.match(answer) or answer.endswith("?") or _ASKS_HOW_TO_GO_ON.search(question)):
             said = f"{answer.replace(' (Recommended)', '')}{f' ({note})' if note else ''}"
             text = f"{clipped(question, _MOST)}{ARROW}{clipped(said, _MOST)}"
             yield _item(ItemType.DECISION, text, entry, words, "answered", entry.start_line, lines[-1].number)
         for line in lines[1:]:
-            yield from _typed(entry, line, lays_down, refused=False)
+            yield from _typed(entry, line, lays_down)
     elif act is Act.PLANNED:
-        title, quote, end = _PLAN.sub("", clean(words), count=1).removesuffix(":"), "", 0
-        if len(title.split()) < _FEWEST:  # the title alone says too little
+        title, named = _NAMED.subn("", _PLAN.sub("", clean(words), count=1).removesuffix(":"))
+        quote, end = "", 0
+        if len(title.split()) < (_A_NAME if named else _FEWEST):  # the title alone says too little
             quote, end = _aim(lines[1:])
-            title = ": ".join(filter(None, (title, clean(quote)))) if quote else ""
+            title = ": ".join(filter(None, (title, clean(quote))))
         if len(title.split()) >= _FEWEST and len(title) <= _MOST:
             text = title[0].upper() + title[1:]
             yield _item(ItemType.DECISION, text, entry, quote or title, "plan approved", entry.start_line, end)
     else:
+        lasts = _ANY if act is Act.REMEMBERED else _LASTS if tool or act is Act.REFUSED else None
         for line in lines:
-            yield from _typed(entry, line, lays_down, refused=bool(tool) or act is Act.REFUSED)
+            yield from _typed(entry, line, lays_down, lasts)
 
 
 def _aim(lines: Sequence[Line]) -> tuple[str, int]:
@@ -109,7 +117,8 @@ def _aim(lines: Sequence[Line]) -> tuple[str, int]:
             is_goal = label is not None
             continue
         text = spoken.said[label.end() if label else 0 :]
-        start, end = next(sentences(text), (0, 0))
+        long = ((start, end) for start, end in sentences(text) if len(text[start:end].split()) >= _FEWEST)
+        start, end = next(long, (0, 0))
         if end and (is_goal or label):
             return text[start:end], line.number
         first = first if first[0] else (text[start:end], line.number)
@@ -117,9 +126,16 @@ def _aim(lines: Sequence[Line]) -> tuple[str, int]:
 
 
 def _typed(
-    entry: Entry, line: Line, lays_down: Callable[[str], ItemType | None], *, refused: bool
+    entry: Entry, line: Line, lays_down: Callable[[str], ItemType | None], lasts: re.Pattern[str] | None = None
 ) -> Iterator[Candidate]:
-    """Yield the rules in a line that the owner typed, ignoring code and quotes."""
+    """Yield the rules in a line that the owner typed, ignoring code and quotes.
+
+    Args:
+        entry: the entry.
+        line: the line.
+        lays_down: returns the type that a sentence explicitly lays down, or None.
+        lasts: makes a rule of any sentence that it finds, because of the act that the words belong to.
+    """
     spoken = line.spoken
     if spoken is None or spoken.quoted or spoken.said.startswith(_NO_WORDS):
         return
@@ -129,7 +145,7 @@ def _typed(
         if not len(text.split()) >= _FEWEST or len(text) > _MOST or text.endswith(("?", ":", "…", "...")):
             continue
         kind = lays_down(text)
-        if kind is None and (_REMEMBERS.match(text) or _FORBIDS.match(text) or (refused and _LASTS.search(text))):
+        if kind is None and (_REMEMBERS.match(text) or _FORBIDS.match(text) or (lasts and lasts.search(text))):
             kind = ItemType.RULE
         if kind:
             yield _item(kind, text, entry, quote, "laid down", line.number)

@@ -49,11 +49,11 @@ class RulesExtractor:
             for one in read_acts(entry, lines, request.seals, _lays_down)
             if one.start_line not in reader.taken or not is_typed(entry)
         ]
-        suggested = list(_adopted(read, reader.taken))
+        own = [one for one in read if voice_in(one[0].text.partition("\n")[0]) is None]
+        suggested = list(_adopted(own, reader.taken))
         # In minutes and chats people think aloud.
         speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in read)
         if speaking < _FEW or speaking * _SHARE < len(read):
-            own = ((entry, lines) for entry, lines in read if voice_in(entry.text.partition("\n")[0]) is None)
             suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
         labelled: dict[tuple[str, ...], Candidate] = {}  # repeated statements of a day, once, where they are surest
         for found in (reader.found, laid_down, reader.repeated):
@@ -187,9 +187,9 @@ CUES: Final = (
         rf"""\bfrom[ ]now[ ]on\b
           | ^(?:please[ ])?(?:always|never)[ ](?:{_VERBS})\b""", _FLAGS,
     )),
-    Cue("habit", ItemType.FACT, ("prefers", "wants", "works"), re.compile(
+    Cue("habit", ItemType.FACT, ("prefers", "works"), re.compile(
         rf"""^{_NAME}[ ](?:(?:also|really)[ ])?
-             (?:prefers|wants
+             (?:prefers
                |works[ ](?:from[ ])?(?:{_HOUR}|{_DAY})[ ]?(?:[-–]|to|until)[ ]?(?:{_HOUR}|{_DAY}))(?!\w)""", _FLAGS,
     )),
     Cue("reminder", ItemType.TODO, ("remember to", "forget to"), re.compile(

@@ -220,7 +220,7 @@ def _log_part(request: Request, name: str, number: int) -> Part:
         return [*told, *(entry for text in texts for entry in log_entries(redacted_log(text)))]
 
     def episode_first(found: list[Entry], room: int) -> tuple[list[Entry], int]:
-        rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told))
+        rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told), whole=bool(told))
         return [*told, *rest], cut
 
     return _part(name, path, entries, episode_first)
@@ -378,7 +378,7 @@ def _newest_elsewhere(root: str, now: float) -> float | None:
     from pipelines.store.git_history import nights_elsewhere
 
     known = {name.removesuffix(".json") for name in _names(root)}
-    moments = [when.timestamp() for when in nights_elsewhere(Path(root), known)]
+    moments = [when.timestamp() for when in nights_elsewhere(Path(root), known).values()]
     return max((when for when in moments if when <= now + _AHEAD_SECONDS), default=None)
 
 

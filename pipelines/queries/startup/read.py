@@ -3,8 +3,8 @@
 Looking for secrets takes longer to import than all the rest of the context takes; so a look that only tells where there
 can be none comes first. No run may have redacted the day's log yet. Tokens are counted without a tokenizer.
 
-Open todos and risks come with ids short enough to write down, the overdue and the weightiest first: an agent closes one
-with a line of the log, `Done: k3f2a`.
+Open todos and risks come with ids short enough to write down, what is due nearest today and the weightiest first: an
+agent closes one with a line of the log, `Done: k3f2a`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,18 @@ _LEAST = 20  # tokens below which the end of an overlong entry says nothing
 _DEEPEST = 6
 _SHORTEST_ID = 11
 
-
-_WORDS = ("passw", "pwd", "secret", "token", "key", "credential", "kennwort", "authoriz", "bearer", "cookie")
+_WORDS = ("passw", "pwd", "secret", "token", "key", "credential", "kennwort", "auth", "bearer", "cookie")
 _AFTER = 48  # characters within which a name that is assigned something is followed by what assigns it
 _RUN = 20  # no token of a provider is shorter
 _TOKEN_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _BLANKED = bytes(byte if byte in _TOKEN_BYTES else 0x20 for byte in range(256))
+_DOTTED = 24  # characters of the shortest token with dots and signs in it
+_SIGNED_BLANKED = bytes(byte if byte in _TOKEN_BYTES + b".~+=%/" else 0x20 for byte in range(256))
+_UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # within a token they hide it
+# Short tokens begin so, and options that passwords follow.
+_STARTS = ("xox", "xapp-", "q~", "sig=", " -u", " -p", " -a", " --user")
+# A name and its value stand apart by one of these; an apostrophe within a word is none.
+_MARKS = (":", "=", ">", "|", '"', "`", " '", ",'", "('", "{'", "-'", "',", "']", " is ", " was ", " are ")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WITHOUT_LETTERS = str.maketrans("", "", _ALPHABET)
 _WITHOUT_DIGITS = str.maketrans("", "", "0123456789")
@@ -44,6 +50,7 @@ _FLOOR = 0.2
 _FADES = 4  # what nobody stated fades so many times as fast
 _DAY = 10
 _SOON = 14
+_NEVER = 1_000_000
 _HEAD = 24  # characters within which the label of an item stands: `- [ ] **Todo:**`
 _LONGEST_ID = 65
 
@@ -302,11 +309,11 @@ def fitting(entries: list[Entry], room: int) -> tuple[list[Entry], int]:
     return _kept(entries, [*(n for n in body if not entries[n].date), *dated], room)
 
 
-def newest(entries: list[Entry], room: int) -> tuple[list[Entry], int]:
+def newest(entries: list[Entry], room: int, *, whole: bool = False) -> tuple[list[Entry], int]:
     """Return the last entries that fit into `room` tokens with the headings above them, and how many were cut."""
     body = [number for number, entry in enumerate(entries) if not entry.heading]
     kept, cut = _kept(entries, body[::-1], room, gapless=True)
-    if body and not kept and room > _LEAST:
+    if body and not kept and room > _LEAST and not whole:
         return [_end_of(entries[body[-1]], room)], len(body)
     return kept, cut
 
@@ -368,34 +375,28 @@ def redacted_log(text: str) -> str:
 
 def suspicious(text: str) -> bool:
     """Return whether a text may hold a secret; False is certain."""
-    data = _without_comments(text).encode("utf-8", "replace")
-    if any(len(run) >= _RUN for run in data.translate(_BLANKED).split()):
-        return True
-    low = data.lower()
-    if (b"://" in low and b"@" in low) or b" -u" in low or b" -p" in low or b" -a" in low:
-        return True
-    return any(_assigned(low, word.encode()) for word in _WORDS)
+    first, *more = text.split("<!--")  # comments are not shown; one that nothing closes is none
+    text = first + "".join(part.partition("-->")[2] if "-->" in part else part for part in more)
+    data, low = text.encode("utf-8", "replace"), text.lower()
+    return (
+        any(len(run) >= _RUN for run in data.translate(_BLANKED).split())
+        or any(
+            len(run) >= _DOTTED and not run.islower() and run != run.translate(None, b"0123456789")
+            for run in data.translate(_SIGNED_BLANKED).split()
+        )
+        or (not text.isascii() and any(sign in text for sign in _UNSEEN))
+        or ("://" in low and "@" in low)
+        or any(start in low for start in _STARTS)
+        or any(_assigned(low, word) for word in _WORDS)
+    )
 
 
-def _without_comments(text: str) -> str:
-    """Return a text without its comments, which the context does not show; one that nothing closes is none."""
-    first, *more = text.split("<!--")
-    return first + "".join(part.partition("-->")[2] if "-->" in part else part for part in more)
-
-
-def _assigned(low: bytes, word: bytes) -> bool:
-    at = low.find(word)
-    while at >= 0:
-        after = low[at : at + _AFTER].partition(b"\n")[0]
-        if (
-            any(
-                mark in after
-                for mark in (b":", b"=", b">", b'",', b"',", b'("', b"('", b"|", b" is ", b" was ", b" are ")
-            )
-            or b"--" in low[at - 30 : at]
-        ):
+def _assigned(low: str, word: str) -> bool:
+    at = -1
+    while (at := low.find(word, at + 1)) >= 0:
+        after = low[at : at + _AFTER].partition("\n")[0]
+        if any(mark in after for mark in _MARKS) or "--" in low[max(0, at - 30) : at]:
             return True
-        at = low.find(word, at + 1)
     return False
 
 
@@ -417,8 +418,8 @@ def tokens(text: str) -> int:
 def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") -> list[Entry]:
     """Return an entry for each open todo and risk, in the order in which they matter.
 
-    What is overdue comes first, then what is due soon, by its day, then what belongs to the session's project; of all
-    else the weightiest.
+    What is overdue or due soon comes first, nearest to today, so that old todos hide none of today's; then what belongs
+    to the session's project; of all else the weightiest.
 
     Args:
         texts: path and text of each document.
@@ -435,9 +436,9 @@ def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
                 kind, words, ident, fields = item
                 due = fields.get("due", "")
                 is_overdue = len(due) == _DAY and due < today
-                is_soon = len(due) == _DAY and _days(due) - _days(today) <= _SOON
-                soon = "" if is_overdue else due if is_soon else "9"
-                rank = (not is_overdue, soon, path != project, -weight(kind, fields, today), ident)
+                ahead = _days(due) - _days(today) if len(due) == _DAY else _SOON + 1
+                gap = abs(ahead) if ahead <= _SOON else _NEVER
+                rank = (gap, not is_overdue, path != project, -weight(kind, fields, today), ident)
                 notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
                 name = path.rpartition("/")[2].removesuffix(".md")
                 found.append((rank, ident, f"{kind}: {words} ({', '.join([*notes, name])})"))

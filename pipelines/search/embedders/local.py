@@ -106,9 +106,13 @@ class LocalEmbedder:
         if "[" in text:  # it may hold a special token, such as [MASK]
             return []
         with _failing(_NOT_LOADED):
-            known: dict[str, int] = json.loads((self.model.shape.path / TOKENIZER).read_bytes())["model"]["vocab"]
-            parts = (part for word in _WORD.findall(text.lower()) for part in _parts(word, known))
-            return [known[part] for part in ("[CLS]", *parts, "[SEP]")]
+            parts = (part for word in _WORD.findall(text.lower()) for part in _parts(word, self._vocabulary))
+            return [self._vocabulary[part] for part in ("[CLS]", *parts, "[SEP]")]
+
+    @cached_property
+    def _vocabulary(self) -> dict[str, int]:
+        known: dict[str, int] = json.loads((self.model.shape.path / TOKENIZER).read_bytes())["model"]["vocab"]
+        return known
 
     @cached_property
     def _tokenizer(self) -> Any:  # noqa: ANN401  a type of the library, imported late

@@ -1,7 +1,8 @@
 """Known values: a secret that was found once is found anywhere, whatever is around it.
 
 For each value, `.curate/secrets.jsonl` has a keyed hash, another of its first bytes, its length and the rule that found
-it, but never the value. The file may be deleted: values are then unknown until a rule finds them again.
+it, but never the value. Each night leaves a copy in `.curate/kept/`. Without both, values are unknown until a rule
+finds them again.
 """
 
 from __future__ import annotations

@@ -371,9 +371,7 @@ def _is_sequence(value: bytes) -> bool:
 
 _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "": lambda value: entropy(value) >= _BITS - 0.6,
-    "format": lambda value: (
-        entropy(value) >= _LEAST_BITS and (_DIGIT_AND_LETTER.search(value) is not None or looks_random(value))
-    ),
+    "format": lambda _: True,
     "random": looks_random,
     "entropy": lambda value: (
         not (_UUID.fullmatch(value) or _HEX.fullmatch(value)) and looks_random(value) and entropy(value) >= _BITS

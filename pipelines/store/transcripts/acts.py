@@ -14,10 +14,11 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.store.item import fold
-from pipelines.text import clean
+from pipelines.text import ARROW, clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,13 +37,11 @@ class Act(StrEnum):
     ANSWERED = "answered"
     REFUSED = "refused"
     PLANNED = "planned"
+    REMEMBERED = "remembered"
 
 
 Done = tuple[Act, str, str]
 """An act, its words, and the refused tool, or empty."""
-
-ARROW: Final = " → "
-"""Separates a question from its answer; a question never contains it, an answer may."""
 
 CODEX_ASKS: Final = "request_user_input"
 """The tool with which Codex asks; a server's tool of that name has a namespace."""
@@ -50,6 +49,11 @@ _CODEX_NOTE: Final = "user_note: "
 _CODEX_SENDERS: Final = ("exec", "mcp")
 _CODEX_PLAN: Final = ("<proposed_plan>", "</proposed_plan>")
 _CODEX_APPROVED: Final = "Implement the plan."
+# What Codex sends to a new thread, if a person chose to implement a plan there.
+_CODEX_PLAN_AT: Final = re.compile(
+    r"Read the approved plan at (.{1,1000}[/\\]attachments[/\\][\w-]+[/\\]approved-plan\.md) and implement it\."
+)
+_LONGEST_PLAN: Final = 1 << 18
 _CODEX_PUT_IN: Final = re.compile(r"<([a-z][a-z_-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL)
 _NO_CHOICE: Final = frozenset({"None of the above", "(notes only)"})
 """What the programs record as the choice if a person only typed."""
@@ -72,6 +76,7 @@ _REFUSED: Final = re.compile(
 _FEEDBACK: Final = "\nUser feedback on this plan: "
 _NOTE: Final = "\n\nNote: The user's next message may contain"
 _COMMAND: Final = re.compile(r"\s*<command-(?:name|message)>[^<>\n]{0,500}</command-(?:name|message)>")
+_REMEMBER: Final = re.compile(r"\s*<user-memory-input>(.*)</user-memory-input>\s*", re.DOTALL)
 _MACHINE: Final = re.compile(
     r"\s*<(?:task-notification|teammate-message|cross-session-message|agent-message|channel|fork-boilerplate|tick|"
     r"local-command-|bash-)"
@@ -140,7 +145,10 @@ class Acts:
             given = text.partition("<command-contents>")[0].partition("<command-args>")[2]
             words = "" if loads or record.get("sourceToolUseID") else given.rpartition("</command-args>")[0].strip()
             return Act.NONE if sent else Act.COMMAND, words, ""
-        return Act.NONE if sent or self.origins or source not in _TYPED else Act.TYPED, text, ""
+        if sent or self.origins or source not in _TYPED:
+            return Act.NONE, text, ""
+        noted = _REMEMBER.fullmatch(text)
+        return (Act.REMEMBERED, clean(noted[1]), "") if noted else (Act.TYPED, text, "")
 
     def decided(self, record: Record, content: object) -> Iterator[Done]:
         """Yield what a person answered, refused or approved in a tool's result, and what they typed beside it."""
@@ -196,6 +204,9 @@ class Acts:
         untold = self.origins and _codex_metadata(message) is None
         if (self.sent and not self.headless) or untold or _CODEX_PUT_IN.fullmatch(text):
             return Act.NONE, text
+        if (found := _CODEX_PLAN_AT.fullmatch(text)) and (approved := Path(found[1])).is_file():
+            with suppress(OSError), approved.open(errors="replace") as file:
+                return Act.PLANNED, clean(file.read(_LONGEST_PLAN).strip()) or text
         return (Act.PLANNED, plan) if plan and text == _CODEX_APPROVED else (Act.TYPED, text)
 
     def awaits(self, line: bytes) -> bool:

@@ -143,6 +143,7 @@ class Transcript:
         if line is None:
             self.outside.miss()
             return TOO_LONG
+        line = line.lstrip(b"\0")  # a crash of the machine leaves zeros before what was written next
         if not line.strip():
             return None
         broken = NOT_JSON if line.endswith(b"\n") else CUT_OFF
@@ -168,7 +169,7 @@ def _parsed(line: bytes) -> Record | None:
     text = line.decode(errors="replace")
     for parse_int in (None, str):  # numbers with more digits than Python parses are irrelevant
         with contextlib.suppress(ValueError, RecursionError):
-            record = json.loads(text, parse_int=parse_int)
+            record = json.loads(text, parse_int=parse_int, strict=False)  # a raw control character costs no record
             return record if isinstance(record, dict) else None
     return None
 

@@ -116,9 +116,8 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
         ["why", ident, "--json"],
         ["history", ident, "--json"],
         ["audit", "port 8080"],
-        ["export", "--graphml", "-"],
     ]
-    gone += [["review", "--json"], ["runs"], ["status"], ["graph", "--json"]]
+    gone += [["review", "--json"], ["runs"], ["status"]]
     # These nights lie long ago, so that the memory is overdue.
     said = {" ".join(words): grown.memory.curate(*words, exits=int(words == ["status"])) for words in gone}
     assert {words: _OWN_NAME.findall(told) for words, told in said.items() if _OWN_NAME.search(told)} == {}
@@ -128,7 +127,6 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
     assert "  in Curated/Projects/alpha.md, live" in said[f"history {ident}"]
     assert "Waiting in Curated/Review.md (1)" in said["audit Alpha"]
     assert "Without evidence" not in said["audit Alpha"]
-    assert f"{day}#L1~" in said["export --graphml -"]
     told = Embedded(grown.memory.root).why(ident)
     assert told.holding.place.startswith("Curated/Projects/alpha.md:")
     assert mcp_tools.Tools(str(grown.memory.root)).memory_why(ident).startswith("Curated/Projects/alpha.md:")
@@ -255,30 +253,6 @@ def test_a_folder_within_a_repository_has_a_history_too(place: Place) -> None:
     assert page in {one["document"] for one in grown.json("items", "--known-on", "2026-03-02")}
     assert "Daily/2026-03-01.md:3" in grown.memory.curate("search", "oak", "--known-on", "2026-03-02")
     assert "gate is made of oak." in grown.memory.curate("forget", grown.ident(SAID[2][23:]), "--from-history")
-
-
-def test_what_is_exported_is_imported_into_any_memory(opened: Grown, memory: Memory, tmp_path: Path) -> None:
-    file = tmp_path / "items.jsonl"
-    file.write_text(opened.memory.curate("export", "--jsonl", "-"))
-    assert "there already" in opened.curate("import", str(file))
-    memory.curate("import", str(file), "--now", "2026-03-04T10:00")
-    assert "The mill seats 80 people." in memory.read("Projects/Spring concert.md")
-    assert not (memory.root / "Notes").exists()
-    assert "Everything is accounted for" in memory.curate("check")
-    oak = opened.ident("The gate is made of oak.")
-    opened.curate("forget", oak, "--yes")
-    assert "1 item imported" in opened.curate("import", str(file), now="2026-03-03T09:01")
-    assert "oak" in opened.memory.read("Curated/Projects/alpha.md")
-
-
-def test_into_a_page_that_is_not_opted_in_nothing_is_imported(opened: Grown, tmp_path: Path, place: Place) -> None:
-    file = tmp_path / "items.jsonl"
-    file.write_text(opened.memory.curate("export", "--jsonl", "-"))
-    other = Grown.lived(place.below("other"), vault, "Daily")
-    other.curate("import", str(file), "--replace")
-    assert "The mill seats 80 people." in other.memory.read("Curated/Projects/Spring concert.md")
-    assert other.touched() == []
-    assert other.sound()
 
 
 def test_a_rename_leaves_the_links_in_a_persons_page_alone(opened: Grown) -> None:

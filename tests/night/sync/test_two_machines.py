@@ -153,7 +153,7 @@ def test_a_sentence_that_one_person_deleted_stays_away_on_both_machines(
     other.curate("run", "--now", "2025-01-01T09:10")
     page = "Projects/kestrel.md"
     lines = one.read(page).splitlines(keepends=True)
-    [risk] = [line for line in lines if line.startswith("At risk: The disk")]
+    [risk] = [line for line in lines if line.startswith("At risk (2024-12-30): The disk")]
     assert risk in other.read(page)
     one.write(page, "".join(line for line in lines if line != risk))
     append_log(one, "2025-01-01", "project: Kestrel\n\n- Fact: Anna has the key.\n")

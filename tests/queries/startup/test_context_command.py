@@ -135,7 +135,10 @@ def test_mistakes_are_named(memory: Memory, tmp_path: Path, arguments: list[str]
 
 
 def test_nothing_heavy_is_imported(memory: Memory, tmp_path: Path) -> None:
+    memory.write("Projects/harbor.md", "# Harbor\n")
     memory.curate("run", "--now", "2026-03-18T02:00")
+    repository = tmp_path / "elsewhere"
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
     make = "import sys, time, pipelines.queries.startup.cache as c; c._SETTLED = -10**18\n"
     make += "c.load_cached(sys.argv[1], time.time())"
     subprocess.run([sys.executable, "-c", make, str(memory.root)], check=True)
@@ -147,7 +150,7 @@ def test_nothing_heavy_is_imported(memory: Memory, tmp_path: Path) -> None:
         "sys.argv = ['curate', 'context', '--memory', sys.argv[1], '--format', sys.argv[2]]\n"
         "from pipelines.start import main; main()\n"
     )
-    for form in ("text", "claude-code"):
+    for form, folder in (("text", tmp_path), ("claude-code", tmp_path), ("claude-code", repository)):
         command = [
             sys.executable,
             "-S",
@@ -156,5 +159,5 @@ def test_nothing_heavy_is_imported(memory: Memory, tmp_path: Path) -> None:
             str(memory.root),
             form,
         ]
-        done = subprocess.run(command, cwd=tmp_path, input="", capture_output=True, text=True, check=True)
+        done = subprocess.run(command, cwd=folder, input="", capture_output=True, text=True, check=True)
         assert done.stderr.strip() == "[]"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.queries.startup.read import redacted_log, suspicious
+from pipelines.store.secrets import find_secrets
 from pipelines.store.secrets.secret_rules import FILE
 from tests.planting import Planter
 
@@ -22,6 +23,35 @@ def test_no_secret_is_taken_for_harmless() -> None:
     for rule in tomllib.loads(Path(FILE).read_text(encoding="utf-8"))["rule"]:
         assert suspicious(rule["true"].replace("¦", "")), rule["id"]
     assert all(suspicious(one.text) for one in Planter(9).plant(120))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "curl --user ada:kes¦trel7x https://example.org",
+        "curl -s --user 'ada:kes¦trel7x'",
+        "it is QtT8¦Q~9C-_Ij~RouHVpD2Tuf3oHWGh.DQ3kcjbAn",
+        "xoxb-¦12345678-Kf3k9Zs1QwErTyUi",
+        "https://a.example/c?sv=2022&sig=WSdF9¦Ye%2B%2B1f8ZdD%2BEzEe7fBJ%2Ben9aXQ%2BJ9WO7w0%3D",
+        "pscale_oauth_¦fx=qv8tnsid4fu3r4x=m3sxhjy2oqtyuljml=zjg",
+        "Ben gave me s3cEZ¦KH3yytiVnJ3h+eI3qhhzf9l1vN/Ei1+q+WGdd+ACRCZ7JD6 there",
+        "the staging token - 'KUL9OcajaQ¦2xT'",
+        'auth: "aB3dE6¦gH9jK2"',
+        "Ben gave me ghp_16C7e42F29\u200b2c6912E771¦0c838347Ae178B4a there",
+    ],
+)
+def test_what_the_rules_find_is_suspicious(text: str) -> None:
+    text = text.replace("¦", "")
+    assert find_secrets(text.encode())
+    assert suspicious(text)
+
+
+def test_a_password_after_a_long_option_never_reaches_the_log(memory: Memory) -> None:
+    curate = Path(sys.executable).with_name("curate")
+    said = ["log", "curl --user ada:kestrel7x https://example.org", "--memory", str(memory.root)]
+    subprocess.run([curate, *said], check=True, capture_output=True)
+    assert [log for log in (memory.root / "Logs").glob("*.md") if "[redacted:password-option:" in log.read_text()]
+    assert not [log for log in (memory.root / "Logs").glob("*.md") if "kestrel7x" in log.read_text()]
 
 
 @pytest.mark.parametrize(
