@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pipelines.store.evidence import has_quote
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from pipelines.store.item import Confidence, Item, Status
     from pipelines.store.log import Entry
     from pipelines.store.session_state import Seals
+
+    _Places = Mapping[str, Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +242,8 @@ MOST_OPEN: Final = 60
 """How many todos, risks and questions to show, most important first."""
 MOST_NEAR: Final = 30
 """How many other items to show, nearest to the log first."""
+MOST_EARLIER: Final = 12
+"""How many entries of the run's earlier days a sentence may draw on, nearest first."""
 MOST_LINKS: Final = 3
 """How many links of an item to keep; with more, each says little."""
 PROPOSED_KINDS: Final = tuple(kind for kind in LINK_KINDS if kind != "supersedes")
@@ -260,10 +265,11 @@ class Nearby:
     Args:
         items: the items that may be shown, each with its document's id, in an order set by tracked files alone.
         newest: the latest date in any log.
+        entries: what the run reads, in order of the days.
     """
 
-    def __init__(self, items: Iterable[tuple[str, Item]], newest: str = "") -> None:
-        self._items, self._newest = tuple(items), newest
+    def __init__(self, items: Iterable[tuple[str, Item]], newest: str = "", entries: Iterable[Entry] = ()) -> None:
+        self._items, self._newest, self._entries = tuple(items), newest, tuple(entries)
 
     @cached_property
     def open(self) -> list[tuple[str, Item]]:
@@ -273,25 +279,45 @@ class Nearby:
         return pending[:MOST_OPEN]
 
     @cached_property
-    def _places(self) -> Mapping[str, Sequence[int]]:
-        """Word → positions of the items that have it; built on first use, since the rules need none."""
-        found: dict[str, list[int]] = {}
+    def _places(self) -> _Places:
         shown = {one.id for _, one in self.open}
-        for at, (_, one) in enumerate(self._items):
-            for word in content_words(one.text) if one.id not in shown else ():
-                found.setdefault(word, []).append(at)
-        return found
+        return _places("" if one.id in shown else one.text for _, one in self._items)
+
+    @cached_property
+    def _said(self) -> _Places:
+        return _places(one.text for one in self._entries)
 
     def nearest(self, text: str) -> list[tuple[str, Item]]:
         """Return the `MOST_NEAR` items that share the most distinctive words with a text, without open ones."""
-        scores: dict[int, float] = {}
-        for word in sorted(content_words(text)):
-            places = self._places.get(word, ())
-            if len(places) <= _COMMON:
-                for at in places:
-                    scores[at] = scores.get(at, 0.0) + 1 / (1 + len(places))
-        ranked = sorted(scores, key=lambda at: (-round(scores[at], 9), at))[:MOST_NEAR]
-        return [self._items[at] for at in ranked]
+        return [self._items[at] for at in _ranked(text, self._places)[:MOST_NEAR]]
+
+    def earlier(self, text: str, day: str) -> list[Entry]:
+        """Return the `MOST_EARLIER` entries of the run's earlier days that share the most words with a text.
+
+        A night a day, they would be items by now, and shown.
+        """
+        found = (self._entries[at] for at in _ranked(text, self._said))
+        return list(islice((one for one in found if one.day < day), MOST_EARLIER))
+
+
+def _places(texts: Iterable[str]) -> _Places:
+    """Return word → positions of the texts that have it; built on first use, since the rules need none."""
+    found: dict[str, list[int]] = {}
+    for at, text in enumerate(texts):
+        for word in content_words(text):
+            found.setdefault(word, []).append(at)
+    return found
+
+
+def _ranked(text: str, places: _Places) -> list[int]:
+    """Return the positions that share distinctive words with a text, nearest first."""
+    scores: dict[int, float] = {}
+    for word in sorted(content_words(text)):
+        having = places.get(word, ())
+        if len(having) <= _COMMON:
+            for at in having:
+                scores[at] = scores.get(at, 0.0) + 1 / (1 + len(having))
+    return sorted(scores, key=lambda at: (-round(scores[at], 9), at))
 
 
 def is_pending(item: Item) -> bool:

@@ -251,7 +251,7 @@ _GUARDS: Final = (  # each with how far it reaches
     (
         "a condition",
         re.compile(
-            r"\b(?:only|might|maybe|perhaps|possibly|otherwise|or else)\b|\b(?-i:[Mm]ay)\b(?=\s[a-z])"
+            r"\b(?:only|might|maybe|perhaps|possibly|otherwise|or else)\b|\b(?-i:may|(?<!\w\s)May)\b(?=\s[a-z])"
             r"|\b(?:nobody|none|no one|nothing|all|any\w*|every\w*) but\b",
             _FLAGS,
         ),

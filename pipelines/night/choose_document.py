@@ -147,12 +147,15 @@ def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
 def named_document(candidate: Candidate, catalog: Catalog) -> str:
     """Return the path of the document that the candidate or its entry names, existing or not, or an empty string.
 
-    In order: the document that the extractor chose; the project that it, or `project:`, names, which may be new; a
-    heading or `#tag` that is a document's name, innermost first. A heading or tag never creates a document. If a new
-    project's file cannot be used, or it is called General, it is Areas/general.
+    In order: the document that the extractor chose, but no other project than the one that `project:` names, unless
+    the entry has its title; the project that `project:`, or the extractor, names, which may be new; a heading or `#tag`
+    that is a document's name, innermost first. A heading or tag never creates a document. If a new project's file
+    cannot be used, or it is called General, it is Areas/general.
     """
-    if candidate.document and document_path(candidate.document) in catalog.documents:
-        return document_path(candidate.document)
+    chosen = document_path(candidate.document) if candidate.document else ""
+    titled = content_words(candidate.entry.text) >= catalog.title_words.get(chosen, frozenset())
+    if chosen in catalog.documents and (titled or not candidate.entry.project):
+        return chosen
     if name := candidate.entry.project or candidate.new_project:
         path = f"Projects/{slug(name)}.md"
         is_general = path in catalog.closed or f"Areas/{slug(name)}.md" == GENERAL

@@ -232,7 +232,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         choices = document_choices(catalog)
         newest = max((day for _, one in items for day in (one.since, one.confirmed)), default="")
         held = [(document_id(path), item) for path, item in linkable(items)]
-        nearby = Nearby(held, newest)
+        nearby = Nearby(held, newest, (one for day in days for one in day.asked))
         extracted = extract(
             days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once, nearby,
             load_seals(),

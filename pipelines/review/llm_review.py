@@ -69,7 +69,8 @@ class ModelReview:
         def check(one: Posed, operation: Operation) -> str:
             if operation.document and not any(operation.document in {d.id, d.document} for d in self._documents):
                 return "`document` must be an id of the list, or an empty string."
-            return operation_fault(operation, filed[one.candidate.id], known)
+            shown = [row["text"] for row in one.neighbours]
+            return operation_fault(operation, filed[one.candidate.id], known, shown)
 
         self._calls += 1
         reviewed = self._reviewer.review(posed, self._documents, check, (_AFTER_ALL_DAYS, self._calls))
@@ -113,11 +114,11 @@ def _row(one: Item | Candidate, status: Status, since: str, place: str, names: M
     return {**row, "document": _short(names.get(place, place)), "since": since, "trust": one.trust.value}
 
 
-def operation_fault(operation: Operation, one: Filed, known: Known) -> str:
+def operation_fault(operation: Operation, one: Filed, known: Known, shown: Sequence[str] = ()) -> str:
     """Return the rule that a model's operation on a candidate breaks, as a sentence for the model, or an empty string.
 
     This checks only names, numbers, dates and the ids shown. Whether the quote supports the operation is up to the
-    second reader.
+    second reader. `shown` are the texts of the candidate's neighbours.
     """
     kind, candidate = operation.kind, one.candidate
     if kind is OperationKind.IGNORE and candidate.confidence is Confidence.HIGH and candidate.trust is Trust.OWNER:
@@ -128,7 +129,8 @@ def operation_fault(operation: Operation, one: Filed, known: Known) -> str:
         return faults[0] if faults else ""
     if len(targets) != 1 or not operation.text:
         return "An update has one id, and the whole new sentence as its text."
-    found = ungrounded(operation.text, candidate.places, [targets[0].item.text], candidate.beside, is_update=True)
+    shown = (*candidate.beside, *shown)
+    found = ungrounded(operation.text, candidate.places, [targets[0].item.text], shown, is_update=True)
     return f"The text of an update says what the item and the quote say; {': '.join(found[0])}." if found else ""
 
 

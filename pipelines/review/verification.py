@@ -118,15 +118,16 @@ _ORDER: Final = (Verdict.UNSUPPORTED, None, Verdict.UNSURE, Verdict.SUPPORTED)
 
 
 def _item_claim(ruling: Ruling) -> Claim | None:
-    """Return the claim of a new item, unless it is verbatim text of the log."""
+    """Return the claim of a new item, unless it is verbatim text of the log and no more."""
     candidate = ruling.candidate
     if candidate is None or ruling.asks or not (ruling.kind in _SAYING or _is_loss(ruling)):
         return None
-    says_more = candidate.closed or _is_loss(ruling) or needs_verifying(candidate.text, candidate.places)
+    told = candidate.closed or candidate.due or candidate.since
+    says_more = told or _is_loss(ruling) or needs_verifying(candidate.text, candidate.places)
     if candidate.by.startswith(_RULES) or not says_more:
         return None
-    told = {"closed": candidate.closed, "due": candidate.due, "holds from": candidate.since}
-    more = [f"{key}: {value}" for key, value in told.items() if value]
+    days = {"closed": candidate.closed, "due": candidate.due, "holds from": candidate.since}
+    more = [f"{key}: {value}" for key, value in days.items() if value]
     return Claim("item", candidate.text, tuple(candidate.quotes), (*_context(candidate), *more))
 
 
@@ -172,8 +173,12 @@ def _judged(ruling: Ruling, says: Verdict | None, removes: Verdict | None) -> Ru
         says: whether the quotes support its new item.
         removes: whether the quotes support what it does to existing items.
     """
+    candidate = ruling.candidate
     if says is Verdict.UNSUPPORTED:
-        return None
+        if not candidate or candidate.closed or needs_verifying(candidate.text, candidate.places):
+            return None
+        # The line's own words stay, without the day that it does not say.
+        ruling, says = replace(ruling, candidate=replace(candidate, due="", since="")), Verdict.SUPPORTED
     if ruling.kind is OperationKind.CONFIRM and removes is not Verdict.SUPPORTED:
         removes, says = Verdict.UNSUPPORTED, None  # it may say something new, which nobody has checked yet
     if removes is Verdict.UNSUPPORTED:  # the new item may exist beside the one it was to replace or confirm

@@ -36,7 +36,8 @@ _OWN: Final = (
 # The text before a colon names a source if it has one of these shapes. A topic ("Root cause:") has none of them.
 _LEAD: Final = re.compile(
     rf"""
-    (?P<told>(?!{_OWN})[^:;!?\n]{{1,80}}?)[ ](?:says|said|writes|wrote|returns|returned|prints|printed|reported|
+    (?P<told>(?!{_OWN})[^:;!?\n]{{1,80}}?)(?<![ ]he)(?<![ ]she)(?<![ ]we)(?<![ ]I)[ ](?:
+        says|said|writes|wrote|returns|returned|prints|printed|reported|
         stated|replies|replied|answers|answered|claims|claimed|told)(?:[ ]us)?,?
         (?::(?!\S)|[ ]that\b|:?[ ]?["“>])
   | (?:(?P<letter>(?:an?[ ]|the[ ])?(?:e-?mail|mail|message|letter|newsletter|comment|review|ticket|post|dm)[ ]

@@ -175,6 +175,13 @@ def test_an_update_has_no_value_of_its_own(text: str) -> None:
     assert ungrounded(text, [place("bees, not wasps")], ["Karl keeps 7 wasps with Osprey."], is_update=True) == []
 
 
+def test_the_month_of_may_is_no_condition() -> None:
+    line = "From 15 May on the harbour office answers until noon."
+    assert faults("The harbour office answers until noon.", line) == []
+    assert faults("Move it to the yard.", "May move it to the yard.") == ["a condition"]
+    assert faults("Karl moves it to the yard.", "karl may move it to the yard") == ["a condition"]
+
+
 def test_words_of_its_own_may_keep_the_sense_and_only_a_reader_can_tell() -> None:
     assert faults("Avoid deploying on Fridays.", "never deploy on Fridays") == []
     assert faults("Karl measures the latency by 9 June.", "karl to measure the latency until 9 june") == []

@@ -32,7 +32,7 @@ from tests.planting import Planter
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.extract.extraction import Extraction
+    from pipelines.extract.extraction import Candidate, Extraction
     from pipelines.extract.llm.call import Call
 
 STATE = Item(ItemType.FACT, "Terraform keeps its state in the harbour bucket.", "k1111111111")
@@ -263,3 +263,26 @@ def test_whatever_is_proposed_only_what_was_shown_is_linked(raw: object) -> None
     assert len(links) <= MOST_LINKS
     assert lost >= 0
     assert all(kind in PROPOSED_KINDS and ident in IDS for kind, ident in links)
+
+
+def line_of(day: str, text: str) -> Entry:
+    return Entry(f"Logs/{day}.md", 3, 3, f"- {text}", day=day)
+
+
+EARLIER = line_of("2026-03-10", "Weekly call of the crew: Mondays 9:30, says Dr. Heike Wiegand")
+TODAY = line_of("2026-03-12", "weekly call too early for heike, so Karl says: 10:15 from next week on")
+
+
+@pytest.mark.parametrize(
+    "said", ["The weekly call is on Mondays at 10:15.", "The call was too early for Heike Wiegand."]
+)
+def test_a_sentence_may_draw_on_the_runs_earlier_days_whose_items_are_not_made_yet(said: str) -> None:
+    reply = reply_text(reply_item(reply_place(TODAY.text.removeprefix("- "), 3, 3), text=said, type="Fact"))
+
+    def kept(*entries: Entry) -> Sequence[Candidate]:
+        return asked(Nearby([], entries=entries), [TODAY], reply, reply)[0].candidates
+
+    (found,) = kept(EARLIER, TODAY)
+    assert any(one.startswith("in an earlier log: ") and "Heike Wiegand" in one for one in found.beside)
+    assert kept(TODAY) == ()
+    assert kept(TODAY, replace(EARLIER, day="2026-03-13")) == ()

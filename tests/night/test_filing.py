@@ -46,6 +46,16 @@ def test_a_model_chooses_from_the_closed_list_only() -> None:
     assert named_document(replace(candidate("x"), new_project="New One"), CATALOG) == "Projects/new-one.md"
 
 
+def test_a_line_of_one_project_is_filed_in_another_only_where_it_names_it() -> None:
+    def filed(text: str, document: str) -> str:
+        one = candidate(text, of=entry(text, project="Harbour"))
+        return named_document(replace(one, document=document), CATALOG)
+
+    assert filed("host it on Fastmail", "Projects/alpha-site") == "Projects/harbour.md"
+    assert filed("host the Alpha site on Fastmail", "Projects/alpha-site") == "Projects/alpha-site.md"
+    assert filed("Mara works from Bern", "USER") == "USER.md"
+
+
 def test_what_is_called_general_is_the_general_page_before_there_is_one() -> None:
     assert named_document(replace(candidate("x"), new_project="General"), CATALOG) == "Areas/general.md"
 

@@ -227,3 +227,10 @@ def test_the_memory_s_own_words_are_no_evidence() -> None:
     ):
         assert weighed(line).echo, line
     assert not weighed("- 10:00 Rule: Ship on Tuesday, see Projects/alpha.md.").echo
+
+
+def test_who_is_named_by_a_pronoun_is_no_source_wherever_it_stands() -> None:
+    assert (
+        source_in("She wrote that calls end at seven") == source_in("On Sunday she wrote that calls end at seven") == ""
+    )
+    assert source_in("On Sunday Nashe wrote that calls end at seven") == "On Sunday Nashe"

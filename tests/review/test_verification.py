@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -83,3 +83,17 @@ def test_what_is_certain_is_ignored_only_where_a_second_reader_agrees() -> None:
     guess = on_held(KINDS.IGNORE, "Ines painted the gate red.", Confidence.LOW)
     assert left(guess, verifier := Says(Verdict.UNSUPPORTED)) == [guess]
     assert verifier.asked == []
+
+
+def test_of_a_line_s_own_words_only_a_false_day_is_dropped() -> None:
+    line = entry("- Pay the sailmaker by 9 May, who wrote on 3 April.")
+    text = line.text.removeprefix("- ")
+    place = Place(line, line.start_line, line.end_line, text)
+    told = Candidate(ItemType.TODO, text, (place,), Confidence.HIGH, "", "a:1", due="2026-04-03", id="n1")
+    ruling = Ruling(Operation(KINDS.ADD, places=(place,), by="a:1"), told, HOME)
+    verifier = Says(Verdict.UNSUPPORTED)
+    assert left(ruling, verifier) == [replace(ruling, candidate=replace(told, due=""))]
+    assert "due: 2026-04-03" in verifier.asked[0].context
+    assert left(ruling, Says(Verdict.SUPPORTED)) == [ruling]
+    undated, verifier = replace(ruling, candidate=replace(told, due="")), Says(Verdict.UNSUPPORTED)
+    assert (left(undated, verifier), verifier.asked) == ([undated], [])

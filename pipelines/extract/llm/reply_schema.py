@@ -233,6 +233,13 @@ def _others(request: ExtractionRequest, shown: Mapping[str, Item]) -> dict[str, 
     return titles | entries | {one.text: "in the memory" for one in shown.values()}
 
 
+def _earlier(text: str, places: Sequence[Place], request: ExtractionRequest) -> dict[str, str]:
+    """Return what the run's earlier days say on the matter of a sentence, whose items are not made yet."""
+    said = " ".join([text, *(line for place in places for line in place.lines)])
+    found = request.nearby.earlier(said, request.day) if request.nearby else ()
+    return {fold_markdown(one.text.split("\n")): "in an earlier log" for one in found}
+
+
 def _beside(text: str, places: Sequence[Place], others: Mapping[str, str]) -> tuple[str, ...]:
     """Return the other texts shown that have most of the words that a sentence does not have from its lines."""
     lines = " ".join(line for place in places for line in place.lines)
@@ -255,6 +262,7 @@ def _candidate(
     if not text:
         raise Faulty(raw, "text is empty")
     places = _places(raw, item.evidence, request)
+    others = {**others, **_earlier(text, places, request)}
     if found := ungrounded(text, places, shown=tuple(others)):
         what = found[0][0]
         dropped = what == "a condition"
