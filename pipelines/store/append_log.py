@@ -82,7 +82,9 @@ def append_bytes(root: Path, path: str, data: bytes) -> None:
     path = real_path(root, path)
     above, _, name = path.rpartition("/")
     with writing(path), making(root, above) as folder:
-        descriptor = folder.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600 if path.startswith(f"{PRIVATE}/") else 0o644)
+        descriptor = folder.open(
+            name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600 if path.startswith(f"{PRIVATE}/") else 0o644
+        )
         try:
             was_empty = append_whole(descriptor, data)
         finally:
