@@ -146,7 +146,7 @@ async def begin(pool: Pool, remote: str, lease: UUID) -> Lease | None:
         if not row or row[4] not in {"waiting", "running"}:
             return None  # removed; or curated by a run whose worker died before it could say so to the queue
         tenant, night, old, is_paused, _, tries = row
-        await lapse(connection, old)
+        await lapse(connection, [old])
         if is_paused:
             await connection.execute(
                 "UPDATE fleet_memories SET state = 'pending', night = NULL, lease = NULL WHERE remote = %s", [remote]
@@ -175,7 +175,7 @@ async def finish(connection: Connection, lease: Lease, outcome: Outcome, failure
         [outcome.state, Jsonb(dict(outcome.report)), outcome.head, failures, lease.remote, lease.id],
     )
     if cursor.rowcount:
-        await lapse(connection, lease.id)
+        await lapse(connection, [lease.id])
     return bool(cursor.rowcount)
 
 

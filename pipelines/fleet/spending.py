@@ -200,12 +200,12 @@ async def settle(pool: Pool, call: UUID, tokens: int, usd: float, slow_seconds: 
         )
 
 
-async def lapse(connection: Connection, lease: UUID | None) -> None:
-    """End a lease's reservations: calls that were never settled count as the most that they may have cost."""
+async def lapse(connection: Connection, leases: Sequence[UUID | None]) -> None:
+    """End the reservations of leases: calls that were never settled count as the most that they may have cost."""
     cursor = await connection.execute(
-        "UPDATE fleet_calls SET settled_at = clock_timestamp() WHERE lease = %s AND settled_at IS NULL"
+        "UPDATE fleet_calls SET settled_at = clock_timestamp() WHERE lease = ANY(%s) AND settled_at IS NULL"
         " RETURNING night, tenant, tokens, micros",
-        [lease],
+        [list(leases)],
     )
     for night, tenant, tokens, micros in await cursor.fetchall():
         await _book(connection, night, tenant, [0, 0, -tokens, -micros])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import CurateError
 from pipelines.fleet.database import LOCK, NIGHT, QUEUE, patiently
 from pipelines.fleet.memories import listed, night_at
+from pipelines.fleet.spending import lapse
 from pipelines.store.git_remote import list_heads
 from pipelines.store.secrets import without_secrets
 
@@ -132,7 +133,8 @@ async def _defer(pool: Pool, app: App, part: Sequence[tuple[Row, date, RemoteHea
 async def take_over(pool: Pool, app: App, stalled: float) -> list[str]:
     """Defer again the jobs of workers without a sign of life, and return their memories.
 
-    Each gets a new job: if the worker comes back late, what it ends is gone and nobody else's.
+    Each gets a new job: if the worker comes back late, what it ends is gone and nobody else's. What it reserved lapses
+    now: runs that wait for it may hold every slot, so that the memory itself would never be begun again.
 
     Args:
         pool: the database.
@@ -148,12 +150,13 @@ async def take_over(pool: Pool, app: App, stalled: float) -> list[str]:
         )
         cursor = await connection.execute(
             "UPDATE fleet_memories SET state = 'waiting' WHERE state IN ('waiting', 'running') AND NOT EXISTS"
-            " (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing')) RETURNING remote"
+            " (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing')) RETURNING remote, lease"
         )
-        lost = [str(remote) for (remote,) in await cursor.fetchall()]
+        lost = {str(remote): lease for remote, lease in await cursor.fetchall()}
+        await lapse(connection, list(lost.values()))
         for remote in lost:
             await defer(app, connection, remote)
-        return lost
+        return list(lost)
 
 
 async def defer(app: App, connection: object, remote: str, seconds: float = 0.0) -> None:

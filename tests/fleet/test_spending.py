@@ -11,6 +11,7 @@ from pipelines.fleet.database import opened
 from pipelines.fleet.fleet_settings import FleetCaps, Rates
 from pipelines.fleet.memories import add, begin
 from pipelines.fleet.spending import GRANTED, Request, reserve, settle
+from pipelines.fleet.sweep import take_over
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -142,6 +143,19 @@ def test_what_a_dead_run_had_reserved_counts_in_full_and_its_worker_spends_no_mo
         assert (await bank.ask(new))[1] == GRANTED
 
     banking(dsn, work)
+
+
+def test_nobody_waits_for_what_a_dead_run_holds_until_its_memory_is_begun_again(dsn: str) -> None:
+    async def run() -> None:
+        async with opened(dsn, 4) as (pool, app):
+            bank, cap = Bank(pool), FleetCaps(max_tokens=150)
+            await bank.ask(await bank.lease("/dead"))
+            other = await bank.lease("/other")
+            assert (await bank.ask(other, fleet=cap))[1].seconds > 0
+            assert "/dead" in await take_over(pool, app, 60)
+            assert (await bank.ask(other, fleet=cap))[1].why.startswith("was skipped: 100 of max_tokens = 150")
+
+    asyncio.run(run())
 
 
 def test_no_minute_has_more_requests_or_tokens_than_the_provider_accepts(dsn: str) -> None:
