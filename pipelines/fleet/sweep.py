@@ -150,7 +150,8 @@ async def take_over(pool: Pool, app: App, stalled: float) -> list[str]:
         )
         cursor = await connection.execute(
             "UPDATE fleet_memories SET state = 'waiting' WHERE state IN ('waiting', 'running') AND NOT EXISTS"
-            " (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing')) RETURNING remote, lease"
+            " (SELECT FROM procrastinate_jobs WHERE lock = remote AND status IN ('todo', 'doing'))"
+            " RETURNING remote, lease"
         )
         lost = {str(remote): lease for remote, lease in await cursor.fetchall()}
         await lapse(connection, list(lost.values()))
