@@ -104,9 +104,13 @@ class _Proposal:
     votes: int = 0
 
 
-def _adopted(read: Iterable[tuple[Entry, Sequence[Line]]], taken: set[int]) -> Iterator[Candidate]:
-    """Yield the lines of a day that repeat a proposal after at least two votes for it, as suggested decisions."""
+def _adopted(read: Sequence[tuple[Entry, Sequence[Line]]], taken: set[int]) -> Iterator[Candidate]:
+    """Yield the lines of a day that repeat a proposal after at least two votes for it, as suggested decisions.
+
+    Whoever repeats it has spoken before or does so later: "POSTPONED: …" has the form of a speaker's line, too.
+    """
     proposed: list[_Proposal] = []
+    said_by = Counter(line.spoken.speaker for _, lines in read for line in lines if line.spoken)
     for entry, line in ((entry, line) for entry, lines in read for line in lines):
         spoken = line.spoken
         if spoken is None or (spoken.speaker and is_bot(spoken.speaker)):
@@ -125,7 +129,7 @@ def _adopted(read: Iterable[tuple[Entry, Sequence[Line]]], taken: set[int]) -> I
             voted = (one for one in proposed if one.votes >= _FEWEST_VOTES)
             if found := next((one for one in voted if overlap(one.bag, bag) >= _SAME_PROPOSAL), None):
                 proposed.remove(found)
-                if not is_procedural(said):
+                if not is_procedural(said) and said_by[spoken.speaker] > 1:
                     why, at = "a proposal repeated after the votes", line.number
                     yield _suggestion(ItemType.DECISION, clean(said), entry, (at, at), said.strip(), why)
 
