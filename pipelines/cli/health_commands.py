@@ -38,8 +38,10 @@ from pipelines.search.damage import index_facts
 from pipelines.search.indexed_files import unread
 from pipelines.settings import load_settings
 from pipelines.store.days import moment_of
+from pipelines.store.document import Document
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
+from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets import without_secrets
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import NIGHTS, not_reached, push_state, spent
@@ -174,7 +176,7 @@ def _nights(
     failed = (models[-1].get("failing") if models else None) or {}
     queue = layout_of(root).real(REVIEW)
     try:
-        entries = (root / queue).read_text(encoding="utf-8").count("<!-- review ")
+        entries = len(read_queue(Document(REVIEW, (root / queue).read_text(encoding="utf-8"))))
     except (OSError, ValueError):
         entries = 0
     facts: dict[str, object] = {

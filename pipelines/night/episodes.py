@@ -26,12 +26,13 @@ from pipelines.store.generated import (
     sentences_under,
     with_sentences,
 )
-from pipelines.store.item import Item, ItemType, Status, fold
+from pipelines.store.item import ItemType, Status, fold
 from pipelines.store.layout import Kind, episode_path, log_path
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
+    from pipelines.store.item import Item
     from pipelines.store.log import Entry
 
 
@@ -150,21 +151,28 @@ def with_episodes(
 
 
 def with_true_episodes(documents: Mapping[str, Document], vetoed: frozenset[str]) -> dict[str, Document]:
-    """Return the documents without sentences of episodes whose items are gone, changed, or never held."""
+    """Return the documents with episodes that tell of exactly what their days brought and left, as it stands now.
+
+    Sentences go whose items are gone, changed, or never held; code tells of items that came later, such as those that a
+    person accepted.
+    """
     known = {ident: item for ident, (_, item) in items_by_id(documents).items()}
-    after = dict(documents)
-    for path in (path for path, one in documents.items() if one.kind is Kind.EPISODE):
-        page, items = documents[path], dict[str, list[tuple[str, Item]]]()
-        days = {heading.title for heading in page.headings if heading.level > 1}
-        for day, found in sentences_in(page).items():
+    pages = {path: one for path, one in documents.items() if one.kind is Kind.EPISODE}
+    days = {heading.title for page in pages.values() for heading in page.headings if heading.level > 1}
+    items, after = items_of_days(documents, days), dict(documents)
+    for path, whole in pages.items():
+        page = whole
+        for day, found in sentences_in(whole).items():
             ours = [one for _, one, is_changed in found if not is_changed]
-            if day not in days or all(_holds(one, known) for one in ours):
+            cited = {ident for _, one, _ in found for ident in one.ids}
+            told = [item for _, item in items.get(day, ())]
+            left = [one for one in told if one.id not in cited and not is_vetoed(day, "", (one,), vetoed)]
+            if day not in days or (not left and all(_holds(one, known) for one in ours)):
                 continue
             kept = [one for one in ours if not one.by_code and _holds(one, known)]
             own = [one for _, one, is_changed in found if is_changed]
-            items = items or items_of_days(documents, days)
             first = next(one for _, one, _ in found)
-            sentences = completed(kept, own, [item for _, item in items.get(day, ())], day, vetoed)
+            sentences = completed(kept, own, told, day, vetoed)
             rests = any(one.ids for one in sentences)
             page = _with_episode(page, day, _covering(sentences, first.lines, first.sessions) if rests else [])
         after[path] = page
@@ -241,7 +249,7 @@ def _sentence_of_rest(groups: Sequence[tuple[str, Sequence[Item]]]) -> Sentence:
 
 def _nothing_to_tell(day: ClosedDay) -> Sentence:
     entries = "entry" if day.count == 1 else f"{day.count} entries"
-    return Sentence(f"Nothing was kept of the day's {entries}.")
+    return Sentence(f"Nothing was kept of the day's {entries}.", (), digest((), with_status=False), by_code=True)
 
 
 def _listed(names: Sequence[str]) -> str:

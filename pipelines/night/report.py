@@ -178,7 +178,8 @@ class RunReport:
             **{how: self.items[how] for how in ("confirmed", "superseded", "closed")},
             "moved out": len(self.evicted),
             "by hand": self.people["edited"] + self.people["numbered"],
-            **{how: self.people[how] for how in ("retracted", "restored")},
+            "retracted": self.people["retracted"],
+            "approved": self.people["restored"],
         }
         parts = [f"{self.added} {'item' if self.added == 1 else 'items'} added"] if self.added else []
         parts += [f"{count} {what}" for what, count in counts.items() if count]

@@ -178,3 +178,26 @@ def test_an_item_that_was_put_under_a_question_about_a_project_is_not_lost_with_
     answered = apply_answers({"Review.md": Document("Review.md", text)}, "2026-03-19")
     assert answered.documents["Review.md"].text == text
     assert answered.notes == ["“Is it over?” has items below it, so nothing was done. Move the items elsewhere."]
+
+
+def test_an_answer_is_told_in_the_episode_of_its_day(memory: Memory) -> None:
+    first_night(memory)
+    memory.write("Logs/2026-03-12.md", "- Fact: The port of the gateway is 9090\n")
+    night(memory, 13)
+    assert "Nothing was kept of the day's entry." in memory.read("Episodes/2026-03.md")
+    tick(memory, "keep new")
+    night(memory, 14)
+    told = memory.read("Episodes/2026-03.md").partition("## 2026-03-12\n")[2]
+    assert "Learnt: The port of the gateway is 9090." in told
+    assert "Nothing was kept" not in told
+
+
+def test_status_and_context_count_the_questions_below_the_fold(memory: Memory) -> None:
+    doors = ("gate", "tower", "barn", "attic", "cellar", "kitchen")
+    memory.write("Logs/2026-03-10.md", "".join(f"- Fact: The {one} has 8080 bricks.\n" for one in doors))
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    memory.write("Logs/2026-03-12.md", "".join(f"- Fact: The {one} has 9090 bricks.\n" for one in doors))
+    memory.curate("run", "--now", "2026-03-13T02:00")
+    assert "more question" in memory.read("Review.md")
+    assert "6 entries wait in Review.md" in memory.curate("status", "--now", "2026-03-13T08:00")
+    assert "6 entries wait for a person in Review.md" in memory.curate("context", "--now", "2026-03-13T08:00")

@@ -263,7 +263,8 @@ def _health(request: Request) -> Part:
     """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue."""
     queue = f"{request.settings.home}Review.md"
     try:
-        waiting = read_raw(request.root, queue, 1 << 22).count(b"<!-- review ")
+        marks = read_raw(request.root, queue, 1 << 22)
+        waiting = marks.count(b"<!-- review ") - marks.count(b"<!-- review folded ")
         line = f"Memory health: {_last_run(request.root, request.now)}"
         if waiting:
             line += f" {waiting} {'entry waits' if waiting == 1 else 'entries wait'} for a person in {queue}."
