@@ -26,13 +26,12 @@ from pipelines.store.generated import (
     sentences_under,
     with_sentences,
 )
-from pipelines.store.item import ItemType, Status, fold
+from pipelines.store.item import Item, ItemType, Status, fold
 from pipelines.store.layout import Kind, episode_path, log_path
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from pipelines.store.item import Item
     from pipelines.store.log import Entry
 
 
@@ -151,32 +150,38 @@ def with_episodes(
 
 
 def with_true_episodes(documents: Mapping[str, Document], vetoed: frozenset[str]) -> dict[str, Document]:
-    """Return the documents with episodes that tell of exactly what their days brought and left, as it stands now.
+    """Return the documents with episodes that tell of exactly what their days brought, as it is now.
 
-    Sentences go whose items are gone, changed, or never held; code tells of items that came later, such as those that a
-    person accepted.
+    Sentences go whose items are gone, changed, or never held. Code tells of items that came later, such as those that a
+    person approved.
     """
     known = {ident: item for ident, (_, item) in items_by_id(documents).items()}
     pages = {path: one for path, one in documents.items() if one.kind is Kind.EPISODE}
     days = {heading.title for page in pages.values() for heading in page.headings if heading.level > 1}
-    items, after = items_of_days(documents, days), dict(documents)
+    found = [one for page in pages.values() for some in sentences_in(page).values() for _, one, _ in some]
+    untold = _untold(known, {ident for one in found for ident in one.ids}, vetoed)
+    after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
     for path, whole in pages.items():
         page = whole
-        for day, found in sentences_in(whole).items():
-            ours = [one for _, one, is_changed in found if not is_changed]
-            cited = {ident for _, one, _ in found for ident in one.ids}
-            told = [item for _, item in items.get(day, ())]
-            left = [one for one in told if one.id not in cited and not is_vetoed(day, "", (one,), vetoed)]
-            if day not in days or (not left and all(_holds(one, known) for one in ours)):
+        for day, rows in sentences_in(whole).items():
+            ours = [one for _, one, is_changed in rows if not is_changed]
+            if day not in days or (day not in untold and all(_holds(one, known) for one in ours)):
                 continue
             kept = [one for one in ours if not one.by_code and _holds(one, known)]
-            own = [one for _, one, is_changed in found if is_changed]
-            first = next(one for _, one, _ in found)
-            sentences = completed(kept, own, told, day, vetoed)
+            own = [one for _, one, is_changed in rows if is_changed]
+            items = items or items_of_days(documents, days)
+            first = next(one for _, one, _ in rows)
+            sentences = completed(kept, own, [item for _, item in items.get(day, ())], day, vetoed)
             rests = any(one.ids for one in sentences)
             page = _with_episode(page, day, _covering(sentences, first.lines, first.sessions) if rests else [])
         after[path] = page
     return after
+
+
+def _untold(known: Mapping[str, Item], cited: Container[str], vetoed: frozenset[str]) -> set[str]:
+    """Return the days that brought an item which no episode cites."""
+    left = (item for ident, item in known.items() if ident not in cited and item.evidence and is_citable(item))
+    return {item.learnt for item in left if not is_vetoed(item.learnt, "", (item,), vetoed)}
 
 
 def _covering(sentences: Sequence[Sentence], lines: str, sessions: tuple[str, ...]) -> list[Sentence]:
