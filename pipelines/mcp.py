@@ -341,7 +341,7 @@ def _hit_text(hit: Hit) -> str:
     text = hit.text if len(hit.text) <= _LONGEST_HIT else f"{hit.text[:_LONGEST_HIT]}… (memory_read shows the rest)"
     if hit.overruled:
         return f"{head}\nNot believed, {_short(str(hit.overruled))}\n~~{text}~~"
-    return f"{head}\n{text}"
+    return "\n".join([head, text, *(f"Since then {_short(str(one))}" for one in hit.over_since)])
 
 
 def _witness_lines(witness: Witness) -> list[str]:

@@ -194,4 +194,7 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
     fresh_hits = [
         hit for hit in hits if not hit.overruled and not (hit.own_path and hit.kind == "log" and hit.date < oldest)
     ]
-    return [(f"{hit.path}:{hit.start_line}", hit.text) for hit in fresh_hits]
+    return [
+        (f"{hit.path}:{hit.start_line}", " ".join([hit.text, *(f"Since then {one}." for one in hit.over_since)]))
+        for hit in fresh_hits
+    ]

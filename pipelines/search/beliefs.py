@@ -33,6 +33,10 @@ class Overruled(NamedTuple):
         on = f" on {self.since}" if self.since else ""
         return f"{self.why}{on}" + (f" by {self.by}" if self.by else "") + (f": {fold(self.text)}" if self.text else "")
 
+    def to_json(self) -> dict[str, str]:
+        """Return it for JSON; whoever wants the text asks for the item."""
+        return {"by": self.by, "why": self.why, "since": self.since}
+
 
 REJECTED, HELD_BACK = "rejected", "held back"
 """Lines overruled for these reasons are hidden by default: a person said no, or has not been asked yet."""
@@ -78,6 +82,14 @@ _EPISODE_LINES: Final = """
     JOIN units AS line ON line.file = files.id AND line.start_line <= claims.end_line
         AND line.end_line >= claims.start_line AND line.date = told.date
     GROUP BY told.id, line.id ORDER BY files.path, line.start_line, line.id
+"""
+
+_OVER_SINCE: Final = """
+    SELECT told.id, claims.item, claims.why, claims.successor, claims.since FROM json_each(?) AS wanted
+    JOIN units AS told INDEXED BY idx_units_told ON told.id = wanted.value AND told.cites != ''
+    JOIN json_each('["' || replace(told.cites, char(31), '","') || '"]') AS cited
+    JOIN claims ON claims.item = cited.value AND claims.why IN ('superseded', 'ended', 'retracted')
+    WHERE ? = '' OR claims.since <= ? GROUP BY told.id, claims.item ORDER BY told.id, cited.key
 """
 
 
@@ -213,3 +225,15 @@ def lines_told(connection: sqlite3.Connection, units: Collection[int]) -> dict[i
     for episode, line in connection.execute(_EPISODE_LINES, (json.dumps(list(units)), REJECTED, HELD_BACK)):
         lines.setdefault(episode, []).append(line)
     return lines
+
+
+def over_since(connection: sqlite3.Connection, units: Collection[int], day: str) -> dict[int, tuple[Overruled, ...]]:
+    """Return for each episode among the units what it tells that no longer holds, on a day or now."""
+    found = connection.execute(_OVER_SINCE, (json.dumps(list(units)), day, day)).fetchall()
+    ends = {item: _end_of_chain(connection, successor, day) if successor else "" for _, item, _, successor, _ in found}
+    texts = {item: text for _, item, text in connection.execute(_ITEMS, (json.dumps(sorted({*ends, *ends.values()})),))}
+    over: dict[int, tuple[Overruled, ...]] = {}
+    for unit, item, why, _, since in found:
+        told = texts.get(ends[item] or item, "")
+        over[unit] = (*over.get(unit, ()), Overruled(ends[item], why, since, told))
+    return over

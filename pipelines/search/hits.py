@@ -65,6 +65,7 @@ class Hit:
         cites: for an episode, the ids of the items it is based on.
         factors: the parts of the score, by name; empty unless asked for.
         overruled: what the memory believes instead, or why it no longer believes it; None if it is believed.
+        over_since: for an episode, what became of what it tells and no longer holds.
         evidence: for an item, its log lines; for an episode, its day's log lines behind its items.
         own_path: the file's canonical path, if it differs from `path`; else empty.
     """
@@ -89,6 +90,7 @@ class Hit:
     cites: tuple[str, ...] = field(default=(), kw_only=True)
     factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
     overruled: Overruled | None = field(default=None, kw_only=True)
+    over_since: tuple[Overruled, ...] = field(default=(), kw_only=True)
     evidence: tuple[Hit, ...] = field(default=(), kw_only=True)
     own_path: str = field(default="", kw_only=True)
 
@@ -115,7 +117,8 @@ class Hit:
         """Return it as a JSON object."""
         found = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in {"factors", "own_path"}}
         found |= {"kind": self.kind, "score": _six_figures(self.score)}
-        found["overruled"] = self.overruled and {name: getattr(self.overruled, name) for name in ("by", "why", "since")}
+        found["overruled"] = self.overruled and self.overruled.to_json()
+        found["over_since"] = [one.to_json() for one in self.over_since]
         found["evidence"] = [{name: getattr(one, name) for name in _OF_EVIDENCE} for one in self.evidence]
         factors = {name: _six_figures(value) for name, value in self.factors.items()}
         return found | ({"factors": factors} if factors else {})

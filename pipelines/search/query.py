@@ -6,7 +6,7 @@ import heapq
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.search.beliefs import apply_beliefs, evidence_of, lines_told
+from pipelines.search.beliefs import apply_beliefs, evidence_of, lines_told, over_since
 from pipelines.search.candidates import Question, bearing_rules, candidates, fitting_units, matrix_for, repeated_in_logs
 from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
@@ -148,7 +148,7 @@ def answer(
         if governed.scores[unit] != scores.get(unit):
             factors[unit] = {**factors.get(unit, {}), "lines": governed.scores[unit]}
     shown = {unit: factors.get(unit, {}) if asked.explain else {} for unit in order}
-    return _shown(root, connection, governed, shown), found if order else "nothing"
+    return _shown(root, connection, governed, shown, asked.filters.as_of), found if order else "nothing"
 
 
 def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: Asked) -> Question:
@@ -198,19 +198,21 @@ def _best(governed: Governed, own: Mapping[int, float], places: Mapping[int, Pla
 
 
 def _shown(
-    root: Path, connection: sqlite3.Connection, governed: Governed, factors: Mapping[int, Mapping[str, float]]
+    root: Path, connection: sqlite3.Connection, governed: Governed, factors: Mapping[int, Mapping[str, float]], day: str
 ) -> list[Hit]:
-    """Return units as hits, each with the lines behind it, or with what overruled it."""
+    """Return units as hits, each with the lines behind it, or with what overruled it, on a day or now."""
     layout = layout_of(root)
     hits = read_hits(connection, {unit: (governed.scores[unit], known) for unit, known in factors.items()})
     below = evidence_of(connection, [hit.item for hit in hits if hit.item], "", "corrected")
-    by_episode = lines_told(connection, factors)
+    has_episodes = any(hit.cites for hit in hits)
+    by_episode, over = lines_told(connection, factors), over_since(connection, factors, day) if has_episodes else {}
     lines = list(dict.fromkeys(unit for units in (*below.values(), *by_episode.values()) for unit in units))
     read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, (0.0, {}))), strict=True))
     return [
         replace(
             _as_called(hit, layout),
             overruled=governed.overruled.get(unit),
+            over_since=over.get(unit, ()),
             evidence=tuple(
                 _as_called(read[line], layout) for line in below.get(hit.item) or by_episode.get(unit) or []
             ),

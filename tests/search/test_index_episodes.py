@@ -156,3 +156,16 @@ def test_a_generated_sentence_elsewhere_is_no_hit_and_a_changed_one_is(root: Pat
         "- The boat leaks.", "Next: sail the boat.", f"```\n{fenced.render()}\n```",
     ]  # fmt: skip
     assert {hit.start_line for hit in found if "sail" in hit.text} == {6}
+
+
+def test_an_episode_says_what_no_longer_holds_of_what_it_tells(quay: Path) -> None:
+    freshen(quay)
+    found = {hit.date: hit for hit in hits(quay, "quay opens") if hit.path == PAGE}
+    (over,) = found["2026-03-01"].over_since
+    assert str(over) == "superseded on 2026-03-05 by k00000000b2: Fact: The quay opens at 09:30."
+    assert found["2026-03-01"].to_json()["over_since"] == [
+        {"by": "k00000000b2", "why": "superseded", "since": "2026-03-05"}
+    ]
+    assert found["2026-03-05"].over_since == ()
+    then = [hit for hit in hits(quay, "quay opens", filters=Filters(as_of="2026-03-04")) if hit.path == PAGE]
+    assert [hit.over_since for hit in then] == [()]

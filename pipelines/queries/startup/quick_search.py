@@ -84,6 +84,8 @@ def hit_lines(query: str, hits: Sequence[Hit], found: Found, day_shown: Callable
         yield f"    ~~{snippet}~~" if hit.overruled else f"    {snippet}"
         if hit.overruled:
             yield f"    {escape_terminal_line(str(hit.overruled))}"
+        for one in hit.over_since:
+            yield f"    since then: {escape_terminal_line(str(one))}"
         places = [f"{line.path}:{line.lines}" for line in hit.evidence]
         if places and places != [hit.source]:
             yield f"    evidence: {escape_terminal_line(', '.join(places))}"
