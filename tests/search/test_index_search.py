@@ -131,6 +131,7 @@ def test_a_hit_tells_all_that_is_known(root: Path) -> None:
         "status": "live",
         "item": "k7f3a9c2b10",
         "overruled": None,
+        "over_since": [],
         "evidence": [],
         "kind": "document",
     }
