@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.api import Memory
-from pipelines.store.item import fold
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

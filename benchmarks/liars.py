@@ -33,11 +33,12 @@ from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
-from pipelines.store.item import ItemType, fold, folded
+from pipelines.store.item import ItemType, folded
 from pipelines.store.layout import BRIEFING, GENERAL, REPLIES, REVIEW
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
+from pipelines.text import fold
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ import signal
 from typing import TYPE_CHECKING, Final
 
 from pipelines.text import escape_terminal_line
-from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from pydantic import ValidationError
 
-    from pipelines.usage import Tally, Usage
+    from pipelines.usage import FailureKind, Tally, Usage
 
 
 FINE, EXPECTED, USAGE, BUG, LOCKED, INTERRUPTED = 0, 1, 2, 3, 75, 130
@@ -255,12 +254,14 @@ class ModelFailed(CurateError):
         self,
         provider: str,
         why: str,
-        kind: FailureKind = FailureKind.FAILED,
+        kind: FailureKind | None = None,
         *,
         usage: Usage | None = None,
         retry_after: float | None = None,
     ) -> None:
-        self.provider, self.why, self.kind = provider, why, kind
+        from pipelines.usage import FailureKind  # noqa: PLC0415  a search must not wait for it
+
+        self.provider, self.why, self.kind = provider, why, kind or FailureKind.FAILED
         self.usage, self.retry_after = usage, retry_after
         self.tally: Tally | None = None  # the whole day's cost, including the calls before this one
         super().__init__(f"{provider} {why}.", self.then)

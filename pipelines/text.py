@@ -1,4 +1,5 @@
-"""Text that is safe to show: it cannot move the cursor, control a terminal, reverse the reading direction, or hide.
+"""Text on one line, and text that is safe to show: it cannot move the cursor, control a terminal, reverse the reading
+direction, or hide.
 
 A memory, and the names of its files, may come from somebody else. Their content is displayed, never obeyed.
 """
@@ -120,3 +121,13 @@ def clipped(text: str, most: int) -> str:
         answer = clipped(answer, max(most // 2, most - len(question) - len(arrow)))
         return f"{clipped(question, most - len(arrow) - len(answer))}{arrow}{answer}"
     return f"{text[:most].rpartition(' ')[0].rstrip(' ,;:.–—-') or text[: most - 1]}…"
+
+
+def fold(text: str) -> str:
+    """Return `text` on one line: runs of white space and control characters become one space; the ends are stripped."""
+    if text.isprintable() and "  " not in text:  # fast path for nearly all text
+        return text.strip(" ")
+    return _BLANKS.sub(" ", text).strip(" ")
+
+
+_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Extraction, Place
 from pipelines.store.evidence import without_pointer
-from pipelines.store.item import Confidence, ItemType, fold
+from pipelines.store.item import Confidence, ItemType
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

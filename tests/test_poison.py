@@ -14,11 +14,12 @@ from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.review.trust.gate import Gate
 from pipelines.settings import load_settings
-from pipelines.store.item import ItemType, fold
+from pipelines.store.item import ItemType
 from pipelines.store.layout import BRIEFING, REVIEW, USER
 from pipelines.store.log import parse_entries
 from pipelines.store.session_state import Seals
 from pipelines.store.snapshot import read_documents
+from pipelines.text import fold
 from tests.making import candidate, place
 from tests.poisoning import Case, Obedient, cases, harmless, lay_out
 

@@ -12,13 +12,12 @@ from pipelines.cli.output import on_terminal, warn
 from pipelines.errors import BadFile, UsageFault
 from pipelines.night.name_items import looks_like_id, named_items
 from pipelines.store.change_set import items_by_id
-from pipelines.store.item import fold
 from pipelines.store.layout import LOGS, NOTES, Kind
 from pipelines.store.secrets import format_found, load_redactor, without_secrets
 from pipelines.store.secrets.redact import log_without_private
 from pipelines.store.template import named_documents, named_item
 from pipelines.store.user_layout import layout_of
-from pipelines.text import escape_terminal
+from pipelines.text import escape_terminal, fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

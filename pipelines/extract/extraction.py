@@ -10,10 +10,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pipelines.store.evidence import has_quote
-from pipelines.store.item import LINK_KINDS, ItemType, Trust, content_words, fold
+from pipelines.store.item import LINK_KINDS, ItemType, Trust, content_words
 from pipelines.store.priority import priority
 from pipelines.store.secrets import without_secrets
 from pipelines.store.session_state import NO_SEALS
+from pipelines.text import fold
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:

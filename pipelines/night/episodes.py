@@ -26,8 +26,9 @@ from pipelines.store.generated import (
     sentences_under,
     with_sentences,
 )
-from pipelines.store.item import Item, ItemType, Status, fold
+from pipelines.store.item import Item, ItemType, Status
 from pipelines.store.layout import Kind, episode_path, log_path
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence

@@ -22,9 +22,10 @@ from pipelines.review.questions import Question
 from pipelines.review.review import born_status
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import Block, Document, edited, with_comments
-from pipelines.store.item import CLOSED, OUTCOMES, PERSON, SOURCE, Evidence, Item, Status, fold, new_id, quote_digest
+from pipelines.store.item import CLOSED, OUTCOMES, PERSON, SOURCE, Evidence, Item, Status, new_id, quote_digest
 from pipelines.store.layout import REVIEW, document_id, kind_of
 from pipelines.templating import render
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -22,10 +22,10 @@ from pipelines.store.append_log import append_line, log_line
 from pipelines.store.change_set import placed_item
 from pipelines.store.files import read_bytes
 from pipelines.store.git_history import BY_SESSION
-from pipelines.store.item import OUTCOMES, Evidence, ItemType, Status, Trust, fold, quote_digest
+from pipelines.store.item import OUTCOMES, Evidence, ItemType, Status, Trust, quote_digest
 from pipelines.store.log import last_place
 from pipelines.store.secrets import load_redactor
-from pipelines.text import without_unseen
+from pipelines.text import fold, without_unseen
 from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:

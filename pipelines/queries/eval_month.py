@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.queries.month_pages import Row, Stands, page_rows, row_of
 from pipelines.store.evidence import Quotes
-from pipelines.store.item import CLOSED, STRUCK, Status, fold
+from pipelines.store.item import CLOSED, STRUCK, Status
 from pipelines.store.layout import GENERAL, REVIEW, day_of_log
 from pipelines.store.snapshot import read_documents
 from pipelines.store.spoken_lines import overlap, same_key, words
+from pipelines.text import fold
 from pipelines.usage import Tally as Paid
 
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ from pipelines.night.episodes import episodes_in
 from pipelines.night.states import has_state
 from pipelines.store.document import BY_WORD, STATE_TITLE
 from pipelines.store.generated import is_citable, read_sentence, sentences_under
-from pipelines.store.item import ItemType, fold
+from pipelines.store.item import ItemType
 from pipelines.store.layout import BRIEFING
 from pipelines.store.spoken_lines import same_key
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
-from pipelines.search.matrix import embedded_units, has_vectors, read_stamp
 from pipelines.search.query import Asked, answer
 from pipelines.search.rank import Ranking
-from pipelines.search.schema import reading
+from pipelines.search.schema import has_vectors, reading
 from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
@@ -99,6 +98,8 @@ def search_session(root: Path, asked: Asked, mode: Mode | None = None) -> Search
     asked = replace(asked, ranking=ranking)
     if ranking.mode == "keyword":
         return SearchSession(asked, None, None, [])
+    from pipelines.search.matrix import embedded_units, read_stamp  # noqa: PLC0415  words alone need none
+
     stamp = read_stamp(root)
     if stamp and stamp.missing:
         with reading(root) as index:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.review.item_links import AGAINST
 from pipelines.review.trust.attacks import made_inert, suspicion_of
 from pipelines.store.evidence import without_pointer
-from pipelines.store.item import fold
 from pipelines.store.review_queue import waiting, with_entry
 from pipelines.store.secrets import without_secrets
-from pipelines.text import without_unseen
+from pipelines.text import fold, without_unseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.search.candidates import fitting_units
-from pipelines.store.item import fold
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     import sqlite3

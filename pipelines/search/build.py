@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, LockHeld, NotWritable
 from pipelines.search.indexed_files import CLAIMING, Form, compare, form_of, is_kept, keep, recorded, scan, unread_in
-from pipelines.search.matrix import drop_damaged, fits, follow, has_vectors
 from pipelines.search.schema import (
     ASIDE,
     BUSY_SECONDS,
     FAULTS,
     INDEX,
     PATIENCE,
+    has_vectors,
     is_broken,
     migrate,
     reading,
@@ -139,6 +139,7 @@ def rebuild_index(root: Path) -> IndexReport:
 
 def _check(root: Path) -> None:
     from pipelines.search.damage import check_whole  # noqa: PLC0415  as for the rows below
+    from pipelines.search.matrix import drop_damaged  # noqa: PLC0415  as for the rows below
 
     with reading(root):
         pass  # it exists, and is of this version
@@ -200,6 +201,8 @@ def _rebuild(root: Path) -> Changes:
 
 def _finish(root: Path, changes: Changes, began: float) -> IndexReport:
     """Update the vectors, if any, and report. Vectors are optional: without them, search uses words."""
+    from pipelines.search.matrix import follow  # noqa: PLC0415  as above
+
     with reading(root) as connection:
         with contextlib.suppress(CurateError, OSError, *FAULTS):
             follow(root, connection)
@@ -246,7 +249,7 @@ def freshen(root: Path) -> Freshness:
     try:
         with reading(root) as connection:
             known = recorded(connection)
-            vectors_fit = not has_vectors(root) or fits(root, connection)
+            vectors_fit = not has_vectors(root) or _fit(root, connection)
     except IndexUnusable as error:
         return rebuilt(root, error)
     found, _ = scan(root)
@@ -267,6 +270,12 @@ def freshen(root: Path) -> Freshness:
     count = len(changes.stale)
     files = "1 file changed and is" if count == 1 else f"{count:,} files changed and are"
     return Freshness(frozenset(changes.stale), (f"{files} left out of this answer. {why}",))
+
+
+def _fit(root: Path, connection: sqlite3.Connection) -> bool:
+    from pipelines.search.matrix import fits  # noqa: PLC0415  only where there are vectors
+
+    return fits(root, connection)
 
 
 def rebuilt(root: Path, fault: IndexUnusable) -> Freshness:

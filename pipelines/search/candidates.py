@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import exact, nearest, scan
 from pipelines.search.filters import NOT_NEVER
-from pipelines.search.matrix import embedded_units, open_matrix
 from pipelines.search.schema import DAMAGED_ROW
-from pipelines.search.vectors import Model
 from pipelines.store.layout import SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Mapping
     from concurrent.futures import ThreadPoolExecutor
-    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
@@ -105,21 +102,6 @@ class Question:
     stale: Collection[str]
     ranking: Ranking
     near: tuple[Matrix, NDArray[np.float32]] | None = None
-
-
-def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimension: int) -> Matrix | None:
-    """Return the matrix for vectors of this embedder and dimension, or None if there is none to use.
-
-    While more units lack a vector than have one, none is used: the others would be found too seldom.
-    """
-    build, last = connection.execute("SELECT build, last_unit FROM marks").fetchone()
-    matrix = open_matrix(root, build)
-    if matrix is None or matrix.stamp.model != Model(embedder, dimension):
-        return None
-    if matrix.stamp.missing or matrix.stamp.units < last:  # else all have one
-        present, missing = embedded_units(connection, matrix.stamp)
-        return matrix if missing <= present else None
-    return matrix
 
 
 def candidates(connection: sqlite3.Connection, question: Question, count: int) -> Candidates:

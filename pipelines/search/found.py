@@ -7,7 +7,6 @@ question's words occur, and occur together.
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 import json
 import math
@@ -92,6 +91,8 @@ _THERE: Final = "SELECT id FROM units WHERE hidden < 2 AND id IN (SELECT value F
 
 def chance_keys() -> list[bytes]:
     """Return the keys for the vectors of `QUESTIONS`; no text of a memory has the same key."""
+    import hashlib  # noqa: PLC0415  words alone need none
+
     return [hashlib.blake2b(f"\0{one}".encode(), digest_size=16).digest() for one in QUESTIONS]
 
 

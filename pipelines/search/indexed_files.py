@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import stat
@@ -24,7 +23,6 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
-from pipelines.search.vectors import refused
 from pipelines.store import files
 from pipelines.store.files import open_regular, too_many
 from pipelines.store.folders import LINKED
@@ -273,6 +271,8 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
         path: the file, relative to the memory.
         beside: the `beside` of its stamp.
     """
+    import hashlib  # noqa: PLC0415  most searches find no file changed
+
     try:
         file = open_regular(root, path)
         if file is None:
@@ -303,6 +303,8 @@ def unread_in(root: Path, connection: sqlite3.Connection) -> tuple[tuple[Skipped
     Both are ordered by canonical path, and have the paths that people see. The index stores them, so that no file needs
     to be read for this.
     """
+    from pipelines.search.vectors import refused  # noqa: PLC0415  a search does not ask
+
     layout = layout_of(root)
     skipped, partial = (
         tuple(Skipped(layout.real(path), why) for path, why in connection.execute(query))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import signs_of, words_of
 from pipelines.search.found import chance_keys, nearest_by_chance
-from pipelines.search.schema import NEVER
+from pipelines.search.schema import NEVER, STAMP
 from pipelines.search.vectors import FLAGS, Model, count_kept, load, reclaim
 from pipelines.store.files import replace_synced
 from pipelines.store.layout import PRIVATE
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pipelines.search.vectors import Kept
 
 
-STAMP: Final = "matrix.json"
 _BLOCK: Final = 65_536
 _PIECE: Final = 256
 SPARE: Final = 1000
@@ -149,11 +148,6 @@ def _written(root: Path) -> Stamp | None:
         return Stamp(**raw | {"missing": tuple(raw["missing"]), "chance": tuple(map(tuple, raw["chance"]))})
     except (TypeError, KeyError):
         return None
-
-
-def has_vectors(root: Path) -> bool:
-    """Return whether anything was ever embedded here."""
-    return (root / PRIVATE / STAMP).is_file()
 
 
 def open_matrix(root: Path, build: str) -> Matrix | None:
@@ -322,3 +316,18 @@ def _drop_others(root: Path, stamp: Stamp) -> None:
         with contextlib.suppress(OSError):
             if not other or path.stat().st_mtime < old:
                 path.unlink()
+
+
+def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimension: int) -> Matrix | None:
+    """Return the matrix for vectors of this embedder and dimension, or None if there is none to use.
+
+    While more units lack a vector than have one, none is used: the others would be found too seldom.
+    """
+    build, last = connection.execute("SELECT build, last_unit FROM marks").fetchone()
+    matrix = open_matrix(root, build)
+    if matrix is None or matrix.stamp.model != Model(embedder, dimension):
+        return None
+    if matrix.stamp.missing or matrix.stamp.units < last:  # else all have one
+        present, missing = embedded_units(connection, matrix.stamp)
+        return matrix if missing <= present else None
+    return matrix

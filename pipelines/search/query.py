@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.search.beliefs import apply_beliefs, evidence_of, lines_told, over_since
-from pipelines.search.candidates import Question, bearing_rules, candidates, fitting_units, matrix_for, repeated_in_logs
+from pipelines.search.candidates import Question, bearing_rules, candidates, fitting_units, repeated_in_logs
 from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.found import floor_of, judge
@@ -155,6 +155,8 @@ def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Col
     """Return what to search for, with the matrix for its vector."""
     matrix, mode = None, asked.ranking.mode
     if asked.vector is not None and mode != "keyword":
+        from pipelines.search.matrix import matrix_for  # noqa: PLC0415  words alone need none
+
         matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
     terms = "" if matrix is not None and mode == "vector" else match_expression(query)
     near = None if matrix is None or asked.vector is None else (matrix, asked.vector)

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 VERSION: Final = 12
 
+STAMP: Final = "matrix.json"
+"""What the vectors' matrix was made from, in `.curate/`."""
 SEPARATOR: Final = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""
 
@@ -84,6 +86,11 @@ _BETWEEN: Final = "\x1e"
 
 # Stemmed, so that `painted` finds `painting`; accents are ignored.
 TOKENIZE: Final = "porter unicode61 remove_diacritics 2"
+
+
+def has_vectors(root: Path) -> bool:
+    """Return whether anything was ever embedded here."""
+    return (root / PRIVATE / STAMP).is_file()
 
 
 def migrate(connection: sqlite3.Connection) -> None:

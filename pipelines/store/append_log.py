@@ -8,11 +8,11 @@ import tempfile
 from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.store.files import making, read_bytes, writing
-from pipelines.store.item import fold
 from pipelines.store.layout import PRIVATE, log_path
 from pipelines.store.lock import log_lock, private_folder
 from pipelines.store.user_layout import real_path
 from pipelines.store.whole_lines import append_whole
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable

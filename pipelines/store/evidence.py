@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes
-from pipelines.store.item import Trust, fold, quote_digest
+from pipelines.store.item import Trust, quote_digest
 from pipelines.store.log import lines_of
 from pipelines.store.transcripts.acts import Act
 from pipelines.store.user_layout import real_path
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

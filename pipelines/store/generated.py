@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
 from pipelines.store.document import STATE_TITLE, insert_rows, kept_with_document, numbered, without_empty
-from pipelines.store.item import Status, fold
+from pipelines.store.item import Status
 from pipelines.store.markdown import line_end
 from pipelines.store.state import Reason
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

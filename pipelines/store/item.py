@@ -21,6 +21,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
+from pipelines.text import fold
+
 if TYPE_CHECKING:
     from collections.abc import Container
 
@@ -144,16 +146,6 @@ _EVIDENCE = re.compile(r"(?P<path>.+)#L(?P<start>\d{1,9})(?:-L(?P<end>\d{1,9}))?
 def quote_digest(quote_text: str) -> str:
     """Return the hash that identifies a quote: eight hex digits of SHA-256 over its folded text."""
     return hashlib.sha256(fold(quote_text).encode()).hexdigest()[:8]
-
-
-def fold(text: str) -> str:
-    """Return `text` on one line: runs of white space and control characters become one space; the ends are stripped."""
-    if text.isprintable() and "  " not in text:  # fast path for nearly all text
-        return text.strip(" ")
-    return _BLANKS.sub(" ", text).strip(" ")
-
-
-_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 @dataclass(frozen=True, slots=True)

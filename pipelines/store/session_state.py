@@ -21,12 +21,13 @@ from pipelines.store.append_log import append_bytes
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.files import read_bytes
 from pipelines.store.folders import LINKED
-from pipelines.store.item import Trust, fold
+from pipelines.store.item import Trust
 from pipelines.store.layout import STATE
 from pipelines.store.lock import log_lock
 from pipelines.store.secrets.redact import key_outside
 from pipelines.store.state import read_rows
 from pipelines.store.user_layout import at
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

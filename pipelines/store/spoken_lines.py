@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.evidence import fold_markdown, without_pointer
-from pipelines.store.item import fold
 from pipelines.store.markdown import fenced
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections import Counter

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.rules import RulesExtractor
-from pipelines.store.item import fold
 from pipelines.store.log import parse_entries
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from pipelines.extract.extraction import Candidate

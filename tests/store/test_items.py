@@ -20,12 +20,12 @@ from pipelines.store.item import (
     ItemType,
     Status,
     Trust,
-    fold,
     new_id,
     parse_item,
     quote_digest,
     render_item,
 )
+from pipelines.text import fold
 
 IDS = st.from_regex(r"k[0-9a-f]{10}", fullmatch=True)
 DAYS = st.dates().map(lambda day: day.isoformat())

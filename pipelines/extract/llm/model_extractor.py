@@ -16,8 +16,9 @@ from pipelines.extract.llm.call import load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import added_tokens, price_of
 from pipelines.store.evidence import voice_in
-from pipelines.store.item import Trust, fold, folded
+from pipelines.store.item import Trust, folded
 from pipelines.store.spoken_lines import parse_spoken
+from pipelines.text import fold
 from pipelines.usage import FailureKind, Tally, Usage
 
 if TYPE_CHECKING:

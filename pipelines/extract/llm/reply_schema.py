@@ -19,8 +19,9 @@ from pipelines.extract.extraction import HIDDEN, MOST_LINKS, Candidate, Operatio
 from pipelines.extract.grounding import ungrounded
 from pipelines.extract.llm.call import BadReply
 from pipelines.store.evidence import fold_markdown, has_quote
-from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, content_words, fold
+from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, content_words
 from pipelines.store.markdown import without_spans
+from pipelines.text import fold
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:

@@ -27,9 +27,10 @@ from pipelines.extract.rules.labels import (
 )
 from pipelines.extract.rules.owner_acts import NAME, is_typed
 from pipelines.store.evidence import act_in, voice_in
-from pipelines.store.item import Confidence, ItemType, fold
+from pipelines.store.item import Confidence, ItemType
 from pipelines.store.layout import log_day
 from pipelines.store.spoken_lines import LONGEST_TEXT, Line, clean, read_lines, sentences
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,8 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.store.item import fold
-from pipelines.text import ARROW, clean
+from pipelines.text import ARROW, clean, fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
