@@ -19,7 +19,6 @@ import math
 import statistics
 import sys
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,9 +67,9 @@ def answered(conversation: Conversation, embedder: Embedder | None) -> Iterator[
         for question in conversation.questions:
             asked = Asked()
             if embedder:
-                asked = replace(asked, vector=embedder.embed_query(question.query), embedder=embedder.name)
+                asked = asked._replace(vector=embedder.embed_query(question.query), embedder=embedder.name)
             yield {
-                name: score(question, search(root, question.query, LIMIT, (), replace(asked, ranking=ranking)))
+                name: score(question, search(root, question.query, LIMIT, (), asked._replace(ranking=ranking)))
                 for name, ranking in RANKINGS.items()
                 if embedder or name in WORDS_ALONE
             }

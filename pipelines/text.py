@@ -1,5 +1,6 @@
-"""Text on one line, and text that is safe to show: it cannot move the cursor, control a terminal, reverse the reading
-direction, or hide.
+"""Text on one line, and text that is safe to show.
+
+It cannot move the cursor, control a terminal, reverse the reading direction, or hide.
 
 A memory, and the names of its files, may come from somebody else. Their content is displayed, never obeyed.
 """

@@ -17,10 +17,11 @@ from pipelines.errors import UsageFault
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import create_file
 from pipelines.store.git import Author, Git
-from pipelines.store.layout import BRIEFING, LOGS, NOTES, PARA, SETTINGS, USER
+from pipelines.store.in_place_layout import layout_faults, layout_names
+from pipelines.store.layout import BRIEFING, LOGS, NOTES, PARA, SETTINGS, SOUL, USER
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
-from pipelines.store.user_layout import SOUL, layout_faults, layout_names, read_layout
+from pipelines.store.user_layout import read_layout
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pipelines.agents.adopt_days import Vault
     from pipelines.agents.adopt_source import LeftOut, Source
     from pipelines.settings import Settings
-    from pipelines.store.user_layout import InPlaceLayout
+    from pipelines.store.in_place_layout import InPlaceLayout
 
 
 _DAY: Final = "{YYYY}-{MM}-{DD}"

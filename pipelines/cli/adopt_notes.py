@@ -18,8 +18,7 @@ from pipelines.cli.output import count, on_terminal, say, say_json, say_table, w
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.settings import Settings
-from pipelines.store.layout import SETTINGS, is_matched
-from pipelines.store.user_layout import SOUL
+from pipelines.store.layout import SETTINGS, SOUL, is_matched
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:

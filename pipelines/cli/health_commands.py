@@ -119,7 +119,7 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     size = briefing.size if briefing else 0
     items, documents = sum(1 for _ in snapshot.items()), len(snapshot.documents)
     warnings = [*settings.ignored_note, *map(str, snapshot.warnings)]
-    skipped, partial = ([asdict(one) for one in files] for files in unread(root))
+    skipped, partial = ([one._asdict() for one in files] for files in unread(root))
     facts = {
         "memory": str(root),
         "version": __version__,

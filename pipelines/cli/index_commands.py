@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -41,9 +40,9 @@ def curate_index(*, full: bool, as_json: bool, root: Path) -> int:
             report = rebuild_index(root) if full else update_index(root)
         with watch.stage("embed"):
             vectors, notes = embed(root, math.inf, watch.advance)
-    report = replace(report, partial=unread(root)[1])
+    report = report._replace(partial=unread(root)[1])
     if as_json:
-        done = asdict(report) | ({"vectors": vectors} if vectors else {})
+        done = report.to_json() | ({"vectors": vectors} if vectors else {})
         say_json_line(done)
     else:
         _tell_report(report)
@@ -63,5 +62,5 @@ def _tell_report(report: IndexReport) -> None:
         f"{len(report.skipped):,} skipped",
     )
     say(f"Index: {', '.join(filter(None, counts))} in {report.seconds:.1f} s")
-    files = asdict(report)
+    files = report.to_json()
     say(*(f"  {line}" for key in ("skipped", "partial") for line in skipped_lines(files[key])))

@@ -25,6 +25,7 @@ from pipelines.store.files import list_files, open_regular, read_bytes, writing
 from pipelines.store.folders import holding
 from pipelines.store.generated import is_pointer, without_sentences
 from pipelines.store.git_history import FORGOTTEN
+from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.item import folded
 from pipelines.store.layout import LOGS, NOTES, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, log_day
 from pipelines.store.lock import private
@@ -32,7 +33,6 @@ from pipelines.store.log import parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
 from pipelines.store.state import Reason, entries_digest, file_hash, read_progress, render_progress, tombstone
 from pipelines.store.template import named_item
-from pipelines.store.user_layout import InPlaceLayout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

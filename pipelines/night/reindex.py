@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
@@ -52,11 +51,11 @@ def reindex(
                 os.close(descriptor)
     except (CurateError, sqlite3.Error, OSError) as fault:
         return {}, (f"The index could not be brought up to date: {fault} To rebuild it, run `curate index --full`.",)
-    row = asdict(report)
+    row = report.to_json()
     done: dict[str, object] = row | {files: row[files][:NAMED] for files in ("skipped", "partial")}
     vectors_of = read_stamp(root)
     if vectors_of and not (report.added or report.changed or report.removed or vectors_of.missing):
         return done, ()
     vectors, notes = embed(root, seconds, advance)
-    done["partial"] = [asdict(one) for one in unread(root)[1][:NAMED]]
+    done["partial"] = [one._asdict() for one in unread(root)[1][:NAMED]]
     return done | ({"vectors": vectors} if vectors else {}), notes

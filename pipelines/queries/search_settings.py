@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
@@ -50,7 +49,6 @@ def ranking_of(root: Path) -> Ranking:
     return Ranking(**load_settings(root).search.model_dump())
 
 
-@dataclass(slots=True)
 class SearchSession:
     """Turns queries into what the index is asked.
 
@@ -61,10 +59,8 @@ class SearchSession:
         notes: sentences to print, once each.
     """
 
-    asked: Asked
-    embedder: Embedder | None
-    made_by: Model | None
-    notes: list[str]
+    def __init__(self, asked: Asked, embedder: Embedder | None, made_by: Model | None, notes: list[str]) -> None:
+        self.asked, self.embedder, self.made_by, self.notes = asked, embedder, made_by, notes
 
     def ask(self, query: str) -> Asked:
         """Return how to answer a query; if the embedder fails, by words."""
@@ -79,7 +75,7 @@ class SearchSession:
             vector = None
         if note and note not in self.notes:
             self.notes.append(note)
-        return replace(self.asked, vector=vector, embedder=self.embedder.name)
+        return self.asked._replace(vector=vector, embedder=self.embedder.name)
 
 
 def search_session(root: Path, asked: Asked, mode: Mode | None = None) -> SearchSession:
@@ -94,8 +90,8 @@ def search_session(root: Path, asked: Asked, mode: Mode | None = None) -> Search
         BadSettings: curate.toml has faults.
     """
     ranking = ranking_of(root)
-    ranking = replace(ranking, mode=mode or ranking.mode)
-    asked = replace(asked, ranking=ranking)
+    ranking = ranking._replace(mode=mode or ranking.mode)
+    asked = asked._replace(ranking=ranking)
     if ranking.mode == "keyword":
         return SearchSession(asked, None, None, [])
     from pipelines.search.matrix import embedded_units, read_stamp  # noqa: PLC0415  words alone need none

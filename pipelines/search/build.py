@@ -10,8 +10,7 @@ import json
 import sqlite3
 import time
 from contextlib import closing
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.errors import CurateError, IndexUnusable, LockHeld, NotWritable
 from pipelines.search.indexed_files import CLAIMING, Form, compare, form_of, is_kept, keep, recorded, scan, unread_in
@@ -51,8 +50,7 @@ _FILES: Final = "SELECT count(*) FROM files WHERE reason = '' AND path NOT IN (S
 _RESTAMP: Final = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, checked_ns=? WHERE path=?"
 
 
-@dataclass(frozen=True, slots=True)
-class IndexReport:
+class IndexReport(NamedTuple):
     """The result of an update or a rebuild.
 
     Args:
@@ -76,6 +74,11 @@ class IndexReport:
     skipped: tuple[Skipped, ...]
     partial: tuple[Skipped, ...]
     seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        files = {"skipped": self.skipped, "partial": self.partial}
+        return self._asdict() | {name: [one._asdict() for one in found] for name, found in files.items()}
 
 
 def update_index(root: Path) -> IndexReport:
@@ -168,7 +171,7 @@ def _update(root: Path) -> Changes:
                 put(connection, root, path, found[path], checked_ns)
             place_claims(connection, root, changes.stale)
             for path in changes.touched:
-                connection.execute(_RESTAMP, (*astuple(found[path]), checked_ns, path))
+                connection.execute(_RESTAMP, (*found[path], checked_ns, path))
             keep(connection, skipped)
     return changes
 
@@ -222,8 +225,7 @@ def _finish(root: Path, changes: Changes, began: float) -> IndexReport:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Freshness:
+class Freshness(NamedTuple):
     """How far the index is up to date.
 
     Args:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import heapq
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import IndexUnusable
@@ -93,8 +92,7 @@ Candidates = tuple[dict[int, Place], dict[int, float], dict[int, float]]
 """The places of all candidates, and the raw scores by words (BM25 with surroundings) and by meaning (cosine)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What to search for: FTS5 terms (may be empty), a unit vector with its matrix (or neither), and filters."""
 
     terms: str

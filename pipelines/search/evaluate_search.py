@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
@@ -114,7 +113,7 @@ def measure(
         for mode in _MODES if with_vectors else _MODES[:1]:
             figures, times = [], []
             for question, how in zip(questions, asked, strict=True):
-                ask = replace(how, ranking=replace(how.ranking, mode=mode))
+                ask = how._replace(ranking=how.ranking._replace(mode=mode))
                 began = time.perf_counter()
                 hits, outcome = answer(root, connection, question.query, LIMIT, stale, ask)
                 times.append(1000 * (time.perf_counter() - began))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import UsageFault
 from pipelines.search.schema import NEVER, SEPARATOR
@@ -20,8 +19,7 @@ _BY_FOLDER: Final = {LOGS: "log", SESSIONS: "session", EPISODES: "episode"}
 SOURCES: Final = (*_BY_FOLDER.values(), "document")
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(NamedTuple):
     """Finds only units that match all given filters; a unit without a date matches no date filter.
 
     Args:
@@ -111,7 +109,7 @@ def resolved(filters: Filters, connection: sqlite3.Connection) -> Filters:
             names |= {title, stem}
     # SQLite ignores case only for ASCII letters.
     cased = {one for name in names for one in (name, name.lower(), name.upper(), name.title(), name.capitalize())}
-    return replace(filters, spellings=tuple(sorted(cased)))
+    return filters._replace(spellings=tuple(sorted(cased)))
 
 
 _PROJECTS: Final = (

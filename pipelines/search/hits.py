@@ -6,8 +6,8 @@ import json
 import re
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.chunk_context import match_expression, parted, spaced, unspaced_pairs
@@ -39,8 +39,7 @@ _AS_WRITTEN: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One unit that was found.
 
     Args:
@@ -84,15 +83,15 @@ class Hit:
     confidence: str
     status: str
     item: str
-    until: str = field(default="", kw_only=True)
-    confidence_reason: str = field(default="", kw_only=True)
-    source: str = field(default="", kw_only=True)
-    cites: tuple[str, ...] = field(default=(), kw_only=True)
-    factors: Mapping[str, float] = field(default_factory=dict, kw_only=True)
-    overruled: Overruled | None = field(default=None, kw_only=True)
-    over_since: tuple[Overruled, ...] = field(default=(), kw_only=True)
-    evidence: tuple[Hit, ...] = field(default=(), kw_only=True)
-    own_path: str = field(default="", kw_only=True)
+    until: str = ""
+    confidence_reason: str = ""
+    source: str = ""
+    cites: tuple[str, ...] = ()
+    factors: Mapping[str, float] = MappingProxyType({})
+    overruled: Overruled | None = None
+    over_since: tuple[Overruled, ...] = ()
+    evidence: tuple[Hit, ...] = ()
+    own_path: str = ""
 
     @property
     def kind(self) -> str:
@@ -115,7 +114,7 @@ class Hit:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
-        found = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in {"factors", "own_path"}}
+        found = {name: value for name, value in self._asdict().items() if name not in {"factors", "own_path"}}
         found |= {"kind": self.kind, "score": _six_figures(self.score)}
         found["overruled"] = self.overruled and self.overruled.to_json()
         found["over_since"] = [one.to_json() for one in self.over_since]

@@ -16,10 +16,9 @@ import json
 import os
 import stat
 from collections import Counter
-from dataclasses import astuple, dataclass
 from enum import StrEnum
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
@@ -87,8 +86,7 @@ def form_of(path: str) -> Form | None:
     return _FORMS[top].get(name[name.rfind(".") :].lower()) if top in _FORMS and "." in name else None
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """A file's metadata. The change time reveals an edit that kept the modification time.
 
     `beside` is what else its text depends on: for a transcript the memory's days, for a PDF the program that reads it.
@@ -100,8 +98,7 @@ class Stamp:
     beside: str = ""
 
 
-@dataclass(frozen=True, order=True, slots=True)
-class Skipped:
+class Skipped(NamedTuple):
     """A file that is not indexed; `reason` is the predicate of a sentence about it."""
 
     path: str
@@ -224,8 +221,7 @@ Recorded = tuple[Stamp, int, str, str]
 """The index's record of a file: its stamp, when that was taken, its fingerprint, why it has no units."""
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(NamedTuple):
     """Sorted paths: new files, files with other bytes, deleted files, and files with the same bytes.
 
     `touched` are unchanged files whose stamp must be refreshed, so that the next scan need not read them; `stale` are
@@ -335,4 +331,4 @@ def is_kept(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> bool:
 def keep(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> None:
     """Record the files that a scan skipped; the caller holds a transaction."""
     connection.execute("DELETE FROM passed")
-    connection.executemany("INSERT INTO passed(path, reason) VALUES (?, ?)", map(astuple, skipped))
+    connection.executemany("INSERT INTO passed(path, reason) VALUES (?, ?)", skipped)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.search.beliefs import apply_beliefs, evidence_of, lines_told, over_since
 from pipelines.search.candidates import Question, bearing_rules, candidates, fitting_units, repeated_in_logs
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from pipelines.search.beliefs import Governed
     from pipelines.search.candidates import Place
     from pipelines.search.found import Found
-    from pipelines.store.user_layout import Layout
+    from pipelines.store.layout import Layout
 
 
 __all__ = ["Asked", "Hit", "answer", "search"]
@@ -47,8 +46,7 @@ _NAMED_SCORE: Final = 1000.0
 _NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """How to answer a question.
 
     Args:
@@ -61,8 +59,8 @@ class Asked:
         overruled: whether rejected and held-back lines are found, too.
     """
 
-    ranking: Ranking = field(default_factory=Ranking)
-    filters: Filters = field(default_factory=Filters)
+    ranking: Ranking = Ranking()
+    filters: Filters = Filters()
     vector: NDArray[np.float32] | None = None
     embedder: str = ""
     explain: bool = False
@@ -211,8 +209,7 @@ def _shown(
     lines = list(dict.fromkeys(unit for units in (*below.values(), *by_episode.values()) for unit in units))
     read = dict(zip(lines, read_hits(connection, dict.fromkeys(lines, (0.0, {}))), strict=True))
     return [
-        replace(
-            _as_called(hit, layout),
+        _as_called(hit, layout)._replace(
             overruled=governed.overruled.get(unit),
             over_since=over.get(unit, ()),
             evidence=tuple(
@@ -229,4 +226,4 @@ def _as_called(hit: Hit, layout: Layout) -> Hit:
         return hit
     path, colon, line = hit.source.rpartition(":")
     source = f"{layout.real(path)}:{line}" if colon and line.isdigit() else hit.source
-    return replace(hit, path=layout.real(hit.path), own_path=hit.path, source=source)
+    return hit._replace(path=layout.real(hit.path), own_path=hit.path, source=source)

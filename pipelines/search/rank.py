@@ -7,8 +7,7 @@ age, a bonus for the day, diversity and earlier hits gained nothing there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 Mode = Literal["hybrid", "keyword", "vector"]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(NamedTuple):
     """How hits are ranked.
 
     Args:

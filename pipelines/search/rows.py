@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,7 +56,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, che
         take_out(connection, path)
         return
     crc = row_sum((path, read.sha256, read.reason, read.note))
-    connection.execute(_FILE, (path, *astuple(stamp), checked_ns, read.sha256, read.reason, read.note, crc))
+    connection.execute(_FILE, (path, *stamp, checked_ns, read.sha256, read.reason, read.note, crc))
     (file,) = connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
     placed, passages = surround(path, read.units)
     numbers = _put_passages(connection, file, passages)

@@ -10,8 +10,7 @@ import contextlib
 import errno
 import os
 import stat
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import BadFile
 
@@ -30,8 +29,7 @@ _LINK_ERRORS: Final = frozenset({errno.ELOOP, errno.EMLINK})
 _ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(NamedTuple):
     """An open folder of a memory. Its methods take names in it, never paths.
 
     Args:

@@ -23,11 +23,12 @@ from pipelines.store.change_set import Change
 from pipelines.store.files import read_bytes, write_synced, writing
 from pipelines.store.folders import holding
 from pipelines.store.git import Author, blob_id
+from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.layout import PRIVATE, SETTINGS
 from pipelines.store.lock import log_lock, private
 from pipelines.store.merge import without_void_moves
 from pipelines.store.secrets import load_redactor
-from pipelines.store.user_layout import InPlaceLayout, layout_of, real_path
+from pipelines.store.user_layout import layout_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

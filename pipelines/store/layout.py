@@ -6,15 +6,17 @@ import re
 import unicodedata
 from enum import StrEnum
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 SETTINGS: Final = "curate.toml"
 BRIEFING: Final = "MEMORY.md"
 USER: Final = "USER.md"
+SOUL: Final = "SOUL.md"
 REVIEW: Final = "Review.md"
 LOGS: Final = "Logs"
 PARTIAL: Final = "Logs/partial"
@@ -37,6 +39,8 @@ TRACKED: Final = (
     "MEMORY.md", "SOUL.md", "USER.md", "AGENTS.md", "Review.md", "curate.toml", ".gitignore", ".gitattributes",
     "Logs", *FOLDERS, "State",
 )  # fmt: skip
+MADE: Final = (BRIEFING, USER, REVIEW, *FOLDERS, STATE, SESSIONS)
+"""What runs create, in the home folder."""
 
 
 class Kind(StrEnum):
@@ -186,3 +190,63 @@ def _leads(parts: Sequence[str], shape: Sequence[str]) -> bool:
         if not fnmatchcase(part, shape[number]):
             return False
     return len(shape) > len(parts)
+
+
+class Layout:
+    """The paths on disk of a memory's files; in this class they equal the canonical ones.
+
+    Args:
+        home: the folder for what runs create; empty for the memory itself.
+        theirs: canonical → real path of the person's own files used as MEMORY.md, USER.md and SOUL.md.
+        notes: globs of the person's documents to be searched.
+        opted_in: globs of those into which ids and items may be written.
+    """
+
+    in_place: ClassVar[bool] = False
+    """Whether the memory was adopted in place, so that most of its files are the person's."""
+
+    home: str = ""
+    theirs: Mapping[str, str] = MappingProxyType({})
+    notes: tuple[str, ...] = ()
+    opted_in: tuple[str, ...] = ()
+
+    def real(self, path: str) -> str:
+        """Return the path on disk of a canonical path; other paths stay as they are."""
+        return path
+
+    def canonical(self, real: str) -> str | None:
+        """Return the canonical path of the file at `real`, or None if it is not part of the memory."""
+        return real
+
+    def tracked(self, real: str) -> str | None:
+        """Return the canonical path of a file in git, or None if the memory does not commit it."""
+        return real
+
+    def is_tracked(self, path: str) -> bool:
+        """Whether the memory commits the file at a canonical path."""
+        return path.partition("/")[0] in TRACKED
+
+    def day_of_log(self, path: str) -> str:
+        """Return the day of the log at a path, or an empty string."""
+        return log_day(path.removeprefix(f"{LOGS}/"))
+
+    def is_opted_in(self, real: str) -> bool:
+        """Whether the person allows ids and items to be written into a file of theirs."""
+        return real.endswith(".md") and is_matched(real, self.opted_in)
+
+    @property
+    def pathspecs(self) -> tuple[str, ...]:
+        """Git pathspecs of all files with items."""
+        return (BRIEFING, USER, REVIEW, *FOLDERS)
+
+    def leads(self, folder: str, wanted: str = "") -> bool:  # noqa: ARG002  here every folder may
+        """Whether a real folder may contain files of the memory, or of the canonical folder `wanted`."""
+        return True
+
+    def start(self, folder: str) -> str:
+        """Return the real folder that contains everything of a canonical folder; empty for the top."""
+        return folder
+
+    def link(self, path: str) -> str:
+        """Return a path as a link target in MEMORY.md, relative to its folder."""
+        return path

@@ -11,8 +11,9 @@ from pipelines.store.atomic_replace import can_be_kept
 from pipelines.store.document import document_at
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.folders import LINKED, Below
+from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER
-from pipelines.store.user_layout import InPlaceLayout, layout_of
+from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from pipelines.store.document import Document, Placed
     from pipelines.store.git import Git
-    from pipelines.store.user_layout import Layout
+    from pipelines.store.layout import Layout
 
 
 _PENDING: Final = "its entries stay pending"

@@ -17,8 +17,8 @@ from pipelines.night import choose_document as filing
 from pipelines.review import compare, match_forms
 from pipelines.search import hits as marks
 from pipelines.search.chunk_context import grams
-from pipelines.store.day_names import DayNames
 from pipelines.store.document import Document
+from pipelines.store.in_place_layout import DayNames
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import load_rules

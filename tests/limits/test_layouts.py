@@ -13,8 +13,8 @@ import pytest
 
 from pipelines.agents.adopt_days import moment_pattern, read_vault, written_pattern
 from pipelines.cli import run_cli
+from pipelines.store.in_place_layout import layout_faults, layout_names
 from pipelines.store.layout import is_matched, may_hold
-from pipelines.store.user_layout import layout_faults, layout_names
 from tests.agents.adopt.samples import fingerprint, lay, obsidian
 from tests.limits.test_paths import ODDER, Watched
 from tests.limits.test_terminal import steers

@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from pipelines.errors import BadSettings
 from pipelines.provider_settings import _MEANT, _USERS
 from pipelines.settings import Settings, load_settings
-from pipelines.store.user_layout import KEYS, read_layout
+from pipelines.store.in_place_layout import KEYS
+from pipelines.store.user_layout import read_layout
 from pipelines.user_settings import UserFile, load_user_settings
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
     (rows, "surround"),
     (rows, "row_sum"),
     (build, "_finish"),
-    (build, "follow"),
+    (matrix, "follow"),
     (store, "_sync"),
     (store, "_settle"),
     (matrix, "load"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,7 +81,7 @@ def test_an_item_named_by_its_id_must_fit_the_filters(root: Path) -> None:
 
 
 def test_a_hit_explains_its_score(root: Path) -> None:
-    for hit in search(root, "boat", 10, (), replace(asked(), explain=True)):
+    for hit in search(root, "boat", 10, (), asked()._replace(explain=True)):
         assert hit.factors["fused"] == hit.score
     assert search(root, "boat", 1, (), asked())[0].factors == {}
 
@@ -93,7 +92,7 @@ def test_an_item_that_is_named_leaves_the_others_as_they_stand(root: Path) -> No
     update_index(root)
     embed_index(root, Bag())
     plain, other = (
-        search(root, query, 10, (), replace(asked(), explain=True))
+        search(root, query, 10, (), asked()._replace(explain=True))
         for query in ("blue boat", "k55b01aa07c k7f3a9c2b10 blue boat")
     )
     places = [(hit.path, hit.start_line) for hit in plain if not hit.item]
@@ -129,7 +128,7 @@ def test_rules_that_bear_on_a_question_come_after_five_hits_whatever_their_words
     (root / "USER.md").write_text(OWNER, "utf-8")
     update_index(root)
     embed_index(root, Bag())
-    hits = search(root, "boat", 10, (), replace(asked(), explain=True))
+    hits = search(root, "boat", 10, (), asked()._replace(explain=True))
     assert {hit.item for hit in hits[5:7]} == {"k1111111110", "k5555555550"}
     assert all("rule" in hit.factors for hit in hits[5:7])
     assert not {"k2222222220", "k3333333330", "k4444444440"} & {hit.item for hit in hits}

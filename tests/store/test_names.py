@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from pipelines.errors import BadFile, BadSettings, BrokenChangeSet
 from pipelines.settings import load_settings
 from pipelines.store.change_set import Change
-from pipelines.store.day_names import DayNames, name_fault
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.git import Author, Git
+from pipelines.store.in_place_layout import DayNames, InPlaceLayout, name_fault
 from pipelines.store.journal import apply_changes
 from pipelines.store.layout import is_matched, may_hold
-from pipelines.store.user_layout import InPlaceLayout, at, read_layout
+from pipelines.store.user_layout import at, read_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable

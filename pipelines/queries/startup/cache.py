@@ -131,7 +131,9 @@ def write_cache(root: str, now: float) -> StartupSettings:
     from pathlib import Path  # the cache is there so that this is seldom needed
 
     from pipelines.settings import load_settings
-    from pipelines.store.user_layout import SOUL, InPlaceLayout, layout_of
+    from pipelines.store.in_place_layout import InPlaceLayout
+    from pipelines.store.layout import SOUL
+    from pipelines.store.user_layout import layout_of
 
     before = _stamp(root)
     settings = load_settings(Path(root))
