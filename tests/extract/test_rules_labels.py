@@ -375,3 +375,25 @@ def test_what_only_leads_to_a_list_is_no_item_unless_a_label_says_what_it_is() -
         ("Fact", "The port is 9098.")
     ]
     assert said("- Important: the name is misleading.\n") == []
+
+
+@pytest.mark.parametrize(
+    ("end", "due"),
+    [
+        ("by 2026-05-04", "2026-05-04"),
+        ("(due 2026-05-04)", "2026-05-04"),
+        ("by 12 May", "2026-05-12"),
+        ("by May 12th, 2027", "2027-05-12"),
+        ("by 3 January", "2027-01-03"),
+        ("due tomorrow", "2026-03-19"),
+        ("by Friday", "2026-03-20"),
+        ("by Wednesday", ""),  # said on a Wednesday
+        ("by 31 February", ""),
+        ("by 12 people", ""),
+        ("by Friday if it rains", ""),
+    ],
+)
+def test_a_due_day_at_a_todos_end(end: str, due: str) -> None:
+    (one,) = extract(f"- Todo: Send Bea the contract {end}.\n")
+    assert one.due == due
+    assert one.text.rstrip(".") == ("Send Bea the contract" if "(" in end else f"Send Bea the contract {end}")

@@ -101,3 +101,15 @@ def test_a_goal_without_a_project_and_an_address_without_a_name_say_nothing(memo
     memory.write(SECOND, "- [project: Kestrel] Goal: one source of truth.\n")
     memory.curate("run", "--now", "2026-03-11T02:00")
     assert under(memory.read(PAGE), "Goals") == ["- Fact: one source of truth."]
+
+
+def test_days_without_news_change_no_byte_of_the_briefing_as_dues_pass(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", "- Todo: [project: Alpha] Pay Mara by 20 March\n- Todo: Call Bea by Friday\n")
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    briefing = memory.read("MEMORY.md")
+    assert "- 2026-03-20: Pay Mara by 20 March" in briefing
+    for day in (19, 21, 28):
+        memory.write(f"Logs/2026-03-{day}.md", "- 10:00 had lunch\n")
+        memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+        assert memory.read("MEMORY.md") == briefing
+    assert "overdue" in memory.curate("context", "--now", "2026-03-29T08:00")

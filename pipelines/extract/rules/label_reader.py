@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -28,7 +30,6 @@ from pipelines.extract.rules.labels import (
 from pipelines.extract.rules.owner_acts import NAME, is_typed
 from pipelines.store.evidence import act_in, voice_in
 from pipelines.store.item import Confidence, ItemType
-from pipelines.store.layout import log_day
 from pipelines.store.spoken_lines import LONGEST_TEXT, Line, clean, read_lines, sentences
 from pipelines.text import fold
 
@@ -43,7 +44,14 @@ _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
 )  # `Reason: ...` starts something new
 _PLAIN: Final = re.compile(r"(?:Decision|Fact|Rule|Todo|Risk|Done|Correction):[ ]")
-_DUE: Final = re.compile(r"(?:\(due:? (?P<inside>\d{4}-\d\d-\d\d)\)|\b(?:due|by) (?P<day>\d{4}-\d\d-\d\d))[.!]?$")
+_WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
+_NUMBER: Final = r"\d{1,2}(?:st|nd|rd|th)?"
+_DUE: Final = re.compile(
+    rf"(?P<inside>\()?\b(?:due:?|by)(?: on)? (?P<day>\d{{4}}-\d\d-\d\d|tomorrow|{'|'.join(_WEEKDAYS)}"
+    rf"|(?:{_NUMBER} [a-z]{{3,9}}|[a-z]{{3,9}} {_NUMBER})(?:,? \d{{4}})?)(?(inside)\))[.!]?$",
+    re.IGNORECASE,
+)
+_DATES: Final = ("%d %B %Y", "%d %b %Y", "%B %d %Y", "%b %d %Y")
 _FAR: Final = 2  # lines between a label on its own line and its text: at most one blank line
 _MOST_LINES: Final = 8
 _LONGEST_QUOTE: Final = 3 * LONGEST_TEXT
@@ -238,7 +246,7 @@ class LabelReader:
         if section == "questions" and (label.closed or done):
             self._close(index, end, "close", "answered", text)
             return
-        text, due = due_of(text) if kind is ItemType.TODO else (text, "")
+        text, due = due_of(text, self._entry.day) if kind is ItemType.TODO else (text, "")
         quote, start, last = self._quoted(index, end)
         confidence = Confidence.HIGH if label.sure else Confidence.MEDIUM
         place, name = Place(self._entry, start, last, quote), person_of(text) if section == "contacts" else ""
@@ -253,13 +261,40 @@ class LabelReader:
         return quote, start, min(lines[-1].number, start + quote.count("\n"))
 
 
-def due_of(text: str) -> tuple[str, str]:
-    """Return a todo's text, and the ISO due date at its end, or an empty string."""
+def due_of(text: str, log_day: str) -> tuple[str, str]:
+    """Return a todo's text, and the due day that it ends with (`by Friday`, `by 12 May`), or an empty string.
+
+    Days without a year, and days of the week, are the first after the log's day. A due day in brackets leaves the text.
+    """
     found = _DUE.search(text)
-    day = (found["inside"] or found["day"]) if found else ""
-    if not found or not log_day(f"{day}.md"):
+    day = _day_after(found["day"].lower(), log_day) if found else ""
+    if not found or not day:
         return text, ""
     return text[: found.start()].rstrip() if found["inside"] else text, day
+
+
+def _day_after(words: str, log_day: str) -> str:
+    """Return the day that words mean on a day, `YYYY-MM-DD`, or an empty string.
+
+    On a Friday, "Friday" may be either of two days.
+    """
+    try:
+        if words[:4].isdigit():
+            return date.fromisoformat(words).isoformat()
+        today = date.fromisoformat(log_day)
+        if words in _WEEKDAYS or words == "tomorrow":
+            ahead = (_WEEKDAYS.index(words) - today.weekday()) % 7 if words in _WEEKDAYS else 1
+            return (today + timedelta(days=ahead)).isoformat() if ahead else ""
+    except ValueError:
+        return ""
+    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|,", "", words)
+    for form in _DATES:
+        for year in (today.year, today.year + 1):
+            with contextlib.suppress(ValueError):
+                day = datetime.strptime(plain if plain[-4:].isdigit() else f"{plain} {year}", form).date()  # noqa: DTZ007  a day has no zone
+                if day >= today or plain[-4:].isdigit():
+                    return day.isoformat()
+    return ""
 
 
 def read_forms(entries: Iterable[Entry]) -> tuple[Form, ...]:
