@@ -34,7 +34,7 @@ from pipelines.queries.eval_month import live
 from pipelines.queries.month_gold import read_month
 from pipelines.search.build import rebuild_index
 from pipelines.search.embed import chosen_embedder, embed_index
-from pipelines.search.query import Asked, answer
+from pipelines.search.query import SearchRequest, answer
 from pipelines.search.schema import reading
 from pipelines.user_settings import load_user_settings
 
@@ -148,9 +148,9 @@ def asked_of(root: Path, cases: Sequence[Case], embedder: Embedder | None) -> di
     with reading(root) as connection:
         for name, queries in cases:
             for query in queries:
-                ways = {"words": Asked()}
+                ways = {"words": SearchRequest()}
                 if embedder:
-                    ways["both"] = Asked(vector=embedder.embed_query(query), embedder=embedder.name)
+                    ways["both"] = SearchRequest(vector=embedder.embed_query(query), embedder=embedder.name)
                 for way, asked in ways.items():
                     _, found = answer(root, connection, query, 10, (), asked)
                     told.setdefault((name, way), Counter())[found] += 1

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import BadFile
-from pipelines.search.evaluate_search import Question, read_questions
+from pipelines.search.evaluate_search import GoldQuestion, read_questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ class Conversation:
 
     name: str
     logs: Mapping[str, str]
-    questions: tuple[Question, ...]
+    questions: tuple[GoldQuestion, ...]
 
 
 def read_conversations(place: Path) -> list[Conversation]:
@@ -108,8 +108,8 @@ def _line(turn: Mapping[str, Any]) -> str:
     return f"- **{turn['speaker']}:** {text}{picture}"
 
 
-def _questions(asked: Any, places: Mapping[str, tuple[str, int]]) -> Iterator[Question]:  # noqa: ANN401  what JSON holds
+def _questions(asked: Any, places: Mapping[str, tuple[str, int]]) -> Iterator[GoldQuestion]:  # noqa: ANN401  what JSON holds
     for one in asked:
         evidence = frozenset(places[turn] for turn in one.get("evidence", ()) if turn in places)
         if evidence and one.get("category") != ADVERSARIAL:
-            yield Question(str(one["question"]), evidence)
+            yield GoldQuestion(str(one["question"]), evidence)

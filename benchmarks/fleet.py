@@ -38,7 +38,7 @@ from pipelines.fleet.database import create_tables, opened
 from pipelines.fleet.embedded import start_postgres, stop_postgres
 from pipelines.fleet.fleet_settings import FleetCaps, Rates, load_fleet_settings
 from pipelines.fleet.memories import add, begin
-from pipelines.fleet.spending import Request, reserve, settle
+from pipelines.fleet.spending import SpendingRequest, reserve, settle
 from pipelines.fleet.sweep import sweep
 from tests.fleet.driving import Fleet, ending, git, key_of
 from tests.fleet.provider import providing
@@ -191,7 +191,7 @@ def measure_bank(server: str, folder: Path, seconds: float = 10.0) -> None:
                 while lease and time.monotonic() < end:
                     call = uuid.uuid4()
                     caps = FleetCaps(max_usd=10.0**6)
-                    await reserve(pool, lease, Request(call, "openai:1", 5_000, 0.01), rates, caps, caps)
+                    await reserve(pool, lease, SpendingRequest(call, "openai:1", 5_000, 0.01), rates, caps, caps)
                     await settle(pool, call, 3_000, 0.005)
                     count += 1
                 return count

@@ -22,7 +22,7 @@ from shutil import copytree
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.lies import CLASSES, honest, lies, read_scenes
-from pipelines.extract.llm.call import Answer
+from pipelines.extract.llm.call import ModelAnswer
 from pipelines.extract.llm.fallback import Chain, RetryPolicy
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.model_reviewer import reviewer_of
@@ -73,11 +73,11 @@ class Program:
     output_tokens: int = 1000
     retries: int = 0
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ModelAnswer:
         """Answer one request."""
         tasks = {"extract": self._extract, "review": self._review, "verify": self._verify}
         answered = tasks[call.task](call.input) if call.task in tasks else {}
-        return Answer(json.dumps(answered), self.name, Usage(100, 10))
+        return ModelAnswer(json.dumps(answered), self.name, Usage(100, 10))
 
     def _extract(self, asked: Mapping[str, Any]) -> Json:
         lines = {fold(one["text"]).removeprefix("- "): one["line"] for one in asked["entries"]}

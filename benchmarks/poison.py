@@ -37,7 +37,7 @@ from pipelines.cli import run_cli
 from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.extraction import Candidate, ExtractionRequest, Place
 from pipelines.extract.rules import RulesExtractor
-from pipelines.review.trust.gate import Gate
+from pipelines.review.trust.gate import TrustGate
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, ItemType, Status, Trust
 from pipelines.store.log import parse_entries
@@ -219,7 +219,7 @@ def measured(root: Path, channel: str, attacks: Sequence[str], provider: str) ->
 def _gated(path: str, text: str) -> tuple[int, int, list[str], list[str]]:
     """Return an honest log's lines of the agent, how many count as external, its rules, and those that wait."""
     entries = parse_entries(path, path[-13:-3], text)
-    gate = Gate([DayToRead(path, path[-13:-3], "", entries, entries)], load_seals(), "self", frozenset())
+    gate = TrustGate([DayToRead(path, path[-13:-3], "", entries, entries)], load_seals(), "self", frozenset())
     lines, external = 0, 0
     for entry in entries:
         rows = entry.text.split("\n")

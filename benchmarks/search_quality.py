@@ -27,7 +27,7 @@ from pipelines.errors import CurateError
 from pipelines.search.build import rebuild_index
 from pipelines.search.embed import chosen_embedder, embed_index
 from pipelines.search.evaluate_search import LIMIT, score
-from pipelines.search.query import Asked, search
+from pipelines.search.query import SearchRequest, search
 from pipelines.search.rank import Ranking
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def answered(conversation: Conversation, embedder: Embedder | None) -> Iterator[
         if embedder:
             embed_index(root, embedder)
         for question in conversation.questions:
-            asked = Asked()
+            asked = SearchRequest()
             if embedder:
                 asked = asked._replace(vector=embedder.embed_query(question.query), embedder=embedder.name)
             yield {

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.published import half, read_gitleaks, read_trufflehog
 from pipelines.cli import run_cli
 from pipelines.store.secrets import Redactor, find_secrets
-from pipelines.store.secrets.known import Known
+from pipelines.store.secrets.known import KnownSecrets
 from tests.planting import Planter
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _speeds(place: Path) -> Iterator[str]:
     dice, size = random.Random(1), sum(map(len, texts)) / 1e6
     for count in (0, 30):
         with tempfile.TemporaryDirectory() as folder:
-            known = Known(Path(folder), lambda: b"a key of nobody's")
+            known = KnownSecrets(Path(folder), lambda: b"a key of nobody's")
             for _ in range(count):
                 known.learn(base64.b64encode(dice.randbytes(24)), "password")
             redactor = Redactor(known.key, known)

@@ -44,7 +44,7 @@ from pipelines.search.build import rebuild_index, refresh_index
 from pipelines.search.embed import embed_index
 from pipelines.search.embedders.choose_embedder import choose_local
 from pipelines.search.matrix import open_matrix, read_stamp
-from pipelines.search.query import Asked, answer, search
+from pipelines.search.query import SearchRequest, answer, search
 from pipelines.search.rank import Ranking
 from pipelines.search.schema import reading
 
@@ -113,13 +113,13 @@ def milliseconds(times: Sequence[float]) -> dict[str, float]:
 
 
 def query_times(
-    ask: Callable[[str, Asked], object], embedder: Made, queries: int, ranking: Ranking
+    ask: Callable[[str, SearchRequest], object], embedder: Made, queries: int, ranking: Ranking
 ) -> dict[str, float]:
     """Return how long a query takes in a process that goes on, its vector given."""
     chance, times = random.Random(9), []
     for number in range(queries + 3):
         query = words(chance, 6, STOP)
-        asked = Asked(ranking=ranking, vector=embedder.embed_query(query), embedder=embedder.name)
+        asked = SearchRequest(ranking=ranking, vector=embedder.embed_query(query), embedder=embedder.name)
         began = time.perf_counter()
         ask(query, asked)
         times += [time.perf_counter() - began] if number >= 3 else []  # noqa: PLR2004  the first ones warm up
@@ -137,11 +137,11 @@ def all_query_times(root: Path, embedder: Made, queries: int) -> dict[str, dict[
     return told
 
 
-def _answer(root: Path, connection: sqlite3.Connection, query: str, asked: Asked) -> object:
+def _answer(root: Path, connection: sqlite3.Connection, query: str, asked: SearchRequest) -> object:
     return answer(root, connection, query, 10, (), asked)[0]
 
 
-def _search(root: Path, query: str, asked: Asked) -> object:
+def _search(root: Path, query: str, asked: SearchRequest) -> object:
     return search(root, query, 10, (), asked)
 
 

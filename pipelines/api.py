@@ -141,7 +141,7 @@ class Memory:
         """
         from pipelines.queries.search_settings import searched  # noqa: PLC0415  an agent that only logs needs no index
         from pipelines.search.filters import Filters, meta_of  # noqa: PLC0415  as above
-        from pipelines.search.query import Asked  # noqa: PLC0415  as above
+        from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
         if not 1 <= limit <= MOST_HITS:
             raise UsageFault(f"The limit is {limit}.", f"Ask for 1 to {MOST_HITS} hits.")
@@ -150,7 +150,9 @@ class Memory:
             meta=meta_of(meta),
         )
         asked = query.encode(errors="replace").decode()
-        return Answer(*searched(self.root, asked, limit, Asked(filters=filters, flat=flat, overruled=overruled)))
+        return Answer(
+            *searched(self.root, asked, limit, SearchRequest(filters=filters, flat=flat, overruled=overruled))
+        )
 
     def context(self, *, budget: int = 4000, project: str = "", query: str = "", folder: str = "") -> str:
         """Return what a new session should start with, as text; what is wrong with a file is a line of it.

@@ -65,7 +65,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-class Caps(_Strict):
+class SizeCaps(_Strict):
     """How large documents may grow, in bytes."""
 
     briefing: Annotated[int, Field(ge=1024, le=1_000_000)] = 8192
@@ -73,7 +73,7 @@ class Caps(_Strict):
     document: Annotated[int, Field(ge=4096, le=10_000_000)] = 65_536
 
 
-class Commit(_Strict):
+class CommitSettings(_Strict):
     """The author of a run's commits."""
 
     author: Annotated[str, AfterValidator(_person)] = "memcurate <memcurate@localhost>"
@@ -112,8 +112,8 @@ class Settings(_Strict):
 
     timezone: Annotated[str, AfterValidator(_zone)] = "UTC"
     day_end: Annotated[str, AfterValidator(_clock)] = "00:00"
-    caps: Caps = Caps()
-    commit: Commit = Commit()
+    caps: SizeCaps = SizeCaps()
+    commit: CommitSettings = CommitSettings()
     search: Search = Search()
     review: Review = Review()
     schedule: Schedule = Schedule()

@@ -51,7 +51,7 @@ class _Table(BaseModel):
 Usd = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 
 
-class Caps(_Table):
+class CostCaps(_Table):
     """`[limits]`: the caps of a night; None for no cap."""
 
     max_usd: Usd | None = None
@@ -266,7 +266,7 @@ class UserFile(_Table):
     claude_code: Annotated[_LoggedIn, Field(alias="claude-code")] = _LoggedIn()
     codex: _LoggedIn = _LoggedIn()
     exec: ProgramTable = ProgramTable()
-    limits: Caps = Caps()
+    limits: CostCaps = CostCaps()
     night: NightTable = NightTable()
     prices: dict[str, PriceTable] = Field(default_factory=dict)
     embedder: _Embedder = _Embedder()
@@ -305,7 +305,7 @@ class UserSettings:
     openai: ProviderSettings | None = None
     logins: Mapping[str, ProviderSettings] = field(default_factory=dict)
     exec: ProgramTable = field(default_factory=ProgramTable)
-    caps: Caps = field(default_factory=Caps)
+    caps: CostCaps = field(default_factory=CostCaps)
     prices: Prices = ()
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     ping: str = field(default="", repr=False)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import Answer
+from pipelines.extract.llm.call import ModelAnswer
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_briefer import briefer_of
 from pipelines.extract.llm.model_extractor import ModelExtractor
@@ -68,7 +68,7 @@ class Reader:
     output_tokens: int = 1000
     retries: int = 0
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ModelAnswer:
         if call.task == "extract":
             said = self._read(dict(call.input))
         elif call.task == "verify":
@@ -81,7 +81,7 @@ class Reader:
             said = self.review(shown(call))
         if isinstance(said, FailureKind):
             raise ModelFailed("a", f"was {said}", said, usage=USAGE)
-        return Answer(said if isinstance(said, str) else json.dumps(said), self.name, USAGE)
+        return ModelAnswer(said if isinstance(said, str) else json.dumps(said), self.name, USAGE)
 
     def _read(self, day: dict[str, Any]) -> Any:
         self.shown.append(day)

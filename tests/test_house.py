@@ -102,3 +102,12 @@ def test_no_file_and_no_function_is_too_long_to_be_read_at_once() -> None:
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 assert (node.end_lineno or 0) - node.lineno < 60, f"{path}: {node.name}"
+
+
+def test_no_two_public_classes_share_a_name() -> None:
+    named: dict[str, list[str]] = {}
+    for path in sorted(HOUSE.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                named.setdefault(node.name, []).append(str(path.relative_to(HOUSE)))
+    assert {name: paths for name, paths in named.items() if len(paths) > 1} == {}

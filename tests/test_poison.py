@@ -12,7 +12,7 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night
 from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
-from pipelines.review.trust.gate import Gate
+from pipelines.review.trust.gate import TrustGate
 from pipelines.settings import load_settings
 from pipelines.store.item import ItemType
 from pipelines.store.layout import BRIEFING, REVIEW, USER
@@ -74,7 +74,7 @@ def test_an_ordinary_line_of_the_agent_s_own_waits_for_nobody(line: str) -> None
     (entry,) = parse_entries("Logs/2026-03-10.md", "2026-03-10", f"- 09:00 {line}\n")
     day = DayToRead(entry.path, entry.day, "", (entry,), (entry,))
     one = candidate(text, ItemType(label), at=place(entry, line))
-    assert not Gate([day], Seals(b""), "self", frozenset()).look(one).doubt
+    assert not TrustGate([day], Seals(b""), "self", frozenset()).look(one).doubt
 
 
 @pytest.mark.parametrize(

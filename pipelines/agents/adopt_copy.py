@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.agents.adopt_days import begun_day, named_day, read_vault
-from pipelines.agents.adopt_source import Kind, base_of, distinct_paths, is_note, note_text, portable_path, shown
+from pipelines.agents.adopt_source import NotesKind, base_of, distinct_paths, is_note, note_text, portable_path, shown
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import open_regular, writing
@@ -47,7 +47,7 @@ _STAGE: Final = ".adopting"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CopiedFile:
     """One file of the new memory: its place, the source files it comes from, and anything unusual about it."""
 
     target: str
@@ -56,7 +56,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CopyPlan:
     """What an adoption would do.
 
     Args:
@@ -66,8 +66,8 @@ class Plan:
         notes: sentences for the person.
     """
 
-    kind: Kind
-    pieces: tuple[Piece, ...]
+    kind: NotesKind
+    pieces: tuple[CopiedFile, ...]
     left_out: tuple[LeftOut, ...]
     notes: tuple[str, ...] = ()
 
@@ -77,7 +77,7 @@ class Plan:
         return sum(piece.target.startswith(f"{LOGS}/") for piece in self.pieces)
 
 
-def plan_adoption(source: Source, kind: Kind, cap: int) -> Plan:
+def plan_adoption(source: Source, kind: NotesKind, cap: int) -> CopyPlan:
     """Return the plan for every file of a source.
 
     Args:
@@ -96,7 +96,7 @@ def plan_adoption(source: Source, kind: Kind, cap: int) -> Plan:
     roots = _roots(inside, base)
     days: dict[str, list[str]] = {}
     others: list[tuple[str, str]] = []
-    stripped = "memory/" if kind is Kind.OPENCLAW else base
+    stripped = "memory/" if kind is NotesKind.OPENCLAW else base
     for path in inside:
         if path in roots:
             continue
@@ -107,19 +107,19 @@ def plan_adoption(source: Source, kind: Kind, cap: int) -> Plan:
     pieces = [_root_piece(path, name, source.files[path], cap) for path, name in roots.items()]
     for day, paths in sorted(days.items()):
         own_first = sorted(paths, key=lambda path: (path.rpartition("/")[2] != f"{day}.md", path))
-        pieces.append(Piece(log_path(day), tuple(own_first)))
+        pieces.append(CopiedFile(log_path(day), tuple(own_first)))
     pieces += _distinct_pieces(others)
     fits = [piece for piece in pieces if len(piece.target.encode()) <= _LONGEST]
     left += [(one.sources[0], "has a path that is too long") for one in pieces if len(one.target.encode()) > _LONGEST]
-    return Plan(kind, tuple(fits), tuple(sorted(left)), _notes(fits, vault))
+    return CopyPlan(kind, tuple(fits), tuple(sorted(left)), _notes(fits, vault))
 
 
-def _unfit(path: str, kind: Kind, base: str, vault: Vault) -> str:
+def _unfit(path: str, kind: NotesKind, base: str, vault: Vault) -> str:
     """Return why a file does not belong to the memory, such as other files in an agent's workspace; else empty."""
     if vault.templates and path.startswith(f"{vault.templates}/"):
         return "is a template"
     top = path.partition("/")[0]
-    own = kind is not Kind.OPENCLAW or top in {path, "memory"} or _PARA.fullmatch(top)
+    own = kind is not NotesKind.OPENCLAW or top in {path, "memory"} or _PARA.fullmatch(top)
     return "" if own and path.startswith(base) else f"does not belong to {kind.called}"
 
 
@@ -136,16 +136,18 @@ def _roots(paths: Sequence[str], base: str) -> dict[str, str]:
     return roots
 
 
-def _root_piece(path: str, name: str, size: int, cap: int) -> Piece:
+def _root_piece(path: str, name: str, size: int, cap: int) -> CopiedFile:
     if name == BRIEFING and size > cap:
-        return Piece(LARGE_BRIEFING, (path,), f"has {size:,} bytes, more than the {cap:,} that a briefing may have")
-    return Piece(name, (path,))
+        return CopiedFile(
+            LARGE_BRIEFING, (path,), f"has {size:,} bytes, more than the {cap:,} that a briefing may have"
+        )
+    return CopiedFile(name, (path,))
 
 
-def _day_of(path: str, kind: Kind, vault: Vault) -> str:
-    if not is_note(path) or (kind is Kind.OPENCLAW and path.startswith(_DREAMING)):
+def _day_of(path: str, kind: NotesKind, vault: Vault) -> str:
+    if not is_note(path) or (kind is NotesKind.OPENCLAW and path.startswith(_DREAMING)):
         return ""
-    if kind is Kind.OPENCLAW and path.startswith("memory/"):
+    if kind is NotesKind.OPENCLAW and path.startswith("memory/"):
         return begun_day(path)
     return vault.day_of(path) if vault.pattern else named_day(path)
 
@@ -158,7 +160,7 @@ def _place(path: str) -> str:
     return f"Resources/{portable_path(path)}"
 
 
-def _distinct_pieces(wishes: Sequence[tuple[str, str]]) -> list[Piece]:
+def _distinct_pieces(wishes: Sequence[tuple[str, str]]) -> list[CopiedFile]:
     pieces = []
     targets = distinct_paths([LARGE_BRIEFING, *(wish for _, wish in wishes)])[1:]
     for (path, wish), target in zip(wishes, targets, strict=True):
@@ -166,11 +168,11 @@ def _distinct_pieces(wishes: Sequence[tuple[str, str]]) -> list[Piece]:
         why = numbered or (
             "" if path.endswith(wish.partition("/")[2]) else "has a name that does not work on every system"
         )
-        pieces.append(Piece(target, (path,), why))
+        pieces.append(CopiedFile(target, (path,), why))
     return pieces
 
 
-def _notes(pieces: Sequence[Piece], vault: Vault) -> tuple[str, ...]:
+def _notes(pieces: Sequence[CopiedFile], vault: Vault) -> tuple[str, ...]:
     notes = [f"{vault.fault}, so only notes named YYYY-MM-DD.md count as daily notes."] if vault.fault else []
     if any(piece.target == LARGE_BRIEFING for piece in pieces):
         notes.append(
@@ -210,7 +212,7 @@ def check_places(source: Path, target: Path) -> None:
         raise UsageFault(f"{target} is not empty.", "Name a new folder: adopting never mixes two memories.")
 
 
-def carry_out(plan: Plan, source: Path, target: Path, settings: Settings, now: datetime) -> Plan:
+def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, now: datetime) -> CopyPlan:
     """Copy the files of a plan, add what else a memory needs, and commit it. The source is only read.
 
     `target` ends up as a whole memory or untouched.
@@ -265,7 +267,7 @@ def _stage_in(target: Path) -> Iterator[Path]:
                 target.rmdir()  # fails if it is not empty
 
 
-def _put(source: Path, stage: Path, piece: Piece) -> list[LeftOut]:
+def _put(source: Path, stage: Path, piece: CopiedFile) -> list[LeftOut]:
     """Write one file of the new memory; return the sources that could not be read."""
     lost: list[LeftOut] = []
     place = stage / piece.target
@@ -301,7 +303,7 @@ def _write(place: Path, data: IO[bytes], like: Path) -> None:
         os.fchmod(file.fileno(), mode)
 
 
-def _without(plan: Plan, lost: Sequence[LeftOut]) -> Plan:
+def _without(plan: CopyPlan, lost: Sequence[LeftOut]) -> CopyPlan:
     """Return the plan without the files that could no longer be read when they were copied."""
     gone = {path for path, _ in lost}
     pieces = [replace(one, sources=tuple(path for path in one.sources if path not in gone)) for one in plan.pieces]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.agents.adopt_days import named_day, read_vault, written_pattern
-from pipelines.agents.adopt_source import Kind, is_note, shown
+from pipelines.agents.adopt_source import NotesKind, is_note, shown
 from pipelines.errors import UsageFault
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import create_file
@@ -56,7 +56,7 @@ class InPlace:
         sentences: notes for the person.
     """
 
-    kind: Kind
+    kind: NotesKind
     layout: dict[str, Any]
     names: InPlaceLayout
     logs: tuple[str, ...]
@@ -66,7 +66,7 @@ class InPlace:
     sentences: tuple[str, ...]
 
 
-def plan_in_place(found: Source, kind: Kind, home: str, opted_in: Sequence[str]) -> InPlace:
+def plan_in_place(found: Source, kind: NotesKind, home: str, opted_in: Sequence[str]) -> InPlace:
     """Return the plan for adopting a folder in place.
 
     Args:
@@ -86,7 +86,7 @@ def plan_in_place(found: Source, kind: Kind, home: str, opted_in: Sequence[str])
     layout: dict[str, Any] = {"home": home, "logs": _days(found, kind, vault, home)}
     layout |= {key: name for key, name in _ROLES.items() if name in found.files}
     # An agent's workspace holds much that is not memory.
-    globs = list(_WORKSPACE) if kind is Kind.OPENCLAW else ["**"]
+    globs = list(_WORKSPACE) if kind is NotesKind.OPENCLAW else ["**"]
     globs += [f"!{vault.templates}/**"] if vault.templates else []
     layout |= {"notes": [*globs, *(f"!{name}" for name in _AGENTS)], "opted_in": list(opted_in)}
     if faults := layout_faults(layout, found.root):
@@ -102,16 +102,16 @@ def plan_in_place(found: Source, kind: Kind, home: str, opted_in: Sequence[str])
         if not name
     ]
     told = _sentences(layout, own, opened)
-    if kind is Kind.BASIC_MEMORY and not opened:
+    if kind is NotesKind.BASIC_MEMORY and not opened:
         told.append('Observations such as `- [decision] …` become items only in notes that you opt in: --opt-in "**".')
     return InPlace(kind, layout, names, logs, notes, opened, (*found.left_out, *apart), tuple(told))
 
 
-def _days(found: Source, kind: Kind, vault: Vault, home: str) -> str:
+def _days(found: Source, kind: NotesKind, vault: Vault, home: str) -> str:
     """Return the naming of daily notes: from the kind or the vault's settings, else that of most of them."""
-    if kind is Kind.OPENCLAW:
+    if kind is NotesKind.OPENCLAW:
         return f"memory/{_DAY}*.md"
-    if kind is Kind.OBSIDIAN and vault.form:
+    if kind is NotesKind.OBSIDIAN and vault.form:
         pattern = written_pattern(vault.form) if vault.pattern else None
         if pattern is None:
             why = f"{found.root} names its daily notes in a format that cannot be written in place ({vault.form})."

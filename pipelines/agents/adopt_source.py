@@ -43,7 +43,7 @@ _LOOKED_FOR: Final = """A folder can be adopted if it has
 If it is one of these anyway, name the kind with --as KIND."""
 
 
-class Kind(StrEnum):
+class NotesKind(StrEnum):
     """A kind of notes that can be adopted."""
 
     OPENCLAW = "openclaw"
@@ -58,10 +58,10 @@ class Kind(StrEnum):
 
 
 _TITLES: Final = {
-    Kind.OPENCLAW: "an OpenClaw workspace",
-    Kind.CLAUDE_CODE: "a project memory of Claude Code",
-    Kind.OBSIDIAN: "an Obsidian vault",
-    Kind.BASIC_MEMORY: "a folder of basic-memory",
+    NotesKind.OPENCLAW: "an OpenClaw workspace",
+    NotesKind.CLAUDE_CODE: "a project memory of Claude Code",
+    NotesKind.OBSIDIAN: "an Obsidian vault",
+    NotesKind.BASIC_MEMORY: "a folder of basic-memory",
 }
 
 
@@ -178,7 +178,7 @@ def _unfit(entry: os.DirEntry[str], path: str) -> str:
     return f"is larger than {MAX_BYTES >> 20} MB" if entry.stat(follow_symlinks=False).st_size > MAX_BYTES else ""
 
 
-def detect(source: Source) -> Kind:
+def detect(source: Source) -> NotesKind:
     """Return the kind of notes in a folder. The surest signs are checked first.
 
     Raises:
@@ -188,24 +188,24 @@ def detect(source: Source) -> Kind:
     top = {path for path in notes if "/" not in path}
     sessions = any(path.endswith(".jsonl") and "/" not in path for path, _ in source.left_out)
     if sessions and "memory/MEMORY.md" in notes:
-        return Kind.CLAUDE_CODE
+        return NotesKind.CLAUDE_CODE
     dated = any(path.startswith("memory/") and begun_day(path) for path in notes)
     if dated or len(top & _WORKSPACE) >= _ENOUGH:
-        return Kind.OPENCLAW
+        return NotesKind.OPENCLAW
     if notes and 2 * source.permalinks >= len(notes):
-        return Kind.BASIC_MEMORY
+        return NotesKind.BASIC_MEMORY
     if (source.root / ".obsidian").is_dir() and not (source.root / ".obsidian").is_symlink():
-        return Kind.OBSIDIAN
+        return NotesKind.OBSIDIAN
     if "MEMORY.md" in top:
-        return Kind.CLAUDE_CODE
+        return NotesKind.CLAUDE_CODE
     if any(map(named_day, notes)):
-        return Kind.OBSIDIAN
+        return NotesKind.OBSIDIAN
     raise UsageFault(f"{source.root} is not a kind of notes that can be adopted.", _LOOKED_FOR)
 
 
-def base_of(kind: Kind, source: Source) -> str:
+def base_of(kind: NotesKind, source: Source) -> str:
     """Return the folder that holds the memory in a source of that kind: empty for the top, else with a final `/`."""
-    inside = kind is Kind.CLAUDE_CODE and "MEMORY.md" not in source.files
+    inside = kind is NotesKind.CLAUDE_CODE and "MEMORY.md" not in source.files
     return "memory/" if inside and any(path.startswith("memory/") for path in source.files) else ""
 
 

@@ -28,7 +28,7 @@ from pipelines.store.lock import capture_lock
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets import load_redactor
 from pipelines.store.secrets.redact import TranscriptCleaner
-from pipelines.store.session_state import Kept, load_seals, note_kept, read_kept
+from pipelines.store.session_state import KeptSession, load_seals, note_kept, read_kept
 from pipelines.store.spoken_lines import said_in_turn
 from pipelines.store.transcripts import Act, Acts, Role, Transcript
 from pipelines.store.transcripts.outside import Authors, Outside
@@ -71,7 +71,7 @@ _OTHERS: Final = {Role.ASSISTANT: "assistant", Role.USER: "program"}
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
+class CapturedSession:
     """The result for one transcript.
 
     Args:
@@ -109,7 +109,7 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
     *,
     headless: bool = False,
     tools: frozenset[str] = frozenset(),
-) -> list[Captured]:
+) -> list[CapturedSession]:
     """Capture transcripts one by one; a broken one does not stop the others.
 
     Args:
@@ -136,7 +136,7 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
                     one = capture.transcript(path, source)
             except (OSError, BadFile) as fault:
                 why = fault.why if isinstance(fault, BadFile) else fault.strerror or str(fault)
-                one = Captured(str(path), fault=why)
+                one = CapturedSession(str(path), fault=why)
             found.append(replace(one, file=layout_of(root).real(one.file)) if one.file else one)
     return found
 
@@ -153,25 +153,25 @@ class Capture:
         self.cleaner = TranscriptCleaner(load_redactor(root))
         self.tools, self.authors, self.dry = frozenset[str](), Authors(), False
         self._projects: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {}
-        self._known: dict[str, Kept] = {}
+        self._known: dict[str, KeptSession] = {}
 
-    def transcript(self, path: Path, source: IO[bytes], known: dict[str, Kept] | None = None) -> Captured:
+    def transcript(self, path: Path, source: IO[bytes], known: dict[str, KeptSession] | None = None) -> CapturedSession:
         """Capture what is new in a transcript; `known` are those that were captured, where they were read already."""
         head = head_of(source)
         if not head:
-            return Captured(str(path), fault="has no whole line yet")
+            return CapturedSession(str(path), fault="has no whole line yet")
         self._known = read_kept(self.root) if known is None else known
-        kept = self._known.get(head) or Kept("", head, 0, "")
+        kept = self._known.get(head) or KeptSession("", head, 0, "")
         before = self.cleaner.redacted
         found = self._read(path, source, kept)
         if found is None:  # it was rewritten: its lines are no longer the captured ones
             source.seek(0)
             found = self._read(path, source, replace(kept, file="", lines=0))
         if found is None:
-            return Captured(str(path), fault="changed while it was read")
+            return CapturedSession(str(path), fault="changed while it was read")
         return replace(found, redacted=self.cleaner.redacted - before)
 
-    def _read(self, path: Path, source: IO[bytes], kept: Kept) -> Captured | None:
+    def _read(self, path: Path, source: IO[bytes], kept: KeptSession) -> CapturedSession | None:
         """Read a transcript; None if it no longer begins with what was captured before."""
         turns = _Turns(self, path, kept, self._replayed(source, kept))
         with recording(self.root, source, self.cleaner.record, kept.lines) as (recorder, copy), turns.spool:
@@ -182,12 +182,12 @@ class Capture:
             faults, session = tuple(transcript.faults()), turns.session
             if kept.lines > recorder.lines:
                 name = session.name if session else ""
-                return Captured(str(path), name, kept.file, known=turns.known, faults=faults)
+                return CapturedSession(str(path), name, kept.file, known=turns.known, faults=faults)
             if recorder.known_digest != kept.digest and kept.lines:
                 return None
             if not session or not copied:
                 fault = "" if turns.known else "has no turn of a person or an agent"
-                return Captured(str(path), known=turns.known, faults=faults, fault=fault)
+                return CapturedSession(str(path), known=turns.known, faults=faults, fault=fault)
             days = turns.spool.days
             if not self.dry:
                 if recorder.lines > kept.lines or not at(self.root, session.file).exists():
@@ -195,12 +195,12 @@ class Capture:
                 turns.spool.append(lambda log: heading_above(session, log))
         if recorder.lines > kept.lines and not self.dry:
             told = recorder.lines, recorder.digest, turns.first, session.project, session.repository
-            note_kept(self.root, Kept(session.file, kept.head, *told))
-        return Captured(
+            note_kept(self.root, KeptSession(session.file, kept.head, *told))
+        return CapturedSession(
             str(path), session.name, session.file, turns.new, days, turns.known, faults, owners=turns.owners
         )
 
-    def _replayed(self, source: IO[bytes], kept: Kept) -> int:
+    def _replayed(self, source: IO[bytes], kept: KeptSession) -> int:
         """Return the line up to which a transcript repeats a captured session: a resumed one starts with a copy.
 
         The same words alone do not make a copy: the ids of the records, or the answer, must be the same too.
@@ -261,7 +261,7 @@ class _Turns:
         replayed: the last line that repeats another session.
     """
 
-    def __init__(self, capture: Capture, path: Path, kept: Kept, replayed: int) -> None:
+    def __init__(self, capture: Capture, path: Path, kept: KeptSession, replayed: int) -> None:
         self._capture, self._path, self._kept = capture, path, kept
         self._replayed, self._seen = replayed, set[str]()
         self._seals = load_seals(make=not capture.dry)

@@ -21,10 +21,10 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from pipelines.agents.capture import Capture, Captured
+from pipelines.agents.capture import Capture, CapturedSession
 from pipelines.errors import BadFile, reason_of
 from pipelines.store.lock import capture_lock
-from pipelines.store.session_state import Kept, read_kept
+from pipelines.store.session_state import KeptSession, read_kept
 from pipelines.store.transcripts.reader import head_of
 from pipelines.store.user_layout import at
 
@@ -129,7 +129,7 @@ def read_chats(path: Path) -> Iterator[ChatExport]:
 
 def capture_chats(
     root: Path, settings: Settings, now: datetime, export: Path, chats: Iterable[Conversation], *, dry: bool = False
-) -> list[Captured]:
+) -> list[CapturedSession]:
     """Capture the conversations of an export, in their order, as `capture_sessions` captures transcripts.
 
     What an earlier export brought is passed over; of a conversation that went on, only what is new is added. Returned
@@ -147,7 +147,7 @@ def capture_chats(
         NotWritable: the disk refused.
         LockHeld: another capture does not end.
     """
-    capture, found, left = Capture(root, settings, now, "", "", headless=False), list[Captured](), iter(chats)
+    capture, found, left = Capture(root, settings, now, "", "", headless=False), list[CapturedSession](), iter(chats)
     capture.dry = dry
     while batch := list(islice(left, _AT_ONCE)):
         with capture_lock(root):
@@ -160,11 +160,11 @@ def capture_chats(
     return found
 
 
-def _kept(data: bytes, known: Mapping[str, Kept]) -> Kept:
-    return known.get(head_of(io.BytesIO(data))) or Kept("", "", 0, "")
+def _kept(data: bytes, known: Mapping[str, KeptSession]) -> KeptSession:
+    return known.get(head_of(io.BytesIO(data))) or KeptSession("", "", 0, "")
 
 
-def _branch(data: bytes, known: Mapping[str, Kept]) -> bytes:
+def _branch(data: bytes, known: Mapping[str, KeptSession]) -> bytes:
     """Return a transcript; one that is shorter than it was is marked as a branch, for its end was written anew.
 
     Capture takes a transcript that begins as another one does for one that goes on from it, and adds what is new.

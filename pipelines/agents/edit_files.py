@@ -19,7 +19,7 @@ from pipelines.errors import BadFile, ChangedUnderRun, reason_of
 from pipelines.store.files import sync_folder, writing
 
 if TYPE_CHECKING:
-    from pipelines.agents.install_plan import Edit, Plan
+    from pipelines.agents.install_plan import Edit, InstallPlan
 
 
 ADVICE: Final = "Nothing was written. Fix the file, then run this again."
@@ -28,7 +28,7 @@ _SECRET, _COMMON = 0o600, 0o644
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileEdit:
     """A file before and after an edit.
 
     Args:
@@ -71,7 +71,7 @@ def backup_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.memcurate.bak")
 
 
-def changes(plan: Plan) -> list[Change]:
+def changes(plan: InstallPlan) -> list[FileEdit]:
     """Return what a plan would change, file by file, without writing anything.
 
     Raises:
@@ -80,7 +80,7 @@ def changes(plan: Plan) -> list[Change]:
     return [change for change in map(_change, plan.edits) if change.before != change.after]
 
 
-def carry_out(plan: Plan) -> list[Change]:
+def carry_out(plan: InstallPlan) -> list[FileEdit]:
     """Carry out a plan and return what changed. Everything is worked out before the first file is written.
 
     Raises:
@@ -122,17 +122,17 @@ def read_text(path: Path) -> tuple[Path, str | None]:
             raise BadFile(path, f"is not UTF-8 at byte {fault.start}", ADVICE) from None
 
 
-def _change(edit: Edit) -> Change:
+def _change(edit: Edit) -> FileEdit:
     file, before = read_text(edit.path)
     try:
         after = edit.change(before or "")
         if before is not None and (kept := _untouched(edit, file, before)) is not None:
-            return Change(edit, file, before, kept)
+            return FileEdit(edit, file, before, kept)
     except CannotEdit as fault:
         raise BadFile(edit.path, fault.why, ADVICE) from None
     if not after and before is not None and edit.path.is_symlink():
-        return Change(edit, file, before, edit.empty)
-    return Change(edit, file, before, after or None)
+        return FileEdit(edit, file, before, edit.empty)
+    return FileEdit(edit, file, before, after or None)
 
 
 def _untouched(edit: Edit, file: Path, text: str) -> str | None:
@@ -147,7 +147,7 @@ def _untouched(edit: Edit, file: Path, text: str) -> str | None:
     return None
 
 
-def _write(change: Change) -> Change:
+def _write(change: FileEdit) -> FileEdit:
     """Write one file; if another program was quicker, work the change out again first."""
     for _ in range(_ATTEMPTS):
         if read_text(change.edit.path)[1] != change.before:

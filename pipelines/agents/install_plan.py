@@ -40,7 +40,7 @@ NIGHTLY: Final = ("cron", "systemd", "launchd")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class InstallRequest:
     """What a person asked for.
 
     Args:
@@ -81,7 +81,7 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class InstallPlan:
     """What a target does.
 
     Args:

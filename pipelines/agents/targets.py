@@ -21,7 +21,7 @@ from pipelines.agents.install_plan import (
     RECALL,
     TARGETS,
     Edit,
-    Plan,
+    InstallPlan,
 )
 from pipelines.agents.settings_files import (
     CannotEdit,
@@ -44,7 +44,7 @@ from pipelines.store.layout import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pipelines.agents.install_plan import Asked
+    from pipelines.agents.install_plan import InstallRequest
     from pipelines.agents.settings_files import Hook, Settings
 
     # What adds something to settings, and what takes it out again.
@@ -75,7 +75,7 @@ _NEW_SESSIONS: Final = "Sessions that start from now on have the memory; restart
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SettingsPlace:
     """Where a program keeps a settings file.
 
     Args:
@@ -92,7 +92,7 @@ class Place:
     mac: str = ""
     project: str = ""
 
-    def path(self, asked: Asked) -> Path:
+    def path(self, asked: InstallRequest) -> Path:
         """Return the file for a person, or for their project."""
         if asked.folder:
             return asked.folder / self.project
@@ -123,12 +123,12 @@ class Agent:
 
     title: str
     commands: tuple[str, ...]
-    servers: Place
+    servers: SettingsPlace
     keys: tuple[str, ...] = ("mcpServers",)
     entry: Mapping[str, str] = field(default_factory=dict)
     hooks: Sequence[Hook] = ()
     recall_hooks: Sequence[Hook] = ()
-    hooks_file: Place | None = None
+    hooks_file: SettingsPlace | None = None
     head: Mapping[str, Any] = field(default_factory=dict)
     grouped: bool = True
     is_app: bool = False
@@ -137,37 +137,37 @@ class Agent:
 
 
 _STDIO: Final = {"type": "stdio"}
-_GEMINI: Final = Place(".gemini/settings.json", "", "GEMINI_CLI_HOME", project=".gemini/settings.json")
+_GEMINI: Final = SettingsPlace(".gemini/settings.json", "", "GEMINI_CLI_HOME", project=".gemini/settings.json")
 _READS_BLOCK: Final = "also reads AGENTS.md: `curate install agents` in a project says when to use the memory."
 AGENTS: Final[Mapping[str, Agent]] = {
     "claude-code": Agent(
         "Claude Code",
         ("claude",),
-        Place(".claude.json", "", "CLAUDE_CONFIG_DIR", project=".mcp.json"),
+        SettingsPlace(".claude.json", "", "CLAUDE_CONFIG_DIR", project=".mcp.json"),
         entry=_STDIO,
         hooks=CLAUDE_HOOKS,
         recall_hooks=_RECALL_HOOKS,
-        hooks_file=Place("settings.json", ".claude", "CLAUDE_CONFIG_DIR", project=".claude/settings.json"),
+        hooks_file=SettingsPlace("settings.json", ".claude", "CLAUDE_CONFIG_DIR", project=".claude/settings.json"),
         notes=(_NEW_SESSIONS,),
         project_notes=("Claude Code asks once before it uses the MCP server of a project.",),
     ),
     "codex": Agent(
         "Codex",
         ("codex",),
-        Place("config.toml", ".codex", "CODEX_HOME", project=".codex/config.toml"),
+        SettingsPlace("config.toml", ".codex", "CODEX_HOME", project=".codex/config.toml"),
         keys=("mcp_servers",),
         hooks=_CODEX_HOOKS,
-        hooks_file=Place("hooks.json", ".codex", "CODEX_HOME", project=".codex/hooks.json"),
+        hooks_file=SettingsPlace("hooks.json", ".codex", "CODEX_HOME", project=".codex/hooks.json"),
         notes=("Codex runs a new or changed hook only after you trust it: start `codex` and open /hooks.",),
         project_notes=("Codex reads the settings of a project only if you trust the project.",),
     ),
     "cursor": Agent(
         "Cursor",
         ("cursor", "cursor-agent"),
-        Place("mcp.json", ".cursor", project=".cursor/mcp.json"),
+        SettingsPlace("mcp.json", ".cursor", project=".cursor/mcp.json"),
         entry=_STDIO,
         hooks=_CURSOR_HOOKS,
-        hooks_file=Place("hooks.json", ".cursor", project=".cursor/hooks.json"),
+        hooks_file=SettingsPlace("hooks.json", ".cursor", project=".cursor/hooks.json"),
         head={"version": 1},
         grouped=False,
         is_app=True,
@@ -177,7 +177,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
     "claude-desktop": Agent(
         "Claude Desktop",
         ("claude-desktop",),
-        Place("Claude/claude_desktop_config.json", ".config", "XDG_CONFIG_HOME", "Library/Application Support"),
+        SettingsPlace("Claude/claude_desktop_config.json", ".config", "XDG_CONFIG_HOME", "Library/Application Support"),
         is_app=True,
         notes=("Quit Claude Desktop and start it again: it reads its settings only at the start.",),
     ),
@@ -192,7 +192,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
     "vscode": Agent(
         "VS Code",
         ("code",),
-        Place(
+        SettingsPlace(
             "Code/User/mcp.json",
             ".config",
             "XDG_CONFIG_HOME",
@@ -209,7 +209,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
 _COMMANDS: Final = {"openclaw": "openclaw", "cron": "crontab", "systemd": "systemctl", "launchd": "launchctl"}
 
 
-def installed_agents(asked: Asked) -> dict[str, list[str]]:
+def installed_agents(asked: InstallRequest) -> dict[str, list[str]]:
     """Return the agents that use a memory, each with the places that say so: what uninstalling would change."""
     found: dict[str, list[str]] = {}
     for name in TARGETS:
@@ -223,7 +223,7 @@ def installed_agents(asked: Asked) -> dict[str, list[str]]:
     return found
 
 
-def program_found(name: str, asked: Asked) -> bool | None:
+def program_found(name: str, asked: InstallRequest) -> bool | None:
     """Whether the program of a target is on this machine; None for a target without a program."""
     agent = AGENTS.get(name)
     commands = agent.commands if agent else (_COMMANDS[name],) if name in _COMMANDS else ()
@@ -232,14 +232,14 @@ def program_found(name: str, asked: Asked) -> bool | None:
     return any(map(shutil.which, commands)) or (agent is not None and agent.is_app and _has_settings(agent, asked))
 
 
-def _has_settings(agent: Agent, asked: Asked) -> bool:
+def _has_settings(agent: Agent, asked: InstallRequest) -> bool:
     """Whether the folder of an app's settings holds more than what an installation writes."""
     ours = {Path(place.file).name for place in (agent.servers, agent.hooks_file) if place}
     folder = agent.servers.path(asked).parent
     return folder.is_dir() and any(one.name.removesuffix(".memcurate.bak") not in ours for one in folder.iterdir())
 
 
-def plan_settings(name: str, asked: Asked, *, adding: bool) -> Plan:
+def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallPlan:
     """Return the plan for an agent of the table: its hooks and its MCP server.
 
     Raises:
@@ -265,11 +265,11 @@ def plan_settings(name: str, asked: Asked, *, adding: bool) -> Plan:
     files.setdefault(agent.servers.path(asked), []).append(_server(agent.keys, asked, agent.entry))
     edits = tuple(_edit_settings(path, changes, adding=adding) for path, changes in files.items())
     if not adding:
-        return Plan(edits, ("Sessions that are running keep the memory until they end.",))
-    return Plan(edits, (*agent.notes, *(agent.project_notes if asked.folder else ())))
+        return InstallPlan(edits, ("Sessions that are running keep the memory until they end.",))
+    return InstallPlan(edits, (*agent.notes, *(agent.project_notes if asked.folder else ())))
 
 
-def _server(keys: Sequence[str], asked: Asked, entry: Mapping[str, str] | None = None) -> Both:
+def _server(keys: Sequence[str], asked: InstallRequest, entry: Mapping[str, str] | None = None) -> Both:
     """Return what adds the MCP server to settings, and what removes it."""
     return partial(add_server, path=keys, program=asked.program, more=entry), partial(remove_server, path=keys)
 
@@ -288,7 +288,7 @@ def _edit_settings(path: Path, changes: Sequence[Both], *, adding: bool) -> Edit
     return Edit(path, install if adding else remove, empty, (install, remove))
 
 
-def enabled_plugin(asked: Asked) -> str:
+def enabled_plugin(asked: InstallRequest) -> str:
     """Return the name of our plugin if it is enabled in Claude Code, else an empty string."""
     file = AGENTS["claude-code"].hooks_file
     with contextlib.suppress(CurateError, CannotEdit):
@@ -298,7 +298,7 @@ def enabled_plugin(asked: Asked) -> str:
     return ""
 
 
-def plan_openclaw(asked: Asked, *, adding: bool) -> Plan:
+def plan_openclaw(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     """Return the plan for OpenClaw: the server in its settings, and a block in the AGENTS.md that starts each session.
 
     Its hooks are programs inside its gateway, so none are installed. Its sessions can be captured from their folder.
@@ -317,7 +317,7 @@ def plan_openclaw(asked: Asked, *, adding: bool) -> Plan:
     if workspace.is_dir() and not (workspace / SETTINGS).exists():
         edits.append(_edit_block(workspace / "AGENTS.md", asked, adding=adding))
     notes.append("`curate capture --from openclaw` captures its sessions; run it before the nightly run, for example.")
-    return Plan(tuple(edits), tuple(notes) if adding else ())
+    return InstallPlan(tuple(edits), tuple(notes) if adding else ())
 
 
 def _workspace(settings: Path, state: Path, home: Path) -> Path:
@@ -337,7 +337,7 @@ def _named_path(variable: str, usual: Path) -> Path:
     return Path(named).expanduser().absolute() if named else usual
 
 
-def plan_agents(asked: Asked, *, adding: bool) -> Plan:
+def plan_agents(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     """Return the plan for the agents of a project: a block in its AGENTS.md.
 
     Raises:
@@ -349,14 +349,14 @@ def plan_agents(asked: Asked, *, adding: bool) -> Plan:
             f"{file} is a memory's own file and already says how to use it.",
             "Go to the project where your agent works, or name a file with --agents-md FILE.",
         )
-    return Plan((_edit_block(file, asked, adding=adding),))
+    return InstallPlan((_edit_block(file, asked, adding=adding),))
 
 
-def _edit_block(file: Path, asked: Asked, *, adding: bool) -> Edit:
+def _edit_block(file: Path, asked: InstallRequest, *, adding: bool) -> Edit:
     return Edit(file, partial(with_block, program=asked.program) if adding else without_block)
 
 
-PLANS: Final[Mapping[str, Callable[..., Plan]]] = {
+PLANS: Final[Mapping[str, Callable[..., InstallPlan]]] = {
     **{name: partial(plan_settings, name) for name in AGENTS},
     "openclaw": plan_openclaw,
     "agents": plan_agents,

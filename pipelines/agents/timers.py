@@ -16,7 +16,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import TYPE_CHECKING, Final
 
-from pipelines.agents.install_plan import Edit, Plan
+from pipelines.agents.install_plan import Edit, InstallPlan
 from pipelines.errors import GitFault, UsageFault, reason_of
 from pipelines.provider_settings import VOYAGE_KEY
 from pipelines.store.git import Git
@@ -25,7 +25,7 @@ from pipelines.templating import resource
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pipelines.agents.install_plan import Asked
+    from pipelines.agents.install_plan import InstallRequest
 
 
 _USUAL: Final = "02:00"
@@ -50,7 +50,7 @@ _KERNEL: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class InstalledNight:
     """An installed nightly run.
 
     Args:
@@ -108,7 +108,7 @@ def _xdg_folder(variable: str, usual: Path) -> Path:
     return named if named.is_absolute() else usual
 
 
-def night_time(asked: Asked, found: Found | None) -> str:
+def night_time(asked: InstallRequest, found: InstalledNight | None) -> str:
     """Return when nights begin: the time asked for, else the installed one, else the default."""
     return asked.time or (found.time if found else "") or _USUAL
 
@@ -141,7 +141,7 @@ def search_path() -> str:
     return ":".join(usual if folder in {*usual, ""} else [folder, *usual])
 
 
-def plan_systemd(asked: Asked, *, adding: bool) -> Plan:
+def plan_systemd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     """Return the plan that installs the units and starts the timer, or removes them.
 
     Raises:
@@ -151,7 +151,7 @@ def plan_systemd(asked: Asked, *, adding: bool) -> Plan:
     reload = (*_SYSTEMCTL, "daemon-reload")
     if not adding:
         edits = tuple(whole_file(folder / name, "") for name in (SERVICE, TIMER, FAILED))
-        return Plan(edits, before=((*_SYSTEMCTL, "disable", "--now", TIMER),), after=(reload,))
+        return InstallPlan(edits, before=((*_SYSTEMCTL, "disable", "--now", TIMER),), after=(reload,))
     walls = has_user_namespaces() and walls_stand()
     edits = tuple(whole_file(folder / name, text) for name, text in units(asked, walls=walls).items())
     notes = ["User timers stop when you log out. Run `loginctl enable-linger` once to keep them going."]
@@ -160,10 +160,10 @@ def plan_systemd(asked: Asked, *, adding: bool) -> Plan:
             "This machine cannot sandbox user services (no user namespaces): memcurate.service runs unsandboxed."
         )
     notes += unknown_at_night(asked.home)
-    return Plan(edits, tuple(notes), after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
+    return InstallPlan(edits, tuple(notes), after=(reload, (*_SYSTEMCTL, "enable", "--now", TIMER)))
 
 
-def found_in_systemd(asked: Asked) -> Found | None:
+def found_in_systemd(asked: InstallRequest) -> InstalledNight | None:
     """Return what is installed among the person's units."""
     folder = _units_folder(asked.home)
     timer = folder / TIMER
@@ -174,10 +174,10 @@ def found_in_systemd(asked: Asked) -> Found | None:
     time, zone = found.groups("") if (found := _CALENDAR.search(when)) else ("", "")
     ours = f"run --memory {_quoted(str(asked.program.root))}\n" in what
     enabled = (folder / "timers.target.wants" / TIMER).is_symlink()
-    return Found("systemd", str(timer), time, zone, ours, enabled)
+    return InstalledNight("systemd", str(timer), time, zone, ours, enabled)
 
 
-def units(asked: Asked, *, walls: bool) -> dict[str, str]:
+def units(asked: InstallRequest, *, walls: bool) -> dict[str, str]:
     """Return the text of each unit by name.
 
     Raises:
@@ -235,7 +235,7 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _written(asked: Asked) -> Iterable[Path]:
+def _written(asked: InstallRequest) -> Iterable[Path]:
     """Return the folders that a night writes: the memory, its repository, the models' cache, the agents' logins."""
     root = asked.program.root.resolve()
     folders = [root]

@@ -11,10 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
-from pipelines.agents.install_plan import Plan
+from pipelines.agents.install_plan import InstallPlan
 from pipelines.agents.settings_files import CannotEdit, place_of_block
 from pipelines.agents.timers import (
-    Found,
+    InstalledNight,
     call,
     clock,
     complaint,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from pipelines.agents.install_plan import Asked
+    from pipelines.agents.install_plan import InstallRequest
 
 
 BEGIN: Final = "# memcurate:begin\n"
@@ -49,7 +49,7 @@ _PLACE: Final = "Library/LaunchAgents/memcurate.plist"
 _MEMORY_AT: Final = 4
 
 
-def crontab_change(plan: Plan) -> tuple[str, str] | None:
+def crontab_change(plan: InstallPlan) -> tuple[str, str] | None:
     """Return the person's crontab before and after a plan, or None if nothing changes.
 
     Raises:
@@ -72,7 +72,7 @@ def run_in_order(commands: Iterable[Sequence[str]]) -> list[str]:
     return left
 
 
-def found_nights(asked: Asked) -> list[Found]:
+def found_nights(asked: InstallRequest) -> list[InstalledNight]:
     """Return what is installed to run every night; a crontab that cannot be read counts as none."""
     nights = []
     for look in (found_in_cron, found_in_systemd, found_in_launchd):
@@ -89,7 +89,7 @@ class CrontabRefused(CurateError):
         super().__init__(f"Your crontab could not be {what}: {why}.", advice)
 
 
-def plan_cron(asked: Asked, *, adding: bool) -> Plan:
+def plan_cron(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     """Return the plan that adds the line to the crontab, or removes it.
 
     Raises:
@@ -97,16 +97,16 @@ def plan_cron(asked: Asked, *, adding: bool) -> Plan:
         UsageFault: the time is invalid, or a path cannot be written in a crontab.
     """
     if not adding:
-        return Plan((), crontab=partial(with_block, block=""))
+        return InstallPlan((), crontab=partial(with_block, block=""))
     time = night_time(asked, found_in_cron(asked))
     notes = ["cron skips nights when the machine is off; the next run reads everything that is pending."]
     if asked.zone:
         notes.append(f"cron's {time} is in the machine's time zone; this memory's days begin in {asked.zone}.")
     notes += unknown_at_night(asked.home)
-    return Plan((), tuple(notes), crontab=partial(with_block, block=block(asked, time)))
+    return InstallPlan((), tuple(notes), crontab=partial(with_block, block=block(asked, time)))
 
 
-def found_in_cron(asked: Asked) -> Found | None:
+def found_in_cron(asked: InstallRequest) -> InstalledNight | None:
     """Return what is installed in the crontab.
 
     Raises:
@@ -118,10 +118,12 @@ def found_in_cron(asked: Asked) -> Found | None:
     inside = text[slice(*place)]
     line = _NIGHT.search(inside)
     time = f"{int(line[2]):02}:{int(line[1]):02}" if line else ""
-    return Found("cron", "your crontab", time, "", _quoted(str(asked.program.root)) in inside, enabled=line is not None)
+    return InstalledNight(
+        "cron", "your crontab", time, "", _quoted(str(asked.program.root)) in inside, enabled=line is not None
+    )
 
 
-def block(asked: Asked, time: str) -> str:
+def block(asked: InstallRequest, time: str) -> str:
     """Return the lines for the crontab, with their marks.
 
     Raises:
@@ -187,7 +189,7 @@ def _quoted(text: str) -> str:
     return shlex.quote(text).replace("%", r"\%")
 
 
-def plan_launchd(asked: Asked, *, adding: bool) -> Plan:
+def plan_launchd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     """Return the plan that makes launchd start a run every night, or removes that.
 
     Raises:
@@ -197,17 +199,17 @@ def plan_launchd(asked: Asked, *, adding: bool) -> Plan:
     domain = f"gui/{os.getuid()}"
     remove = ("launchctl", "bootout", f"{domain}/{LABEL}")
     if not adding:
-        return Plan((whole_file(file, ""),), before=(remove,))
+        return InstallPlan((whole_file(file, ""),), before=(remove,))
     edit = whole_file(file, property_list(asked))
     notes = ["A Mac that was asleep runs when it wakes; one that was off runs the next night."]
     if asked.zone:
         notes.append(f"launchd's time is in the machine's time zone; this memory's days begin in {asked.zone}.")
     notes += unknown_at_night(asked.home)
     known = (remove,) if file.exists() else ()
-    return Plan((edit,), tuple(notes), before=known, after=(("launchctl", "bootstrap", domain, str(file)),))
+    return InstallPlan((edit,), tuple(notes), before=known, after=(("launchctl", "bootstrap", domain, str(file)),))
 
 
-def found_in_launchd(asked: Asked) -> Found | None:
+def found_in_launchd(asked: InstallRequest) -> InstalledNight | None:
     """Return what is installed among the person's launch agents."""
     file = asked.home / _PLACE
     try:
@@ -218,11 +220,11 @@ def found_in_launchd(asked: Asked) -> Found | None:
     except OSError:
         return None
     except (ValueError, LookupError, TypeError, plistlib.InvalidFileException):
-        return Found("launchd", str(file), "", "", ours=False, enabled=None)
-    return Found("launchd", str(file), time, "", ours, enabled=None)
+        return InstalledNight("launchd", str(file), "", "", ours=False, enabled=None)
+    return InstalledNight("launchd", str(file), time, "", ours, enabled=None)
 
 
-def property_list(asked: Asked) -> str:
+def property_list(asked: InstallRequest) -> str:
     """Return the text of the property list.
 
     Raises:

@@ -13,7 +13,7 @@ import click
 
 from pipelines.agents.adopt_copy import carry_out, check_places, plan_adoption
 from pipelines.agents.adopt_in_place import move_in, plan_in_place, repository_of
-from pipelines.agents.adopt_source import Kind, base_of, detect, read_source, shown
+from pipelines.agents.adopt_source import NotesKind, base_of, detect, read_source, shown
 from pipelines.cli.output import count, on_terminal, say, say_json, say_table, warn
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault, reason_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.agents.adopt_copy import Piece
+    from pipelines.agents.adopt_copy import CopiedFile
     from pipelines.agents.adopt_in_place import InPlace
     from pipelines.agents.adopt_source import LeftOut, Source
 
@@ -75,7 +75,7 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
         )
     settings = Settings(timezone=system_zone())
     found = _with_files(read_source(source))
-    plan = plan_adoption(found, Kind(wanted.kind) if wanted.kind else detect(found), settings.caps.briefing)
+    plan = plan_adoption(found, NotesKind(wanted.kind) if wanted.kind else detect(found), settings.caps.briefing)
     if not wanted.as_json:
         say(f"{source} is {plan.kind.called}.")
         rows = list(_copy_rows(plan.pieces))
@@ -128,7 +128,7 @@ def adopt_in_place(wanted: Wanted, home: str, opted_in: tuple[str, ...]) -> None
     """
     source = _notes_folder(wanted.notes)
     found = read_source(source)
-    kind = Kind(wanted.kind) if wanted.kind else detect(found)
+    kind = NotesKind(wanted.kind) if wanted.kind else detect(found)
     if base := base_of(kind, found):
         source = _notes_folder(source / base.rstrip("/"))
         found = read_source(source)
@@ -207,9 +207,9 @@ def _is_agreed(wanted: Wanted, question: str) -> bool:
     return wanted.sure or (can_ask and click.confirm(escape_terminal_line(question), default=False))
 
 
-def _copy_rows(pieces: Sequence[Piece]) -> Iterator[tuple[str, str, str, str]]:
+def _copy_rows(pieces: Sequence[CopiedFile]) -> Iterator[tuple[str, str, str, str]]:
     """Yield a row for each folder with many files, and one for each unusual or lone file."""
-    groups: dict[tuple[str, str], list[Piece]] = {}
+    groups: dict[tuple[str, str], list[CopiedFile]] = {}
     for piece in pieces:
         old, new = (path.rpartition("/")[0] for path in (piece.sources[0], piece.target))
         groups.setdefault((old, new), []).append(piece)

@@ -32,7 +32,7 @@ from pipelines.text import escape_terminal_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.agents.capture import Captured
+    from pipelines.agents.capture import CapturedSession
 
 
 _AGENTS: Final = ("claude-code", "codex", "openclaw")
@@ -128,7 +128,7 @@ def _transcripts(paths: Sequence[Path], agent: str | None) -> list[Path]:
     return found
 
 
-def _tell(found: Sequence[Captured]) -> None:
+def _tell(found: Sequence[CapturedSession]) -> None:
     for one in found:
         name = escape_terminal_line(one.source)
         if one.fault:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.secrets import Found
+    from pipelines.store.secrets import FoundSecret
 
 
 @click.command()
@@ -130,7 +130,7 @@ def _check_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
     return EXPECTED if files or past else FINE
 
 
-def _tell_secrets(root: Path, files: Sequence[Found], past: Sequence[Found], git: Git | None) -> None:
+def _tell_secrets(root: Path, files: Sequence[FoundSecret], past: Sequence[FoundSecret], git: Git | None) -> None:
     """Print what was found and how to purge the history, which only the user may rewrite."""
     say(*map(str, (*files, *past)))
     if not (files or past):

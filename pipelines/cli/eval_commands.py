@@ -47,11 +47,11 @@ def curate_eval_search(file: Path, *, as_json: bool, root: Path) -> None:
     from pipelines.queries.search_settings import search_session  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
     from pipelines.search.evaluate_search import measure, out_of_reach, read_questions  # noqa: PLC0415  as above
-    from pipelines.search.query import Asked  # noqa: PLC0415  as above
+    from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
     questions = read_questions(file)
     fresh = freshen(root)
-    who = search_session(root, Asked(flat=True), mode="hybrid")
+    who = search_session(root, SearchRequest(flat=True), mode="hybrid")
     asked = [who.ask(question.query) for question in questions]
     warn(*fresh.notes, *who.notes)
     if lost := out_of_reach(root, questions):  # a path may be misspelt, or lines have moved

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines.agents.edit_files import bare_diff, carry_out, changes
-from pipelines.agents.install_plan import NIGHTLY, TARGETS, Asked, this_program
+from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallRequest, this_program
 from pipelines.agents.readers import reader_removal
 from pipelines.agents.targets import PLANS, installed_agents, program_found
 from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
@@ -26,8 +26,8 @@ from pipelines.templating import resource
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pipelines.agents.install_plan import Plan
-    from pipelines.agents.timers import Found
+    from pipelines.agents.install_plan import InstallPlan
+    from pipelines.agents.timers import InstalledNight
 
 
 _OPTIONS: Final = (
@@ -153,7 +153,9 @@ def _target(name: str | None, agents_md: Path | None) -> str:
     raise UsageFault(f"Which target? Name one:\n{known}")
 
 
-def _asked_for(root: Path, folder: Path | None, agents_md: Path | None, time: str = "", zone: str = "") -> Asked:
+def _asked_for(
+    root: Path, folder: Path | None, agents_md: Path | None, time: str = "", zone: str = ""
+) -> InstallRequest:
     """Return what a person asked for.
 
     Raises:
@@ -162,10 +164,10 @@ def _asked_for(root: Path, folder: Path | None, agents_md: Path | None, time: st
     if not os.environ.get("HOME"):
         raise UsageFault("HOME is not set, so it is unclear whose settings to change.", "Set it to your home folder.")
     project, block = (place.expanduser().absolute() if place else None for place in (folder, agents_md))
-    return Asked(this_program(root), Path.home(), project, block, time=time, zone=zone)
+    return InstallRequest(this_program(root), Path.home(), project, block, time=time, zone=zone)
 
 
-def _carry_out_or_show(target: str, asked: Asked, *, adding: bool, only_print: bool) -> None:
+def _carry_out_or_show(target: str, asked: InstallRequest, *, adding: bool, only_print: bool) -> None:
     """Carry out the plan of a target, or show it, and say which files changed."""
     if asked.agents_md and target != "agents":
         raise UsageFault(f"--agents-md is for the target agents, not for {target}.")
@@ -181,7 +183,7 @@ def _carry_out_or_show(target: str, asked: Asked, *, adding: bool, only_print: b
         (warn if only_print else say)(note)
 
 
-def _show(plan: Plan) -> bool:
+def _show(plan: InstallPlan) -> bool:
     """Print what a plan would change and run; return whether it would do anything."""
     found, table = changes(plan), crontab_change(plan)
     diffs = [change.diff() for change in found] + ([bare_diff(*table, "crontab")] if table else [])
@@ -191,7 +193,7 @@ def _show(plan: Plan) -> bool:
     return bool(diffs)
 
 
-def _carry_out(plan: Plan) -> bool:
+def _carry_out(plan: InstallPlan) -> bool:
     """Carry out a plan and say what was done; return whether it did anything."""
     found = changes(plan)
     failed = run_in_order(plan.before) if found else []
@@ -234,7 +236,9 @@ def _list_targets(memory: Path | None, folder: Path | None, agents_md: Path | No
         say("  claude plugin install memcurate@memcurate")
 
 
-def _rows(asked: Asked, agents: dict[str, list[str]], nights: dict[str, Found]) -> Iterable[tuple[str, ...]]:
+def _rows(
+    asked: InstallRequest, agents: dict[str, list[str]], nights: dict[str, InstalledNight]
+) -> Iterable[tuple[str, ...]]:
     """Yield a row for each target."""
     for name in TARGETS:
         program = {None: "-", True: "found", False: "missing"}[program_found(name, asked)]
@@ -244,7 +248,7 @@ def _rows(asked: Asked, agents: dict[str, list[str]], nights: dict[str, Found]) 
         yield name, program, installed, ", ".join(place.replace(f"{asked.home}/", "~/") for place in places)
 
 
-def _night(night: Found, *, has_memory: bool) -> str:
+def _night(night: InstalledNight, *, has_memory: bool) -> str:
     """Return where a nightly run is installed, when it starts, and what is wrong with it."""
     when = f"every night at {' '.join(filter(None, (night.time, night.zone)))}" if night.time else "at its own time"
     other = ", for another memory or changed by hand" if has_memory and not night.ours else ""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
-    from pipelines.night.manual import Held
+    from pipelines.night.manual import HeldMemory
     from pipelines.store.change_set import Change
     from pipelines.store.document import Document
 
@@ -45,7 +45,7 @@ def item_named(documents: Mapping[str, Document], name: str, shown: Callable[[st
     return named_items(documents, [name], (lambda _: True, "item"), shown)[0]
 
 
-def open_document(held: Held, name: str, closed: Collection[Kind], advice: str) -> str:
+def open_document(held: HeldMemory, name: str, closed: Collection[Kind], advice: str) -> str:
     """Return the path of the one document that a name means and that accepts items.
 
     Args:

@@ -124,7 +124,7 @@ def choose(names: Sequence[str], by: str = "", *, only_print: bool = False) -> N
         BadFile: the settings cannot be edited.
     """
     from pipelines.agents.edit_files import carry_out, changes  # noqa: PLC0415  few commands write settings
-    from pipelines.agents.install_plan import Plan  # noqa: PLC0415  as above
+    from pipelines.agents.install_plan import InstallPlan  # noqa: PLC0415  as above
     from pipelines.agents.readers import reader_edit  # noqa: PLC0415  as above
     from pipelines.extract.choose_models import logged_in  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
@@ -134,7 +134,7 @@ def choose(names: Sequence[str], by: str = "", *, only_print: bool = False) -> N
         raise UsageFault("HOME is not set, so your settings cannot be found.", "Set it to your home directory.")
     for name in names:
         user = load_user_settings(os.environ, name)
-    plan = Plan((reader_edit(file, names, by),))
+    plan = InstallPlan((reader_edit(file, names, by),))
     if only_print:
         say_verbatim("\n".join(change.diff().removesuffix("\n") for change in changes(plan)))
         return

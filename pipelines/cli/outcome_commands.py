@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.manual import Held
+    from pipelines.night.manual import HeldMemory
     from pipelines.night.name_items import Sought
     from pipelines.night.outcome_changes import Changed, Outcome
     from pipelines.store.document import Document
@@ -156,7 +156,7 @@ def curate_correct(*, words: tuple[str, ...], never_held: bool, as_json: bool, o
         raise UsageFault("There is no new sentence.", "Give one, or use `curate end` or `curate retract`.")
     sought = (_open(frozenset(ItemType)), "live or open item")
 
-    def change(held: Held, found: list[str]) -> Changed:
+    def change(held: HeldMemory, found: list[str]) -> Changed:
         return correct_item(held.documents, found[0], text, _owner(held), never_held=never_held)
 
     _carry_out("correct", sought, change, (item,), opened, as_json=as_json)
@@ -173,7 +173,7 @@ def curate_reopen(**given: Unpack[_Given]) -> None:
     """
     sought = (lambda one: one.status in REOPENABLE, "closed item")
 
-    def change(held: Held, found: list[str]) -> Changed:
+    def change(held: HeldMemory, found: list[str]) -> Changed:
         return reopen_items(held.documents, found, _owner(held))
 
     _carry_out("reopen", sought, change, **given)
@@ -183,14 +183,14 @@ def _open(kinds: frozenset[ItemType]) -> Callable[[Item], bool]:
     return lambda item: item.active and item.type in kinds
 
 
-def _owner(held: Held) -> Authority:
+def _owner(held: HeldMemory) -> Authority:
     return Authority(held.today, shown=held.snapshot.shown)
 
 
 def _close(
     verb: str, kinds: frozenset[ItemType], what: str, how_of: Callable[[ItemType], Status], **given: Unpack[_Given]
 ) -> None:
-    def change(held: Held, found: list[str]) -> Changed:
+    def change(held: HeldMemory, found: list[str]) -> Changed:
         for ident in found:
             item = placed_item(held.documents, ident)[1].item
             check_ending(item, how_of(item.type), _WAYS[item.type])
@@ -202,7 +202,7 @@ def _close(
 def _carry_out(
     verb: str,
     sought: Sought,
-    change: Callable[[Held, list[str]], Changed],
+    change: Callable[[HeldMemory, list[str]], Changed],
     items: tuple[str, ...],
     opened: OpenMemory,
     *,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.manual import Held
+    from pipelines.night.manual import HeldMemory
     from pipelines.store.document import Document
 
 
@@ -97,7 +97,7 @@ def _title(name: str) -> str:
     return title
 
 
-def _refuse_taken(held: Held, documents: Mapping[str, Document], title: str) -> None:
+def _refuse_taken(held: HeldMemory, documents: Mapping[str, Document], title: str) -> None:
     """Check that no document has that name.
 
     Raises:

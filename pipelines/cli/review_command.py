@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.answers import Question
+    from pipelines.night.answers import ReviewQuestion
     from pipelines.store.item import Item
 
 _SHOWN: Final = 12
@@ -74,7 +74,7 @@ def curate_review(*, ident: str, word: str | None, choose: str, text: str, as_js
         say_table(("id", "kind", "since", "what", "choices"), rows)
 
 
-def _question_json(root: Path, question: Question, quotes: Quotes) -> dict[str, object]:
+def _question_json(root: Path, question: ReviewQuestion, quotes: Quotes) -> dict[str, object]:
     """Return a question as `--json` prints it."""
     entry = question.entry
     return {
@@ -91,7 +91,7 @@ def _question_json(root: Path, question: Question, quotes: Quotes) -> dict[str, 
     }
 
 
-def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, str], None]) -> None:
+def _go_through(root: Path, waiting: Sequence[ReviewQuestion], decide: Callable[[str, str], None]) -> None:
     """Ask a person about each question in turn; what they decide is applied before the next is asked.
 
     Args:
@@ -119,7 +119,7 @@ def _go_through(root: Path, waiting: Sequence[Question], decide: Callable[[str, 
     say(f"{count(left, 'entry still waits', 'entries still wait')}." if left else "Nothing is left to review.")
 
 
-def _lines(question: Question, quotes: Quotes) -> Iterator[str]:
+def _lines(question: ReviewQuestion, quotes: Quotes) -> Iterator[str]:
     """Yield what a person needs to decide: the reason, the items with their quotes, and the choices."""
     entry = question.entry
     # Both items follow with their quotes; only Review.md has to say them in words.

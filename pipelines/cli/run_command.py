@@ -105,12 +105,12 @@ def night_of(
     from pipelines.extract.llm.replies import KEPT_DAYS, Replies  # noqa: PLC0415  as above
     from pipelines.extract.llm.shared_replies import SharedReplies  # noqa: PLC0415  as above
     from pipelines.review.meaning import Vectors, kept_in  # noqa: PLC0415  as above
-    from pipelines.user_settings import Caps  # noqa: PLC0415  as above
+    from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
 
     shared = SharedReplies(user.shared_replies, when, KEPT_DAYS) if user.shared_replies else None
     replies = Replies(root / REPLIES, when, anew=bool(again), shared=shared)
     ledger = Ledger(root / LEDGER, day_of(when, settings))
-    budget = Budget(user.caps, ledger, guard=guard) if guard or user.caps != Caps() else None
+    budget = Budget(user.caps, ledger, guard=guard) if guard or user.caps != CostCaps() else None
     retry = RetryPolicy(sleep=budget.pause) if budget else None
     local = cache(local_embedder)
     extractor = choose_extractor(user, replies, retry, budget)

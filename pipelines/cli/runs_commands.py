@@ -21,7 +21,7 @@ from pipelines.cli.output import (
     say_verbatim,
 )
 from pipelines.errors import EXPECTED, FINE, UsageFault
-from pipelines.night.run_history import Ended, all_runs, find_run, items_changed
+from pipelines.night.run_history import RunEnd, all_runs, find_run, items_changed
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
@@ -183,13 +183,13 @@ def _ending(run: Run) -> str:
     failing = run.reported("model", "failing")
     failed = ", ".join(failing) if isinstance(failing, dict) else ""
     parts = {
-        Ended.WELL: f"well, without {failed}, which failed" if failed else "well",
-        Ended.PENDING: f"left something pending: {run.why}",
-        Ended.FAILED: f"failed: {run.why}",
-        Ended.UNDONE: f"undone by {run.why}",
-        Ended.COMMITTED: f"committed; {run.why}",
-        Ended.ASTRAY: run.why,
-        Ended.BY_HAND: f"by hand: {run.why}",
+        RunEnd.WELL: f"well, without {failed}, which failed" if failed else "well",
+        RunEnd.PENDING: f"left something pending: {run.why}",
+        RunEnd.FAILED: f"failed: {run.why}",
+        RunEnd.UNDONE: f"undone by {run.why}",
+        RunEnd.COMMITTED: f"committed; {run.why}",
+        RunEnd.ASTRAY: run.why,
+        RunEnd.BY_HAND: f"by hand: {run.why}",
     }
     return parts[run.ended].rstrip(".")
 

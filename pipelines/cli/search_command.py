@@ -77,7 +77,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     """
     from pipelines.queries.search_settings import search_session, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
-    from pipelines.search.query import Asked  # noqa: PLC0415  as above
+    from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
     narrowed["meta"] = meta_of(narrowed["meta"])
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
@@ -85,7 +85,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
         spare_threads()
         fresh = freshen(searched)
         warn(*fresh.notes)
-        who = search_session(searched, Asked(filters=filters, explain=explain, flat=flat, overruled=overruled))
+        who = search_session(searched, SearchRequest(filters=filters, explain=explain, flat=flat, overruled=overruled))
         if query == ("-",):
             for line in sys.stdin.buffer:
                 one = line.decode(errors="replace").rstrip("\r\n")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID, uuid4
 
 from pipelines.extract.llm.guard import GUARD
-from pipelines.fleet.spending import Request
+from pipelines.fleet.spending import SpendingRequest
 from pipelines.night.remote_night import clone_name
 from pipelines.search.embedders.pinned_model import models_folder
 from pipelines.store.secrets import without_secrets
@@ -46,7 +46,7 @@ CONFINE: Final = 'ulimit -d "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 
 class Bank:
     """How a child's questions are answered: `reserve` returns why not, once it is the call's turn."""
 
-    reserve: Callable[[Request], Awaitable[str]]
+    reserve: Callable[[SpendingRequest], Awaitable[str]]
     settle: Callable[[UUID, int, float, float | None], Awaitable[None]]
 
 
@@ -166,7 +166,7 @@ async def _answer(own: socket.socket, bank: Bank, ran: Ran) -> None:
     reader, writer = await asyncio.open_connection(sock=own)
     asking: dict[UUID, asyncio.Task[None]] = {}
 
-    async def ask(request: Request) -> None:
+    async def ask(request: SpendingRequest) -> None:
         began = time.monotonic()
         why = await bank.reserve(request)
         ran.waited += (time.monotonic() - began) / len(asking)  # several may wait at once
@@ -182,7 +182,7 @@ async def _answer(own: socket.socket, bank: Bank, ran: Ran) -> None:
                 told = json.loads(line)
                 call = UUID(told["call"])
                 if "spent" not in told:
-                    request = Request(call, str(told["bucket"]), int(told["tokens"]), told["usd"])
+                    request = SpendingRequest(call, str(told["bucket"]), int(told["tokens"]), told["usd"])
                     asking[call] = asyncio.create_task(ask(request))
                     continue
                 if task := asking.pop(call, None):  # answered, or not waited for any more

@@ -33,7 +33,7 @@ _HOURS: Final = re.compile(r"([01]?\d|2[0-3])-([01]?\d|2[0-4])")
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class NightOutcome:
     """How one run of a memory ended.
 
     Args:
@@ -167,7 +167,7 @@ async def begin(pool: Pool, remote: str, lease: UUID) -> Lease | None:
         return Lease(remote, tenant, night, lease)
 
 
-async def finish(connection: Connection, lease: Lease, outcome: Outcome, failures: int) -> bool:
+async def finish(connection: Connection, lease: Lease, outcome: NightOutcome, failures: int) -> bool:
     """Record how a run ended, in the caller's transaction; False if another run has its lease."""
     cursor = await connection.execute(
         "UPDATE fleet_memories SET state = %s, report = %s, head = coalesce(nullif(%s, ''), head), lease = NULL,"

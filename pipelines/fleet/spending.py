@@ -48,7 +48,7 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SpendingRequest:
     """What a child asks for before a call: the most that the call may need.
 
     Args:
@@ -65,19 +65,19 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Grant:
     """The answer: granted, or to be asked again after some seconds, or refused for a reason."""
 
     seconds: float = 0.0
     why: str = ""
 
 
-GRANTED: Final = Verdict()
+GRANTED: Final = Grant()
 
 
 async def reserve(
-    pool: Pool, lease: Lease, asked: Request, rates: Rates | None, fleet: FleetCaps, tenant: FleetCaps
-) -> Verdict:
+    pool: Pool, lease: Lease, asked: SpendingRequest, rates: Rates | None, fleet: FleetCaps, tenant: FleetCaps
+) -> Grant:
     """Reserve a call, or say why not. Asking twice for one call reserves it once.
 
     Args:
@@ -89,7 +89,7 @@ async def reserve(
         tenant: the caps of the tenant.
     """
     if asked.usd is None and (fleet.max_usd is not None or tenant.max_usd is not None):
-        return Verdict(why="was skipped: its price is not known, but the fleet has a cap in dollars")
+        return Grant(why="was skipped: its price is not known, but the fleet has a cap in dollars")
     micros = math.ceil((asked.usd or 0.0) * _MICRO)
     # The order of locks is the same everywhere: memory, call, bucket, spending.
     async with pool.connection() as connection, connection.transaction():
@@ -97,12 +97,12 @@ async def reserve(
             "SELECT 1 FROM fleet_memories WHERE remote = %s AND lease = %s FOR UPDATE", [lease.remote, lease.id]
         )
         if not await held.fetchone():
-            return Verdict(why="was skipped: another run has taken over this memory")
+            return Grant(why="was skipped: another run has taken over this memory")
         known = await connection.execute("SELECT 1 FROM fleet_calls WHERE id = %s", [asked.id])
         if await known.fetchone():
             return GRANTED  # the answer was lost with the connection
         if seconds := await _wait(connection, asked, rates or Rates()):
-            return Verdict(seconds)
+            return Grant(seconds)
         if verdict := await _over(connection, lease, asked.tokens, micros, (fleet, tenant)):
             return verdict
         await _book(connection, lease.night, lease.tenant, [asked.tokens, micros, asked.tokens, micros])
@@ -113,7 +113,7 @@ async def reserve(
     return GRANTED
 
 
-async def _wait(connection: Connection, asked: Request, rates: Rates) -> float:
+async def _wait(connection: Connection, asked: SpendingRequest, rates: Rates) -> float:
     """Return how many seconds the bucket has no room for the call; 0 if it has. Locks the bucket."""
     cursor = await connection.execute(
         "INSERT INTO fleet_buckets (name) VALUES (%s) ON CONFLICT (name) DO UPDATE SET name = excluded.name"
@@ -142,7 +142,7 @@ async def _wait(connection: Connection, asked: Request, rates: Rates) -> float:
 
 async def _over(
     connection: Connection, lease: Lease, tokens: int, micros: int, caps: Sequence[FleetCaps]
-) -> Verdict | None:
+) -> Grant | None:
     """Return the verdict if a call does not fit the caps, else None. Locks what the night has cost."""
     cursor = await connection.execute(
         "SELECT tokens, micros, held_tokens, held_micros FROM fleet_spending"
@@ -158,9 +158,9 @@ async def _over(
             if most is None or used + needed <= most * unit:
                 continue
             if used - reserved + needed <= most * unit:
-                return Verdict(_SOON)
+                return Grant(_SOON)
             why = f"{used / unit:,.12g} of {name} = {most:,.12g} of {whose} are spent, and a call may need"
-            return Verdict(why=f"was skipped: {why} {needed / unit:,.12g}")
+            return Grant(why=f"was skipped: {why} {needed / unit:,.12g}")
     return None
 
 

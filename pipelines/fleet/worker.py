@@ -19,7 +19,7 @@ from procrastinate import RetryStrategy, exceptions
 from pipelines.errors import FINE, LOCKED, CurateError, NotWritable, NotYours
 from pipelines.fleet.child import Bank, homes, run_child
 from pipelines.fleet.database import NIGHT, QUEUE, patiently, why_not
-from pipelines.fleet.memories import FAILURES, TRIES, Outcome, begin, finish
+from pipelines.fleet.memories import FAILURES, TRIES, NightOutcome, begin, finish
 from pipelines.fleet.spending import reserve, settle
 from pipelines.fleet.sweep import defer, sweep, take_over
 from pipelines.night.remote_night import shown_address
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pipelines.fleet.child import Ran
     from pipelines.fleet.database import Pool
     from pipelines.fleet.fleet_settings import FleetSettings
-    from pipelines.fleet.spending import Lease, Request
+    from pipelines.fleet.spending import Lease, SpendingRequest
 
 
 _LONGEST: Final = 1800.0
@@ -77,16 +77,16 @@ class Worker:
         except asyncio.CancelledError:
             if not task.cancelled():
                 raise
-            outcome = Outcome("waiting", {"error": "its worker was stopped"})
+            outcome = NightOutcome("waiting", {"error": "its worker was stopped"})
         except Exception as fault:  # noqa: BLE001  a memory on which a worker stumbles must not hold it up
-            outcome = Outcome("waiting", {"error": f"{type(fault).__name__} in the worker"}, is_failure=True)
+            outcome = NightOutcome("waiting", {"error": f"{type(fault).__name__} in the worker"}, is_failure=True)
         finally:
             self.running.discard(task)
         state = await patiently(lambda: self._record(lease, outcome))
         why = outcome.report.get("error")
         self.say(f"{shown_address(remote)}: {state or 'taken over meanwhile'}{f': {why}' if why else ''}")
 
-    async def _record(self, lease: Lease, outcome: Outcome) -> str:
+    async def _record(self, lease: Lease, outcome: NightOutcome) -> str:
         """Record how a run ended, and defer the next one, in one transaction; return what becomes of the memory.
 
         It is nothing if another run has the lease, whose word counts.
@@ -110,11 +110,11 @@ class Worker:
                 await defer(self.app, connection, lease.remote, min(pause, _LONGEST))
             return outcome.state
 
-    async def _outcome(self, lease: Lease) -> Outcome:
+    async def _outcome(self, lease: Lease) -> NightOutcome:
         try:
             config, keys = await asyncio.to_thread(self._belongings, lease.tenant)
         except CurateError as fault:
-            return Outcome("waiting", {"error": " ".join(str(fault).split())})
+            return NightOutcome("waiting", {"error": " ".join(str(fault).split())})
         bank = Bank(
             lambda asked: self._reserve(lease, asked),
             lambda call, tokens, usd, slow: patiently(lambda: settle(self.pool, call, tokens, usd, slow)),
@@ -136,7 +136,7 @@ class Worker:
         load_user_settings(({"CURATE_CONFIG": str(file)} if file.exists() else {}) | keys)
         return config, keys
 
-    async def _reserve(self, lease: Lease, asked: Request) -> str:
+    async def _reserve(self, lease: Lease, asked: SpendingRequest) -> str:
         """Wait until a call is granted; return why it is not, or an empty string."""
         rates = self.settings.rates.get(asked.bucket.partition(":")[0])
         tenant = self.settings.tenant(lease.tenant)
@@ -155,7 +155,7 @@ class Worker:
             await asyncio.sleep(self.settings.stalled_seconds / 3)
 
 
-def outcome_of(ran: Ran) -> Outcome:
+def outcome_of(ran: Ran) -> NightOutcome:
     """Return what a child's end means for its memory: what is not its own fault does not count as its failure."""
     told = ran.report
     model = told.get("model") or {}
@@ -169,7 +169,7 @@ def outcome_of(ran: Ran) -> Outcome:
         "exit_code": ran.code,
     }
     if ran.code == LOCKED:
-        return Outcome("waiting", {**report, "error": error})
+        return NightOutcome("waiting", {**report, "error": error})
     if not error and told.get("after") and ran.code in {FINE, 1}:
         is_whole = told.get("night") == told["after"]
         refused = ran.refused or model.get("over_budget") or ""
@@ -177,13 +177,13 @@ def outcome_of(ran: Ran) -> Outcome:
         passing = [f"{name} {kind}" for name, kind in failing.items() if kind.concerns_provider or kind.may_pass]
         why = str(refused or model.get("failure") or "")
         if ran.code == FINE or is_whole or refused:
-            return Outcome(
+            return NightOutcome(
                 "done" if is_whole else "pending", {**report, **({"error": why} if why else {})}, told["after"]
             )
-        return Outcome("waiting", {**report, "error": why}, told["after"], is_failure=not passing)
+        return NightOutcome("waiting", {**report, "error": why}, told["after"], is_failure=not passing)
     error = error or (f"was killed by signal {-ran.code}" if ran.code < 0 else f"ended with exit code {ran.code}")
     is_own = bool(ran.why) or fault.get("kind") not in _NOT_ITS_OWN
-    return Outcome("waiting", {**report, "error": error, "tail": ran.tail}, is_failure=is_own)
+    return NightOutcome("waiting", {**report, "error": error, "tail": ran.tail}, is_failure=is_own)
 
 
 def add_tasks(app: App, worker: Worker) -> None:

@@ -274,7 +274,7 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ReviewQuestion:
     """One thing to decide: an entry of Review.md, or one item of an entry that has several.
 
     Args:
@@ -315,13 +315,13 @@ def choice_keys(choices: Sequence[str]) -> dict[str, str]:
     return keys
 
 
-def questions(documents: Mapping[str, Document]) -> list[Question]:
+def questions(documents: Mapping[str, Document]) -> list[ReviewQuestion]:
     """Return the questions that wait for a person, one an entry, in the order of Review.md."""
     entries = read_queue(documents.get(REVIEW))
     return [_question(documents, entry, entry.items) for entry in entries if choices_of(entry.kind)]
 
 
-def named_question(documents: Mapping[str, Document], prefix: str) -> Question:
+def named_question(documents: Mapping[str, Document], prefix: str) -> ReviewQuestion:
     """Return the question that the start of an id names: a waiting item, else a whole entry.
 
     Raises:
@@ -337,14 +337,14 @@ def named_question(documents: Mapping[str, Document], prefix: str) -> Question:
     return _question(documents, whole.entry, tuple(item for item in whole.items if item.id == ident))
 
 
-def _question(documents: Mapping[str, Document], entry: QueueEntry, items: tuple[Item, ...]) -> Question:
+def _question(documents: Mapping[str, Document], entry: QueueEntry, items: tuple[Item, ...]) -> ReviewQuestion:
     rival = dict(items[0].extra).get(AGAINST, "") if len(items) == 1 else ""
     elsewhere = (placed.item for one, placed in numbered(documents.values()) if one.path != REVIEW)
     against = next((item for item in elsewhere if rival and item.id == rival), None)
-    return Question(entry, items, items[0].id if len(items) == 1 else entry.id, against)
+    return ReviewQuestion(entry, items, items[0].id if len(items) == 1 else entry.id, against)
 
 
-def chosen(question: Question, word: str) -> str:
+def chosen(question: ReviewQuestion, word: str) -> str:
     """Return the choice that a word names: the choice itself, `accept` or `reject`.
 
     Raises:

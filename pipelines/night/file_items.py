@@ -17,7 +17,7 @@ from pipelines.review.item_links import (
     with_link,
     with_successor,
 )
-from pipelines.review.outcomes import DOUBT, Claim, with_end
+from pipelines.review.outcomes import DOUBT, DoubtfulClaim, with_end
 from pipelines.review.questions import Question
 from pipelines.review.review import born_status
 from pipelines.store.change_set import items_by_id
@@ -57,7 +57,7 @@ class Promoted:
     links: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     superseded: dict[str, str] = field(default_factory=dict)
     asked: dict[str, tuple[str, Item, str, str]] = field(default_factory=dict)
-    claims: list[Claim] = field(default_factory=list)
+    claims: list[DoubtfulClaim] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
     over: dict[str, None] = field(default_factory=dict)
@@ -162,11 +162,11 @@ class Promoted:
             self.put(after)
             self.confirmed |= {item.id: None} if item.id in self.places else {}
 
-    def _claim(self, ruling: Ruling, item: Item) -> Claim:
+    def _claim(self, ruling: Ruling, item: Item) -> DoubtfulClaim:
         how = _outcome(ruling, item)
         kind = how.value if ruling.kind is OperationKind.CLOSE else DOUBT
         why = ruling.asks or "nothing says what is true instead"
-        return Claim(with_end(item, how, ruling.day, evidence_of(ruling.operation.places[-1])), kind, why)
+        return DoubtfulClaim(with_end(item, how, ruling.day, evidence_of(ruling.operation.places[-1])), kind, why)
 
 
 def _outcome(ruling: Ruling, item: Item) -> Status:

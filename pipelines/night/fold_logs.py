@@ -18,7 +18,7 @@ from pipelines.store.state import file_hash
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pipelines.store.secrets import Found, Redactor
+    from pipelines.store.secrets import FoundSecret, Redactor
     from pipelines.store.state import LogProgress
 
 
@@ -28,7 +28,7 @@ _DAY_TITLE: Final = re.compile(r"#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
+class FoldedLogs:
     """The logs after capture.
 
     Args:
@@ -44,7 +44,7 @@ class Captured:
 
 def capture(
     logs: Mapping[str, bytes], partials: Mapping[str, bytes], today: str, closed: frozenset[str] = frozenset()
-) -> Captured:
+) -> FoldedLogs:
     """Fold the partial logs of days up to `today` into the logs of their days.
 
     Partial logs are named `Logs/partial/DAY.md` or `DAY-NAME.md`. If the day's log and its partial logs are flat lists
@@ -66,7 +66,7 @@ def capture(
             current = out.get(log_path(day), f"# {day}\n\n".encode()).decode()
             out[log_path(day)] = _fold(current, [(path, partials[path].decode()) for path in paths]).encode()
             folded += paths
-    return Captured(dict(sorted(out.items())), tuple(folded), tuple(odd))
+    return FoldedLogs(dict(sorted(out.items())), tuple(folded), tuple(odd))
 
 
 def _fold(log: str, partials: Sequence[tuple[str, str]]) -> str:
@@ -113,7 +113,7 @@ def clean_logs(
     partials: Mapping[str, bytes],
     progress: Mapping[str, Sequence[LogProgress]],
     redactor: Redactor,
-) -> tuple[dict[str, bytes], dict[str, bytes], dict[str, Sequence[Found]], list[str]]:
+) -> tuple[dict[str, bytes], dict[str, bytes], dict[str, Sequence[FoundSecret]], list[str]]:
     """Return the logs without secrets and private text; lines keep their places.
 
     A log that was read to its end and has not changed was cleaned then, and costs nothing.
@@ -128,7 +128,7 @@ def clean_logs(
         The logs and the partial logs; path → secrets removed; paths of logs that held private text.
     """
     cleaned: dict[str, bytes] = {}
-    redacted: dict[str, Sequence[Found]] = {}
+    redacted: dict[str, Sequence[FoundSecret]] = {}
     hidden: list[str] = []
     before = redactor.learned
     for path, data in (*logs.items(), *partials.items()):

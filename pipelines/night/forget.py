@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.manual import Held
+    from pipelines.night.manual import HeldMemory
     from pipelines.settings import Settings
     from pipelines.store.item import Item
     from pipelines.store.log import Entry
@@ -130,7 +130,7 @@ def _says(text: str, words: Words) -> bool:
     return any(f" {needle} " in hay for needle in words)
 
 
-def _cleared(held: Held, ident: str, words: Words) -> tuple[dict[str, Document], tuple[str, ...], list[str]]:
+def _cleared(held: HeldMemory, ident: str, words: Words) -> tuple[dict[str, Document], tuple[str, ...], list[str]]:
     """Return the documents without an item, its notes, questions about it and links to it.
 
     Returns:
@@ -186,7 +186,7 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
     return Document(bare.path, "".join(lines))
 
 
-def _log_changes(held: Held, item: Item, words: Words) -> tuple[list[Change], int]:
+def _log_changes(held: HeldMemory, item: Item, words: Words) -> tuple[list[Change], int]:
     """Return the changes that blot the words out of the logs, and the number of lines."""
     snapshot, changes, count = held.snapshot, list[Change](), 0
     if snapshot.layout.in_place:
@@ -298,7 +298,7 @@ def _unpacked(value: object) -> Iterator[str]:
             yield from _unpacked(inner)
 
 
-def _left(held: Held, words: Words) -> list[str]:
+def _left(held: HeldMemory, words: Words) -> list[str]:
     """Return where the words remain in files that no run writes, by the names that people know.
 
     These are transcripts, displaced logs, reports and a person's own files; in a memory adopted in place, also logs and

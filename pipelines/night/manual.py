@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldMemory:
     """The memory at the start of a manual change, under the run lock.
 
     Args:
@@ -134,7 +134,7 @@ class ManualChange:
 
 
 @contextlib.contextmanager
-def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[Held]:
+def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[HeldMemory]:
     """Lock the memory for a direct change; recover and commit people's edits first.
 
     Raises:
@@ -148,11 +148,11 @@ def direct_change(root: Path, settings: Settings, when: datetime, holder: str) -
         author = Author(*settings.author, when)
         commit_edits(root, git, f"Edits by hand\n\nCommitted as they stood before {holder}.\n", author)
         snapshot = read_snapshot(root)
-        yield Held(git, snapshot, settings, when, snapshot.documents)
+        yield HeldMemory(git, snapshot, settings, when, snapshot.documents)
 
 
 @contextlib.contextmanager
-def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[Held]:
+def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) -> Iterator[HeldMemory]:
     """Lock the memory for a command that decides on its documents; understand people's edits first.
 
     If understanding changes more than people wrote, it gets a commit of its own, which an undo of the command keeps.
@@ -184,7 +184,7 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
+class FiledByHand:
     """The result of filing an owner's item.
 
     Args:
@@ -202,7 +202,7 @@ class Filed:
     differs: str = ""
 
 
-def file_own_item(kind: ItemType, text: str, path: str, held: Held, *, anyway: bool = False) -> Filed:
+def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, *, anyway: bool = False) -> FiledByHand:
     """File an owner's item; an existing item that says the same is confirmed instead, as by a night.
 
     Args:
@@ -223,20 +223,20 @@ def file_own_item(kind: ItemType, text: str, path: str, held: Held, *, anyway: b
         return _confirmed(*same[0], held)
     for item, place in () if anyway or kind is ItemType.TODO else items:
         if speaks_for(place, home) and (why := conflict(text, item.text)):
-            return Filed(item, place, differs=why)
+            return FiledByHand(item, place, differs=why)
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
     item = replace(item, id=new_id(item, document_id(home), items_by_id(held.documents)))
     document = held.documents.get(home) or new_document(home, "", held.today)
-    return Filed(item, home, {**held.documents, home: edited(document, add=[Block(item)])}, is_new=True)
+    return FiledByHand(item, home, {**held.documents, home: edited(document, add=[Block(item)])}, is_new=True)
 
 
-def _confirmed(item: Item, path: str, held: Held) -> Filed:
+def _confirmed(item: Item, path: str, held: HeldMemory) -> FiledByHand:
     """Return an existing item as the owner's, confirmed today."""
     day = max(item.confirmed, held.today)
     own = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, doubted="", unverified=False)
     own = own if own.since == day else replace(own, confirmed=day)
     if own == item:
-        return Filed(item, path)
+        return FiledByHand(item, path)
     _, placed = placed_item(held.documents, item.id)
-    return Filed(own, path, {**held.documents, path: with_comments(held.documents[path], {placed.line: own})})
+    return FiledByHand(own, path, {**held.documents, path: with_comments(held.documents[path], {placed.line: own})})

@@ -16,7 +16,7 @@ from pipelines.review.outcomes import (
     DOUBT,
     REOPEN,
     REOPENABLE,
-    Claim,
+    DoubtfulClaim,
     claimed,
     replaced,
     with_end,
@@ -112,7 +112,7 @@ def close_items(
     Raises:
         UsageFault: an item cannot end so, or is no longer active.
     """
-    after, outcomes, claims = dict(documents), [], list[Claim]()
+    after, outcomes, claims = dict(documents), [], list[DoubtfulClaim]()
     for ident in idents:
         path, placed = placed_item(after, ident)
         item, how = placed.item, how_of(placed.item.type)
@@ -123,7 +123,7 @@ def close_items(
         _must_hold(item, path, voice)
         if not voice.may_change(item):
             kind = DOUBT if how is Status.NEVER_HELD else how.value
-            claims.append(Claim(with_end(item, how, voice.today, voice.place), kind, voice.why_not(item)))
+            claims.append(DoubtfulClaim(with_end(item, how, voice.today, voice.place), kind, voice.why_not(item)))
         elif voice.trust is Trust.OWNER:
             after = with_outcome(after, ident, how, voice.today)
         else:
@@ -174,7 +174,7 @@ def correct_item(
         raise UsageFault(f"{ident} says that already.", "To change only its spelling, edit the line in its document.")
     same = _same_text(documents, old, text)
     if same and not voice.may_change(old):
-        claim = Claim(with_end(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, voice.why_not(old))
+        claim = DoubtfulClaim(with_end(old, Status.NEVER_HELD, voice.today, voice.place), DOUBT, voice.why_not(old))
         return dict(claimed(documents, [claim], voice.sources, voice.today)[0]), [Outcome(ident, old, asked=True)]
     new = same or _successor(documents, old, path, text, voice, since=old.since if never_held else voice.today)
     if not voice.may_change(old):
@@ -231,7 +231,7 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
     Raises:
         UsageFault: an item waits for review, is archived, or cannot be reopened.
     """
-    after, outcomes, claims = dict(documents), [], list[Claim]()
+    after, outcomes, claims = dict(documents), [], list[DoubtfulClaim]()
     known = items_by_id(documents)
     for ident in idents:
         path, placed = placed_item(after, ident)
@@ -249,7 +249,9 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
         else:
             evidence = (*item.evidence, voice.place) if voice.place else item.evidence
             why = "a person ended it" if by_owner else _AGENT_ONLY
-            claims.append(Claim(replace(item, evidence=evidence), REOPEN, why, "An agent says that it is true again"))
+            claims.append(
+                DoubtfulClaim(replace(item, evidence=evidence), REOPEN, why, "An agent says that it is true again")
+            )
         outcomes.append(Outcome(ident, item, asked=not may, new=successor[1].id if successor else ""))
     after = without_questions(after, [one.id for one in outcomes if not one.asked])
     return dict(claimed(after, claims, voice.sources, voice.today)[0]), outcomes

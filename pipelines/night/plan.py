@@ -33,14 +33,14 @@ from pipelines.night.projects import propose_archives
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.report import RunReport
 from pipelines.night.reread import buried_by, reread_in, without_known
-from pipelines.review.existing_items import Known
+from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable, with_named_links
 from pipelines.review.llm_review import ModelReview
 from pipelines.review.meaning import SameMeaning, Vectors
 from pipelines.review.outcomes import claimed
 from pipelines.review.questions import Sources, asked
 from pipelines.review.review import ReviewContext, review
-from pipelines.review.trust.gate import Gate
+from pipelines.review.trust.gate import TrustGate
 from pipelines.review.verification import verified
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from pipelines.night.brief import Brief
     from pipelines.night.caps import Pruned
     from pipelines.night.file_items import Promoted
-    from pipelines.night.fold_logs import Captured
+    from pipelines.night.fold_logs import FoldedLogs
     from pipelines.night.reconcile import Reconciled
     from pipelines.night.report import Watch
     from pipelines.night.sync import Sharing
@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.settings import Settings
     from pipelines.store.git import Git
-    from pipelines.store.secrets import Found, Redactor
+    from pipelines.store.secrets import FoundSecret, Redactor
     from pipelines.store.snapshot import Snapshot
     from pipelines.store.state import Tombstone
 
@@ -130,7 +130,7 @@ class Night:
 
 
 @dataclass(frozen=True)
-class Plan:
+class NightPlan:
     """What a run would do: its change set, and its report so far."""
 
     changes: tuple[Change, ...]
@@ -160,8 +160,8 @@ class _Decided:
         state: path → bytes of each file under State.
     """
 
-    captured: Captured
-    redacted: Mapping[str, Sequence[Found]]
+    captured: FoldedLogs
+    redacted: Mapping[str, Sequence[FoundSecret]]
     private: Sequence[str]
     reconciled: Reconciled
     answered: Answered
@@ -186,7 +186,7 @@ class _Decided:
         return tally
 
 
-def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
+def plan_night(night: Night, git: Git, watch: Watch) -> NightPlan:
     """Read the memory and decide everything; write nothing.
 
     Raises:
@@ -209,7 +209,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> Plan:
         *document_changes(snapshot.documents, documents),
         *(Change(path, state.get(path), data) for path, data in decided.state.items() if state.get(path, b"") != data),
     )
-    return Plan(changes, _report(night, git, snapshot, decided))
+    return NightPlan(changes, _report(night, git, snapshot, decided))
 
 
 def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document], watch: Watch) -> _Decided:
@@ -281,10 +281,10 @@ def _rule(
 ) -> tuple[list[Ruling], ReviewContext]:
     """Return the rulings on the candidates, in order of the days, and the context they were made in."""
     items = catalog.items
-    gate = Gate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
+    gate = TrustGate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
     is_reread = reread_in(days, night.again)
     context = ReviewContext(
-        Known(items, night.vectors), buried_by(stones, night.again, is_reread),
+        KnownItems(items, night.vectors), buried_by(stones, night.again, is_reread),
         lambda one: file_candidate(one, catalog), gate.word_of, SameMeaning(night.embedder, night.vectors), asked_model,
     )  # fmt: skip
     proposed = without_known(one_project_each(extracted.candidates), items, is_reread)

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.extract.extraction import Extraction, ExtractionRequest
-    from pipelines.extract.llm.call import Answer, Call, Model
-    from pipelines.extract.llm.replies import Kept
+    from pipelines.extract.llm.call import Call, Model, ModelAnswer
+    from pipelines.extract.llm.replies import KeptReply
     from pipelines.night.run_history import Run
     from pipelines.search.embedders.embedder import Embedder
 
@@ -232,7 +232,7 @@ class _Silent:
     output_tokens: int = 0
     retries: int = 0
 
-    def ask(self, call: Call) -> Answer:  # noqa: ARG002  whatever is asked
+    def ask(self, call: Call) -> ModelAnswer:  # noqa: ARG002  whatever is asked
         """Count the call.
 
         Raises:
@@ -245,10 +245,10 @@ class _Silent:
 class _OnlyKept(Replies):
     """The kept replies of one run, found by call; none is added."""
 
-    def __init__(self, kept: Sequence[Kept]) -> None:
+    def __init__(self, kept: Sequence[KeptReply]) -> None:
         super().__init__(Path(os.devnull), datetime.min)  # noqa: DTZ901  it reads and writes nothing
-        self._kept_replies: Mapping[tuple[str, str], Kept] = {(one.answer.model, one.digest): one for one in kept}
+        self._kept_replies: Mapping[tuple[str, str], KeptReply] = {(one.answer.model, one.digest): one for one in kept}
 
-    def find(self, model: Model, call: Call) -> Kept | None:
+    def find(self, model: Model, call: Call) -> KeptReply | None:
         """Return a model's reply to a call in that run, or None."""
         return self._kept_replies.get((model.name, call.digest))

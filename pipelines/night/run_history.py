@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pipelines.store.git_history import RunCommit
 
 
-class Ended(StrEnum):
+class RunEnd(StrEnum):
     """How a run ended."""
 
     WELL = "well"
@@ -53,7 +53,7 @@ class Run:
 
     id: str
     when: str
-    ended: Ended
+    ended: RunEnd
     why: str
     added: int
     changed: int
@@ -112,18 +112,18 @@ def all_runs(root: Path, git: Git) -> list[Run]:
     runs = []
     for one in commits:
         report = reports.pop(one.run, None)
-        ended, why = _ending(report) if report else (Ended.COMMITTED, "this machine has no report of it")
+        ended, why = _ending(report) if report else (RunEnd.COMMITTED, "this machine has no report of it")
         if one.undoes:
-            ended, why = Ended.WELL, ""  # an undo leaves no report: its commit says everything
+            ended, why = RunEnd.WELL, ""  # an undo leaves no report: its commit says everything
         elif one.by_hand:
-            ended, why = Ended.BY_HAND, one.subject
+            ended, why = RunEnd.BY_HAND, one.subject
         if one.run in gone:
-            ended, why = Ended.UNDONE, gone[one.run]
+            ended, why = RunEnd.UNDONE, gone[one.run]
         runs.append(Run(one.run, one.when, ended, why, one.added, one.changed, one, report))
     for ident, report in reversed(reports.items()):
         ended, why = _ending(report)
         if report.get("commit"):
-            ended, why = Ended.ASTRAY, f"its commit {str(report['commit'])[:10]} is not in the history of this branch"
+            ended, why = RunEnd.ASTRAY, f"its commit {str(report['commit'])[:10]} is not in the history of this branch"
         runs.append(Run(ident, str(report.get("now") or ""), ended, why, 0, 0, None, report))
     return sorted(runs, key=lambda run: _moment(run.when), reverse=True)
 
@@ -151,12 +151,12 @@ def items_changed(run: Run, git: Git) -> list[ItemChange]:
     return [replace(one, before=shown(one.before), after=shown(one.after)) for one in changes]
 
 
-def _ending(report: Mapping[str, object]) -> tuple[Ended, str]:
+def _ending(report: Mapping[str, object]) -> tuple[RunEnd, str]:
     error = report.get("error")
     if isinstance(error, dict):
-        return Ended.FAILED, str(error.get("sentence") or error.get("kind") or "no reason was recorded")
+        return RunEnd.FAILED, str(error.get("sentence") or error.get("kind") or "no reason was recorded")
     why = left_pending(report)
-    return (Ended.PENDING, why) if why else (Ended.WELL, "")
+    return (RunEnd.PENDING, why) if why else (RunEnd.WELL, "")
 
 
 def _moment(when: str) -> float:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.manual import Held
+    from pipelines.night.manual import HeldMemory
     from pipelines.night.name_items import Sought
     from pipelines.night.outcome_changes import Changed, Outcome
     from pipelines.store.item import Item
@@ -73,7 +73,7 @@ def close_by_session(root: Path, name: str, how: Status, reason: str = "", now: 
     def line(item: Item) -> str:
         return f"{_FORMS[how]}: {item.id} ({item.text}){f', because {reason}' if reason else ''}"
 
-    def change(held: Held, ident: str, voice: Authority) -> Changed:
+    def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
         return close_items(held.documents, [ident], lambda _: how, voice)
 
     return _changed(root, name, sought, change, line, now)
@@ -98,7 +98,7 @@ def correct_by_session(root: Path, name: str, sentence: str, now: datetime | Non
         raise UsageFault("The new sentence is empty.", "Give one, or close the item.")
     sought = (lambda one: one.active, "live or open item")
 
-    def change(held: Held, ident: str, voice: Authority) -> Changed:
+    def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
         is_rule = placed_item(held.documents, ident)[1].item.type is ItemType.RULE
         if is_rule and load_user_settings(os.environ).rules_from == "owner":
             voice = replace(voice, asks="your settings accept rules only from you")
@@ -126,7 +126,7 @@ def reopen_by_session(root: Path, name: str, reason: str = "", now: datetime | N
     def line(item: Item) -> str:
         return f"Reopened: {item.id} ({item.text}){f', because {reason}' if reason else ''}"
 
-    def change(held: Held, ident: str, voice: Authority) -> Changed:
+    def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
         return reopen_items(held.documents, [ident], voice)
 
     return _changed(root, name, sought, change, line, now)
@@ -136,7 +136,7 @@ def _changed(
     root: Path,
     name: str,
     sought: Sought,
-    change: Callable[[Held, str, Authority], Changed],
+    change: Callable[[HeldMemory, str, Authority], Changed],
     line: Callable[[Item], str],
     now: datetime | None,
 ) -> Outcome:

@@ -214,9 +214,11 @@ def _by_search(root: Path, topic: str) -> tuple[list[str], tuple[str, ...]]:
     """Return the ids of the items that search finds for a topic, best first, and notes on the answer."""
     from pipelines.queries.search_settings import searched  # noqa: PLC0415  only where there is an index to ask
     from pipelines.search.filters import Filters  # noqa: PLC0415  as above
-    from pipelines.search.query import Asked  # noqa: PLC0415  as above
+    from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
-    found, notes, _ = searched(root, topic, _MOST_HITS, Asked(filters=Filters(sources=("document",)), explain=True))
+    found, notes, _ = searched(
+        root, topic, _MOST_HITS, SearchRequest(filters=Filters(sources=("document",)), explain=True)
+    )
     # Some hit is always the nearest: count those with a word or the id of the topic, or near it in meaning.
     hits = [
         hit

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pipelines.agents.install_plan import Asked, this_program
+from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.targets import installed_agents
 from pipelines.agents.timers import call, complaint
 from pipelines.clock import day_of, system_zone
@@ -241,7 +241,7 @@ def agents(root: Path) -> Answer:
     """Check which agents use a memory."""
     if not os.environ.get("HOME"):
         return _look("HOME is not set, so your agents cannot be found.", "Set it to your home directory.")
-    found = installed_agents(Asked(this_program(root), Path.home()))
+    found = installed_agents(InstallRequest(this_program(root), Path.home()))
     if found:
         return _ok(f"Connected: {', '.join(found)}.")
     return _look("No agent is connected.", "Run `curate install claude-code`, or see `curate install --help`.")

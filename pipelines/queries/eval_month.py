@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.night.plan import Night
-    from pipelines.queries.month_gold import Belief, Event, Month
+    from pipelines.queries.month_gold import Event, GoldBelief, Month
     from pipelines.settings import Settings
     from pipelines.store.item import Item
 
@@ -164,7 +164,7 @@ def _lines_of(item: Item, quotes: Quotes) -> Iterator[tuple[str, str]]:
             yield from ((day, fold(line)) for line in [text, *text.split("\n")] if line.strip())
 
 
-def _pairs(beliefs: Iterable[Belief], there: Sequence[Stands]) -> list[tuple[tuple[float, ...], str, int]]:
+def _pairs(beliefs: Iterable[GoldBelief], there: Sequence[Stands]) -> list[tuple[tuple[float, ...], str, int]]:
     """Return which items may be which beliefs, the surest first; see the module's docstring."""
     bags = [Counter(words(one.item.text)) for one in there]
     keys = [same_key(one.item.text) for one in there]
@@ -222,13 +222,13 @@ def _faults(month: Month, found: Mapping[str, Stands], rest: Sequence[tuple[Stan
         yield Row(name, title, len(wrong), None, tuple(wrong), is_fault=True)
 
 
-def _unlike(belief: Belief, found: Mapping[str, Stands]) -> str:
+def _unlike(belief: GoldBelief, found: Mapping[str, Stands]) -> str:
     """Return how a belief's status differs from what it should be."""
     status = found[belief.key].item.status if belief.key in found else "missing"
     return "" if status == belief.status else f"{belief.text} (is {status}, should be {belief.status})"
 
 
-def _unlike_change(key: str, event: Event, beliefs: Mapping[str, Belief], found: Mapping[str, Stands]) -> str:
+def _unlike_change(key: str, event: Event, beliefs: Mapping[str, GoldBelief], found: Mapping[str, Stands]) -> str:
     """Return how a change differs from the gold: the older belief must be superseded, and its successor exist.
 
     The successor in an update must have most words that both gold beliefs share, which is the part that survives.
@@ -245,17 +245,17 @@ def _unlike_change(key: str, event: Event, beliefs: Mapping[str, Belief], found:
     return ""
 
 
-def _unconfirmed(belief: Belief, found: Mapping[str, Stands]) -> str:
+def _unconfirmed(belief: GoldBelief, found: Mapping[str, Stands]) -> str:
     item = found[belief.key].item if belief.key in found else None
     return "" if item and (item.confirmed or item.seen > 1) else f"{belief.text} (is not confirmed)"
 
 
-def _unlike_since(belief: Belief, found: Mapping[str, Stands]) -> str:
+def _unlike_since(belief: GoldBelief, found: Mapping[str, Stands]) -> str:
     since = found[belief.key].item.since if belief.key in found else "missing"
     return "" if since == belief.since else f"{belief.text} (since {since}, should be {belief.since})"
 
 
-def _misfiled(belief: Belief, stands: Stands) -> str:
+def _misfiled(belief: GoldBelief, stands: Stands) -> str:
     title = stands.document.title
     # MEMORY.md keeps its history elsewhere.
     is_kept = stands.item.status in CLOSED and stands.document.path == GENERAL and belief.document == "User"

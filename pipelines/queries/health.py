@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
-from pipelines.agents.install_plan import Asked, this_program
+from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.timers_cron import found_nights
 from pipelines.errors import FINE
 from pipelines.extract.extract_days import days_to_read
@@ -27,7 +27,7 @@ from pipelines.store.state import read_progress, read_record
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from pipelines.agents.timers import Found
+    from pipelines.agents.timers import InstalledNight
     from pipelines.settings import Settings
     from pipelines.store.snapshot import Snapshot
 
@@ -187,14 +187,14 @@ def waiting_days(snapshot: Snapshot, today: str) -> list[str]:
     return list(dict.fromkeys(day.day for day in days if day.fresh))
 
 
-def installed_nights(root: Path) -> list[Found]:
+def installed_nights(root: Path) -> list[InstalledNight]:
     """Return the nightly schedules installed for this memory; none if HOME is not set."""
     if not os.environ.get("HOME"):
         return []
-    return [one for one in found_nights(Asked(this_program(root), Path.home())) if one.ours]
+    return [one for one in found_nights(InstallRequest(this_program(root), Path.home())) if one.ours]
 
 
-def next_run(root: Path, nights: list[Found], now: datetime) -> tuple[datetime, str] | None:
+def next_run(root: Path, nights: list[InstalledNight], now: datetime) -> tuple[datetime, str] | None:
     """Return when the next run begins, in the memory's zone, and what starts it; None if none is scheduled.
 
     Args:
@@ -208,7 +208,7 @@ def next_run(root: Path, nights: list[Found], now: datetime) -> tuple[datetime, 
     return min(nights_to_come, default=None)
 
 
-def _next(found: Found, now: datetime) -> datetime:
+def _next(found: InstalledNight, now: datetime) -> datetime:
     try:
         zone = ZoneInfo(found.zone) if found.zone else None
     except (LookupError, ValueError, OSError):

@@ -55,7 +55,7 @@ class Quote(_Part):
     quote: Words
 
 
-class Belief(_Part):
+class GoldBelief(_Part):
     """A belief that the logs state, and its status in the end; see `examples/month/README.md`."""
 
     key: Words
@@ -109,7 +109,7 @@ class Event(_Part):
 class Gold(_Part):
     """The contents of `gold.json`."""
 
-    beliefs: Annotated[tuple[Belief, ...], Field(min_length=1)]
+    beliefs: Annotated[tuple[GoldBelief, ...], Field(min_length=1)]
     events: tuple[Event, ...] = ()
     arrives: dict[str, Day] = Field(default_factory=dict)
 
@@ -133,7 +133,7 @@ class Month(_Part):
         return dict(sorted(days.items()))
 
     @property
-    def beliefs(self) -> dict[str, Belief]:
+    def beliefs(self) -> dict[str, GoldBelief]:
         """The beliefs by key."""
         return {one.key: one for one in self.gold.beliefs}
 

@@ -22,7 +22,7 @@ from pipelines.text import fold
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pipelines.queries.month_gold import Belief, Month
+    from pipelines.queries.month_gold import GoldBelief, Month
     from pipelines.store.document import Document
     from pipelines.store.item import Item
 
@@ -61,7 +61,7 @@ class Stands:
     document: Document
     lines: tuple[tuple[str, str], ...]
 
-    def rests_on(self, belief: Belief) -> bool:
+    def rests_on(self, belief: GoldBelief) -> bool:
         """Whether one of its lines contains a quote of the belief, or the reverse."""
         return any(
             day == said.day and (fold(said.quote) in line or line in fold(said.quote))
@@ -130,7 +130,7 @@ def _untold(brought: set[str], lines: list[str] | None) -> str:
     return "" if lines else "has no episode"
 
 
-def _foremost(kind: ItemType, beliefs: list[Belief]) -> list[Belief]:
+def _foremost(kind: ItemType, beliefs: list[GoldBelief]) -> list[GoldBelief]:
     """Return the beliefs of a type of which a State must name one: the last decisions, the todos due first."""
     mine = [one for one in beliefs if one.type is kind and not one.section]
     if kind is ItemType.RISK or not mine:
@@ -142,7 +142,7 @@ def _foremost(kind: ItemType, beliefs: list[Belief]) -> list[Belief]:
     return [one for one in mine if one.quotes[0].day == last]
 
 
-def _unlisted(belief: Belief, documents: Mapping[str, Document], stands: Stands | None) -> str:
+def _unlisted(belief: GoldBelief, documents: Mapping[str, Document], stands: Stands | None) -> str:
     """Return why a contact is not where people expect it, or nothing."""
     if stands is None:
         return f"{belief.text} (is missing)"

@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
-from pipelines.search.query import Asked, answer
+from pipelines.search.query import SearchRequest, answer
 from pipelines.search.rank import Ranking
 from pipelines.search.schema import has_vectors, reading
 from pipelines.store.layout import SETTINGS
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.search.found import Found
     from pipelines.search.hits import Hit
-    from pipelines.search.matrix import Stamp
+    from pipelines.search.matrix import MatrixStamp
     from pipelines.search.rank import Mode
-    from pipelines.search.vectors import Model
+    from pipelines.search.vectors import VectorModel
 
 
 def spare_threads() -> None:
@@ -59,10 +59,12 @@ class SearchSession:
         notes: sentences to print, once each.
     """
 
-    def __init__(self, asked: Asked, embedder: Embedder | None, made_by: Model | None, notes: list[str]) -> None:
+    def __init__(
+        self, asked: SearchRequest, embedder: Embedder | None, made_by: VectorModel | None, notes: list[str]
+    ) -> None:
         self.asked, self.embedder, self.made_by, self.notes = asked, embedder, made_by, notes
 
-    def ask(self, query: str) -> Asked:
+    def ask(self, query: str) -> SearchRequest:
         """Return how to answer a query; if the embedder fails, by words."""
         if self.embedder is None:
             return self.asked
@@ -78,7 +80,7 @@ class SearchSession:
         return self.asked._replace(vector=vector, embedder=self.embedder.name)
 
 
-def search_session(root: Path, asked: Asked, mode: Mode | None = None) -> SearchSession:
+def search_session(root: Path, asked: SearchRequest, mode: Mode | None = None) -> SearchSession:
     """Return a session for the index of a memory; it ignores vectors of another embedder, with a note.
 
     Args:
@@ -105,14 +107,14 @@ def search_session(root: Path, asked: Asked, mode: Mode | None = None) -> Search
     return SearchSession(asked, embedder, stamp.model if stamp else None, [note] if note else [])
 
 
-def _other(model: Model, embedder: str) -> str:
+def _other(model: VectorModel, embedder: str) -> str:
     return (
         f"The index has vectors of {model.name} ({model.dimension} numbers), but the embedder is {embedder}. This"
         " answer uses words only; `curate index` embeds again."
     )
 
 
-def _embedder(stamp: Stamp | None, *, had: bool) -> tuple[Embedder | None, str]:
+def _embedder(stamp: MatrixStamp | None, *, had: bool) -> tuple[Embedder | None, str]:
     from pipelines.search.embed import chosen_embedder  # noqa: PLC0415  only where there are vectors
 
     try:
@@ -136,7 +138,9 @@ _FRESHENING: Final = threading.Lock()
 """Threads of one process update the index in turn; a second would only wait for the lock."""
 
 
-def searched(root: Path, query: str, limit: int, asked: Asked) -> tuple[tuple[Hit, ...], tuple[str, ...], Found]:
+def searched(
+    root: Path, query: str, limit: int, asked: SearchRequest
+) -> tuple[tuple[Hit, ...], tuple[str, ...], Found]:
     """Search; rebuild a damaged index once. `asked` is as for `search_session`.
 
     Returns:
@@ -187,7 +191,7 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
 
     spare_threads()
     fresh = freshen(root)
-    hits, *_ = answered(root, query, _STARTUP_HITS, fresh, search_session(root, Asked()))
+    hits, *_ = answered(root, query, _STARTUP_HITS, fresh, search_session(root, SearchRequest()))
     fresh_hits = [
         hit for hit in hits if not hit.overruled and not (hit.own_path and hit.kind == "log" and hit.date < oldest)
     ]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from pipelines.queries.history import Version
     from pipelines.queries.item_graph import Beliefs, Holding, Outdated, Step
-    from pipelines.store.evidence import Found
+    from pipelines.store.evidence import FoundQuote
     from pipelines.store.git import Git
     from pipelines.store.item import Item
 
@@ -60,7 +60,7 @@ class Witness:
         why_not: why it cannot be shown, as the end of a sentence that begins with the place; else empty.
     """
 
-    found: Found
+    found: FoundQuote
     role: str = ""
     text: str = ""
     time: str = ""
@@ -236,7 +236,7 @@ def showings(root: Path, beliefs: Beliefs, prefix: str = "", session: str = "") 
     return found
 
 
-def _witness(root: Path, found: Found) -> Witness:
+def _witness(root: Path, found: FoundQuote) -> Witness:
     """Return a place with the record behind it. The transcript is read only up to that record."""
     if found.record is None:
         return Witness(found)

@@ -85,7 +85,7 @@ class Belief:
         return self.item.active or self.item.status is Status.WAITING
 
 
-class Known:
+class KnownItems:
     """All items with indexes for look-ups, and the changes of a night.
 
     Args:

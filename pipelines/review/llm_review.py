@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extraction import Candidate, DocumentChoice, Operation
     from pipelines.extract.llm.model_reviewer import Reviewer
-    from pipelines.review.existing_items import Belief, Known
+    from pipelines.review.existing_items import Belief, KnownItems
     from pipelines.review.review import Filed
     from pipelines.store.item import Item
 
@@ -48,7 +48,7 @@ class ModelReview:
         self.tally = Tally()
         """The cost of the calls."""
 
-    def __call__(self, unsure: Sequence[Filed], known: Known) -> dict[str, tuple[Operation, ...]]:
+    def __call__(self, unsure: Sequence[Filed], known: KnownItems) -> dict[str, tuple[Operation, ...]]:
         """Return the operations on a day's candidates by their ids, empty for a plain `add`.
 
         Candidates without a usable answer are missing: the rules decide on them.
@@ -64,7 +64,7 @@ class ModelReview:
         return answers
 
     def _ask(
-        self, posed: Sequence[Posed], filed: Mapping[str, Filed], known: Known
+        self, posed: Sequence[Posed], filed: Mapping[str, Filed], known: KnownItems
     ) -> Mapping[str, tuple[Operation, ...]]:
         def check(one: Posed, operation: Operation) -> str:
             if operation.document and not any(operation.document in {d.id, d.document} for d in self._documents):
@@ -94,7 +94,7 @@ class ModelReview:
         return notes
 
 
-def _posed(one: Filed, above: Sequence[Filed], known: Known, names: Mapping[str, str]) -> Posed:
+def _posed(one: Filed, above: Sequence[Filed], known: KnownItems, names: Mapping[str, str]) -> Posed:
     """Return a candidate with its neighbours: existing items, and earlier candidates of the same call."""
     words = keywords(one.candidate.text)
     alike = [other for other in above if len(words & keywords(other.candidate.text)) >= _ALIKE]
@@ -114,7 +114,7 @@ def _row(one: Item | Candidate, status: Status, since: str, place: str, names: M
     return {**row, "document": _short(names.get(place, place)), "since": since, "trust": one.trust.value}
 
 
-def operation_fault(operation: Operation, one: Filed, known: Known, shown: Sequence[str] = ()) -> str:
+def operation_fault(operation: Operation, one: Filed, known: KnownItems, shown: Sequence[str] = ()) -> str:
     """Return the rule that a model's operation on a candidate breaks, as a sentence for the model, or an empty string.
 
     This checks only names, numbers, dates and the ids shown. Whether the quote supports the operation is up to the

@@ -12,7 +12,7 @@ from pipelines.store.item import ItemType, folded
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipelines.extract.rules.closing_forms import Form
+    from pipelines.extract.rules.closing_forms import ClosingForm
     from pipelines.store.item import Item
 
     Held = tuple[str, Item]
@@ -30,7 +30,7 @@ _ID: Final = re.compile(r"[\[(`#]{0,2}(k[0-9a-f]{4,64})\b")
 _FEWEST: Final = 2
 
 
-def target_of(form: Form, items: Iterable[Held]) -> str | None:
+def target_of(form: ClosingForm, items: Iterable[Held]) -> str | None:
     """Return the id of the one item that a form closes or ends; None if none or several match.
 
     An item matches by the start of its id, or by its words: the distinctive words of form and item are the same, or one
@@ -52,7 +52,7 @@ def target_of(form: Form, items: Iterable[Held]) -> str | None:
     return best[0] if len(best) == 1 else None
 
 
-def _was_heeded(form: Form, item: Item) -> bool:
+def _was_heeded(form: ClosingForm, item: Item) -> bool:
     entry, line = form.place.entry, form.place.start_line
     return any((one.path, one.start_line) == (entry.path, line) for one in item.evidence)
 
@@ -90,7 +90,7 @@ _INSTEAD: Final = re.compile(
 _QUOTED: Final = re.compile(r"[\"“`]([^\"“”`]{3,200})[\"”`]")
 
 
-def corrected_by(form: Form, items: Iterable[Held]) -> str | None:
+def corrected_by(form: ClosingForm, items: Iterable[Held]) -> str | None:
     """Return the id of the one item that a correction replaces; None if a person must decide.
 
     It is the only item that differs from the correction in one value or a `not`, or of which the correction quotes a
@@ -123,7 +123,7 @@ def _corrects(target: str, text: str) -> int:
     return 2 if by_value or conflict(now, text) else int(one_apart)
 
 
-def corrected_text(form: Form, text: str) -> str:
+def corrected_text(form: ClosingForm, text: str) -> str:
     """Return an item's text after a correction.
 
     It is the correction without what it calls wrong. If the correction covers only a part of the item, it is the item's

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import CurateError
 from pipelines.review.compare import same_guards
 from pipelines.search.embed import embedded_text, key
-from pipelines.search.vectors import Model, load, packed, unpacked
+from pipelines.search.vectors import VectorModel, load, packed, unpacked
 from pipelines.store.item import content_words
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def kept_in(root: Path, embedder: Embedder, texts: Sequence[str]) -> Mapping[str
     """Return the vectors of sentences from a memory's cache; none if it is missing or damaged."""
     keys = {text: key(text) for text in texts}
     try:
-        kept = load(root, Model(embedder.name, embedder.dimension))
+        kept = load(root, VectorModel(embedder.name, embedder.dimension))
         found = kept.find(list(keys.values()))
     except (CurateError, OSError):
         return {}

@@ -55,7 +55,7 @@ _TITLE: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class DoubtfulClaim:
     """A log line's claim about an item, which a person decides on.
 
     Args:
@@ -88,7 +88,7 @@ def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -
 
 
 def claimed(
-    documents: Mapping[str, Document], claims: Iterable[Claim], sources: Sources, today: str
+    documents: Mapping[str, Document], claims: Iterable[DoubtfulClaim], sources: Sources, today: str
 ) -> tuple[Mapping[str, Document], tuple[str, ...]]:
     """Return the documents with an entry in Review.md for each claim, and the ids of the items asked about.
 

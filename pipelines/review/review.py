@@ -23,12 +23,12 @@ from pipelines.text import ARROW
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pipelines.extract.rules.closing_forms import Form
-    from pipelines.review.existing_items import Known
+    from pipelines.extract.rules.closing_forms import ClosingForm
+    from pipelines.review.existing_items import KnownItems
     from pipelines.review.meaning import SameMeaning
     from pipelines.store.log import Entry
 
-    Second = Callable[[Sequence["Filed"], Known], dict[str, tuple[Operation, ...]]]
+    Second = Callable[[Sequence["Filed"], KnownItems], dict[str, tuple[Operation, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class ReviewContext:
         second: decides on candidates that are not certain: temporary id → operations; or None.
     """
 
-    known: Known
+    known: KnownItems
     buried: Callable[[Candidate], bool]
     file: Callable[[Candidate], Filed]
     word_of: Callable[[Entry, str], Trust]
@@ -132,7 +132,7 @@ class ReviewContext:
 
 
 def review(
-    filed: Sequence[Filed], said: Sequence[Operation], forms: Sequence[Form], context: ReviewContext
+    filed: Sequence[Filed], said: Sequence[Operation], forms: Sequence[ClosingForm], context: ReviewContext
 ) -> list[Ruling]:
     """Rule on the candidates, and on what the log says about existing items, in order of the days.
 
@@ -168,7 +168,7 @@ def _carried_out(rulings: list[Ruling], context: ReviewContext) -> list[Ruling]:
     return rulings
 
 
-def _by_form(form: Form, context: ReviewContext, fresh: str) -> list[Ruling]:
+def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruling]:
     """Return the rulings of a form: it closes or corrects the one item that it matches, else nothing."""
     places, held = (form.place,), context.known.held()
     if form.kind != "correct":
@@ -353,7 +353,7 @@ def _changes(
     return [replace(_on(operation, targets, one), trust=trust, asks=asks)]
 
 
-def carry_out(ruling: Ruling, known: Known) -> None:
+def carry_out(ruling: Ruling, known: KnownItems) -> None:
     """Apply a ruling to `known`, so that later rulings see its effect."""
     candidate, kind = ruling.candidate, ruling.kind
     targets = [belief for ident in ruling.operation.ids if (belief := known.find(ident))]
@@ -475,7 +475,7 @@ def _word(operation: Operation, one: Filed | None, context: ReviewContext) -> Tr
     return max([*words, *([one.candidate.trust] if one else [])], key=ranks.index, default=Trust.SELF)
 
 
-def _guarded(kind: OperationKind, targets: Sequence[Belief], trust: Trust, day: str, known: Known) -> str:
+def _guarded(kind: OperationKind, targets: Sequence[Belief], trust: Trust, day: str, known: KnownItems) -> str:
     """Return why a person must decide whether items end, or an empty string."""
     if kind not in REMOVING:
         return ""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.extract.claims import Verifier
-    from pipelines.review.existing_items import Known
+    from pipelines.review.existing_items import KnownItems
     from pipelines.review.review import Ruling
     from pipelines.store.item import Evidence, Item
 
@@ -64,7 +64,7 @@ class Checked:
 def verified(
     rulings: list[Ruling],
     unverified: Sequence[Item],
-    known: Known,
+    known: KnownItems,
     quote: Callable[[Evidence], str],
     verifier: Verifier | None,
     day: str,
@@ -131,7 +131,7 @@ def _item_claim(ruling: Ruling) -> Claim | None:
     return Claim("item", candidate.text, tuple(candidate.quotes), (*_context(candidate), *more))
 
 
-def _operation_claims(ruling: Ruling, known: Known) -> list[Claim]:
+def _operation_claims(ruling: Ruling, known: KnownItems) -> list[Claim]:
     """Return a claim for each item that a ruling ends, doubts, or confirms in other words."""
     operation, candidate = ruling.operation, ruling.candidate
     if candidate and _is_loss(ruling):

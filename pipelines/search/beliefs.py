@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Mapping
 
-    from pipelines.search.candidates import Place, Question
+    from pipelines.search.candidates import CandidatePlace, IndexQuestion
 
 
 class Overruled(NamedTuple):
@@ -101,12 +101,12 @@ class Governed(NamedTuple):
     """Search results after beliefs are applied: the scores and places of hits, and which are overruled."""
 
     scores: dict[int, float]
-    places: dict[int, Place]
+    places: dict[int, CandidatePlace]
     overruled: dict[int, Overruled]
 
 
 def apply_beliefs(
-    connection: sqlite3.Connection, scores: Mapping[int, float], question: Question, *, flat: bool, all_lines: bool
+    connection: sqlite3.Connection, scores: Mapping[int, float], question: IndexQuestion, *, flat: bool, all_lines: bool
 ) -> Governed:
     """Apply beliefs to what was found.
 
@@ -182,7 +182,7 @@ def _past_items(connection: sqlite3.Connection, units: Collection[int]) -> dict[
 
 
 def _claims_about(
-    connection: sqlite3.Connection, units: Collection[int], question: Question
+    connection: sqlite3.Connection, units: Collection[int], question: IndexQuestion
 ) -> dict[int, list[_About]]:
     """Return the claims about each line: item, why it is overruled on the requested day, by what, since when."""
     if connection.execute("SELECT 1 FROM claims LIMIT 1").fetchone() is None:

@@ -13,7 +13,17 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.errors import CurateError, IndexUnusable, LockHeld, NotWritable
-from pipelines.search.indexed_files import CLAIMING, Form, compare, form_of, is_kept, keep, recorded, scan, unread_in
+from pipelines.search.indexed_files import (
+    CLAIMING,
+    FileForm,
+    compare,
+    form_of,
+    is_kept,
+    keep,
+    recorded,
+    scan,
+    unread_in,
+)
 from pipelines.search.schema import (
     ASIDE,
     BUSY_SECONDS,
@@ -260,7 +270,7 @@ def freshen(root: Path) -> Freshness:
         return Freshness()
     anew = (*changes.added, *changes.changed)
     why = "Run `curate index` to include them."
-    if sum(found[path].size + (PDF_BYTES if form_of(path) is Form.PDF else 0) for path in anew) <= CHEAP_BYTES:
+    if sum(found[path].size + (PDF_BYTES if form_of(path) is FileForm.PDF else 0) for path in anew) <= CHEAP_BYTES:
         try:
             refresh_index(root, patience=FRESH_PATIENCE if changes.stale else 0.0)
         except (LockHeld, NotWritable) as error:

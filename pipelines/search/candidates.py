@@ -71,7 +71,7 @@ _GIVEN: Final = 3
 _BEARING: Final = 0.5
 
 
-class Place(NamedTuple):
+class CandidatePlace(NamedTuple):
     """A candidate's path and line, its first and last passage, and whether it no longer holds, or only retells.
 
     Episodes retell, and so do the replies of an agent or a program in a transcript.
@@ -88,11 +88,11 @@ class Place(NamedTuple):
 _KINDS: Final[tuple[set[type], ...]] = ({str}, {int}, {int, type(None)}, {int, type(None)}, {int}, {int})
 
 
-Candidates = tuple[dict[int, Place], dict[int, float], dict[int, float]]
+Candidates = tuple[dict[int, CandidatePlace], dict[int, float], dict[int, float]]
 """The places of all candidates, and the raw scores by words (BM25 with surroundings) and by meaning (cosine)."""
 
 
-class Question(NamedTuple):
+class IndexQuestion(NamedTuple):
     """What to search for: FTS5 terms (may be empty), a unit vector with its matrix (or neither), and filters."""
 
     terms: str
@@ -102,7 +102,7 @@ class Question(NamedTuple):
     near: tuple[Matrix, NDArray[np.float32]] | None = None
 
 
-def candidates(connection: sqlite3.Connection, question: Question, count: int) -> Candidates:
+def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: int) -> Candidates:
     """Return at least `count` units by words and `count` by meaning, if there are so many, and past ones as near.
 
     Units found by words get their cosine, too: a list's cut must not set a score to nothing.
@@ -139,7 +139,9 @@ def candidates(connection: sqlite3.Connection, question: Question, count: int) -
     return there_by_words | there, words, living
 
 
-def fitting_units(connection: sqlite3.Connection, units: Collection[int], question: Question) -> dict[int, Place]:
+def fitting_units(
+    connection: sqlite3.Connection, units: Collection[int], question: IndexQuestion
+) -> dict[int, CandidatePlace]:
     """Return the places of those units that match the filters, whether they were found or not."""
     condition, values = question.filters.condition()
     fitting = f"{FITTING}units.id IN (SELECT value FROM json_each(?)) AND {condition}"  # noqa: S608  our own words
@@ -147,7 +149,7 @@ def fitting_units(connection: sqlite3.Connection, units: Collection[int], questi
     return Places(connection, question).of([unit for (unit,) in rows])
 
 
-def bearing_rules(connection: sqlite3.Connection, question: Question, best: float) -> dict[int, Place]:
+def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best: float) -> dict[int, CandidatePlace]:
     """Return the rules, and beliefs about the owner, that are most relevant by meaning, nearest first.
 
     Args:
@@ -195,7 +197,7 @@ def _nearest(
     return exact(matrix, vector, nearest(scanned, wanted)), whole and wanted >= len(units)
 
 
-def _matching(connection: sqlite3.Connection, question: Question, count: int) -> dict[int, float]:
+def _matching(connection: sqlite3.Connection, question: IndexQuestion, count: int) -> dict[int, float]:
     """Return the `count` best units by words, and all ties with the last, with their scores."""
     if not question.terms:
         return {}
@@ -215,13 +217,13 @@ def _matching(connection: sqlite3.Connection, question: Question, count: int) ->
     return dict(rows)
 
 
-def _holding(places: Mapping[int, Place]) -> list[int]:
+def _holding(places: Mapping[int, CandidatePlace]) -> list[int]:
     """Return the units that still hold: what is past takes nobody's place."""
     return [unit for unit, place in places.items() if not place.is_past]
 
 
 def _by_words(
-    connection: sqlite3.Connection, question: Question, places: Places, own: dict[int, float], count: int
+    connection: sqlite3.Connection, question: IndexQuestion, places: Places, own: dict[int, float], count: int
 ) -> Candidates:
     """Return the units found by words, given the best `count` matches, scored with their surroundings."""
     wanted = count
@@ -243,13 +245,13 @@ def _by_words(
 class Places:
     """Looks up the places of candidates, each once. Deleted and stale units, and those never to be found, have none."""
 
-    def __init__(self, connection: sqlite3.Connection, question: Question) -> None:
+    def __init__(self, connection: sqlite3.Connection, question: IndexQuestion) -> None:
         """Store the arguments."""
         self._connection, self._stale, self._as_of = connection, question.stale, question.filters.as_of
         self._query = _PLACES + NOT_NEVER
-        self._known: dict[int, Place | None] = {}
+        self._known: dict[int, CandidatePlace | None] = {}
 
-    def of(self, units: Collection[int]) -> dict[int, Place]:
+    def of(self, units: Collection[int]) -> dict[int, CandidatePlace]:
         """Return the places of those units that have one.
 
         Raises:
@@ -261,11 +263,13 @@ class Places:
             if not all(kinds.issuperset(map(type, column)) for kinds, column in zip(_KINDS, columns, strict=False)):
                 raise IndexUnusable(DAMAGED_ROW)
             self._known |= dict.fromkeys(new)
-            self._known |= {row[0]: Place(*row[1:]) for row in rows if row[1] not in self._stale}
+            self._known |= {row[0]: CandidatePlace(*row[1:]) for row in rows if row[1] not in self._stale}
         return {unit: place for unit in units if (place := self._known[unit])}
 
 
-def repeated_in_logs(connection: sqlite3.Connection, places: Mapping[int, Place], question: Question) -> set[int]:
+def repeated_in_logs(
+    connection: sqlite3.Connection, places: Mapping[int, CandidatePlace], question: IndexQuestion
+) -> set[int]:
     """Return those units that are turns repeated in a log, since the log's line is enough.
 
     They stay if that line does not match the filters or its file is stale: a log is the agent's word, and the owner's

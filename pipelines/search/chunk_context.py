@@ -81,7 +81,7 @@ _MONTHS: Final = (
 )  # fmt: skip
 
 
-class Placed(NamedTuple):
+class UnitInContext(NamedTuple):
     """A unit with its context. Passages are numbered within the file; None for an item or a hidden unit."""
 
     unit: Unit
@@ -91,13 +91,13 @@ class Placed(NamedTuple):
     last_passage: int | None = None
 
 
-def surround(path: str, units: Sequence[Unit]) -> tuple[list[Placed], list[str]]:
+def surround(path: str, units: Sequence[Unit]) -> tuple[list[UnitInContext], list[str]]:
     """Return the units of a file with their contexts, and the texts of the file's passages.
 
     Contexts never cross a heading, and exclude hidden units. An item is a complete sentence, and stands among others
     only because they are filed in the same place, so it neither has nor gives a context.
     """
-    placed: list[Placed] = []
+    placed: list[UnitInContext] = []
     passages: list[str] = []
     for _, grouped in groupby(units, key=lambda unit: unit.headings):
         section = list(grouped)
@@ -108,11 +108,11 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[Placed], list[str]]
             passages.append(searchable(" ".join((*(unit.text for unit in window), day_words(window[0].date)))))
         for unit in section:
             if unit.hidden or unit.item:
-                placed.append(Placed(unit, _about(path, unit), ""))
+                placed.append(UnitInContext(unit, _about(path, unit), ""))
                 continue
             around = searchable(" ".join(near.text for near in (*seen[max(0, at - 1) : at], *seen[at + 1 : at + 2])))
             earliest, latest = first + max(0, (at - WINDOW + STEP) // STEP), min(len(passages) - 1, first + at // STEP)
-            placed.append(Placed(unit, _about(path, unit), around, earliest, latest))
+            placed.append(UnitInContext(unit, _about(path, unit), around, earliest, latest))
             at += 1
     return placed, passages
 

@@ -195,7 +195,7 @@ def _episode_units(base: Unit, document: Document) -> Iterator[Unit]:
         text = "\n".join(read[0].text if read else line for line, read in rows)
         day = _day(headings[-1]) if headings else ""
         yield replace(
-            _prose(base, Block(first.start_line, end, text, headings)),
+            _prose(base, TextBlock(first.start_line, end, text, headings)),
             date=day,
             trust=Trust.SELF if sentences else base.trust,
             source=f"{log_path(day)}:{re.split('[-,]', sentences[0].lines)[0] or 1}" if sentences and day else "",
@@ -212,7 +212,7 @@ def _template_blocks(path: str) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=8192)
-def _item(base: Unit, block: Block) -> Unit | None:
+def _item(base: Unit, block: TextBlock) -> Unit | None:
     """Return the unit of an item with the notes below it, or None if the block is not an item.
 
     Cached: when a page changes, most of its items stay.
@@ -251,7 +251,7 @@ def _day(text: str) -> str:
     return found[0] if (found := DAY.match(text)) else ""
 
 
-def _prose(base: Unit, block: Block) -> Unit:
+def _prose(base: Unit, block: TextBlock) -> Unit:
     text = block.text if block.verbatim else without_comments(block.text)
     tags = () if block.verbatim else tags_of(text)
     return replace(
@@ -265,7 +265,7 @@ def _prose(base: Unit, block: Block) -> Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TextBlock:
     """Lines of a text that belong together.
 
     Args:
@@ -283,7 +283,7 @@ class Block:
     verbatim: bool = False
 
 
-def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[Block]:
+def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[TextBlock]:
     """Yield the non-empty blocks of a Markdown or plain text, in order.
 
     Args:
@@ -380,7 +380,7 @@ Rows = list[tuple[int, str]]
 
 def _blocks(
     rows: Rows, headings: tuple[str, ...], limit: int = PIECE_BYTES, *, prose: bool = True, verbatim: bool = False
-) -> Iterator[Block]:
+) -> Iterator[TextBlock]:
     """Yield lines whole up to a limit, else in pieces near it; pieces of prose start with the previous one's end."""
     overlaps = prose and sum(len(row.encode()) + 1 for _, row in rows) > limit + 1
     limit -= OVERLAP_BYTES + 2 if overlaps else 0
@@ -394,7 +394,7 @@ def _blocks(
             continue
         lines = ("".join(one for _, one in same) for _, same in groupby(piece, key=itemgetter(0)))
         if text := "\n".join(lines).rstrip():
-            yield Block(piece[0][0] + 1, number + 1, text, headings, verbatim)
+            yield TextBlock(piece[0][0] + 1, number + 1, text, headings, verbatim)
         piece = [(number, end)] if overlaps and (end := end_of(part)) else []
         size = 0
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pipelines.store.item import Item
 
 
-class Claim(NamedTuple):
+class LineClaim(NamedTuple):
     """What a document says about some lines: the item based on them, and why they are overruled, if they are."""
 
     item: str
@@ -40,7 +40,7 @@ _QUARANTINE: Final = "quarantine"
 _WORDS: Final = {Status.NEVER_HELD: "retracted", Status.RETRACTED: "retracted"}
 
 
-def claims_in(path: str, text: str) -> tuple[Claim, ...]:
+def claims_in(path: str, text: str) -> tuple[LineClaim, ...]:
     """Return the claims of a document, Review.md or the tombstones about log lines.
 
     Args:
@@ -51,32 +51,32 @@ def claims_in(path: str, text: str) -> tuple[Claim, ...]:
         return ()
     if path == TOMBSTONES:
         rejected = (one for one in sorted(read_tombstones(text.encode())) if one.reason is Reason.DELETED)
-        return tuple(Claim(one.id, cited, REJECTED, "", one.day) for one in rejected for cited in one.places)
+        return tuple(LineClaim(one.id, cited, REJECTED, "", one.day) for one in rejected for cited in one.places)
     document = document_at(path, text)
     if path == REVIEW:
         held = (
             (entry.day, item) for entry in read_queue(document) if entry.kind == _QUARANTINE for item in entry.items
         )
-        return tuple(Claim(item.id, at.render(), HELD_BACK, "", day) for day, item in held for at in item.evidence)
+        return tuple(LineClaim(item.id, at.render(), HELD_BACK, "", day) for day, item in held for at in item.evidence)
     return tuple(claim for placed in document.items for claim in _claims_of(placed.item))
 
 
-def _claims_of(item: Item) -> Iterator[Claim]:
+def _claims_of(item: Item) -> Iterator[LineClaim]:
     reworded = item.trust is Trust.OWNER and not item.by  # it cites lines, so a run wrote it originally
     for number, at in enumerate(item.evidence):
         if item.status in {Status.FORGOTTEN, Status.WAITING}:
             continue
         if item.status is Status.MERGED:
-            yield Claim(item.merged_into, at.render())
+            yield LineClaim(item.merged_into, at.render())
         elif item.status in STRUCK:
             # A line from when it was already over is the one that says so, and remains true.
             says_so = number and item.until and day_of_log(at.path) >= item.until
             why = "" if says_so else _WORDS.get(item.status, str(item.status))
-            yield Claim(item.id, at.render(), why, "" if says_so else item.superseded_by, item.until)
+            yield LineClaim(item.id, at.render(), why, "" if says_so else item.superseded_by, item.until)
         elif reworded:
-            yield Claim(item.id, at.render(), "corrected", item.id)
+            yield LineClaim(item.id, at.render(), "corrected", item.id)
         else:
-            yield Claim(item.id, at.render())
+            yield LineClaim(item.id, at.render())
 
 
 _PUT: Final = (
@@ -87,7 +87,7 @@ _MOVE: Final = "UPDATE claims SET start_line = ?, end_line = ?, crc = ? WHERE id
 _UNPLACED: Final = -1
 
 
-def put_claims(connection: sqlite3.Connection, file: int, claims: Iterable[Claim]) -> None:
+def put_claims(connection: sqlite3.Connection, file: int, claims: Iterable[LineClaim]) -> None:
     """Update a file's claims; those that stay keep their lines, and `place_claims` finds those of the new ones.
 
     Args:
@@ -99,7 +99,7 @@ def put_claims(connection: sqlite3.Connection, file: int, claims: Iterable[Claim
     gone = list[int]()
     for number, crc, *row in connection.execute(_THERE, (file,)):
         is_sound = row_sum(row) == crc
-        (there.setdefault(tuple(row[: len(Claim._fields)]), []) if is_sound else gone).append(number)
+        (there.setdefault(tuple(row[: len(LineClaim._fields)]), []) if is_sound else gone).append(number)
     for claim in claims:
         if there.get(claim):
             there[claim].pop()

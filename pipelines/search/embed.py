@@ -24,7 +24,7 @@ from pipelines.search.embedders.pinned_model import LOCAL
 from pipelines.search.found import QUESTIONS, chance_keys
 from pipelines.search.matrix import follow, read_stamp
 from pipelines.search.schema import SEPARATOR, reading, writer_lock
-from pipelines.search.vectors import Model, keep, keep_refused, load, refused
+from pipelines.search.vectors import VectorModel, keep, keep_refused, load, refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -152,7 +152,7 @@ def embed_index(
         LockHeld: another process is still writing it.
         OSError: the disk refuses.
     """
-    model, until, now = Model(embedder.name, embedder.dimension), time.monotonic() + seconds, time.time()
+    model, until, now = VectorModel(embedder.name, embedder.dimension), time.monotonic() + seconds, time.time()
     wanted, faults, failures, embedded = _wanted(root, model), dict[str, None](), 0, 0
     known = {key: one for key, one in refused(root, model).items() if key in wanted}
     kept_out = {key: one for key, one in known.items() if 0 <= now - one[0] < _REFUSED_SECONDS}
@@ -181,7 +181,7 @@ def embed_index(
     return VectorReport(model.name, embedded, missing, tuple(faults))
 
 
-def _ask_by_chance(root: Path, embedder: Embedder, model: Model) -> None:
+def _ask_by_chance(root: Path, embedder: Embedder, model: VectorModel) -> None:
     """Embed `QUESTIONS` once and store their vectors; on failure, try again next time."""
     import numpy as np  # noqa: PLC0415  only needed to embed
 
@@ -195,7 +195,7 @@ def _ask_by_chance(root: Path, embedder: Embedder, model: Model) -> None:
                 keep(root, model, keys, vectors)
 
 
-def _wanted(root: Path, model: Model) -> dict[bytes, str]:
+def _wanted(root: Path, model: VectorModel) -> dict[bytes, str]:
     """Return the texts without a vector by their keys, in the order in which to embed them."""
     wanted, kept, stamp = dict[bytes, str](), load(root, model), read_stamp(root)
     with reading(root) as index:
@@ -212,7 +212,7 @@ def _wanted(root: Path, model: Model) -> dict[bytes, str]:
 
 
 def _asked(
-    embedder: Embedder, model: Model, texts: Mapping[bytes, str]
+    embedder: Embedder, model: VectorModel, texts: Mapping[bytes, str]
 ) -> Iterator[tuple[list[bytes], NDArray[np.float32] | str]]:
     """Yield keys with their vectors, and the key of each refused text alone, with the message.
 
@@ -235,7 +235,7 @@ def _asked(
         yield keys, vectors
 
 
-def _vectors(embedder: Embedder, model: Model, texts: list[str]) -> NDArray[np.float32]:
+def _vectors(embedder: Embedder, model: VectorModel, texts: list[str]) -> NDArray[np.float32]:
     """Call the embedder, whose vectors have length one, and check that they are usable.
 
     Raises:

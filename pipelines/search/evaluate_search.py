@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.search.hits import Hit
-    from pipelines.search.query import Asked
+    from pipelines.search.query import SearchRequest
     from pipelines.search.rank import Mode
 
 
@@ -37,17 +37,17 @@ _MODES: Final[tuple[Mode, ...]] = ("keyword", "vector", "hybrid")
 
 
 @dataclass(frozen=True, config=ConfigDict(strict=True))
-class Question:
+class GoldQuestion:
     """A question and the places (path, line from 1) that answer it."""
 
     query: Annotated[str, Field(pattern=r"\S")]
     evidence: Annotated[frozenset[tuple[str, int]], Field(min_length=1)]
 
 
-_QUESTION: Final = TypeAdapter(Question)
+_QUESTION: Final = TypeAdapter(GoldQuestion)
 
 
-def read_questions(path: Path) -> list[Question]:
+def read_questions(path: Path) -> list[GoldQuestion]:
     """Return the questions of a file with one JSON object per line; blank lines and other keys are ignored.
 
     Raises:
@@ -60,7 +60,7 @@ def read_questions(path: Path) -> list[Question]:
     return found
 
 
-def _question(path: Path, number: int, line: str) -> Question:
+def _question(path: Path, number: int, line: str) -> GoldQuestion:
     try:
         return _QUESTION.validate_json(line)
     except ValidationError:
@@ -68,7 +68,7 @@ def _question(path: Path, number: int, line: str) -> Question:
         raise BadFile(path, f"has no valid question in line {number}; it should look like {shape}") from None
 
 
-def out_of_reach(root: Path, questions: Sequence[Question]) -> list[tuple[str, int]]:
+def out_of_reach(root: Path, questions: Sequence[GoldQuestion]) -> list[tuple[str, int]]:
     """Return the evidence that no search can find, in order, because no visible unit contains it.
 
     Args:
@@ -90,7 +90,7 @@ def out_of_reach(root: Path, questions: Sequence[Question]) -> list[tuple[str, i
 
 
 def measure(
-    root: Path, questions: Sequence[Question], asked: Sequence[Asked], stale: Collection[str] = ()
+    root: Path, questions: Sequence[GoldQuestion], asked: Sequence[SearchRequest], stale: Collection[str] = ()
 ) -> dict[str, dict[str, float]]:
     """Answer every question by words, by meaning and by both, and score each mode; without vectors, by words alone.
 
@@ -124,7 +124,7 @@ def measure(
     return found
 
 
-def score(question: Question, hits: Sequence[Hit]) -> list[float]:
+def score(question: GoldQuestion, hits: Sequence[Hit]) -> list[float]:
     """Return one question's figures: recall within each of `WORDS`, files within each of `FILES`, reciprocal rank."""
     covered: set[tuple[str, int]] = set()
     recall: list[float] = []

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.search.vectors import Kept
+    from pipelines.search.vectors import StoredVectors
 
 
 Found = Literal["yes", "little", "nothing"]
@@ -97,7 +97,7 @@ def chance_keys() -> list[bytes]:
 
 
 def nearest_by_chance(
-    index: sqlite3.Connection, kept: Kept, places: NDArray[np.int64], known: Sequence[Near], new: Sequence[int]
+    index: sqlite3.Connection, kept: StoredVectors, places: NDArray[np.int64], known: Sequence[Near], new: Sequence[int]
 ) -> tuple[Near, ...]:
     """Return for each of `QUESTIONS` the nearest unit with its cosine; nothing until all have vectors.
 

@@ -58,7 +58,7 @@ _LEFT_OUT: Final = "; the others are not in the index"
 _OTHER: Final = "is neither text nor a PDF file"
 
 
-class Form(StrEnum):
+class FileForm(StrEnum):
     """How a file's text is extracted."""
 
     TEXT = "text"
@@ -66,27 +66,27 @@ class Form(StrEnum):
     PDF = "PDF"
 
 
-_TEXTS: Final = dict.fromkeys((".md", ".txt"), Form.TEXT)
-_FORMS: Final[Mapping[str, Mapping[str, Form]]] = {
+_TEXTS: Final = dict.fromkeys((".md", ".txt"), FileForm.TEXT)
+_FORMS: Final[Mapping[str, Mapping[str, FileForm]]] = {
     LOGS: _TEXTS,
     EPISODES: _TEXTS,
-    SESSIONS: {".jsonl": Form.TRANSCRIPT},
-    **dict.fromkeys((*PARA, NOTES), _TEXTS | {".pdf": Form.PDF}),
+    SESSIONS: {".jsonl": FileForm.TRANSCRIPT},
+    **dict.fromkeys((*PARA, NOTES), _TEXTS | {".pdf": FileForm.PDF}),
 }
 _AT_THE_TOP: Final = frozenset({BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA})
 _MIXED: Final = tuple(f"{folder}/" for folder in (*PARA, NOTES))
 _TOPS: Final = _AT_THE_TOP | {NOTES}
 
 
-def form_of(path: str) -> Form | None:
+def form_of(path: str) -> FileForm | None:
     """Return how the text of the file at `path` (relative, with `/`) is extracted, or None if it is not indexed."""
     top, below, name = path.partition("/")
     if not below or path == TOMBSTONES:
-        return Form.TEXT
+        return FileForm.TEXT
     return _FORMS[top].get(name[name.rfind(".") :].lower()) if top in _FORMS and "." in name else None
 
 
-class Stamp(NamedTuple):
+class FileStamp(NamedTuple):
     """A file's metadata. The change time reveals an edit that kept the modification time.
 
     `beside` is what else its text depends on: for a transcript the memory's days, for a PDF the program that reads it.
@@ -105,16 +105,16 @@ class Skipped(NamedTuple):
     reason: str
 
 
-Scan = tuple[dict[str, Stamp], tuple[Skipped, ...]]
+Scan = tuple[dict[str, FileStamp], tuple[Skipped, ...]]
 """The files to index, by path, and those that were skipped."""
 
 
 def scan(root: Path) -> Scan:
     """Return the files of a memory that belong in the index. Nothing on disk makes this fail."""
-    found: dict[str, Stamp] = {}
+    found: dict[str, FileStamp] = {}
     skipped: list[Skipped] = []
     taken = Counter[str]()
-    beside = {Form.TEXT: ""}  # other forms' dependencies are looked up when a file needs them
+    beside = {FileForm.TEXT: ""}  # other forms' dependencies are looked up when a file needs them
     for entry, path, form in _candidates(root, skipped):
         top = path.partition("/")[0]
         taken[top] += 1
@@ -124,7 +124,7 @@ def scan(root: Path) -> Scan:
             continue
         if form not in beside:
             beside[form] = _reader_of(root, form)
-        most = MAX_TRANSCRIPT_BYTES if form is Form.TRANSCRIPT else MAX_BYTES
+        most = MAX_TRANSCRIPT_BYTES if form is FileForm.TRANSCRIPT else MAX_BYTES
         if reason := _unfit(entry, path):
             skipped.append(Skipped(_printable(path), reason))
         elif (stamp := _stamp(entry, beside[form])) and stamp.size > most:
@@ -136,13 +136,13 @@ def scan(root: Path) -> Scan:
         with contextlib.suppress(OSError):
             status = (root / layout.real(path)).lstat()
             if stat.S_ISREG(status.st_mode):
-                found[path] = Stamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                found[path] = FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return dict(sorted(found.items())), tuple(sorted(set(skipped)))
 
 
-def _reader_of(root: Path, form: Form) -> str:
+def _reader_of(root: Path, form: FileForm) -> str:
     """Return the memory's days for transcripts, or the program that reads PDF files; most memories need neither."""
-    if form is Form.TRANSCRIPT:
+    if form is FileForm.TRANSCRIPT:
         from pipelines.store.days import read_days  # noqa: PLC0415  as above
 
         return str(read_days(root))
@@ -151,7 +151,7 @@ def _reader_of(root: Path, form: Form) -> str:
     return pdf_reader()
 
 
-def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntry[str], str, Form]]:
+def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntry[str], str, FileForm]]:
     """Yield every file, link and special file whose name belongs in the index."""
     layout = layout_of(root)
     known_below = f"{NOTES}/" if layout.in_place else ""
@@ -205,19 +205,19 @@ def _unfit(entry: os.DirEntry[str], path: str) -> str:
     return "" if path == _printable(path) else "has a name that is not UTF-8"
 
 
-def _stamp(entry: os.DirEntry[str], beside: str) -> Stamp | None:
+def _stamp(entry: os.DirEntry[str], beside: str) -> FileStamp | None:
     try:
         found = entry.stat(follow_symlinks=False)
     except OSError:  # it was deleted meanwhile
         return None
-    return Stamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, beside)
+    return FileStamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, beside)
 
 
 def _printable(path: str) -> str:
     return path.encode(errors="backslashreplace").decode()
 
 
-Recorded = tuple[Stamp, int, str, str]
+Recorded = tuple[FileStamp, int, str, str]
 """The index's record of a file: its stamp, when that was taken, its fingerprint, why it has no units."""
 
 
@@ -239,10 +239,10 @@ class Changes(NamedTuple):
 def recorded(connection: sqlite3.Connection) -> dict[str, Recorded]:
     """Return the index's record of each file, by path."""
     rows = connection.execute("SELECT path, size, mtime_ns, ctime_ns, beside, checked_ns, sha256, reason FROM files")
-    return {row[0]: (Stamp(*row[1:5]), *row[5:]) for row in rows}
+    return {row[0]: (FileStamp(*row[1:5]), *row[5:]) for row in rows}
 
 
-def compare(root: Path, found: Mapping[str, Stamp], known: Mapping[str, Recorded]) -> Changes:
+def compare(root: Path, found: Mapping[str, FileStamp], known: Mapping[str, Recorded]) -> Changes:
     """Return what changed. A file is read only if its stamp is not conclusive."""
     added, changed, unchanged, touched = [], [], [], []
     for path, stamp in found.items():

@@ -21,7 +21,7 @@ from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import signs_of, words_of
 from pipelines.search.found import chance_keys, nearest_by_chance
 from pipelines.search.schema import NEVER, STAMP
-from pipelines.search.vectors import FLAGS, Model, count_kept, load, reclaim
+from pipelines.search.vectors import FLAGS, VectorModel, count_kept, load, reclaim
 from pipelines.store.files import replace_synced
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pipelines.search.found import Near
-    from pipelines.search.vectors import Kept
+    from pipelines.search.vectors import StoredVectors
 
 
 _BLOCK: Final = 65_536
@@ -52,7 +52,7 @@ _COUNTED: Final = f"SELECT count(*) FROM units UNION ALL SELECT count(*) FROM un
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class MatrixStamp:
     """What the matrix was made from.
 
     Args:
@@ -78,9 +78,9 @@ class Stamp:
     chance: tuple[Near, ...] = ()
 
     @property
-    def model(self) -> Model:
+    def model(self) -> VectorModel:
         """The model of the vectors."""
-        return Model(self.name, self.dimension)
+        return VectorModel(self.name, self.dimension)
 
     @property
     def file(self) -> str:
@@ -100,8 +100,8 @@ class Matrix:
     `signs` are those of all vectors, shape (vectors, words), or None if missing.
     """
 
-    stamp: Stamp
-    kept: Kept
+    stamp: MatrixStamp
+    kept: StoredVectors
     places: NDArray[np.int64]
     signs: NDArray[np.uint64] | None = None
 
@@ -131,7 +131,7 @@ class Matrix:
         return self.kept.vectors(slice(None))
 
 
-def read_stamp(root: Path) -> Stamp | None:
+def read_stamp(root: Path) -> MatrixStamp | None:
     """Return the stamp of the matrix, or None if there is no usable one."""
     stamp = _written(root)
     try:
@@ -142,10 +142,10 @@ def read_stamp(root: Path) -> Stamp | None:
     return None
 
 
-def _written(root: Path) -> Stamp | None:
+def _written(root: Path) -> MatrixStamp | None:
     raw: dict[str, Any] = read_record(root, STAMP)
     try:
-        return Stamp(**raw | {"missing": tuple(raw["missing"]), "chance": tuple(map(tuple, raw["chance"]))})
+        return MatrixStamp(**raw | {"missing": tuple(raw["missing"]), "chance": tuple(map(tuple, raw["chance"]))})
     except (TypeError, KeyError):
         return None
 
@@ -171,7 +171,7 @@ def _mapped(root: Path, _mtime_ns: int, _inode: int) -> Matrix | None:
     return _map(root, stamp) if stamp else None
 
 
-def _map(root: Path, stamp: Stamp) -> Matrix:
+def _map(root: Path, stamp: MatrixStamp) -> Matrix:
     """Map the files of a stamp.
 
     Raises:
@@ -185,7 +185,7 @@ def _map(root: Path, stamp: Stamp) -> Matrix:
     return Matrix(stamp, kept, places, None if signs is None else np.asarray(signs))
 
 
-def _places(root: Path, stamp: Stamp) -> NDArray[np.int64]:
+def _places(root: Path, stamp: MatrixStamp) -> NDArray[np.int64]:
     import numpy as np  # noqa: PLC0415  as above
 
     raw = (root / stamp.file).read_bytes()
@@ -194,11 +194,11 @@ def _places(root: Path, stamp: Stamp) -> NDArray[np.int64]:
     return np.frombuffer(raw, "<i4").astype(np.int64)
 
 
-def _shape(stamp: Stamp) -> tuple[int, int]:
+def _shape(stamp: MatrixStamp) -> tuple[int, int]:
     return stamp.vectors, words_of(stamp.dimension)
 
 
-def _has_signs(root: Path, stamp: Stamp) -> bool:
+def _has_signs(root: Path, stamp: MatrixStamp) -> bool:
     path, (count, words) = root / stamp.signs, _shape(stamp)
     return bool(count) and path.is_file() and path.stat().st_size >= 8 * count * words
 
@@ -210,7 +210,7 @@ def fits(root: Path, index: sqlite3.Connection) -> bool:
     return stamp is not None and (stamp.build, stamp.units) == (build, last)
 
 
-def embedded_units(index: sqlite3.Connection, stamp: Stamp) -> tuple[int, int]:
+def embedded_units(index: sqlite3.Connection, stamp: MatrixStamp) -> tuple[int, int]:
     """Return how many units have a vector in a matrix of this build of the index, and how many lack one.
 
     This counts units, not places, which include those of deleted units.
@@ -235,7 +235,7 @@ def drop_damaged(root: Path) -> None:
         (root / path).unlink(missing_ok=True)
 
 
-def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) -> Stamp | None:
+def follow(root: Path, index: sqlite3.Connection, model: VectorModel | None = None) -> MatrixStamp | None:
     """Update the matrix from the index and the existing vectors; nothing is embedded.
 
     Vectors of deleted texts are dropped once there are many.
@@ -262,7 +262,7 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
     build, last = index.execute("SELECT build, last_unit FROM marks").fetchone()
     if old and ((old.build, old.model, old.number) != (build, kept.model, kept.number) or not _has_signs(root, old)):
         old = None
-    stamp, none = old, Stamp(build, *kept.model, kept.number)
+    stamp, none = old, MatrixStamp(build, *kept.model, kept.number)
     if old is None or old.units < last or old.missing:
         try:
             stamp = _extend(root, index, kept, old := old or none, last)
@@ -277,7 +277,7 @@ def follow(root: Path, index: sqlite3.Connection, model: Model | None = None) ->
     return stamp
 
 
-def _extend(root: Path, index: sqlite3.Connection, kept: Kept, stamp: Stamp, last: int) -> Stamp:
+def _extend(root: Path, index: sqlite3.Connection, kept: StoredVectors, stamp: MatrixStamp, last: int) -> MatrixStamp:
     """Write the places of new units and of those that now have vectors, and the signs of new vectors.
 
     Raises:
@@ -307,7 +307,7 @@ def _extend(root: Path, index: sqlite3.Connection, kept: Kept, stamp: Stamp, las
     return new
 
 
-def _drop_others(root: Path, stamp: Stamp) -> None:
+def _drop_others(root: Path, stamp: MatrixStamp) -> None:
     """Delete what is no longer needed: other places, older files, and those of earlier versions."""
     used = {*(root / PRIVATE).glob(f"{Path(stamp.signs).stem}.*"), root / stamp.file, root / PRIVATE / STAMP}
     old, own = time.time() - _UNUSED_SECONDS, root / stamp.model.files
@@ -325,7 +325,7 @@ def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimens
     """
     build, last = connection.execute("SELECT build, last_unit FROM marks").fetchone()
     matrix = open_matrix(root, build)
-    if matrix is None or matrix.stamp.model != Model(embedder, dimension):
+    if matrix is None or matrix.stamp.model != VectorModel(embedder, dimension):
         return None
     if matrix.stamp.missing or matrix.stamp.units < last:  # else all have one
         present, missing = embedded_units(connection, matrix.stamp)

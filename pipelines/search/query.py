@@ -6,7 +6,7 @@ import heapq
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.search.beliefs import apply_beliefs, evidence_of, lines_told, over_since
-from pipelines.search.candidates import Question, bearing_rules, candidates, fitting_units, repeated_in_logs
+from pipelines.search.candidates import IndexQuestion, bearing_rules, candidates, fitting_units, repeated_in_logs
 from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
 from pipelines.search.found import floor_of, judge
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pipelines.search.beliefs import Governed
-    from pipelines.search.candidates import Place
+    from pipelines.search.candidates import CandidatePlace
     from pipelines.search.found import Found
     from pipelines.store.layout import Layout
 
 
-__all__ = ["Asked", "Hit", "answer", "search"]
+__all__ = ["Hit", "SearchRequest", "answer", "search"]
 
 CANDIDATES: Final = 100
 """The minimum of units found by words, and by meaning."""
@@ -46,7 +46,7 @@ _NAMED_SCORE: Final = 1000.0
 _NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 
 
-class Asked(NamedTuple):
+class SearchRequest(NamedTuple):
     """How to answer a question.
 
     Args:
@@ -68,7 +68,9 @@ class Asked(NamedTuple):
     overruled: bool = False
 
 
-def search(root: Path, query: str, limit: int, stale: Collection[str] = (), asked: Asked | None = None) -> list[Hit]:
+def search(
+    root: Path, query: str, limit: int, stale: Collection[str] = (), asked: SearchRequest | None = None
+) -> list[Hit]:
     """Return the best hits for a question, best first; equal scores in order of path and line.
 
     Any text is a valid question; words that occur nowhere find nothing. Superseded, retracted, merged and waiting items
@@ -94,7 +96,7 @@ def answer(
     query: str,
     limit: int,
     stale: Collection[str] = (),
-    asked: Asked | None = None,
+    asked: SearchRequest | None = None,
 ) -> tuple[list[Hit], Found]:
     """Answer one of several questions like `search`, from an index that stays open.
 
@@ -114,7 +116,7 @@ def answer(
     Raises:
         IndexUnusable: the index cannot be read.
     """
-    asked = asked or Asked()
+    asked = asked or SearchRequest()
     question = _question(root, connection, query, stale, asked)
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
     # Ids are looked up directly: the full text is tokenised and stemmed.
@@ -149,7 +151,9 @@ def answer(
     return _shown(root, connection, governed, shown, asked.filters.as_of), found if order else "nothing"
 
 
-def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: Asked) -> Question:
+def _question(
+    root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: SearchRequest
+) -> IndexQuestion:
     """Return what to search for, with the matrix for its vector."""
     matrix, mode = None, asked.ranking.mode
     if asked.vector is not None and mode != "keyword":
@@ -158,13 +162,13 @@ def _question(root: Path, connection: sqlite3.Connection, query: str, stale: Col
         matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
     terms = "" if matrix is not None and mode == "vector" else match_expression(query)
     near = None if matrix is None or asked.vector is None else (matrix, asked.vector)
-    return Question(terms, resolved(asked.filters, connection), stale, asked.ranking, near)
+    return IndexQuestion(terms, resolved(asked.filters, connection), stale, asked.ranking, near)
 
 
 def _judge(
     connection: sqlite3.Connection,
     query: str,
-    question: Question,
+    question: IndexQuestion,
     words: Mapping[int, float],
     meaning: Mapping[int, float],
 ) -> Found:
@@ -184,7 +188,7 @@ def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[in
     return {unit: score for unit, score in wanted.items() if score > scores.get(unit, 0.0)}
 
 
-def _best(governed: Governed, own: Mapping[int, float], places: Mapping[int, Place], limit: int) -> list[int]:
+def _best(governed: Governed, own: Mapping[int, float], places: Mapping[int, CandidatePlace], limit: int) -> list[int]:
     """Return the best units in order; overruled ones come last, and take at most a third of the places.
 
     A line that says two things gives its score to two items: the one nearer to the question by its own words is first.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
 from pipelines.search.claimed_lines import claims_in
-from pipelines.search.indexed_files import CLAIMING, Form, fingerprint, form_of
+from pipelines.search.indexed_files import CLAIMING, FileForm, fingerprint, form_of
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import LOGS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from pipelines.search.claimed_lines import Claim
+    from pipelines.search.claimed_lines import LineClaim
     from pipelines.search.pdf import Pdf
     from pipelines.store.days import Days
     from pipelines.store.secrets import Redactor
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FileReading:
     """The result of reading a file.
 
     Args:
@@ -46,10 +46,10 @@ class Reading:
     sha256: str = ""
     reason: str = ""
     note: str = ""
-    claims: Sequence[Claim] = ()
+    claims: Sequence[LineClaim] = ()
 
 
-def read_file(root: Path, path: str, beside: str) -> Reading | None:
+def read_file(root: Path, path: str, beside: str) -> FileReading | None:
     """Return a file as it is now, or None if it vanished. Nothing in a file makes this fail.
 
     Args:
@@ -59,26 +59,26 @@ def read_file(root: Path, path: str, beside: str) -> Reading | None:
     """
     form = form_of(path)
     try:
-        if form is Form.TEXT:
+        if form is FileForm.TEXT:
             return _text(root, path)
         sha256 = fingerprint(root, path, beside)  # taken first: a change meanwhile makes the next update read it again
         file = open_regular(root, path)
         if file is None or sha256 is None:
             return None
         with file:
-            if form is Form.TRANSCRIPT:
+            if form is FileForm.TRANSCRIPT:
                 return replace(_transcript(path, file, beside, load_redactor(root)), sha256=sha256)
             read = _pdf(file, beside)
     except BadFile as error:
-        return Reading((), reason=error.why)
+        return FileReading((), reason=error.why)
     except OSError as error:
-        return Reading((), reason=f"cannot be read: {(error.strerror or str(error)).lower()}")
+        return FileReading((), reason=f"cannot be read: {(error.strerror or str(error)).lower()}")
     redact = load_redactor(root).redact
     units = (replace(unit, text=redact(unit.text).text, title=redact(unit.title).text) for unit in read.units)
     return replace(read, sha256=sha256, units=tuple(units))
 
 
-def _text(root: Path, path: str) -> Reading | None:
+def _text(root: Path, path: str) -> FileReading | None:
     """Return a UTF-8 text, with or without a byte order mark, ready to be searched and embedded.
 
     It is redacted, because a log is indexed even before a run has redacted it.
@@ -90,14 +90,14 @@ def _text(root: Path, path: str) -> Reading | None:
     try:
         text = data.decode("utf-8-sig").replace("\0", "\ufffd")  # SQLite ends text at a zero
     except UnicodeDecodeError as error:
-        return Reading((), digest, f"is not UTF-8 (byte {error.start})")
+        return FileReading((), digest, f"is not UTF-8 (byte {error.start})")
     shown = log_without_private(text) if path.startswith(f"{LOGS}/") and is_private(text) else text
     redacted = load_redactor(root).redact(shown).text
     units = () if path in CLAIMING else read_units(path, redacted)
-    return Reading(units, digest, claims=claims_in(path, redacted))
+    return FileReading(units, digest, claims=claims_in(path, redacted))
 
 
-def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> Reading:
+def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> FileReading:
     from pipelines.store.days import parse_days  # noqa: PLC0415  as above
     from pipelines.store.secrets.redact import TranscriptCleaner  # noqa: PLC0415  as above
     from pipelines.store.transcripts import Transcript  # noqa: PLC0415  as above
@@ -108,19 +108,19 @@ def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> R
     units = list(turn_units(path, turns, days))
     faults, line = "; ".join(transcript.faults()), transcript.strange
     if faults and not units:
-        return Reading((), reason=f"has no readable turn: {faults}")
+        return FileReading((), reason=f"has no readable turn: {faults}")
     if line and not units:
-        return Reading((), reason=f"has no turn in a known format (line {line} is in another one)")
-    return Reading(units, note=f"is indexed in part: {faults}" if faults else "")
+        return FileReading((), reason=f"has no turn in a known format (line {line} is in another one)")
+    return FileReading(units, note=f"is indexed in part: {faults}" if faults else "")
 
 
-def _pdf(file: BinaryIO, beside: str) -> Reading:
+def _pdf(file: BinaryIO, beside: str) -> FileReading:
     from pipelines.search.pdf import read_pdf  # noqa: PLC0415  as above
 
     if not file.read(1):
-        return Reading((), reason="is empty")
+        return FileReading((), reason="is empty")
     pdf = read_pdf(file, beside)
-    return Reading(tuple(pdf_units(pdf)), reason=pdf.reason, note=pdf.note)
+    return FileReading(tuple(pdf_units(pdf)), reason=pdf.reason, note=pdf.note)
 
 
 _PROJECT: Final = 80

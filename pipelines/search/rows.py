@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from pipelines.search.indexed_files import Stamp
+    from pipelines.search.indexed_files import FileStamp
 
     Value = str | int | bytes | None
 
@@ -38,7 +38,7 @@ _PLACED: Final = 5
 """The number of values at the start of a unit's row that give its place; the others are its content."""
 
 
-def put(connection: sqlite3.Connection, root: Path, path: str, stamp: Stamp, checked_ns: int) -> None:
+def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp, checked_ns: int) -> None:
     """Read a file and update its rows; an unreadable file is recorded with the reason.
 
     Only rows between the first and the last difference are rewritten: full-text indexing a row takes several times as

@@ -34,7 +34,7 @@ REFUSED: Final = "refused.json"
 FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Model(NamedTuple):
+class VectorModel(NamedTuple):
     """The model of a vector; vectors of two models are never compared. `dimension` is the count of its numbers."""
 
     name: str
@@ -74,7 +74,7 @@ def unpacked(numbers: NDArray[np.int8], factors: NDArray[np.float32]) -> NDArray
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredVectors:
     """The stored vectors of a model, each at its place.
 
     Args:
@@ -84,7 +84,7 @@ class Kept:
         rows: the numbers of each.
     """
 
-    model: Model
+    model: VectorModel
     number: int
     entries: NDArray[np.uint8]
     rows: NDArray[np.int8]
@@ -120,13 +120,13 @@ class Kept:
         return zlib.crc32(self.rows[place].tobytes(), zlib.crc32(entry[:-4])) == int.from_bytes(entry[-4:], "little")
 
 
-def count_kept(root: Path, model: Model, number: int) -> int:
+def count_kept(root: Path, model: VectorModel, number: int) -> int:
     """Return the number of vectors in some files."""
     rows, keys = (path.stat().st_size if path.exists() else 0 for path in _paths(root, model, number))
     return min(rows // model.dimension, keys // _ENTRY)
 
 
-def load(root: Path, model: Model, number: int | None = None) -> Kept:
+def load(root: Path, model: VectorModel, number: int | None = None) -> StoredVectors:
     """Return the stored vectors of a model; there may be none.
 
     Args:
@@ -145,13 +145,13 @@ def load(root: Path, model: Model, number: int | None = None) -> Kept:
         number = max((int(one) for one in found if one.isdecimal()), default=0)
     (rows, keys), count = _paths(root, model, number), count_kept(root, model, number)
     if not count:
-        return Kept(model, number, np.empty((0, _ENTRY), "u1"), np.empty((0, model.dimension), "i1"))
+        return StoredVectors(model, number, np.empty((0, _ENTRY), "u1"), np.empty((0, model.dimension), "i1"))
     # As plain arrays: memmap arrays are slower at each step.
     entries = np.asarray(np.memmap(keys, "u1", "r", shape=(count, _ENTRY)))
-    return Kept(model, number, entries, np.asarray(np.memmap(rows, "i1", "r", shape=(count, model.dimension))))
+    return StoredVectors(model, number, entries, np.asarray(np.memmap(rows, "i1", "r", shape=(count, model.dimension))))
 
 
-def keep(root: Path, model: Model, keys: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+def keep(root: Path, model: VectorModel, keys: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
     """Append vectors, shape (n, dimension), under their keys.
 
     The caller holds the index's writer lock. A kill leaves complete vectors, and perhaps an incomplete end.
@@ -162,7 +162,7 @@ def keep(root: Path, model: Model, keys: Sequence[bytes], vectors: NDArray[np.fl
     _write(root, load(root, model), keys, *packed(vectors))
 
 
-def reclaim(root: Path, kept: Kept, live: set[bytes]) -> Kept:
+def reclaim(root: Path, kept: StoredVectors, live: set[bytes]) -> StoredVectors:
     """Copy undamaged vectors that a text still has into new files, and return them.
 
     Args:
@@ -172,13 +172,13 @@ def reclaim(root: Path, kept: Kept, live: set[bytes]) -> Kept:
     """
     there = {kept.key(place): place for place in range(len(kept.rows)) if kept.is_sound(place)}
     places = sorted(place for key, place in there.items() if key in live)
-    new = Kept(kept.model, kept.number + 1, kept.entries[:0], kept.rows[:0])
+    new = StoredVectors(kept.model, kept.number + 1, kept.entries[:0], kept.rows[:0])
     _write(root, new, [kept.key(place) for place in places], kept.rows[places], kept.factors(places))
     return load(root, kept.model)
 
 
 def _write(
-    root: Path, after: Kept, keys: Sequence[bytes], numbers: NDArray[np.int8], factors: NDArray[np.float32]
+    root: Path, after: StoredVectors, keys: Sequence[bytes], numbers: NDArray[np.int8], factors: NDArray[np.float32]
 ) -> None:
     """Append vectors; keys come last, because a vector without a key is overwritten."""
     entries = bytearray()
@@ -195,12 +195,12 @@ def _write(
             file.write(data)
 
 
-def _paths(root: Path, model: Model, number: int) -> tuple[Path, Path]:
+def _paths(root: Path, model: VectorModel, number: int) -> tuple[Path, Path]:
     beginning = root / f"{model.files}{number}"
     return beginning.with_suffix(".rows"), beginning.with_suffix(".keys")
 
 
-def refused(root: Path, model: Model | None = None) -> dict[bytes, tuple[float, str]]:
+def refused(root: Path, model: VectorModel | None = None) -> dict[bytes, tuple[float, str]]:
     """Return the texts that a model refused, by key: the time, in seconds since the epoch, and the message.
 
     Without a model, those of the model that embedded last.
@@ -213,7 +213,7 @@ def refused(root: Path, model: Model | None = None) -> dict[bytes, tuple[float, 
         return {}
 
 
-def keep_refused(root: Path, model: Model, texts: Mapping[bytes, tuple[float, str]]) -> None:
+def keep_refused(root: Path, model: VectorModel, texts: Mapping[bytes, tuple[float, str]]) -> None:
     """Record which texts a model refused; the caller holds the index's writer lock.
 
     Raises:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundQuote:
     """Where a quote is now, and its words, or None if the file no longer contains it.
 
     `record` is the transcript record behind the log entry, as (path, line), or None.
@@ -51,17 +51,17 @@ class Quotes:
     root: Path
     _lines: dict[str, list[str]] = field(default_factory=dict, init=False)
 
-    def found(self, evidence: Evidence) -> Found:
+    def found(self, evidence: Evidence) -> FoundQuote:
         """Return where the quote is: at its lines, or else at the nearest lines with the same hash."""
         lines, shown = self._read(evidence.path), real_path(self.root, evidence.path)
         if (start := next(starts_of(evidence, lines), None)) is None:
-            return Found(shown, evidence.start_line, evidence.end_line, None)
+            return FoundQuote(shown, evidence.start_line, evidence.end_line, None)
         entry, end = start, start + evidence.height
         while 0 < entry < len(lines) and lines[entry][:1] in {" ", "\t"}:
             entry -= 1  # the pointer is on the entry's first line
         record = pointer_in(lines[entry])
         record = (real_path(self.root, record[0]), record[1]) if record else None
-        return Found(shown, start + 1, end, "\n".join(lines[start:end]), record)
+        return FoundQuote(shown, start + 1, end, "\n".join(lines[start:end]), record)
 
     def _read(self, path: str) -> list[str]:
         if path not in self._lines:

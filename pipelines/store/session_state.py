@@ -38,7 +38,7 @@ CAPTURED: Final = f"{STATE}/sessions.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptSession:
     """A captured transcript.
 
     Args:
@@ -60,7 +60,7 @@ class Kept:
     repository: tuple[str, ...] = ()
 
 
-def read_kept(root: Path) -> dict[str, Kept]:
+def read_kept(root: Path) -> dict[str, KeptSession]:
     """Return head → transcript. Unreadable lines are skipped: their transcripts can be captured again.
 
     Raises:
@@ -68,7 +68,7 @@ def read_kept(root: Path) -> dict[str, Kept]:
     """
     rows = read_rows(
         read_bytes(root, CAPTURED),
-        lambda row: Kept(
+        lambda row: KeptSession(
             str(row["file"]),
             str(row["head"]),
             int(row["lines"]),
@@ -81,7 +81,7 @@ def read_kept(root: Path) -> dict[str, Kept]:
     return {one.head: one for one in sorted(rows, key=lambda one: one.lines)}
 
 
-def note_kept(root: Path, kept: Kept) -> None:
+def note_kept(root: Path, kept: KeptSession) -> None:
     """Record how far a transcript was captured.
 
     Raises:

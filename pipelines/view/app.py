@@ -63,7 +63,7 @@ class App:
     """
 
     def __init__(self, root: Path, act: Act, token: str, clock: Callable[[], datetime], *, may_change: bool) -> None:
-        self._reading, self._act, self._token, self._may = pages.Reading(root, clock), act, token, may_change
+        self._reading, self._act, self._token, self._may = pages.MemoryReader(root, clock), act, token, may_change
         self._said, self._undo = "", ""
 
     @property

@@ -24,7 +24,7 @@ _DEEPEST: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PagePart:
     """A part of a document.
 
     Args:
@@ -44,10 +44,10 @@ class Part:
     line: int = 0
 
 
-def parts_of(document: Document) -> tuple[list[Part], list[Part]]:
+def parts_of(document: Document) -> tuple[list[PagePart], list[PagePart]]:
     """Return the parts of a document above `## History`, and those below it, in order."""
-    held: list[Part] = []
-    history: list[Part] = []
+    held: list[PagePart] = []
+    history: list[PagePart] = []
     into = held
     for part in _parts(document):
         if part.kind == "heading":
@@ -58,9 +58,9 @@ def parts_of(document: Document) -> tuple[list[Part], list[Part]]:
     return _without_empty(held), _without_empty(history)
 
 
-def _without_empty(parts: Sequence[Part]) -> list[Part]:
+def _without_empty(parts: Sequence[PagePart]) -> list[PagePart]:
     """Leave out headings without content before the next one of their level."""
-    kept: list[Part] = []
+    kept: list[PagePart] = []
     below = _LEAST_LEVEL - 1
     for part in reversed(parts):
         is_heading = part.kind == "heading"
@@ -70,7 +70,7 @@ def _without_empty(parts: Sequence[Part]) -> list[Part]:
     return kept[::-1]
 
 
-def _parts(document: Document) -> Iterator[Part]:
+def _parts(document: Document) -> Iterator[PagePart]:
     lines, placed = document.lines, {one.line: one for one in document.items}
     headings = {one.line: one for one in document.headings}
     prose: list[str] = []
@@ -83,17 +83,17 @@ def _parts(document: Document) -> Iterator[Part]:
             prose.append(line.partition(" <!-- p:")[0] if is_pointer(line) else line)
             continue
         if shown := html_of("\n".join(prose)):
-            yield Part("prose", shown)
+            yield PagePart("prose", shown)
         prose = []
         if one := placed.get(begin):
             notes = "".join(lines[begin + 1 : one.end])
-            yield Part("item", html_of(notes), item=one.item, line=begin + 1)
+            yield PagePart("item", html_of(notes), item=one.item, line=begin + 1)
         elif heading := headings.get(begin):
-            yield Part("heading", heading.title, heading.level)
+            yield PagePart("heading", heading.title, heading.level)
         elif generated:
-            yield Part("sentence", generated[0].text, ids=generated[0].ids)
+            yield PagePart("sentence", generated[0].text, ids=generated[0].ids)
     if shown := html_of("\n".join(prose)):
-        yield Part("prose", shown)
+        yield PagePart("prose", shown)
 
 
 def html_of(text: str) -> str:

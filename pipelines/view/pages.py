@@ -13,7 +13,7 @@ from pipelines.errors import BadFile, CurateError, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.episodes import episodes_in
 from pipelines.night.report import read_reports
-from pipelines.night.run_history import Ended, all_runs
+from pipelines.night.run_history import RunEnd, all_runs
 from pipelines.queries.audit import audit
 from pipelines.queries.health import health_of, waiting_days
 from pipelines.queries.history import History
@@ -21,7 +21,7 @@ from pipelines.queries.item_graph import Beliefs
 from pipelines.queries.search_settings import searched
 from pipelines.queries.why import impact, why
 from pipelines.search.filters import Filters
-from pipelines.search.query import Asked
+from pipelines.search.query import SearchRequest
 from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import read_sentence
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from pipelines.queries.item_graph import Holding
     from pipelines.settings import Settings
     from pipelines.store.document import Document
-    from pipelines.store.evidence import Found
+    from pipelines.store.evidence import FoundQuote
 
     Values = dict[str, Any]
     """The values of a template, by name."""
@@ -68,7 +68,7 @@ _AROUND: Final = 2
 """Lines of a log shown before and after a quote."""
 
 
-class Reading:
+class MemoryReader:
     """A memory as the pages read it; parsed documents are kept until a file changes, appears or disappears.
 
     Args:
@@ -126,7 +126,7 @@ class Reading:
         return found
 
 
-def morning(reading: Reading) -> Values:
+def morning(reading: MemoryReader) -> Values:
     """Show last night, yesterday's episode, what waits, what is due, open risks, and the growth of the memory."""
     root, beliefs, today = reading.root, reading.beliefs, reading.today
     standing = [one for one in beliefs.holdings if one.item.active and one.path != REVIEW]
@@ -136,7 +136,7 @@ def morning(reading: Reading) -> Values:
     day = yesterday if yesterday in told else max((one for one in told if one < today), default="")
     waiting = waiting_days(read_snapshot(root), today)
     due = sorted((one for one in held if one.due), key=lambda one: days_apart(one.due, today))
-    run = next((one for one in all_runs(root, Git(root)) if not one.undoes and one.ended != Ended.BY_HAND), None)
+    run = next((one for one in all_runs(root, Git(root)) if not one.undoes and one.ended != RunEnd.BY_HAND), None)
     return {
         "run": run.to_json() if run else None,
         "closed": run.number("items", "closed") if run else 0,
@@ -153,12 +153,12 @@ def morning(reading: Reading) -> Values:
     }
 
 
-def inbox(reading: Reading) -> Values:
+def inbox(reading: MemoryReader) -> Values:
     """Show what waits for a person, with the choices."""
     return {"questions": questions(reading.documents), "quotes": Quotes(reading.root)}
 
 
-def tree(reading: Reading) -> Values:
+def tree(reading: MemoryReader) -> Values:
     """Show the documents by kind."""
     found = sorted(reading.documents.items())
     counted = [(one, sum(placed.item.active for placed in one.items)) for _, one in found]
@@ -166,7 +166,7 @@ def tree(reading: Reading) -> Values:
     return {"groups": [group for group in groups if group[2]]}
 
 
-def page(reading: Reading, ident: str) -> Values:
+def page(reading: MemoryReader, ident: str) -> Values:
     """Show one document."""
     found = reading.document(ident)
     held, history = parts_of(found)
@@ -175,7 +175,7 @@ def page(reading: Reading, ident: str) -> Values:
             "types": [*ItemType], "takes_items": found.kind in _HOMES}  # fmt: skip
 
 
-def to_edit(reading: Reading, ident: str, again: Saved | None = None) -> Values:
+def to_edit(reading: MemoryReader, ident: str, again: Saved | None = None) -> Values:
     """Show a document's text for editing.
 
     Args:
@@ -190,7 +190,7 @@ def to_edit(reading: Reading, ident: str, again: Saved | None = None) -> Values:
             "hides": escape_terminal(text) != text}  # fmt: skip
 
 
-def item(reading: Reading, ident: str) -> Values:
+def item(reading: MemoryReader, ident: str) -> Values:
     """Show one item: what it rests on, its history, and what depends on it.
 
     Raises:
@@ -213,7 +213,7 @@ def item(reading: Reading, ident: str) -> Values:
     }
 
 
-def around(root: Path, found: Found) -> list[tuple[str, bool]]:
+def around(root: Path, found: FoundQuote) -> list[tuple[str, bool]]:
     """Return the lines of a log around a quote, each with whether it belongs to the quote."""
     if found.quote is None:
         return []
@@ -226,7 +226,7 @@ def around(root: Path, found: Found) -> list[tuple[str, bool]]:
     return [(line, found.start_line <= number <= found.end_line) for number, line in numbered if line.strip()]
 
 
-def about(reading: Reading, params: Mapping[str, str]) -> Values:
+def about(reading: MemoryReader, params: Mapping[str, str]) -> Values:
     """Show everything that is believed about a topic, by how well it is supported.
 
     Args:
@@ -256,7 +256,7 @@ def about(reading: Reading, params: Mapping[str, str]) -> Values:
     }
 
 
-def search(reading: Reading, params: Mapping[str, str]) -> Values:
+def search(reading: MemoryReader, params: Mapping[str, str]) -> Values:
     """Show the results of a search.
 
     Args:
@@ -276,7 +276,7 @@ def search(reading: Reading, params: Mapping[str, str]) -> Values:
                 types=kinds, project=asked["project"], trusts=trusts, sources=sources,
                 since=_days(reading, asked["since"])[0], as_of=_days(reading, asked["as-of"])[1],
             )  # fmt: skip
-            how = Asked(filters=filters, overruled=asked["overruled"] == "on")
+            how = SearchRequest(filters=filters, overruled=asked["overruled"] == "on")
             hits, notes, found = searched(reading.root, asked["q"], _MORE_HITS if asked["more"] else _HITS, how)
     except CurateError as why_not:  # the form keeps its values
         fault = str(why_not)
@@ -286,6 +286,6 @@ def search(reading: Reading, params: Mapping[str, str]) -> Values:
             "types": [*ItemType], "trusts": [*Trust], "sources": SOURCES}  # fmt: skip
 
 
-def _days(reading: Reading, words: str) -> tuple[str, str]:
+def _days(reading: MemoryReader, words: str) -> tuple[str, str]:
     """Return the first and the last day that words mean; empty for no words."""
     return span_of(words, reading.today) if words else ("", "")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import Answer, provider_of
+from pipelines.extract.llm.call import ModelAnswer, provider_of
 from pipelines.extract.llm.fallback import RetryPolicy
 from pipelines.usage import FailureKind, Usage
 
@@ -35,16 +35,16 @@ class Scripted:
     def source(self) -> str:
         return f"{self.name} here"
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ModelAnswer:
         self.calls.append(call)
         if self.answers:
-            return Answer(self.answers(call), self.name, USAGE)
+            return ModelAnswer(self.answers(call), self.name, USAGE)
         said = self.said.pop(0) if len(self.said) > 1 else self.said[0]
         if isinstance(said, FailureKind):
             said = ModelFailed(provider_of(self.name), f"was {said}", said, usage=USAGE)
         if isinstance(said, ModelFailed):
             raise said
-        return Answer(said, self.name, USAGE)
+        return ModelAnswer(said, self.name, USAGE)
 
 
 class Still:

@@ -11,12 +11,12 @@ import pytest
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.budget import Budget, BudgetedModel, Cost, Ledger, OverBudget
-from pipelines.extract.llm.call import Answer, Call
+from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import Price
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Usage
-from pipelines.user_settings import Caps
+from pipelines.user_settings import CostCaps
 from tests.extract.fakes import USAGE, Scripted
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def call(number: int) -> Call:
 
 
 def budget(**caps: float) -> Budget:
-    return Budget(Caps(**caps), NONE)  # type: ignore[arg-type]  # whole numbers where they must be
+    return Budget(CostCaps(**caps), NONE)  # type: ignore[arg-type]  # whole numbers where they must be
 
 
 def kinds(model: BudgetedModel, count: int) -> list[Kind | None]:
@@ -73,7 +73,7 @@ def test_a_call_that_can_never_fit_says_so() -> None:
 def test_failed_calls_count_too(kind: Kind, usage: Usage | None, spent: int) -> None:
     fault = ModelFailed("a", "failed", kind, usage=usage)
     kept = Noted()
-    model = BudgetedModel(Scripted("a:1", [fault], output_tokens=10), Budget(Caps(max_tokens=10_000), kept), PRICE)
+    model = BudgetedModel(Scripted("a:1", [fault], output_tokens=10), Budget(CostCaps(max_tokens=10_000), kept), PRICE)
     assert kinds(model, 1) == [kind]
     assert kept.noted[-1].tokens == spent
 
@@ -82,9 +82,9 @@ def test_failed_calls_count_too(kind: Kind, usage: Usage | None, spent: int) -> 
 def test_who_tells_no_tokens_counts_as_its_most_unless_it_has_none(longest: int, spent: int) -> None:
     kept = Noted()
     model = Scripted("a:1", ["yes"], output_tokens=longest)
-    said = Answer("yes", "a:1")
+    said = ModelAnswer("yes", "a:1")
     model.ask = lambda _: said  # type: ignore[method-assign,assignment]  # an answer without usage
-    BudgetedModel(model, Budget(Caps(max_tokens=10_000), kept), PRICE).ask(CALL)
+    BudgetedModel(model, Budget(CostCaps(max_tokens=10_000), kept), PRICE).ask(CALL)
     assert kept.noted[-1].tokens == spent
 
 
@@ -166,7 +166,7 @@ def test_what_is_set_aside_for_others_is_waited_for(cost: int, fits: bool) -> No
 
 def test_nothing_is_begun_after_the_end_of_the_night() -> None:
     now = [0.0]
-    caps = Budget(Caps(max_minutes=10), NONE, lambda: now[0])
+    caps = Budget(CostCaps(max_minutes=10), NONE, lambda: now[0])
     model = BudgetedModel(Scripted("a:1", ["yes"]), caps, PRICE)
     assert kinds(model, 1) == [None]
     now[0] = 600.0
@@ -181,7 +181,7 @@ def test_what_is_under_way_at_the_end_is_left_and_counts_as_its_most() -> None:
         held.wait(30)
         return "late"
 
-    model = BudgetedModel(Scripted("a:1", answers=answer), Budget(Caps(max_minutes=0.0005), kept), None)
+    model = BudgetedModel(Scripted("a:1", answers=answer), Budget(CostCaps(max_minutes=0.0005), kept), None)
     with pytest.raises(ModelFailed) as caught:
         model.ask(CALL)
     held.set()
@@ -194,11 +194,11 @@ def test_what_is_under_way_at_the_end_is_left_and_counts_as_its_most() -> None:
 
 def test_runs_of_one_day_share_the_caps_and_a_dead_one_counts_as_its_most(tmp_path: Path) -> None:
     file = tmp_path / ".curate" / "ledger.jsonl"
-    first = Budget(Caps(max_tokens=500), Ledger(file, "2026-03-20"))
+    first = Budget(CostCaps(max_tokens=500), Ledger(file, "2026-03-20"))
     first.settle(first.hold("a", ("1", 0), Cost(200, 0.5)), Cost(100, 0.25))
     first.hold("a", ("2", 0), Cost(300, 0.5))  # and the run died
     assert Ledger(file, "2026-03-20").total() == Cost(400, 0.75)
-    second = Budget(Caps(max_tokens=500), Ledger(file, "2026-03-20"))
+    second = Budget(CostCaps(max_tokens=500), Ledger(file, "2026-03-20"))
     with pytest.raises(OverBudget, match="400 of max_tokens = 500 is spent"):
         second.hold("a", ("2", 0), Cost(200))
     assert file.stat().st_mode & 0o777 == 0o600
@@ -224,5 +224,5 @@ def test_a_ledger_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
 
 def test_a_model_under_caps_answers_as_the_model_does() -> None:
     model = BudgetedModel(Scripted("a:1", ["yes"]), budget(max_usd=1e5), PRICE)
-    assert model.ask(CALL) == Answer("yes", "a:1", USAGE)
+    assert model.ask(CALL) == ModelAnswer("yes", "a:1", USAGE)
     assert (model.name, model.source, model.input_tokens, model.retries) == ("a:1", "a:1 here", 24_000, 0)

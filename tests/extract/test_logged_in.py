@@ -13,13 +13,13 @@ import pytest
 from pipelines.errors import ModelFailed
 from pipelines.extract.choose_models import logged_in, probe
 from pipelines.extract.llm.budget import Budget, BudgetedModel, Ledger
-from pipelines.extract.llm.call import Answer, Call
+from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.logged_in import found_program
 from pipelines.extract.llm.replies import Replies
 from pipelines.provider_settings import ProviderSettings, price_of
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Tally, Usage
-from pipelines.user_settings import Caps, load_user_settings
+from pipelines.user_settings import CostCaps, load_user_settings
 from tests.extract.fakes import Scripted
 from tests.fake_agents import NOT_LOGGED_IN, NOTHING_SPENT, claude_says, codex_says, lay
 
@@ -39,7 +39,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def ask(provider: str, seconds: float = 20, **changes: Any) -> Answer:
+def ask(provider: str, seconds: float = 20, **changes: Any) -> ModelAnswer:
     return logged_in(provider, ProviderSettings(changes.pop("model", "haiku"), timeout_seconds=seconds, **changes)).ask(
         CALL
     )
@@ -220,7 +220,7 @@ def test_what_the_program_says_it_cost_comes_before_the_table_and_after_the_user
 def test_what_a_program_sends_besides_is_set_aside(tmp_path: Path) -> None:
     """Codex sends some 6,000 tokens of tools and instructions with each call, which a cap has to count."""
     call = Call("extract", "extract", 4, "s", "u", {})
-    caps = Caps(max_tokens=5000)
+    caps = CostCaps(max_tokens=5000)
 
     def model(name: str) -> BudgetedModel:
         return BudgetedModel(Scripted(name, ["{}"]), Budget(caps, Ledger(tmp_path / name / "ledger", "d")), None)
@@ -232,7 +232,7 @@ def test_what_a_program_sends_besides_is_set_aside(tmp_path: Path) -> None:
 
 def test_a_kept_reply_remembers_what_it_cost(tmp_path: Path, at: Callable[[str], datetime]) -> None:
     replies, model = Replies(tmp_path / "replies", at("2026-03-20T02:00")), Scripted("claude-code:haiku", ["{}"])
-    replies.keep(model, CALL, Answer("{}", model.name, Usage(5, 2, usd=0.25)))
+    replies.keep(model, CALL, ModelAnswer("{}", model.name, Usage(5, 2, usd=0.25)))
     kept = replies.find(model, CALL)
     assert kept
     assert kept.answer.usage == Usage(5, 2, usd=0.25)

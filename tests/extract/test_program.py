@@ -21,12 +21,12 @@ from pipelines.provider_settings import command_of
 from pipelines.usage import FailureKind as Kind
 
 if TYPE_CHECKING:
-    from pipelines.extract.llm.call import Answer
+    from pipelines.extract.llm.call import ModelAnswer
 
 CALL = Call("extract", "extract", 2, "the system part", "user “ü”\n" * 40_000, {"type": "object"}, input={"day": "d"})
 
 
-def run(program: str, seconds: float = 20) -> Answer:
+def run(program: str, seconds: float = 20) -> ModelAnswer:
     return ProgramModel((sys.executable, "-c", program), seconds).ask(CALL)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import Answer, BadReply, Call
+from pipelines.extract.llm.call import BadReply, Call, ModelAnswer
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.replies import KEPT_DAYS, Replies
 from pipelines.usage import FailureKind, Tally, Usage
@@ -51,7 +51,7 @@ def test_a_reply_is_asked_for_once(folder: Path) -> None:
     kept = Replies(folder, NOW).read(file.stem)
     assert kept
     assert (kept.digest, kept.answer, kept.prompt, kept.at) == (
-        CALL.digest, Answer("one", "a:1", USAGE), "extract/2", "2026-03-20T02:00:00+00:00",
+        CALL.digest, ModelAnswer("one", "a:1", USAGE), "extract/2", "2026-03-20T02:00:00+00:00",
     )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ from pipelines.provider_settings import Price
 from pipelines.store.item import ItemType
 from pipelines.store.log import Entry
 from pipelines.usage import FailureKind as Kind
-from pipelines.user_settings import Caps, UserSettings
+from pipelines.user_settings import CostCaps, UserSettings
 from tests.extract.fakes import USAGE, Scripted, Still
 from tests.planting import Planter
 
@@ -255,7 +255,7 @@ def test_a_part_that_fails_costs_the_others_nothing() -> None:
 def test_the_caps_of_the_night_hold_for_it() -> None:
     price = Price("a:1", input=1.0, output=1.0)
     model = scripted(reply(verdict(0)), input_tokens=100, output_tokens=10)
-    capped = BudgetedModel(model, Budget(Caps(max_tokens=6000), Ledger(None, "2026-03-20")), price)
+    capped = BudgetedModel(model, Budget(CostCaps(max_tokens=6000), Ledger(None, "2026-03-20")), price)
     long = Claim("item", "true", ("word " * 100,))
     found = verifier(capped, prices=(price,)).verify([long] * 200)
     asked = len(model.calls)

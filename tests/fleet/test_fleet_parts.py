@@ -33,7 +33,7 @@ from pipelines.fleet.fleet_settings import ChildLimits, KeysMissing, fleet_file,
 from pipelines.fleet.memories import night_at
 from pipelines.fleet.sweep import take_over
 from pipelines.fleet.worker import outcome_of
-from pipelines.user_settings import Caps, UserSettings
+from pipelines.user_settings import CostCaps, UserSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,7 +154,7 @@ def test_what_is_not_the_memorys_fault_does_not_count_as_its_failure() -> None:
 def test_a_guard_asks_before_each_call_and_tells_what_it_cost() -> None:
     (worker, child), alone = socket.socketpair(), threading.Event()
     lines = worker.makefile("r")
-    budget = Budget(Caps(), Ledger(None, "2026-03-20"), guard=Guard(child, {"openai": "the key"}, alone.set))
+    budget = Budget(CostCaps(), Ledger(None, "2026-03-20"), guard=Guard(child, {"openai": "the key"}, alone.set))
     asked: list[dict[str, Any]] = []
 
     def answer() -> None:
@@ -178,7 +178,7 @@ def test_a_guard_asks_before_each_call_and_tells_what_it_cost() -> None:
 def test_what_the_guard_refuses_is_over_budget_and_later_days_are_not_asked_first() -> None:
     worker, child = socket.socketpair()
     lines = worker.makefile("r")
-    budget = Budget(Caps(), Ledger(None, "2026-03-20"), guard=Guard(child, {}, threading.Event().set))
+    budget = Budget(CostCaps(), Ledger(None, "2026-03-20"), guard=Guard(child, {}, threading.Event().set))
 
     def answer() -> None:
         told = json.loads(lines.readline())

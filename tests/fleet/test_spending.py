@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from pipelines.fleet.database import opened
 from pipelines.fleet.fleet_settings import FleetCaps, Rates
 from pipelines.fleet.memories import add, begin
-from pipelines.fleet.spending import GRANTED, Request, reserve, settle
+from pipelines.fleet.spending import GRANTED, SpendingRequest, reserve, settle
 from pipelines.fleet.sweep import take_over
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from pipelines.fleet.database import Pool
-    from pipelines.fleet.spending import Lease, Verdict
+    from pipelines.fleet.spending import Grant, Lease
 
 NIGHT = date(2026, 3, 20)
 FREE = FleetCaps()
@@ -48,9 +48,9 @@ class Bank:
         rates: Rates | None = None,
         bucket: str = "openai:1",
         call: uuid.UUID | None = None,
-    ) -> tuple[uuid.UUID, Verdict]:
+    ) -> tuple[uuid.UUID, Grant]:
         call = call or uuid.uuid4()
-        return call, await reserve(self.pool, lease, Request(call, bucket, tokens, usd), rates, fleet, tenant)
+        return call, await reserve(self.pool, lease, SpendingRequest(call, bucket, tokens, usd), rates, fleet, tenant)
 
     async def run(self, query: str, *values: object) -> Any:
         async with self.pool.connection() as connection:

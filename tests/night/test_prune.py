@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from pipelines.night.briefing import briefing_sections, with_briefing
 from pipelines.night.caps import prune
-from pipelines.settings import Caps, Settings
+from pipelines.settings import Settings, SizeCaps
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.generated import Sentence, marked_row, without_pointers
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 
-CAPS = Caps(briefing=1024, user=1024, document=4096)
+CAPS = SizeCaps(briefing=1024, user=1024, document=4096)
 SETTINGS = Settings(caps=CAPS)
 
 

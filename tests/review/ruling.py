@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.extract.rules.label_reader import read_forms
-from pipelines.review.existing_items import Known
+from pipelines.review.existing_items import KnownItems
 from pipelines.review.meaning import SameMeaning
 from pipelines.review.review import Filed, ReviewContext, review
 from pipelines.store.item import Item, Trust
@@ -33,7 +33,7 @@ def context(
 ) -> ReviewContext:
     """Return a context in which all is filed in one document, and all lines are one's word."""
     return ReviewContext(
-        Known(held, meaning.vectors if meaning else None),
+        KnownItems(held, meaning.vectors if meaning else None),
         lambda one: one.text in buried,
         lambda one: Filed(one, home=home),
         lambda *_: word,

@@ -16,14 +16,14 @@ from pipelines.store.item import ACTIVE, Item, ItemType, Status
 from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
-    from pipelines.extract.rules.closing_forms import Form
+    from pipelines.extract.rules.closing_forms import ClosingForm
 
     Held = tuple[str, Item]
 
 DAY = "2026-03-18"
 
 
-def forms(text: str) -> list[Form]:
+def forms(text: str) -> list[ClosingForm]:
     return list(read_forms(parse_entries(f"Logs/{DAY}.md", DAY, text)))
 
 

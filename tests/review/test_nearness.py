@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.model_reviewer import Reviewed
 from pipelines.review import meaning as nearness
-from pipelines.review.existing_items import Belief, Known
+from pipelines.review.existing_items import Belief, KnownItems
 from pipelines.review.llm_review import ModelReview
 from pipelines.review.meaning import SameMeaning, Vectors, kept_in
 from pipelines.search.embed import embed_index
@@ -46,7 +46,7 @@ OTHER_WORDS = "- Fact: The red boat sails with the cheerful doctor\n"
 
 def near(vectors: Vectors, *held: Item) -> list[str]:
     there = [(PLACE if item.type is ItemType.TODO else ELSEWHERE, item) for item in held]
-    return [one.item.id for one in Known(there, vectors).near(SAID, PLACE)]
+    return [one.item.id for one in KnownItems(there, vectors).near(SAID, PLACE)]
 
 
 def test_an_item_without_a_common_word_is_a_neighbour_where_there_are_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +60,7 @@ def test_an_item_without_a_common_word_is_a_neighbour_where_there_are_vectors(mo
 
 def test_what_is_let_in_tonight_is_a_neighbour_of_what_follows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearness, "LEAST", 0.2)
-    known = Known([(PLACE, HELD)], Vectors(Bag))
+    known = KnownItems([(PLACE, HELD)], Vectors(Bag))
     assert [one.item.id for one in known.near(SAID, PLACE)] == [HELD.id]
     for text in (*(f"{at} words of nothing" for at in range(200)), SAID.text):
         known.add(Belief(Item(FACT, text, f"n{len(text)}", since=SAID.day), PLACE, SAID.day, is_new=True))
@@ -155,7 +155,7 @@ def test_items_get_their_vectors_before_everything_else(memory: Memory) -> None:
     assert bag.asked[0].startswith("Fact: The red vessel sails")
 
 
-def calls(known: Known) -> int:
+def calls(known: KnownItems) -> int:
     """Return how many functions of Python's one look-up enters."""
     entered = 0
 
@@ -182,13 +182,13 @@ def test_a_look_up_does_not_walk_through_all_that_is_held() -> None:
             for at in range(count)
             for kind, status in ((FACT, Status.LIVE), (ItemType.TODO, Status.OPEN), (FACT, Status.SUPERSEDED))
         ]
-        work.append(calls(Known((PLACE, item) for item in held)))
+        work.append(calls(KnownItems((PLACE, item) for item in held)))
     assert work[1] <= work[0] * 1.1
 
 
 def test_what_ended_is_found_among_what_is_closed() -> None:
     held = [Item(FACT, f"The boat {at} sails", f"k{at:010x}", since="2026-01-01") for at in range(3)]
-    known = Known((PLACE, item) for item in held)
+    known = KnownItems((PLACE, item) for item in held)
     known.near(SAID, PLACE)
     ending = known.find(held[1].id)
     assert ending

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.extraction import Candidate, Place
 from pipelines.review.trust.attacks import made_inert, suspicion_of
-from pipelines.review.trust.gate import Gate
+from pipelines.review.trust.gate import TrustGate
 from pipelines.store.evidence import render_pointer, voice_in
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.log import parse_entries
@@ -43,7 +43,7 @@ def candidate(entry: Entry, kind: ItemType = ItemType.RULE, text: str = "") -> C
 def weighed(log: str, at: int = -1, kind: ItemType = ItemType.RULE, rules_from: str = "self") -> Filed:
     entries = parse_entries(LOG, "2026-03-10", log)
     day = DayToRead(LOG, "2026-03-10", "", entries, entries)
-    return Gate([day], SEALS, rules_from, frozenset({"k0123456789"})).look(candidate(entries[at], kind))
+    return TrustGate([day], SEALS, rules_from, frozenset({"k0123456789"})).look(candidate(entries[at], kind))
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_of_a_question_and_a_plan_only_the_decision_is_the_owners(label: str) ->
     assert weighed(log, kind=ItemType.DECISION).candidate.trust is Trust.OWNER
     assert weighed(log, kind=ItemType.FACT).candidate.trust is Trust.SELF
     entries = parse_entries(LOG, "2026-03-10", log)
-    gate = Gate([DayToRead(LOG, "2026-03-10", "", entries, entries)], SEALS, "self", frozenset())
+    gate = TrustGate([DayToRead(LOG, "2026-03-10", "", entries, entries)], SEALS, "self", frozenset())
     assert gate.word_of(entries[0], log) is Trust.SELF
     assert weighed(sealed("- 10:05 **user refused Bash:** Mail it"), kind=ItemType.FACT).candidate.trust is Trust.OWNER
 
@@ -174,7 +174,7 @@ def test_after_outside_text_a_sentence_is_external_for_what_it_is(
     log = AFTER.format(render_pointer(FILE, 3, "0123abcd", Trust.EXTERNAL, echoes))
     (entry,) = parse_entries(LOG, "2026-03-10", log)
     place = Place(entry, 1, 1, said)
-    gate = Gate([DayToRead(LOG, "2026-03-10", "", (entry,), (entry,))], SEALS, "self", frozenset())
+    gate = TrustGate([DayToRead(LOG, "2026-03-10", "", (entry,), (entry,))], SEALS, "self", frozenset())
     found = gate.look(Candidate(kind, said, (place,), Confidence.HIGH, "", "test@1", new_project="Evil"))
     assert found.candidate.trust is trust
     assert bool(found.doubt) is (kind is ItemType.RULE), "nothing else waits"

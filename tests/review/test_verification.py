@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.extract.claims import Verdict, Verified
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, Place
-from pipelines.review.existing_items import Known
+from pipelines.review.existing_items import KnownItems
 from pipelines.review.review import Ruling
 from pipelines.review.verification import verified
 from pipelines.store.item import Confidence, Item, ItemType, Status
@@ -42,7 +42,7 @@ class Says:
 
 
 def left(ruling: Ruling, verifier: Says) -> list[Ruling]:
-    known = Known([(HOME, HELD)])
+    known = KnownItems([(HOME, HELD)])
     return verified([ruling], [], known, lambda _: "", verifier, "2026-03-12").rulings
 
 

@@ -12,7 +12,7 @@ from pipelines.search.build import freshen, rebuilt, update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
 from pipelines.search.matrix import read_stamp
-from pipelines.search.query import Asked, search
+from pipelines.search.query import SearchRequest, search
 from pipelines.search.schema import INDEX
 from tests.search.bag import Bag
 
@@ -89,8 +89,8 @@ def flip(path: Path, seed: int, count: int) -> None:
 def answers(root: Path) -> list[list[Hit]]:
     """Return what a fixed set of questions finds, by words and with vectors, now and as of a day."""
     bag = Bag()
-    asked = [Asked(), *(Asked(filters=Filters(as_of=day)) for day in ("2026-01-04", "2026-02-01"))]
-    with_vectors = [(query, Asked(vector=bag.embed_query(query), embedder=bag.name)) for query in QUERIES]
+    asked = [SearchRequest(), *(SearchRequest(filters=Filters(as_of=day)) for day in ("2026-01-04", "2026-02-01"))]
+    with_vectors = [(query, SearchRequest(vector=bag.embed_query(query), embedder=bag.name)) for query in QUERIES]
     pairs = [(query, how) for query in QUERIES for how in asked] + with_vectors
     return [search(root, query, 20, (), how) for query, how in pairs]
 

@@ -9,7 +9,7 @@ import pytest
 
 from pipelines.search.build import freshen, rebuild_index
 from pipelines.search.filters import Filters
-from pipelines.search.query import Asked, search
+from pipelines.search.query import SearchRequest, search
 from pipelines.store.generated import marked_row
 from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest, render_item
 from pipelines.store.review_queue import waiting, with_entry
@@ -62,7 +62,7 @@ def office(root: Path) -> Path:
 
 def hits(root: Path, query: str, limit: int = 20, **how: Any) -> list[Hit]:
     assert freshen(root).stale == frozenset()
-    return search(root, query, limit, (), Asked(**how))
+    return search(root, query, limit, (), SearchRequest(**how))
 
 
 def places(found: list[Hit]) -> list[str]:

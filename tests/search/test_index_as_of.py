@@ -9,7 +9,7 @@ import pytest
 from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
-from pipelines.search.query import Asked, search
+from pipelines.search.query import SearchRequest, search
 from pipelines.search.rank import Ranking
 from tests.search.bag import Bag
 
@@ -51,10 +51,10 @@ def filled(root: Path) -> Path:
 
 def held(root: Path, day: str, *, meaning: bool = False) -> set[str]:
     bag = Bag()
-    asked = Asked(filters=Filters(as_of=day))
+    asked = SearchRequest(filters=Filters(as_of=day))
     if meaning:
         vector = bag.embed_query("vessel")
-        asked = Asked(Ranking(mode="vector"), Filters(as_of=day), vector, bag.name)
+        asked = SearchRequest(Ranking(mode="vector"), Filters(as_of=day), vector, bag.name)
     return {hit.text.rpartition("boat ")[2] for hit in search(root, "boat", 50, (), asked)}
 
 
@@ -77,9 +77,9 @@ def test_what_held_on_a_day(root: Path, day: str, told: set[str], meaning: bool)
 
 
 def test_what_held_once_comes_back_with_its_end(root: Path) -> None:
-    hit = search(root, "east", 1, (), Asked(filters=Filters(as_of="2026-02-10")))[0]
+    hit = search(root, "east", 1, (), SearchRequest(filters=Filters(as_of="2026-02-10")))[0]
     assert (hit.item, hit.status, hit.date, hit.until) == ("k200000002", "superseded", "2026-02-01", "2026-03-01")
-    assert search(root, "k200000002", 5, (), Asked(filters=Filters(as_of="2026-02-10")))[0].item == "k200000002"
+    assert search(root, "k200000002", 5, (), SearchRequest(filters=Filters(as_of="2026-02-10")))[0].item == "k200000002"
     assert [one.item for one in search(root, "k200000002 east", 50) if one.item == "k200000002"] == []
 
 
@@ -92,7 +92,7 @@ def test_what_no_longer_holds_has_vectors_and_takes_nobody_s_place(root: Path) -
     (root / "Areas/old.md").write_text(f"{lines}- Fact: a boat among very many other words of no use here\n", "utf-8")
     update_index(root)
     embed_index(root, bag)
-    asked = Asked(vector=bag.embed_query("vessel"), embedder=bag.name)
-    for how in (Asked(), asked):
+    asked = SearchRequest(vector=bag.embed_query("vessel"), embedder=bag.name)
+    for how in (SearchRequest(), asked):
         assert "Areas/old.md:151" in {f"{hit.path}:{hit.start_line}" for hit in search(root, "boat", 10, (), how)}
-    assert len(search(root, "boat", 500, (), Asked(filters=Filters(as_of="2026-01-01")))) == 150
+    assert len(search(root, "boat", 500, (), SearchRequest(filters=Filters(as_of="2026-01-01")))) == 150

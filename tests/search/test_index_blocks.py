@@ -14,10 +14,10 @@ from pipelines.store.markdown import split_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.search.chunks import Block
+    from pipelines.search.chunks import TextBlock
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(text: str) -> list[TextBlock]:
     return list(split_blocks(split_lines(text)))
 
 
@@ -60,7 +60,7 @@ def test_a_table_without_pipes_at_its_sides_is_whole_too() -> None:
     assert [piece for piece in turn_pieces(text) if rows.strip() in piece]
 
 
-def whole(found: Sequence[Block]) -> str:
+def whole(found: Sequence[TextBlock]) -> str:
     """Return a long line from the pieces that it was cut into: each begins with the end of the one before."""
     assert all(one.text.startswith(end_of(before.text)) for before, one in pairwise(found))
     rest = (one.text.removeprefix(end_of(before.text)).lstrip() for before, one in pairwise(found))

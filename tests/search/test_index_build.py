@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.search.build import rebuild_index, refresh_index, update_index
-from pipelines.search.indexed_files import SETTLED_NS, Skipped, Stamp, compare
+from pipelines.search.indexed_files import SETTLED_NS, FileStamp, Skipped, compare
 from pipelines.search.query import search
 from pipelines.search.schema import INDEX, VERSION, reading
 
@@ -150,14 +150,14 @@ def test_a_change_that_keeps_size_and_time_is_seen(root: Path, monkeypatch: pyte
 
 
 def test_a_stamp_is_believed_only_when_it_is_old_enough(root: Path) -> None:
-    stamp = Stamp(5, 1_000, 2_000)
+    stamp = FileStamp(5, 1_000, 2_000)
 
-    def unchanged(now: Stamp, checked_ns: int) -> list[str]:
+    def unchanged(now: FileStamp, checked_ns: int) -> list[str]:
         return compare(root, {"Areas/a.md": now}, {"Areas/a.md": (stamp, checked_ns, "", "")}).unchanged
 
     assert unchanged(stamp, 2_001 + SETTLED_NS)
     assert not unchanged(stamp, 2_000 + SETTLED_NS)
-    assert not unchanged(Stamp(5, 1_001, 2_000), 2_001 + SETTLED_NS)
+    assert not unchanged(FileStamp(5, 1_001, 2_000), 2_001 + SETTLED_NS)
 
 
 def test_the_file_is_private_and_in_wal_mode(root: Path) -> None:

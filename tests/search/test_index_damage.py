@@ -12,7 +12,7 @@ import pytest
 from pipelines.errors import IndexUnusable
 from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
-from pipelines.search.query import Asked, search
+from pipelines.search.query import SearchRequest, search
 from pipelines.search.schema import INDEX
 from tests.search.bag import Bag
 from tests.search.flips import answers, answers_as_searched, bring, files, fill, flip
@@ -118,7 +118,7 @@ def test_no_hit_is_shown_that_is_not_as_it_was_written(root: Path) -> None:
 def test_a_unit_of_a_file_that_is_not_there_is_damage(root: Path, *, explain: bool) -> None:
     change(root, "UPDATE units SET file = 9999 WHERE text LIKE '%boat%'")
     with pytest.raises(IndexUnusable, match="damaged"):
-        search(root, "boat", 5, (), Asked(explain=explain))
+        search(root, "boat", 5, (), SearchRequest(explain=explain))
 
 
 def test_a_model_whose_file_is_gone_for_good_says_so_and_words_go_on(root: Path) -> None:

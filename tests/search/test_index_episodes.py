@@ -9,7 +9,7 @@ import pytest
 from pipelines.api import Memory
 from pipelines.search.build import freshen
 from pipelines.search.filters import SOURCES, Filters
-from pipelines.search.query import Asked, search
+from pipelines.search.query import SearchRequest, search
 from pipelines.store.generated import Sentence
 from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest, render_item
 from pipelines.store.state import Reason, render_tombstones, tombstone
@@ -69,7 +69,7 @@ def quay(root: Path) -> Path:
 
 def hits(root: Path, query: str, **how: Any) -> list[Hit]:
     assert freshen(root).stale == frozenset()
-    return search(root, query, 20, (), Asked(**how))
+    return search(root, query, 20, (), SearchRequest(**how))
 
 
 def episodes(root: Path, query: str, **narrowed: Any) -> list[Hit]:

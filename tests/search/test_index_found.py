@@ -12,7 +12,7 @@ from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.found import QUESTIONS, floor_of
 from pipelines.search.matrix import read_stamp
-from pipelines.search.query import Asked, answer, search
+from pipelines.search.query import SearchRequest, answer, search
 from pipelines.search.schema import reading
 from tests.search.bag import Bag
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pipelines.search.matrix import Stamp
+    from pipelines.search.matrix import MatrixStamp
 
 LINES = """\
 - we moor the ship at the northern quay
@@ -60,12 +60,12 @@ def filled(root: Path) -> Path:
 
 
 def how_much(root: Path, query: str, bag: Bag | None = None) -> str:
-    asked = Asked(vector=bag.embed_query(query), embedder=bag.name) if bag else Asked()
+    asked = SearchRequest(vector=bag.embed_query(query), embedder=bag.name) if bag else SearchRequest()
     with reading(root) as connection:
         return answer(root, connection, query, 10, (), asked)[1]
 
 
-def stamp_of(root: Path) -> Stamp:
+def stamp_of(root: Path) -> MatrixStamp:
     stamp = read_stamp(root)
     assert stamp
     return stamp
@@ -115,7 +115,7 @@ def test_the_questions_are_asked_once_and_never_shown(root: Path) -> None:
     rebuild_index(root)
     assert bag.questions == len(QUESTIONS)
     question = "Which moons does Jupiter have?"
-    asked = Asked(vector=bag.embed_query(question), embedder=bag.name)
+    asked = SearchRequest(vector=bag.embed_query(question), embedder=bag.name)
     assert all(hit.path.startswith("Logs/") for hit in search(root, question, 100, (), asked))
 
 

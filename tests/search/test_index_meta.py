@@ -10,7 +10,7 @@ from pipelines.cli import run_cli
 from pipelines.errors import UsageFault
 from pipelines.search.build import update_index
 from pipelines.search.filters import Filters, meta_of
-from pipelines.search.query import Asked, search
+from pipelines.search.query import SearchRequest, search
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,7 @@ def filled(root: Path) -> Path:
 
 
 def found(root: Path, query: str, **narrowed: object) -> set[str]:
-    return {hit.path for hit in search(root, query, 20, (), Asked(filters=Filters(**narrowed)))}  # type: ignore[arg-type]
+    return {hit.path for hit in search(root, query, 20, (), SearchRequest(filters=Filters(**narrowed)))}  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("query", ["kafka", "topic:kafka", "topic: Kafka", "example.org"])
@@ -82,7 +82,7 @@ def test_a_note_takes_the_day_of_its_item_and_a_paragraph_that_of_its_document(r
     assert days["Retention "] == "2026-03-01"
     assert days["a nested r"] == days["Fact: The "] == "2026-02-11"
     assert [hit.text.strip() for hit in hits].count("- a nested remark") == 1  # the other's item holds no more
-    early = search(root, "remark", 20, (), Asked(filters=Filters(since="2026-02-01", before="2026-02-20")))
+    early = search(root, "remark", 20, (), SearchRequest(filters=Filters(since="2026-02-01", before="2026-02-20")))
     assert {hit.date for hit in early} == {"2026-02-11"}
-    then = search(root, "remark", 20, (), Asked(filters=Filters(as_of="2026-01-10")))
+    then = search(root, "remark", 20, (), SearchRequest(filters=Filters(as_of="2026-01-10")))
     assert {hit.date for hit in then} == {"2026-01-02"}

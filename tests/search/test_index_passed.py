@@ -12,7 +12,7 @@ from pipelines.search import pdf as pdf_reading
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.filters import Filters
 from pipelines.search.indexed_files import fingerprint, scan, unread
-from pipelines.search.query import Asked, search
+from pipelines.search.query import SearchRequest, search
 from pipelines.search.read_files import read_file
 from pipelines.search.schema import INDEX
 from tests.search.pdfs import pdf
@@ -47,7 +47,7 @@ def reasons(report: IndexReport) -> dict[str, str]:
 
 
 def found(root: Path, query: str, *sources: str) -> list[str]:
-    hits = search(root, query, 20, (), Asked(filters=Filters(sources=sources)))
+    hits = search(root, query, 20, (), SearchRequest(filters=Filters(sources=sources)))
     return [f"{hit.path}:{hit.start_line}" for hit in hits]
 
 
@@ -127,7 +127,7 @@ def test_another_cut_of_days_reads_transcripts_again(root: Path) -> None:
     update_index(root)
     (root / "curate.toml").write_text('timezone = "Asia/Tokyo"\n', encoding="utf-8")
     assert update_index(root).changed == 1
-    assert [hit.date for hit in search(root, "hello", 5, (), Asked(filters=Filters(sources=("session",))))] == [
+    assert [hit.date for hit in search(root, "hello", 5, (), SearchRequest(filters=Filters(sources=("session",))))] == [
         "2026-03-19"
     ]
 

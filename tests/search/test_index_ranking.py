@@ -10,7 +10,7 @@ import pytest
 from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
-from pipelines.search.query import Asked, search
+from pipelines.search.query import SearchRequest, search
 from pipelines.search.rank import Ranking, relative, weighted
 from tests.search.bag import Bag
 
@@ -37,12 +37,12 @@ def filled(root: Path) -> Path:
     return root
 
 
-def asked(filters: Filters | None = None, ranking: Ranking | None = None) -> Asked:
+def asked(filters: Filters | None = None, ranking: Ranking | None = None) -> SearchRequest:
     bag = Bag()
-    return Asked(ranking or Ranking(), filters or Filters(), bag.embed_query("boat"), bag.name)
+    return SearchRequest(ranking or Ranking(), filters or Filters(), bag.embed_query("boat"), bag.name)
 
 
-def found(root: Path, how: Asked) -> list[str]:
+def found(root: Path, how: SearchRequest) -> list[str]:
     return [f"{hit.path.partition('/')[0]}:{hit.start_line}" for hit in search(root, "boat", 10, (), how)]
 
 
@@ -71,11 +71,11 @@ def test_scores_are_shares_of_the_best() -> None:
 def test_filters_narrow_words_and_meaning_down(root: Path, filters: Filters, places: set[str]) -> None:
     assert set(found(root, asked(filters))) == places
     assert set(found(root, asked(filters, Ranking(mode="vector")))) == places
-    assert set(found(root, Asked(filters=filters))) == places - {"Areas:1"}
+    assert set(found(root, SearchRequest(filters=filters))) == places - {"Areas:1"}
 
 
 def test_an_item_named_by_its_id_must_fit_the_filters(root: Path) -> None:
-    hits = search(root, "k7f3a9c2b10", 5, (), Asked(filters=Filters(sources=("log",))))
+    hits = search(root, "k7f3a9c2b10", 5, (), SearchRequest(filters=Filters(sources=("log",))))
     assert hits == []
     assert search(root, "k7f3a9c2b10", 5)[0].item == "k7f3a9c2b10"
 
@@ -144,5 +144,5 @@ def test_a_reply_comes_after_what_the_owner_said(root: Path) -> None:
     (root / "Sessions").mkdir(exist_ok=True)
     (root / "Sessions/s.jsonl").write_text("\n".join((*lines, "")), "utf-8")
     update_index(root)
-    spoken = Asked(filters=Filters(sources=("session",)))
+    spoken = SearchRequest(filters=Filters(sources=("session",)))
     assert [hit.start_line for hit in search(root, "ferry sails nine", 5, (), spoken)] == [2, 1]

@@ -16,7 +16,7 @@ from pipelines.search.build import freshen, rebuild_index, refresh_index, update
 from pipelines.search.damage import index_facts
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
-from pipelines.search.query import Asked, search
+from pipelines.search.query import SearchRequest, search
 from pipelines.store.generated import Sentence
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest, render_item
 from tests.search.bag import Bag
@@ -84,11 +84,11 @@ FILTERS = (
 
 def answers(root: Path, bag: Bag) -> list[list[Hit]]:
     """Return what is found, in which order and with which scores: by words, narrowed down, and by meaning."""
-    pairs = [(query, Asked()) for query in QUERIES]
-    pairs += [("sail red apples", Asked(filters=filters)) for filters in FILTERS]
+    pairs = [(query, SearchRequest()) for query in QUERIES]
+    pairs += [("sail red apples", SearchRequest(filters=filters)) for filters in FILTERS]
     for query in MEANT:
-        asked = Asked(vector=bag.embed_query(query), embedder=bag.name)
-        pairs += [(query, asked), (query, Asked(filters=FILTERS[1], vector=asked.vector, embedder=bag.name))]
+        asked = SearchRequest(vector=bag.embed_query(query), embedder=bag.name)
+        pairs += [(query, asked), (query, SearchRequest(filters=FILTERS[1], vector=asked.vector, embedder=bag.name))]
     return [search(root, query, 50, (), asked) for query, asked in pairs]
 
 

@@ -13,7 +13,7 @@ from pipelines.search import build as fresh_module
 from pipelines.search.build import freshen, update_index
 from pipelines.search.candidates import FITTING
 from pipelines.search.filters import Filters
-from pipelines.search.query import Asked, answer, search
+from pipelines.search.query import SearchRequest, answer, search
 from pipelines.search.schema import INDEX, reading, writer_lock
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def test_a_turn_is_left_to_the_logs_line_only_where_that_line_may_be_found(root:
     update_index(root)
 
     def places(filters: Filters | None = None, stale: tuple[str, ...] = ()) -> set[str]:
-        hits = search(root, "crane", 9, stale, Asked(filters=filters or Filters()))
+        hits = search(root, "crane", 9, stale, SearchRequest(filters=filters or Filters()))
         return {f"{hit.path.partition('/')[0]}:{hit.start_line}" for hit in hits}
 
     assert places() == places(Filters(trusts=("self",))) == {"Logs:1", "Logs:2"}

@@ -12,9 +12,9 @@ from pipelines.search import binary_vectors as scanning
 from pipelines.search.binary_vectors import differing, exact, fewest, nearest, scan, signs_of, words_of
 from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
-from pipelines.search.matrix import Matrix, Stamp, open_matrix, read_stamp
-from pipelines.search.query import Asked, search
-from pipelines.search.vectors import Kept, packed
+from pipelines.search.matrix import Matrix, MatrixStamp, open_matrix, read_stamp
+from pipelines.search.query import SearchRequest, search
+from pipelines.search.vectors import StoredVectors, packed
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def test_of_many_vectors_the_nearest_are_found_by_their_signs(monkeypatch: pytes
     monkeypatch.setattr(scanning, "_FEW", 1000)
     monkeypatch.setattr(scanning, "_LEAST", 1000)
     rows = made(20_000)
-    stamp = Stamp("b", "m", rows.shape[1], vectors=len(rows), units=len(rows) - 1)
+    stamp = MatrixStamp("b", "m", rows.shape[1], vectors=len(rows), units=len(rows) - 1)
     numbers, factors = packed(rows)
     entries = np.zeros((len(rows), 24), np.uint8)
     entries[:, 16:20] = factors[:, None].view(np.uint8)
-    kept, places = Kept(stamp.model, 1, entries, numbers), np.arange(len(rows))
+    kept, places = StoredVectors(stamp.model, 1, entries, numbers), np.arange(len(rows))
     signed, plain = Matrix(stamp, kept, places, signs_of(numbers)), Matrix(stamp, kept, places)
     allowed = list(range(0, len(rows), 3))
     shares = []
@@ -90,7 +90,7 @@ def test_whatever_is_wrong_with_the_signs_the_answers_stand(root: Path, monkeypa
     assert len(sound) == stamp.vectors * 8 * words_of(stamp.dimension)
 
     def answers() -> list[tuple[str, float]]:
-        asked = Asked(vector=bag.embed_query("boat"), embedder=bag.name)
+        asked = SearchRequest(vector=bag.embed_query("boat"), embedder=bag.name)
         return [(hit.text, hit.score) for hit in search(root, "boat", 5, (), asked)]
 
     before = answers()

@@ -17,8 +17,8 @@ from pipelines.search.embed import embed_index
 from pipelines.search.found import QUESTIONS
 from pipelines.search.indexed_files import Skipped, unread
 from pipelines.search.matrix import read_stamp
-from pipelines.search.query import Asked, search
-from pipelines.search.vectors import Model, load
+from pipelines.search.query import SearchRequest, search
+from pipelines.search.vectors import VectorModel, load
 from tests.search.bag import Bag
 from tests.search.dying import dying
 
@@ -35,7 +35,7 @@ def write(root: Path, path: str, text: str) -> None:
 
 
 def found(root: Path, query: str, bag: Bag, limit: int = 20) -> list[str]:
-    asked = Asked(vector=bag.embed_query(query), embedder=bag.name)
+    asked = SearchRequest(vector=bag.embed_query(query), embedder=bag.name)
     return [f"{hit.path}:{hit.start_line}" for hit in search(root, query, limit, (), asked)]
 
 
@@ -258,7 +258,7 @@ def test_the_room_of_vectors_that_no_text_has_is_reclaimed(
     root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch, killed: str | None
 ) -> None:
     def held() -> int:
-        return len(load(root, Model(bag.name, bag.dimension)).rows) - len(QUESTIONS)
+        return len(load(root, VectorModel(bag.name, bag.dimension)).rows) - len(QUESTIONS)
 
     before = found(root, "boat", bag)
     for change in range(20):

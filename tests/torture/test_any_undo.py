@@ -16,7 +16,7 @@ from pipelines.night.plan import Night
 from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.night.undo import Wish, carry_out_undo
-from pipelines.settings import Caps, Settings
+from pipelines.settings import Settings, SizeCaps
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.layout import TOMBSTONES
@@ -51,7 +51,7 @@ class Nights:
     def __init__(self, root: Path) -> None:
         self.root, self.git = root, Git(root)
         self.now = datetime(2026, 3, 1, 2, tzinfo=UTC)
-        self.settings = Settings(caps=Caps(briefing=100_000, user=100_000, document=1_000_000))
+        self.settings = Settings(caps=SizeCaps(briefing=100_000, user=100_000, document=1_000_000))
         lay_down(root, resource("memory_template"), "UTC")
         self.git.init()
         commit_edits(root, self.git, "first\n", Author("Night", "night@example.org", self.now))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import Answer
+from pipelines.extract.llm.call import ModelAnswer
 from pipelines.extract.llm.provider import GARBLED, TRUNCATED, ProviderModel, as_count
 from pipelines.usage import FailureKind, Usage
 
@@ -46,7 +46,7 @@ class AnthropicModel(ProviderModel):
                 output_config={"format": {"type": "json_schema", "schema": transform_schema(dict(call.schema))}},
             )
 
-    def _answer(self, reply: object, subject: str) -> Answer:
+    def _answer(self, reply: object, subject: str) -> ModelAnswer:
         """Return the text blocks of a message, which the SDK does not validate.
 
         Raises:
@@ -58,7 +58,7 @@ class AnthropicModel(ProviderModel):
         if not isinstance(content, list):
             raise ModelFailed(self.provider, GARBLED, FailureKind.GARBLED, usage=usage)
         texts = [one.text for one in content if getattr(one, "type", "") == "text" and isinstance(one.text, str)]
-        return Answer("".join(texts), self.name, usage)
+        return ModelAnswer("".join(texts), self.name, usage)
 
     def model_list(self) -> Callable[[], object]:
         """Return a function that lists the models; the SDK is imported before it is called."""

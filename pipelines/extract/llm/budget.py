@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pipelines.extract.llm.call import Answer, Call, Model, Place
+    from pipelines.extract.llm.call import Call, Model, ModelAnswer, Place
     from pipelines.extract.llm.guard import Guard
     from pipelines.provider_settings import Price
-    from pipelines.user_settings import Caps
+    from pipelines.user_settings import CostCaps
 
 LEDGER: Final = ".curate/ledger.jsonl"
 # A safe bound for ordinary text in any script: a reservation must not be too small.
@@ -71,7 +71,7 @@ class BudgetedModel(WrappedModel):
         super().__init__(model)
         self._budget, self._price = budget, price
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ModelAnswer:
         """Make the call, once.
 
         Raises:
@@ -100,7 +100,7 @@ class BudgetedModel(WrappedModel):
             self._budget.settle(held, cost, limit)
         return answer
 
-    def _in_time(self, call: Call) -> Answer:
+    def _in_time(self, call: Call) -> ModelAnswer:
         left = self._budget.seconds_left()
         if left is None:
             return self._model.ask(call)
@@ -125,7 +125,7 @@ class Budget:
     """
 
     def __init__(
-        self, caps: Caps, ledger: Ledger, clock: Callable[[], float] = time.monotonic, guard: Guard | None = None
+        self, caps: CostCaps, ledger: Ledger, clock: Callable[[], float] = time.monotonic, guard: Guard | None = None
     ) -> None:
         self._caps, self._ledger, self._clock, self._guard = caps, ledger, clock, guard
         self._end = clock() + caps.max_minutes * 60 if caps.max_minutes is not None else None

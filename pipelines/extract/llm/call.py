@@ -1,4 +1,4 @@
-"""How any language model is called: a prompt makes a `Call`, which returns an `Answer` or raises `ModelFailed`.
+"""How any language model is called: a prompt makes a `Call`, which returns an `ModelAnswer` or raises `ModelFailed`.
 
 Everything around a model (retries, chain, budget, kept replies) builds on the one protocol `Model`. The prompts are
 Jinja2 templates under `prompts/`, each with a strict front matter and two blocks:
@@ -82,7 +82,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """A model's unchecked answer to one call, and its cost; `model` is the model's `name`."""
 
     text: str
@@ -113,7 +113,7 @@ class Model(Protocol):
     def retries(self) -> int:
         """How often to retry a call after a temporary failure."""
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ModelAnswer:
         """Make the call, once.
 
         Raises:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
-    from pipelines.extract.llm.call import Answer, Call, Model
+    from pipelines.extract.llm.call import Call, Model, ModelAnswer
 
 
 Result = TypeVar("Result")
@@ -92,7 +92,7 @@ class ThrottledModel(WrappedModel):
         super().__init__(model)
         self._free = threading.BoundedSemaphore(most)
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ModelAnswer:
         """Make the call, once, when it is its turn.
 
         Raises:

@@ -20,7 +20,7 @@ from pipelines.usage import FailureKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pipelines.extract.llm.call import Answer, Call, Model, Place
+    from pipelines.extract.llm.call import Call, Model, ModelAnswer, Place
     from pipelines.extract.llm.replies import Replies
     from pipelines.usage import Tally
 
@@ -184,7 +184,7 @@ class RetryPolicy:
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
 
-    def ask(self, model: Model, call: Call, tally: Tally) -> Answer:
+    def ask(self, model: Model, call: Call, tally: Tally) -> ModelAnswer:
         """Make a call, and retry it up to `model.retries` times while its failure is temporary.
 
         `tally` counts the usage and failure of every try.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import Answer
+from pipelines.extract.llm.call import ModelAnswer
 from pipelines.extract.llm.provider import TRUNCATED, ProviderModel
 from pipelines.usage import FailureKind, Usage
 
@@ -41,7 +41,7 @@ class GeminiModel(ProviderModel):
         with self._client() as client:
             return client.models.generate_content(model=self.settings.model, contents=call.user, config=config)
 
-    def _answer(self, reply: GenerateContentResponse, subject: str) -> Answer:
+    def _answer(self, reply: GenerateContentResponse, subject: str) -> ModelAnswer:
         """Return the text of the first candidate, without its thoughts.
 
         Raises:
@@ -61,7 +61,7 @@ class GeminiModel(ProviderModel):
             kind = FailureKind.BLOCKED if finish in _BLOCKS else FailureKind.FAILED
             raise ModelFailed(self.provider, f"stopped without an answer ({finish})", kind, usage=usage)
         parts = (candidate.content and candidate.content.parts) or []
-        return Answer("".join(part.text for part in parts if part.text and not part.thought), self.name, usage)
+        return ModelAnswer("".join(part.text for part in parts if part.text and not part.thought), self.name, usage)
 
     def model_list(self) -> Callable[[], object]:
         """Return a function that lists the models; the SDK is imported before it is called."""

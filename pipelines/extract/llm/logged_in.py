@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.anthropic import STOPS
-from pipelines.extract.llm.call import Answer
-from pipelines.extract.llm.openai import Refused, bare
+from pipelines.extract.llm.call import ModelAnswer
+from pipelines.extract.llm.openai import ErrorStatus, bare
 from pipelines.extract.llm.program import ending, run_program
 from pipelines.extract.llm.provider import TRUNCATED, ProviderModel, as_count, as_failure
 from pipelines.provider_settings import LOGINS, OWN_MODEL
@@ -76,7 +76,7 @@ class LoggedInModel(ProviderModel):
         self._not_logged_in = f"is not logged in here, or the login has expired; run `{self._login.login}`"
         self._model_words = () if settings.model == OWN_MODEL else ("--model", settings.model)
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ModelAnswer:
         """Run the program once.
 
         Raises:
@@ -126,7 +126,7 @@ class LoggedInModel(ProviderModel):
         # No output means no answer: the service was not reached, or nobody is logged in.
         kind, why = FailureKind.FAILED if usage.output_tokens else FailureKind.DOWN, f"failed: {_shown(words)}"
         if status:
-            failure = as_failure(self.provider, Refused(status, {}, words), subject)
+            failure = as_failure(self.provider, ErrorStatus(status, {}, words), subject)
             kind, why = failure.kind, failure.why
             why = self._not_logged_in if kind is FailureKind.UNAUTHORISED else why
         return ModelFailed(self.provider, why, kind, usage=usage)
@@ -134,7 +134,7 @@ class LoggedInModel(ProviderModel):
     def _words(self, call: Call, folder: Path) -> Sequence[str]:
         raise NotImplementedError
 
-    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
+    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> ModelAnswer:
         raise NotImplementedError
 
 
@@ -147,7 +147,7 @@ class ClaudeCodeModel(LoggedInModel):
         asked = ("--system-prompt", call.system, "--json-schema", json.dumps(call.schema))
         return (*_CLAUDE.split(), "--tools", "", "--setting-sources", "", *self._model_words, *asked)
 
-    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
+    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> ModelAnswer:
         result = next((row for row in reversed(rows) if row.get("type") == "result"), None)
         if result is None:
             raise ModelFailed(self.provider, otherwise, FailureKind.FAILED)
@@ -162,7 +162,7 @@ class ClaudeCodeModel(LoggedInModel):
         failed, status = result.get("is_error"), result.get("api_error_status")
         stopped = STOPS.get(str(result.get("stop_reason"))) if found is None else None
         if not (failed or stopped):
-            return Answer(words if found is None else json.dumps(found, ensure_ascii=False), self.name, usage)
+            return ModelAnswer(words if found is None else json.dumps(found, ensure_ascii=False), self.name, usage)
         if stopped:
             kind, why = stopped
             about, why = (self.provider, TRUNCATED) if kind is FailureKind.TRUNCATED else (subject, why)
@@ -191,7 +191,7 @@ class CodexModel(LoggedInModel):
         settings = (word for one in options for word in ("-c", one))
         return (*_CODEX.split(), *settings, *self._model_words, "--output-schema", str(schema), "-")
 
-    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> Answer:
+    def _read(self, rows: list[dict[str, Any]], subject: str, otherwise: str) -> ModelAnswer:
         usage, words, failed = Usage(), None, ""
         for row in rows:
             item, error = row.get("item"), row.get("error")
@@ -202,7 +202,7 @@ class CodexModel(LoggedInModel):
             elif isinstance(item, dict) and item.get("type") == "agent_message":
                 words = item.get("text")
         if not failed and words is not None:
-            return Answer(str(words), self.name, usage)
+            return ModelAnswer(str(words), self.name, usage)
         named = _STATUS.search(failed)
         # For an invalid request it prints the service's own JSON, which may quote the request.
         status = int(named[1]) if named else HTTPStatus.BAD_REQUEST if _parsed(failed) else 0

@@ -104,7 +104,7 @@ class ModelExtractor:
         pieces = enumerate(cut(request.entries, self.chain.input_tokens))
         return tuple(self._call(request, number, piece, _Shown.beside(request, piece), ()) for number, piece in pieces)
 
-    def _read(self, request: ExtractionRequest, number: int, piece: Piece) -> Outcome:
+    def _read(self, request: ExtractionRequest, number: int, piece: LogPiece) -> Outcome:
         """Return a piece's extraction, the faulty parts that remain, the tally, and the failure, if any.
 
         Faulty parts are asked for once more, showing only their own lines.
@@ -118,7 +118,7 @@ class ModelExtractor:
         tally, shown = new_tally(self.prices), _Shown.beside(request, piece)
         held = replace(request, entries=piece.entries)
 
-        def ask(asked: Piece, faulty: Sequence[Faulty]) -> tuple[Extraction, tuple[Faulty, ...]]:
+        def ask(asked: LogPiece, faulty: Sequence[Faulty]) -> tuple[Extraction, tuple[Faulty, ...]]:
             call = self._call(request, number, asked, shown, faulty)
             reply, model = self.chain.ask(call, read_reply, tally)
             if reply is None and faulty:
@@ -150,7 +150,7 @@ class ModelExtractor:
         return both, (still + faulty)[:lost], tally, None
 
     def _call(
-        self, request: ExtractionRequest, number: int, piece: Piece, shown: _Shown, faulty: Sequence[Faulty]
+        self, request: ExtractionRequest, number: int, piece: LogPiece, shown: _Shown, faulty: Sequence[Faulty]
     ) -> Call:
         """Return the call for a piece, or for the faulty parts of its reply."""
         from pipelines.extract.llm.reply_schema import reply_schema  # noqa: PLC0415  as above
@@ -187,7 +187,7 @@ class _Shown:
     items: dict[str, Item]
 
     @classmethod
-    def beside(cls, request: ExtractionRequest, piece: Piece) -> _Shown:
+    def beside(cls, request: ExtractionRequest, piece: LogPiece) -> _Shown:
         """Return the items to show with a piece: all open ones, and those near to the piece."""
         if request.nearby is None:
             return cls([], [], {})
@@ -224,7 +224,7 @@ def _position(one: Candidate) -> tuple[str, int, int]:
     return place.entry.path, place.start_line, place.end_line
 
 
-def _lines_of(faulty: Sequence[Faulty], piece: Piece, tokens: int) -> Piece:
+def _lines_of(faulty: Sequence[Faulty], piece: LogPiece, tokens: int) -> LogPiece:
     """Return the entries of a piece that faulty parts cite; the whole piece if a part cites nothing in it."""
     kept: set[int] = set()
     for one in faulty:
@@ -272,7 +272,7 @@ def _faulty_row(faulty: Faulty) -> dict[str, object]:
     return {"item": faulty.item if len(item) <= _FAULTY_LENGTH else item[:500], "wrong": faulty.detail}
 
 
-def _notes(pieces: Sequence[Piece], dropped: Sequence[Faulty], unlinked: int) -> tuple[str, ...]:
+def _notes(pieces: Sequence[LogPiece], dropped: Sequence[Faulty], unlinked: int) -> tuple[str, ...]:
     counted = Counter(one.why for one in dropped)
     notes = [
         f"{count} proposed {'item was' if count == 1 else 'items were'} dropped: {why}"
@@ -290,7 +290,7 @@ def _notes(pieces: Sequence[Piece], dropped: Sequence[Faulty], unlinked: int) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class LogPiece:
     """Some entries of a day, in order, and their text; `shortened` counts entries shown only in part."""
 
     entries: tuple[Entry, ...]
@@ -298,7 +298,7 @@ class Piece:
     shortened: int = 0
 
 
-def cut(entries: Iterable[Entry], tokens: int) -> tuple[Piece, ...]:
+def cut(entries: Iterable[Entry], tokens: int) -> tuple[LogPiece, ...]:
     """Return the entries in pieces of at most `tokens`, cut between entries, each entry with its headings.
 
     Args:
@@ -341,13 +341,13 @@ def _shown(entry: Entry, room: int) -> tuple[str, bool]:
     return "\n".join(kept), True
 
 
-def _joined(shown: Sequence[tuple[Entry, str, str, bool]]) -> Piece:
+def _joined(shown: Sequence[tuple[Entry, str, str, bool]]) -> LogPiece:
     lines: list[str] = []
     above = "##"
     for _, context, text, _ in shown:
         lines += [text] if context == above else [context, text]
         above = context
-    return Piece(tuple(entry for entry, *_ in shown), "\n".join(lines), sum(not whole for *_, whole in shown))
+    return LogPiece(tuple(entry for entry, *_ in shown), "\n".join(lines), sum(not whole for *_, whole in shown))
 
 
 def _bytes(text: str) -> int:

@@ -195,7 +195,7 @@ def _row(number: int, posed: Posed) -> dict[str, object]:
 # ---------------------------------------- what a model may answer
 
 
-class ReplyOperation(Reply):
+class ReviewOperation(Reply):
     """What is to become of one candidate."""
 
     candidate: Annotated[int, Field(ge=0, le=1_000_000, description="The candidate's number.")]
@@ -211,7 +211,7 @@ class ReplyOperation(Reply):
 class ReviewReply(Reply):
     """The whole reply."""
 
-    operations: Annotated[list[ReplyOperation], Field(max_length=MOST_OPERATIONS)]
+    operations: Annotated[list[ReviewOperation], Field(max_length=MOST_OPERATIONS)]
 
 
 def read_operations(text: str) -> list[object] | None:
@@ -261,7 +261,7 @@ def _operation(raw: dict[str, object], posed: Posed, shown: frozenset[str]) -> t
     Raises:
         Faulty: it breaks the schema, or names an id that was not shown.
     """
-    one = checked(ReplyOperation, {**raw, "links": []})
+    one = checked(ReviewOperation, {**raw, "links": []})
     kind, ids = OperationKind(one.operation), tuple(dict.fromkeys(one.ids))
     if kind in {OperationKind.ADD, OperationKind.IGNORE}:
         ids = ()

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import Answer
+from pipelines.extract.llm.call import ModelAnswer
 from pipelines.extract.llm.provider import (
     GARBLED,
     TRUNCATED,
@@ -43,7 +43,7 @@ _REFUSALS: Final = frozenset({400, 422})
 _BOUNDS: Final = frozenset("minLength maxLength minimum maximum minItems maxItems pattern title default".split())
 
 
-class Refused(Exception):
+class ErrorStatus(Exception):
     """An answer with an error status, with what distinguishes the kinds of failure."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: str) -> None:
@@ -60,7 +60,7 @@ class OpenAIModel(ProviderModel):
         super().__init__(settings)
         self._formats: tuple[str, ...] = _FORMATS
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ModelAnswer:
         """Make the call, again for each JSON format that the server refuses.
 
         Raises:
@@ -96,7 +96,7 @@ class OpenAIModel(ProviderModel):
             with refusal:
                 words = refusal.read(_ERROR_BYTES).decode(errors="replace")
                 headers = {key.lower(): value for key, value in refusal.headers.items()}
-                raise Refused(refusal.code, headers, words) from None
+                raise ErrorStatus(refusal.code, headers, words) from None
         if answer.length:  # a read with a limit does not notice a connection that ended early
             raise ConnectionResetError
         if len(said) > _ANSWER_BYTES:
@@ -119,7 +119,7 @@ class OpenAIModel(ProviderModel):
             body["response_format"]["json_schema"] = {"name": "reply", "strict": True, "schema": schema}
         return body
 
-    def _answer(self, reply: Any, subject: str) -> Answer:  # noqa: ANN401  JSON from somebody's server
+    def _answer(self, reply: Any, subject: str) -> ModelAnswer:  # noqa: ANN401  JSON from somebody's server
         usage = _usage(reply)
         try:
             choice = reply["choices"][0]
@@ -133,7 +133,7 @@ class OpenAIModel(ProviderModel):
             raise ModelFailed(self.provider, TRUNCATED.format("openai"), FailureKind.TRUNCATED, usage=usage)
         if finish == "content_filter":
             raise ModelFailed(self.provider, f"does not let this {subject} be read", FailureKind.BLOCKED, usage=usage)
-        return Answer(content if isinstance(content, str) else "", self.name, usage)
+        return ModelAnswer(content if isinstance(content, str) else "", self.name, usage)
 
 
 def bare(schema: Any) -> Any:  # noqa: ANN401  JSON

@@ -22,7 +22,7 @@ from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import Answer
+from pipelines.extract.llm.call import ModelAnswer
 from pipelines.provider_settings import PREFIX, SECONDS
 from pipelines.usage import FailureKind
 
@@ -78,7 +78,7 @@ class ProgramModel:
         self.input_tokens, self.output_tokens, self.retries = input_tokens, 0, 0
         self._command, self._timeout_seconds = command, timeout_seconds
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ModelAnswer:
         """Run the program with the request on its standard input and return its output.
 
         Raises:
@@ -92,7 +92,7 @@ class ProgramModel:
             output, status = run_program(PROVIDER, self._command, request, self._timeout_seconds)
         if status:
             raise ModelFailed(PROVIDER, ending(status), FailureKind.FAILED)
-        return Answer(output, self.name)
+        return ModelAnswer(output, self.name)
 
 
 def run_program(

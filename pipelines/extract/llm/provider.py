@@ -19,7 +19,7 @@ from pipelines.usage import FailureKind, reason
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.extract.llm.call import Answer, Call
+    from pipelines.extract.llm.call import Call, ModelAnswer
     from pipelines.provider_settings import ProviderSettings
 
 
@@ -42,7 +42,7 @@ class ProviderModel:
         self.input_tokens, self.output_tokens = settings.input_tokens, settings.max_tokens
         self.retries = settings.max_retries
 
-    def ask(self, call: Call) -> Answer:
+    def ask(self, call: Call) -> ModelAnswer:
         """Make the call, once.
 
         Raises:
@@ -58,7 +58,7 @@ class ProviderModel:
         """Return the reply of the provider's library."""
         raise NotImplementedError
 
-    def _answer(self, reply: Any, subject: str) -> Answer:  # noqa: ANN401  of the library's type
+    def _answer(self, reply: Any, subject: str) -> ModelAnswer:  # noqa: ANN401  of the library's type
         """Return the answer in a reply, or raise the reason why there is none."""
         raise NotImplementedError
 

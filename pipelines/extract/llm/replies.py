@@ -15,7 +15,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import CurateError
-from pipelines.extract.llm.call import Answer
+from pipelines.extract.llm.call import ModelAnswer
 from pipelines.store.files import making, read_bytes, replace_synced
 from pipelines.store.folders import holding
 from pipelines.usage import Usage
@@ -33,7 +33,7 @@ _FORM: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptReply:
     """One kept reply; its `usage` is that of the original call.
 
     Args:
@@ -46,7 +46,7 @@ class Kept:
 
     key: str
     digest: str
-    answer: Answer
+    answer: ModelAnswer
     prompt: str
     at: str
 
@@ -69,7 +69,7 @@ class Replies:
         self._cleared = False
         self._lock = threading.Lock()
 
-    def find(self, model: Model, call: Call) -> Kept | None:
+    def find(self, model: Model, call: Call) -> KeptReply | None:
         """Return a model's kept reply to this call, or None. Files of another form are ignored."""
         key = _key(model, call)
         if self._anew and key not in self._own:
@@ -84,10 +84,10 @@ class Replies:
         return kept
 
     @staticmethod
-    def _answers(kept: Kept | None, model: Model, call: Call) -> bool:
+    def _answers(kept: KeptReply | None, model: Model, call: Call) -> bool:
         return bool(kept and (kept.digest, kept.answer.model) == (call.digest, model.name))
 
-    def read(self, key: str) -> Kept | None:
+    def read(self, key: str) -> KeptReply | None:
         """Return the reply with this key, or None."""
         try:
             data = read_bytes(self._root, f"{self._below}/{key}.json")
@@ -95,7 +95,7 @@ class Replies:
         except (CurateError, OSError):
             return None
 
-    def keep(self, model: Model, call: Call, answer: Answer) -> str:
+    def keep(self, model: Model, call: Call, answer: ModelAnswer) -> str:
         """Keep a reply atomically, and return its name. If the disk refuses, the run goes on without."""
         key = _key(model, call)
         newest, further = self._names(key)
@@ -171,7 +171,7 @@ def _parsed(data: bytes) -> object:
         return None
 
 
-def _kept(key: str, found: Any) -> Kept | None:  # noqa: ANN401  JSON from a file that anybody may have changed
+def _kept(key: str, found: Any) -> KeptReply | None:  # noqa: ANN401  JSON from a file that anybody may have changed
     if not isinstance(found, dict) or found.get("form") != _FORM or not isinstance(found.get("usage"), dict):
         return None
     words = [found.get(name) for name in ("digest", "text", "model", "prompt", "at")]
@@ -180,6 +180,6 @@ def _kept(key: str, found: Any) -> Kept | None:  # noqa: ANN401  JSON from a fil
         return None
     digest, text, model, prompt, at = map(str, words)
     try:
-        return Kept(key, digest, Answer(text, model, Usage(**found["usage"])), prompt, at)
+        return KeptReply(key, digest, ModelAnswer(text, model, Usage(**found["usage"])), prompt, at)
     except TypeError:
         return None

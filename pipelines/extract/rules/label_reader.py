@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.extract.rules.closing_forms import Form, is_chat, read_form, without_done
+from pipelines.extract.rules.closing_forms import ClosingForm, is_chat, read_form, without_done
 from pipelines.extract.rules.labels import (
     CONTENTS,
     Label,
@@ -79,7 +79,7 @@ class LabelReader:
     `taken` the numbers of the lines that were understood or rejected.
     """
 
-    forms: list[Form] = field(default_factory=list)
+    forms: list[ClosingForm] = field(default_factory=list)
     found: list[Candidate] = field(default_factory=list)
     repeated: list[Candidate] = field(default_factory=list)
     taken: set[int] = field(default_factory=set)
@@ -173,7 +173,7 @@ class LabelReader:
         if self._opened:
             self._opened.end_line = self._entry.end_line  # the list continues after it
         quote, start, last = self._quoted(index, end)
-        self.forms.append(Form(kind, how, target, Place(self._entry, start, last, quote)))
+        self.forms.append(ClosingForm(kind, how, target, Place(self._entry, start, last, quote)))
 
     def _read_list(self, index: int, label: Label) -> int:
         """Apply a label on its own line to the lines below it: list items, or else the rest of the paragraph."""
@@ -297,9 +297,9 @@ def _day_after(words: str, log_day: str) -> str:
     return ""
 
 
-def read_forms(entries: Iterable[Entry]) -> tuple[Form, ...]:
+def read_forms(entries: Iterable[Entry]) -> tuple[ClosingForm, ...]:
     """Return the closing and correcting forms of entries, in order; entries of one log are consecutive."""
-    forms: list[Form] = []
+    forms: list[ClosingForm] = []
     for _, day in groupby(entries, key=lambda entry: entry.path):
         reader = LabelReader()
         for entry in day:

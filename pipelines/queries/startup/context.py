@@ -10,7 +10,7 @@ import time
 
 from pipelines.queries.startup.cache import StartupSettings
 from pipelines.queries.startup.read import (
-    Entry,
+    Snippet,
     day_number,
     document_entries,
     episode_in,
@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Keep = Callable[[list[Entry], int], tuple[list[Entry], int]]
+    Keep = Callable[[list[Snippet], int], tuple[list[Snippet], int]]
 
 BUDGET = 4000
 LEAST_BUDGET = 300
@@ -61,7 +61,7 @@ OVERDUE_HOURS = 36
 _AHEAD_SECONDS = 3600
 
 
-class Request:
+class ContextRequest:
     """What a session asks for.
 
     Args:
@@ -91,7 +91,7 @@ class Request:
         self.settings = settings or StartupSettings()
 
 
-class Part:
+class ContextPart:
     """One part of the context.
 
     Args:
@@ -108,7 +108,7 @@ class Part:
         self,
         name: str,
         path: str = "",
-        entries: list[Entry] | None = None,
+        entries: list[Snippet] | None = None,
         keep: Keep = fitting,
         *,
         text: str = "",
@@ -125,7 +125,7 @@ class Part:
         return {"part": self.name, "path": self.path, "text": self.text, "cut": self.cut, "fault": self.fault}
 
 
-def assemble(request: Request) -> list[Part]:
+def assemble(request: ContextRequest) -> list[ContextPart]:
     """Return the parts of the context, under the budget all together. What fails costs its part alone."""
     health = _health(request)
     found = {part.name: part for part in _parts(request)}
@@ -159,7 +159,7 @@ def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
     return given
 
 
-def _spaced(entries: list[Entry]) -> list[str]:
+def _spaced(entries: list[Snippet]) -> list[str]:
     out: list[str] = []
     for number, entry in enumerate(entries):
         if number and (entry.heading or entries[number - 1].heading):
@@ -168,15 +168,15 @@ def _spaced(entries: list[Entry]) -> list[str]:
     return out
 
 
-def _parts(request: Request) -> list[Part]:
+def _parts(request: ContextRequest) -> list[ContextPart]:
     root, settings = request.root, request.settings
     most = max(_A_FILE, 16 * request.budget)
 
-    def document(name: str, path: str) -> Part:
+    def document(name: str, path: str) -> ContextPart:
         with_open = name == "SOUL.md"  # those of the other documents are a part of their own
         rows, first = _ELSEWHERE if name == "MEMORY.md" else (), _FIRST if name == "project" else ()
 
-        def entries() -> list[Entry]:
+        def entries() -> list[Snippet]:
             text = redacted(read_part(root, path, most))
             return document_entries(text, with_open=with_open, without_rows=rows, first=first)
 
@@ -194,7 +194,7 @@ def _parts(request: Request) -> list[Part]:
     if path:
         found.append(document("project", path))
     elif fault:
-        found.append(Part("project", fault=fault))
+        found.append(ContextPart("project", fault=fault))
     found.append(_part("open", "", lambda: _open_entries(request, path)))
     found += [_log_part(request, "yesterday", request.today - 1), _log_part(request, "today", request.today)]
     if hits := request.hits:
@@ -202,13 +202,13 @@ def _parts(request: Request) -> list[Part]:
     return found
 
 
-def _log_part(request: Request, name: str, number: int) -> Part:
+def _log_part(request: ContextRequest, name: str, number: int) -> ContextPart:
     """Return what is known of a day: its episode, and the lines of its log that the episode does not cover."""
     root, settings, day = request.root, request.settings, day_text(number)
     most, path = max(_A_FILE, 16 * request.budget), settings.log(day)
-    told: list[Entry] = []
+    told: list[Snippet] = []
 
-    def entries() -> list[Entry]:
+    def entries() -> list[Snippet]:
         episode, covered = episode_in(redacted(read_part(root, f"{settings.home}Episodes/{day[:7]}.md", most)), day)
         told.extend(episode)
         texts = []
@@ -219,22 +219,22 @@ def _log_part(request: Request, name: str, number: int) -> Part:
                 texts.append(read_part(root, one, most, tail=True))
         return [*told, *(entry for text in texts for entry in log_entries(redacted_log(text)))]
 
-    def episode_first(found: list[Entry], room: int) -> tuple[list[Entry], int]:
+    def episode_first(found: list[Snippet], room: int) -> tuple[list[Snippet], int]:
         rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told), whole=bool(told))
         return [*told, *rest], cut
 
     return _part(name, path, entries, episode_first)
 
 
-def _part(name: str, path: str, entries: Callable[[], list[Entry]], keep: Keep = fitting) -> Part:
+def _part(name: str, path: str, entries: Callable[[], list[Snippet]], keep: Keep = fitting) -> ContextPart:
     try:
-        return Part(name, path, entries(), keep)
+        return ContextPart(name, path, entries(), keep)
     except Exception as error:  # noqa: BLE001  as above
         what = f"{path} could not be read" if path else "The search failed"
-        return Part(name, path, keep=keep, fault=f"{what}: {_why(error)}.")
+        return ContextPart(name, path, keep=keep, fault=f"{what}: {_why(error)}.")
 
 
-def _open_entries(request: Request, project: str) -> list[Entry]:
+def _open_entries(request: ContextRequest, project: str) -> list[Snippet]:
     """Return an entry for each open todo and risk of the memory's documents; one that cannot be read is passed over."""
     root, settings = request.root, request.settings
     folders = (*settings.projects, f"{settings.home}Areas/")
@@ -250,16 +250,16 @@ def _open_entries(request: Request, project: str) -> list[Entry]:
         texts.append((path, text))
     entries = open_entries(texts, day_text(request.today), project)
     if suspicious("\n".join([entry.text for entry in entries])):
-        return [Entry(redacted(entry.text), ids=entry.ids) for entry in entries]
+        return [Snippet(redacted(entry.text), ids=entry.ids) for entry in entries]
     return entries
 
 
-def _hit_entries(hits: list[tuple[str, str]], oldest: str) -> list[Entry]:
+def _hit_entries(hits: list[tuple[str, str]], oldest: str) -> list[Snippet]:
     fresh = [(place, text) for place, text in hits if not (place.startswith("Logs/") and place[5:15] < oldest)]
-    return [Entry(f"- {place}: {' '.join(text.split())}") for place, text in fresh]
+    return [Snippet(f"- {place}: {' '.join(text.split())}") for place, text in fresh]
 
 
-def _health(request: Request) -> Part:
+def _health(request: ContextRequest) -> ContextPart:
     """Return a sentence or two: the last run and how it ended, what waits for review, whether a night is overdue."""
     queue = f"{request.settings.home}Review.md"
     try:
@@ -270,7 +270,7 @@ def _health(request: Request) -> Part:
             line += f" {waiting} {'entry waits' if waiting == 1 else 'entries wait'} for a person in {queue}."
     except Exception as fault:  # noqa: BLE001  as above
         line = f"Memory health: it could not be told: {_why(fault)}."
-    return Part("health", text=line)
+    return ContextPart("health", text=line)
 
 
 def _why(fault: Exception) -> str:

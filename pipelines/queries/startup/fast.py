@@ -14,7 +14,15 @@ import sys
 import time
 
 from pipelines.queries.startup.cache import load_cached, settings_of
-from pipelines.queries.startup.context import BUDGET, LEAST_BUDGET, LOG_DAYS, Part, Request, assemble, day_text
+from pipelines.queries.startup.context import (
+    BUDGET,
+    LEAST_BUDGET,
+    LOG_DAYS,
+    ContextPart,
+    ContextRequest,
+    assemble,
+    day_text,
+)
 from pipelines.queries.startup.read import open_folder, suspicious
 from pipelines.store.whole_lines import append_whole
 
@@ -105,13 +113,13 @@ def print_context(
         folder, session = event.get("cwd", "") or _here(), event.get("session_id", "")
         if not root:
             text = "Memory health: no memory was found; name one with --memory or CURATE_MEMORY."
-            parts = [Part("health", text=text)]
+            parts = [ContextPart("health", text=text)]
         elif form in HOOKS:
             parts = _parts_for_hook(request_of(root, min(budget, _HOOK_BUDGET), project, query, folder, day))
         else:
             parts = assemble(request_of(root, budget, project, query, folder, day))
     except Exception as fault:  # noqa: BLE001  see above
-        parts = [Part("health", text=f"Memory health: the startup context could not be put together: {fault}")]
+        parts = [ContextPart("health", text=f"Memory health: the startup context could not be put together: {fault}")]
     text = _as_json(parts) if form == "json" else as_text(parts)
     if form == "text" and sys.stdout.isatty():
         from pipelines.text import escape_terminal  # a person looks at it; a session waits for no more than it needs
@@ -130,7 +138,7 @@ def put_out(text: str) -> None:
 
 def request_of(
     root: str, budget: int, project: str, query: str, folder: str, day: tuple[int, float] | None = None
-) -> Request:
+) -> ContextRequest:
     """Return what a session asks for; the arguments are those of `print_context`, and the working directory."""
     now = time.time()
     settings = settings_of(root, now)
@@ -143,10 +151,10 @@ def request_of(
 
         return startup_hits(Path(root), query, day_text(today - LOG_DAYS))
 
-    return Request(root, today, now, budget, project, folder, hits if query else None, settings)
+    return ContextRequest(root, today, now, budget, project, folder, hits if query else None, settings)
 
 
-def _parts_for_hook(request: Request) -> list[Part]:
+def _parts_for_hook(request: ContextRequest) -> list[ContextPart]:
     """Return the parts of the context under a budget, lowered until they are no longer than a hook's answer may be."""
     while True:
         parts = assemble(request)
@@ -190,12 +198,12 @@ def hook_event() -> dict[str, str]:
     }
 
 
-def as_text(parts: list[Part]) -> str:
+def as_text(parts: list[ContextPart]) -> str:
     """Return the context as text: each part under a line that names its file, and what was cut at its end."""
     return "\n\n".join(_shown(part) for part in parts)
 
 
-def _shown(part: Part) -> str:
+def _shown(part: ContextPart) -> str:
     if part.name == "health":
         return part.text
     cut = ""
@@ -208,7 +216,7 @@ def _shown(part: Part) -> str:
     return "\n".join(filter(None, (title, part.text, part.fault, cut)))
 
 
-def _as_json(parts: list[Part]) -> str:
+def _as_json(parts: list[ContextPart]) -> str:
     """Return the parts as one JSON array."""
     import json  # text needs none
 

@@ -13,7 +13,7 @@ from pipelines.queries.search_settings import searched, spare_threads
 from pipelines.queries.startup.fast import find_root
 from pipelines.search.filters import Filters
 from pipelines.search.hits import CLOSE, OPEN, snippets
-from pipelines.search.query import Asked
+from pipelines.search.query import SearchRequest
 from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def search_quickly(query: str, options: dict[str, str]) -> int | None:
     spare_threads()
     query = query_text(query)
     try:
-        narrowed = Asked(filters=Filters(project=options.get("project", "").strip()))
+        narrowed = SearchRequest(filters=Filters(project=options.get("project", "").strip()))
         hits, notes, found = searched(Path(root), query, int(limit), narrowed)
     except Exception:  # noqa: BLE001  the verb proper tries again, and says what is wrong
         return None

@@ -55,7 +55,7 @@ _HEAD = 24  # characters within which the label of an item stands: `- [ ] **Todo
 _LONGEST_ID = 65
 
 
-class Entry:
+class Snippet:
     """What is kept or cut whole: a heading, a list item with what is indented under it, a paragraph.
 
     Args:
@@ -119,7 +119,7 @@ def open_folder(root: str, folders: list[str]) -> int:
 
 def document_entries(
     text: str, *, with_open: bool = True, without_rows: tuple[str, ...] = (), first: tuple[str, ...] = ()
-) -> list[Entry]:
+) -> list[Snippet]:
     """Return the entries of a document that hold: without front matter, History, and items that are closed.
 
     Args:
@@ -134,19 +134,19 @@ def document_entries(
     return _entries(lines, documents=True, with_open=with_open, without_rows=without_rows, first=first)
 
 
-def log_entries(text: str) -> list[Entry]:
+def log_entries(text: str) -> list[Snippet]:
     """Return the entries of a log, in order."""
     return _entries(text.split("\n"), documents=False)
 
 
-def episode_in(text: str, day: str) -> tuple[list[Entry], str]:
+def episode_in(text: str, day: str) -> tuple[list[Snippet], str]:
     """Return what a page of episodes tells of a day, and the lines of that day's log that this covers, `12-14,20`."""
     section = f"\n{text}\n## ".partition(f"\n## {day}\n")[2].partition("\n## ")[0]
     found, covered = [], ""
     for line in section.split("\n"):
         bare, comment = _split_comment(line)
         covered = covered or next((part[6:] for part in comment.split() if part.startswith("lines=")), "")
-        found += [Entry(bare)] if bare else []
+        found += [Snippet(bare)] if bare else []
     return found, covered
 
 
@@ -168,8 +168,8 @@ def _entries(
     with_open: bool = True,
     without_rows: tuple[str, ...] = (),
     first: tuple[str, ...] = (),
-) -> list[Entry]:
-    found: list[Entry] = []
+) -> list[Snippet]:
+    found: list[Snippet] = []
     current: list[str] = []
     ids: tuple[str, ...] = ()
     date, level, closed, fence, told = "", 0, False, "", ""
@@ -183,7 +183,7 @@ def _entries(
         heading = _heading(bare)
         if current and (not bare or heading or level or bare.startswith(_BULLETS)):
             if not (documents and len(current) == 1 and _says_nothing(current[0])):
-                found.append(Entry("\n".join(current), date, level, ids))
+                found.append(Snippet("\n".join(current), date, level, ids))
             current, date, level, ids = [], "", 0, ()
         if heading:
             told = bare[heading:].strip().casefold()
@@ -283,9 +283,9 @@ def live_item(line: str) -> tuple[str, str, str, dict[str, str]] | None:
     return kind, words.lstrip("*_ \t"), comment.split(" ", 1)[0], fields
 
 
-def _without_empty_headings(entries: list[Entry]) -> list[Entry]:
+def _without_empty_headings(entries: list[Snippet]) -> list[Snippet]:
     """Return the entries without headings that nothing stands under."""
-    kept: list[Entry] = []
+    kept: list[Snippet] = []
     deepest = 7
     for entry in reversed(entries):
         if not entry.heading:
@@ -297,7 +297,7 @@ def _without_empty_headings(entries: list[Entry]) -> list[Entry]:
     return kept[::-1]
 
 
-def fitting(entries: list[Entry], room: int) -> tuple[list[Entry], int]:
+def fitting(entries: list[Snippet], room: int) -> tuple[list[Snippet], int]:
     """Return the entries that fit into `room` tokens, in their order, and how many were cut.
 
     What has no date comes first, from the top; then the newest. A heading stays with what stands under it.
@@ -309,7 +309,7 @@ def fitting(entries: list[Entry], room: int) -> tuple[list[Entry], int]:
     return _kept(entries, [*(n for n in body if not entries[n].date), *dated], room)
 
 
-def newest(entries: list[Entry], room: int, *, whole: bool = False) -> tuple[list[Entry], int]:
+def newest(entries: list[Snippet], room: int, *, whole: bool = False) -> tuple[list[Snippet], int]:
     """Return the last entries that fit into `room` tokens with the headings above them, and how many were cut."""
     body = [number for number, entry in enumerate(entries) if not entry.heading]
     kept, cut = _kept(entries, body[::-1], room, gapless=True)
@@ -318,7 +318,7 @@ def newest(entries: list[Entry], room: int, *, whole: bool = False) -> tuple[lis
     return kept, cut
 
 
-def _kept(entries: list[Entry], order: list[int], room: int, *, gapless: bool = False) -> tuple[list[Entry], int]:
+def _kept(entries: list[Snippet], order: list[int], room: int, *, gapless: bool = False) -> tuple[list[Snippet], int]:
     """Return what fits when entries are taken in some order, until the first that does not fit where it is gapless."""
     kept: set[int] = set()
     for number in order:
@@ -332,17 +332,17 @@ def _kept(entries: list[Entry], order: list[int], room: int, *, gapless: bool = 
     return [entries[n] for n in sorted(kept)], sum(n not in kept for n in order)
 
 
-def _end_of(entry: Entry, room: int) -> Entry:
+def _end_of(entry: Snippet, room: int) -> Snippet:
     """Return the end of an entry that is itself too long."""
     words = entry.text.split()
     few, many = 0, len(words)
     while many - few > 1:
         middle = (few + many) // 2
         few, many = (middle, many) if tokens(" ".join(words[-middle:])) + 3 <= room else (few, middle)
-    return Entry(f"… {' '.join(words[-few:])}" if few else "…")
+    return Snippet(f"… {' '.join(words[-few:])}" if few else "…")
 
 
-def _headings_above(entries: list[Entry], number: int) -> list[int]:
+def _headings_above(entries: list[Snippet], number: int) -> list[int]:
     found, deepest = [], 7
     for at in range(number - 1, -1, -1):
         if 0 < entries[at].heading < deepest:
@@ -415,7 +415,7 @@ def tokens(text: str) -> int:
     return (letters + 5) // 6 + (digits + 2) // 3 + len(others) + (3 * len(text.split()) + 4) // 5
 
 
-def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") -> list[Entry]:
+def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") -> list[Snippet]:
     """Return an entry for each open todo and risk, in the order in which they matter.
 
     What is overdue or due soon comes first, nearest to today, so that old todos hide none of today's; then what belongs
@@ -443,7 +443,7 @@ def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
                 name = path.rpartition("/")[2].removesuffix(".md")
                 found.append((rank, ident, f"{kind}: {words} ({', '.join([*notes, name])})"))
     short = short_ids(ids)
-    return [Entry(f"- {short[ident]} {line}", ids=(ident,)) for _, ident, line in sorted(found)]
+    return [Snippet(f"- {short[ident]} {line}", ids=(ident,)) for _, ident, line in sorted(found)]
 
 
 def weight(kind: str, fields: dict[str, str], today: str) -> float:

@@ -66,7 +66,7 @@ def is_echo(lines: Iterable[str], ids: Container[str]) -> bool:
     )
 
 
-class Gate:
+class TrustGate:
     """Assigns trust to the candidates of one night.
 
     Args:

@@ -4,7 +4,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pipelines.store.secrets.find import ALLOWED, Span, find_secrets
     from pipelines.store.secrets.redact import (
-        Found,
+        FoundSecret,
         Redacted,
         Redactor,
         format_found,
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALLOWED",
-    "Found",
+    "FoundSecret",
     "Redacted",
     "Redactor",
     "Span",

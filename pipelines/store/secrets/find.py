@@ -15,7 +15,7 @@ from pipelines.store.secrets.secret_rules import believed, checked, load_rules
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pipelines.store.secrets.known import Known
+    from pipelines.store.secrets.known import KnownSecrets
     from pipelines.store.secrets.secret_rules import Rule, Rules
 
 
@@ -84,7 +84,9 @@ class Span(NamedTuple):
     rule: str
 
 
-def find_secrets(data: bytes, *, marks: bool = True, json: bool = False, known: Known | None = None) -> list[Span]:
+def find_secrets(
+    data: bytes, *, marks: bool = True, json: bool = False, known: KnownSecrets | None = None
+) -> list[Span]:
     """Return the secrets of a text, in order and without overlap, in time proportional to its length.
 
     Args:
@@ -113,7 +115,7 @@ def find_secrets(data: bytes, *, marks: bool = True, json: bool = False, known: 
 
 
 def _with_known(
-    spans: list[tuple[int, int, int]], data: bytes, known: Known, rules: Rules
+    spans: list[tuple[int, int, int]], data: bytes, known: KnownSecrets, rules: Rules
 ) -> list[tuple[int, int, int]]:
     """Return the spans without allowed values, and with those that were found before."""
     spans = [span for span in spans if not known.is_allowed(data[span[0] : span[1]])]

@@ -54,7 +54,7 @@ _WORDS: Final = b"abcdefghijklmnopqrstuvwxyz-_.:/@"
 """Words, names and paths consist only of these, and known values do not."""
 
 
-class Known:
+class KnownSecrets:
     """The values of a memory that were found before.
 
     Args:
@@ -79,7 +79,7 @@ class Known:
         """What distinguishes these values from earlier ones: values are only added, and allowed."""
         return len(self.rules), len(self.allowed)
 
-    def refresh(self) -> Known:
+    def refresh(self) -> KnownSecrets:
         """Read what other processes have written since, and return itself."""
         with contextlib.suppress(OSError, CurateError, ValueError):
             size = (self._root / FILE).stat().st_size
@@ -207,18 +207,18 @@ def _folded(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
-_OPEN: Final[dict[Path, Known]] = {}
+_OPEN: Final[dict[Path, KnownSecrets]] = {}
 
 
-def known_in(root: Path, key: Callable[[], bytes]) -> Known:
+def known_in(root: Path, key: Callable[[], bytes]) -> KnownSecrets:
     """Return the known values of a memory, as its file has them now."""
-    known = _OPEN.pop(root, None) or Known(root, key)
+    known = _OPEN.pop(root, None) or KnownSecrets(root, key)
     _OPEN[root] = known  # keep the most recent last
     while len(_OPEN) > _MOST_OPEN:
         del _OPEN[next(iter(_OPEN))]
     return known.refresh()
 
 
-def known_anywhere() -> list[Known]:
+def known_anywhere() -> list[KnownSecrets]:
     """Return the known values of the memories that this process opened last, if there are any."""
     return [known for known in _OPEN.values() if known.rules]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.store.secrets.find import Span
-    from pipelines.store.secrets.known import Known
+    from pipelines.store.secrets.known import KnownSecrets
 
 
 _TAG: Final = 4
@@ -41,7 +41,7 @@ _KEPT: Final = {0x22, 0x5C, 0x7F}
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSecret:
     """A secret that was found.
 
     Args:
@@ -71,7 +71,7 @@ class Redacted:
     """A text without its secrets, and what was found in it."""
 
     text: str
-    found: tuple[Found, ...] = ()
+    found: tuple[FoundSecret, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Redactor:
     """
 
     key: bytes | Callable[[], bytes]
-    known: Known | None = None
+    known: KnownSecrets | None = None
 
     def find(self, data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
         """Return the secrets of a text, including known values, and remember new values."""
@@ -108,9 +108,9 @@ class Redactor:
         data, found = self.redact_bytes(text.encode(errors="surrogatepass"))
         return Redacted(data.decode(errors="surrogatepass"), found) if found else Redacted(text)
 
-    def redact_bytes(self, data: bytes) -> tuple[bytes, tuple[Found, ...]]:
+    def redact_bytes(self, data: bytes) -> tuple[bytes, tuple[FoundSecret, ...]]:
         """Return the bytes of a text file without its secrets, and what was found; marked lines are exempt."""
-        found: list[Found] = []
+        found: list[FoundSecret] = []
         for _ in range(_PASSES):
             spans = self.find(data)
             if not spans:
@@ -161,16 +161,16 @@ class Redactor:
         return hmac.new(self._key, visible(secret), hashlib.sha256).hexdigest()[:_TAG]
 
 
-def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[Found, ...]:
+def locate(redactor: Redactor, data: bytes, spans: Sequence[Span]) -> tuple[FoundSecret, ...]:
     """Return the findings at these places of a text, with tags and lines, without the secrets themselves."""
     found, line, at = [], 1, 0
     for span in spans:
         line, at = line + data.count(b"\n", at, span.start), span.start
-        found.append(Found(span.rule, redactor.tag(data[span.start : span.end]), line))
+        found.append(FoundSecret(span.rule, redactor.tag(data[span.start : span.end]), line))
     return tuple(found)
 
 
-def format_found(found: Sequence[Found]) -> str:
+def format_found(found: Sequence[FoundSecret]) -> str:
     """Return a summary of the findings, without the secrets: `2 secrets (aws-access-key, password)`."""
     count = "1 secret" if len(found) == 1 else f"{len(found):,} secrets"
     return f"{count} ({', '.join(sorted({one.rule for one in found}))})"
@@ -221,7 +221,7 @@ def load_redactor(root: Path) -> Redactor:
     return Redactor(known.key, known)
 
 
-def known_values(root: Path) -> Known:
+def known_values(root: Path) -> KnownSecrets:
     """Return the values of a memory that were found before."""
     return known_in(root, lambda: redaction_key(root))
 

@@ -24,7 +24,7 @@ from pipelines.store.files import open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.find import ALLOWED, LONGEST_BLOCK
-from pipelines.store.secrets.redact import Found, format_found, known_values, load_redactor, locate
+from pipelines.store.secrets.redact import FoundSecret, format_found, known_values, load_redactor, locate
 from pipelines.store.snapshot import FileWarning
 from pipelines.store.template import own_files, tracked_files
 from pipelines.store.user_layout import layout_of, real_path
@@ -45,7 +45,7 @@ _NAMED: Final = 200
 """The limit of versions whose commits are looked up: each takes a walk through the history."""
 
 
-def scan_files(root: Path, redactor: Redactor) -> Iterator[Found]:
+def scan_files(root: Path, redactor: Redactor) -> Iterator[FoundSecret]:
     """Yield the secrets in the memory's current files and its kept transcripts; links are not followed."""
     for path, file in _opened(root, (*tracked_files(root), *own_files(root, (SESSIONS,)))):
         yield from _leaks(real_path(root, path), file, redactor, marks=not path.startswith(f"{SESSIONS}/"))
@@ -60,7 +60,7 @@ def _opened(root: Path, paths: Iterable[str]) -> Iterator[tuple[str, BinaryIO]]:
                     yield path, file
 
 
-def scan_history(git: Git, redactor: Redactor) -> list[Found]:
+def scan_history(git: Git, redactor: Redactor) -> list[FoundSecret]:
     """Return the secrets in every version of every file reachable from any branch, tag, stash or reflog."""
     paths: dict[str, str] = {}
     for row in git.run("rev-list", "--objects", "--all", "--reflog").decode(errors="replace").splitlines():
@@ -80,7 +80,7 @@ def scan_history(git: Git, redactor: Redactor) -> list[Found]:
     return [replace(leak, commit=commits.get(leak.blob, "")) for leak in found]
 
 
-def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Iterator[Found]:
+def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Iterator[FoundSecret]:
     """Yield the secrets of a file, in batches of lines, so that little of it is held."""
     before = 0
     while lines := file.readlines(_BATCH):
@@ -95,7 +95,7 @@ _OVERLAP: Final = 2 * LONGEST_BLOCK
 """The overlap of successive pieces: more than the longest secret."""
 
 
-def inspect(file: BinaryIO, redactor: Redactor) -> tuple[tuple[Found, ...], frozenset[str]]:
+def inspect(file: BinaryIO, redactor: Redactor) -> tuple[tuple[FoundSecret, ...], frozenset[str]]:
     """Return the secrets of a file; lines marked with `<!-- allow-secret -->` are exempt.
 
     Args:
@@ -108,14 +108,14 @@ def inspect(file: BinaryIO, redactor: Redactor) -> tuple[tuple[Found, ...], froz
     """
     size = os.fstat(file.fileno()).st_size
     digests = [new(b"blob %d\0" % size) for new in (hashlib.sha1, hashlib.sha256)]
-    found: dict[Found, None] = {}
+    found: dict[FoundSecret, None] = {}
     held, line = b"", 1
     while piece := file.read(_PIECE):
         for digest in digests:
             digest.update(piece)
         held += piece
         for span in redactor.find(held):
-            found[Found(span.rule, "", line + held.count(b"\n", 0, span.start))] = None
+            found[FoundSecret(span.rule, "", line + held.count(b"\n", 0, span.start))] = None
         if len(piece) == _PIECE:
             line += held.count(b"\n", 0, max(0, len(held) - _OVERLAP))
             held = held[-_OVERLAP:]
@@ -141,7 +141,7 @@ def without_secret_files(snapshot: Snapshot) -> Snapshot:
     documents, warnings = {}, list(snapshot.warnings)
     for path, document in snapshot.documents.items():
         if spans := redactor.find(data := document.text.encode()):
-            why = held_because([Found(one.rule, "", data.count(b"\n", 0, one.start) + 1) for one in spans])
+            why = held_because([FoundSecret(one.rule, "", data.count(b"\n", 0, one.start) + 1) for one in spans])
             warnings.append(FileWarning(path, why, pending=True, shown=snapshot.shown(path)))
         else:
             documents[path] = document
@@ -180,7 +180,7 @@ def clean_copies(root: Path, redactor: Redactor) -> None:
                 copy.unlink(missing_ok=True)
 
 
-def held_because(secrets: Sequence[Found]) -> str:
+def held_because(secrets: Sequence[FoundSecret]) -> str:
     """Return why a file is not committed, as the predicate of a sentence about it."""
     lines = sorted({one.line for one in secrets})
     where = f"line {lines[0]}" if len(lines) == 1 else f"{len(lines)} lines, the first is line {lines[0]}"
@@ -205,7 +205,7 @@ def installed_scanner(root: Path, environ: Mapping[str, str]) -> str:
     return ""
 
 
-def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[list[Found], str]:
+def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[list[FoundSecret], str]:
     """Return another scanner's findings in the memory's files, and an error message if it failed, or "".
 
     It uses its own rules, and ignores settings, ignore lists and marks in the memory. Its environment is minimal, and
@@ -245,7 +245,7 @@ def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[lis
         return _found(root, report, Path(program).name)
 
 
-def _found(root: Path, report: Path, name: str) -> tuple[list[Found], str]:
+def _found(root: Path, report: Path, name: str) -> tuple[list[FoundSecret], str]:
     try:
         if report.stat().st_size > _LONGEST_REPORT:
             return [], f"The report of {name} is too long to read."
@@ -255,7 +255,7 @@ def _found(root: Path, report: Path, name: str) -> tuple[list[Found], str]:
         return [], f"The report of {name} is not readable."
 
 
-def _leak(root: Path, row: Mapping[str, Any], name: str) -> Found | None:
+def _leak(root: Path, row: Mapping[str, Any], name: str) -> FoundSecret | None:
     """Return the finding of a row, if it is in one of the memory's own files and its line is not marked."""
     path, line = os.path.relpath(Path(root, str(row["File"])), root).replace(os.sep, "/"), int(row["StartLine"])
     layout = layout_of(root)
@@ -266,4 +266,4 @@ def _leak(root: Path, row: Mapping[str, Any], name: str) -> Found | None:
     lines: list[bytes] = []
     with contextlib.suppress(OSError):
         lines = (root / path).read_bytes().split(b"\n")
-    return None if ALLOWED in b"".join(lines[line - 1 : line]) else Found(rule, "", line, path)
+    return None if ALLOWED in b"".join(lines[line - 1 : line]) else FoundSecret(rule, "", line, path)

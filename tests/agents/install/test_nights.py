@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pipelines.agents import timers as systemd
 from pipelines.agents import timers_cron as cron
 from pipelines.agents import timers_cron as launchd
-from pipelines.agents.install_plan import Asked, Program
+from pipelines.agents.install_plan import InstallRequest, Program
 from pipelines.agents.timers import fill
 from pipelines.cli import run_cli
 from tests.agents.install.outside import SYSTEMCTL, cron_command, environment, system
@@ -205,8 +205,8 @@ def test_another_memory_is_told_apart(memory: Memory, system: System, tmp_path: 
 # ---------------------------------------------------------------- what is installed is what stands in deploy/
 
 
-def asked(root: Path, program: str = "/opt/curate", home: Path = Path("/home/me"), time: str = "") -> Asked:
-    return Asked(Program((program,), root), home, time=time)
+def asked(root: Path, program: str = "/opt/curate", home: Path = Path("/home/me"), time: str = "") -> InstallRequest:
+    return InstallRequest(Program((program,), root), home, time=time)
 
 
 def test_what_is_installed_is_what_stands_in_deploy(system: System) -> None:

@@ -18,7 +18,7 @@ from pipelines import errors
 from pipelines.agents import timers as systemd
 from pipelines.agents import timers_cron as cron
 from pipelines.agents import timers_cron as launchd
-from pipelines.agents.install_plan import Asked, Program
+from pipelines.agents.install_plan import InstallRequest, Program
 from pipelines.cli import run_cli
 from pipelines.store.lock import run_lock
 from tests.agents.install.outside import cron_command, system
@@ -32,7 +32,7 @@ MAIL = '#!/bin/sh\ncat >>"{told}"\n'
 
 
 @pytest.fixture
-def asked(memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch) -> Asked:
+def asked(memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch) -> InstallRequest:
     """Have nights begin through a program whose PATH leads to the stand-ins, and keys in the file for them."""
     monkeypatch.setattr("pipelines.agents.timers_cron.search_path", lambda: str(system.folder))
     monkeypatch.setattr("pipelines.agents.timers_cron.search_path", lambda: str(system.folder))
@@ -45,7 +45,7 @@ def asked(memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch) -> As
     keys.write_text(f"CURATE_CONFIG={keys.parent}/config.toml\n")
     (keys.parent / "config.toml").write_text("")
     memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite for the cache.\n")
-    return Asked(Program((sys.executable, "-m", "pipelines.cli"), memory.root), Path.home())
+    return InstallRequest(Program((sys.executable, "-m", "pipelines.cli"), memory.root), Path.home())
 
 
 def start(words: list[str], **more: str) -> tuple[int, str]:
@@ -57,7 +57,7 @@ def start(words: list[str], **more: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("target", ["cron", pytest.param("launchd", marks=pytest.mark.torture)])
 def test_a_good_night_says_nothing_and_a_bad_one_is_told(
-    memory: Memory, system: System, asked: Asked, target: str
+    memory: Memory, system: System, asked: InstallRequest, target: str
 ) -> None:
     if target == "cron":
         words = ["/bin/sh", "-c", cron_command(cron.block(asked, "02:00").splitlines()[-2])]
@@ -77,7 +77,7 @@ def test_a_good_night_says_nothing_and_a_bad_one_is_told(
     assert "Invoices" not in said + "\n".join(system.commands())
 
 
-def test_the_units_do_a_night_and_tell_of_a_bad_one(memory: Memory, system: System, asked: Asked) -> None:
+def test_the_units_do_a_night_and_tell_of_a_bad_one(memory: Memory, system: System, asked: InstallRequest) -> None:
     units = systemd.units(asked, walls=True)
 
     def begin(name: str) -> tuple[int, str]:

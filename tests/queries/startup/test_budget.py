@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.queries.startup.context import LEAST_BUDGET, Request, assemble
+from pipelines.queries.startup.context import LEAST_BUDGET, ContextRequest, assemble
 from pipelines.queries.startup.fast import as_text
-from pipelines.queries.startup.read import Entry, document_entries, fitting, log_entries, newest, tokens
+from pipelines.queries.startup.read import Snippet, document_entries, fitting, log_entries, newest, tokens
 
 TODAY = 20_000  # 2024-10-04
 OPEN = (
@@ -34,7 +34,7 @@ def test_the_whole_is_under_the_budget(texts: list[str], budget: int) -> None:
             (root / path).parent.mkdir(exist_ok=True)
             (root / path).write_bytes(text.encode())
         hits = [("Logs/2024-10-01.md:3", texts[0]), ("MEMORY.md:9", "short")]
-        parts = assemble(Request(str(root), TODAY, TODAY * 86400.0, budget, "alpha", hits=lambda: hits))
+        parts = assemble(ContextRequest(str(root), TODAY, TODAY * 86400.0, budget, "alpha", hits=lambda: hits))
         assert tokens(as_text(parts)) <= budget
 
 
@@ -56,7 +56,7 @@ def test_of_a_log_the_newest_entries_are_kept_with_their_heading() -> None:
 
 
 def test_of_an_overlong_entry_the_end_is_kept() -> None:
-    (kept,), cut = newest([Entry("word " * 1000 + "the end")], 50)
+    (kept,), cut = newest([Snippet("word " * 1000 + "the end")], 50)
     assert kept.text.startswith("… word")
     assert kept.text.endswith("the end")
     assert 40 <= kept.size <= 50
@@ -99,6 +99,6 @@ def test_of_a_full_project_page_people_rules_and_goals_are_kept(tmp_path: Path) 
     )
     (tmp_path / "Projects").mkdir()
     (tmp_path / "Projects/alpha.md").write_text(f"# Alpha\n\n## Facts\n\n{facts}\n{old}")
-    told = as_text(assemble(Request(str(tmp_path), TODAY, TODAY * 86400.0, 600, "alpha")))
+    told = as_text(assemble(ContextRequest(str(tmp_path), TODAY, TODAY * 86400.0, 600, "alpha")))
     assert "entries were cut" in told
     assert all(f"- {text}" in told for text in kept.values())

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import NotWritable
-from pipelines.store.secrets import Found, Redactor, load_redactor, without_secrets
+from pipelines.store.secrets import FoundSecret, Redactor, load_redactor, without_secrets
 from pipelines.store.secrets.redact import redaction_key
 from tests.planting import Planter
 from tests.processor_time import watched, within
@@ -53,7 +53,7 @@ def test_equal_secrets_are_told_equal_and_others_are_not() -> None:
 def test_what_was_found_is_named_with_its_line() -> None:
     found = REDACTOR.redact("a\nb\npassword: kestrel-7-b").found
     assert [(one.rule, one.line) for one in found] == [("password", 3)]
-    assert found == (Found("password", found[0].tag, 3),)
+    assert found == (FoundSecret("password", found[0].tag, 3),)
 
 
 def test_a_line_that_a_person_marked_passes_and_a_mark_in_a_record_counts_for_nothing() -> None:
