@@ -83,7 +83,7 @@ _SECTIONS: Final = {
         "unpin": "Remove an item's pin.",
         "move": "Move an item to another document.",
         "forget": "Erase an item everywhere but in git's history.",
-        "project": "Create, rename or close a project.",
+        "project": "Create, rename, merge or close a project.",
         "undo": "Undo a run, or its change to one item.",
     },
     "Called by agents and timers": {

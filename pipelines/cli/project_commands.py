@@ -1,4 +1,4 @@
-"""`curate project`: create, rename and close projects."""
+"""`curate project`: create, rename, merge and close projects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
 from pipelines.night.file_items import document_title, new_document
 from pipelines.night.manual import ManualChange, change_by_hand
-from pipelines.night.projects import archived_project, open_todos, renamed_project
+from pipelines.night.projects import archived_project, merged_projects, open_todos, renamed_project
 from pipelines.store.layout import slug
 from pipelines.store.snapshot import read_documents
 from pipelines.store.user_layout import layout_of
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def curate_project() -> None:
-    """Create, rename or close a project. NAME is its title, file name or path."""
+    """Create, rename, merge or close a project. NAME is its title, file name or path."""
 
 
 @curate_project.command(cls=TextCommand)
@@ -64,6 +64,27 @@ def rename(name: str, new_name: str, opened: OpenMemory) -> None:
         after = shown(next(iter(documents.keys() - held.documents.keys()), path))
         held.write(ManualChange(documents, f"Rename {before} to {after}", changed=len(document.items)))
     say(f"Renamed {before} to {after}, titled {title}.")
+
+
+@curate_project.command()
+@click.argument("name", shell_complete=complete_projects)
+@click.argument("into", shell_complete=complete_projects)
+@with_memory
+def merge(name: str, into: str, opened: OpenMemory) -> None:
+    """Merge a project into another, INTO, which gets its items, its names and the links to it.
+
+    What else you wrote on its page is kept in Archives/.
+    """
+    with change_by_hand(*opened, "curate project merge") as held:
+        shown = held.snapshot.shown
+        path, target = (project_named(held.documents, one, shown) for one in (name, into))
+        if path == target:
+            raise UsageFault(f"{name} and {into} are the same project.", "Name two.")
+        summary, moving = f"Merge {shown(path)} into {shown(target)}", len(held.documents[path].items)
+        after = merged_projects(held.documents, path, target, held.snapshot.theirs())
+        held.write(ManualChange(after, summary, changed=moving))
+    say(f"Merged {shown(path)} into {shown(target)}, with {count(moving, 'item')}.")
+    say(*(f"Your other notes on it are in {shown(one)}." for one in after.keys() - held.documents.keys()))
 
 
 @curate_project.command()
@@ -104,4 +125,7 @@ def _refuse_taken(held: HeldMemory, documents: Mapping[str, Document], title: st
         UsageFault: one has.
     """
     if path := Catalog(documents).names.get(slug(title)):
-        raise UsageFault(f"{held.snapshot.shown(path)} already has the name {title}.", "Choose another name.")
+        raise UsageFault(
+            f"{held.snapshot.shown(path)} already has the name {title}.",
+            "Choose another name, or join the two: `curate project merge NAME INTO`.",
+        )

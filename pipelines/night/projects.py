@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.briefing import CLOSED_STATUS
 from pipelines.night.caps import archived, free_path
 from pipelines.review.questions import as_queue_text
+from pipelines.store.change_set import moved
 from pipelines.store.document import (
+    Document,
+    aliases_of,
     with_alias,
     with_comments,
     with_front_lines,
     with_front_matter,
     with_links_updated,
 )
-from pipelines.store.generated import without_pointers
+from pipelines.store.generated import without_pointers, without_sentences
 from pipelines.store.item import ItemType, Status, folded
 from pipelines.store.layout import BRIEFING, REVIEW, Kind, day_of_log, slug
 from pipelines.store.review_queue import read_queue, with_entry
@@ -26,7 +29,6 @@ from pipelines.store.review_queue import read_queue, with_entry
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from pipelines.store.document import Document
     from pipelines.store.item import Item
 
 
@@ -90,6 +92,37 @@ def renamed_project(
     if slug(was) != slug(stem) and target != path:
         new = with_alias(new, stem)
     return _with_links(documents, new, (path, was), (target, title), theirs)
+
+
+def merged_projects(
+    documents: Mapping[str, Document], path: str, into: str, theirs: Collection[str] = ()
+) -> dict[str, Document]:
+    """Return the documents with a project's items in another one, which also takes over its names and the links to it.
+
+    What else a person wrote on its page goes to Archives; a page with nothing else is gone.
+
+    Args:
+        documents: every document by path.
+        path: the project's.
+        into: the other one's.
+        theirs: a person's own files; links in them stay as they are.
+    """
+    document, after = documents[path], dict(documents)
+    for placed in document.items:
+        if placed.item.id:
+            after = moved(after, placed.item.id, into)
+    left = without_sentences(after.pop(path), lambda _title, _sentence: True)
+    names = (document.title, document.id.rpartition("/")[2], *aliases_of(document))
+    for name in names:
+        if slug(name) != slug(after[into].title):
+            after[into] = with_alias(after[into], name)
+    after = _with_links(after, after[into], (path, document.title), (into, after[into].title), theirs)
+    headings = {heading.line for heading in left.headings}
+    if any(line.strip() and number not in headings for number, line in left.body):
+        target = free_path(f"Archives/{names[1]}-notes.md", documents)
+        notes = _retitled(Document(target, left.text), f"{document.title}: notes")
+        after[target] = with_front_matter(notes, {"status": "archived"})
+    return after
 
 
 def _with_links(

@@ -165,6 +165,37 @@ def test_a_renamed_project_keeps_its_items_and_answers_to_its_old_name(memory: M
     assert "in Projects/omega-one.md" in memory.curate("add", "Fact", "It hums", "--document", "Alpha")
 
 
+def test_a_merged_project_gives_the_other_its_items_names_and_links(memory: Memory) -> None:
+    before = {text: item["id"] for text, item in first_night(memory).items()}
+    memory.curate("correct", str(before[FACT]), "The port of the gateway is 8081")
+    memory.curate("project", "new", "Gateway")
+    memory.write("Areas/net.md", "# Net\n\n[alpha](../Projects/alpha.md) [[alpha]]\n")
+    memory.write(ALPHA, memory.read(ALPHA) + "\n## Notes\n\nMara painted the gate.\n")
+    told = memory.curate("project", "merge", "Alpha", "Gateway")
+    assert "Merged Projects/alpha.md into Projects/gateway.md, with 3 items." in told
+    assert "Your other notes on it are in Archives/alpha-notes.md." in told
+    assert {one["document"] for one in items(memory).values()} == {"Projects/gateway.md"}
+    assert {text: items(memory)[text]["id"] for text in before} == before
+    assert items(memory)[FACT]["status"] == "superseded"
+    assert not (memory.root / ALPHA).exists()
+    assert "Mara painted the gate." in memory.read("Archives/alpha-notes.md")
+    assert memory.read("Areas/net.md").endswith("[alpha](../Projects/gateway.md) [[gateway]]\n")
+    assert "in Projects/gateway.md" in memory.curate("add", "Fact", "It hums", "--document", "Alpha")
+    assert "nothing is broken" in memory.curate("check")
+    assert "are the same project" in memory.curate("project", "merge", "Alpha", "Gateway", exits=2)
+
+
+def test_a_merged_project_without_notes_is_gone(memory: Memory) -> None:
+    first_night(memory)
+    memory.curate("project", "new", "Gateway")
+    files = memory.files()
+    assert "other notes" not in memory.curate("project", "merge", "Alpha", "Gateway")
+    assert not list((memory.root / "Archives").glob("alpha*"))
+    assert "nothing is broken" in memory.curate("check")
+    memory.curate("undo")
+    assert memory.files() == files
+
+
 def test_a_name_that_is_taken_or_the_same_renames_nothing(memory: Memory) -> None:
     first_night(memory)
     memory.curate("project", "new", "Beta")
