@@ -42,6 +42,7 @@ VERBS: Final = {
     "forget": ("forget", "ID", "--yes", *AT),
     "project new": ("project", "new", "Beacon", *AT),
     "project rename": ("project", "rename", "alpha", "Orion", *AT),
+    "project merge": ("project", "merge", "alpha", "Beacon", *AT),
     "undo": ("undo", *AT),
     "run": ("run", *AT),
     "sync": ("run", *AT),
@@ -67,6 +68,8 @@ class Ready:
         items = {one["text"]: one["id"] for one in json.loads(quiet("items", "--json", *memory))}
         names = {"ID": items["Backups are kept for ninety days."], "SQLITE": items["Use SQLite for the cache."]}
         names |= {"TRANSCRIPT": self._transcript(), "INSTRUCTIONS": str(self.folder / "AGENTS.md")}
+        if verb == "project merge":
+            quiet("project", "new", "Beacon", *memory, *AT)
         if verb in {"review", "check --fix"}:
             self._vanish(names["ID"])
         if verb == "review":
