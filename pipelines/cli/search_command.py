@@ -75,7 +75,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     A hit on an item stands for the log lines that it rests on. Overruled lines come last, struck through, with the
     reason. DAY can be 2026-04-09, "9 Apr", yesterday, Monday, "3 days ago" or "last week".
     """
-    from pipelines.queries.search_settings import search_session, spare_threads  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.search_settings import ranking_of, search_session, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
     from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
@@ -83,7 +83,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
     with _memory_of(root, known_on or "") as searched:
         spare_threads()
-        fresh = freshen(searched)
+        fresh = freshen(searched, by_meaning=ranking_of(searched).mode != "keyword")
         warn(*fresh.notes)
         who = search_session(searched, SearchRequest(filters=filters, explain=explain, flat=flat, overruled=overruled))
         if query == ("-",):

@@ -149,7 +149,7 @@ def searched(
     from pipelines.search.build import freshen  # noqa: PLC0415  the command line brings it up to date itself
 
     with _FRESHENING:
-        fresh = freshen(root)
+        fresh = freshen(root, by_meaning=ranking_of(root).mode != "keyword")
     hits, notes, found = answered(root, query, limit, fresh, search_session(root, asked))
     return tuple(hits), (*fresh.notes, *notes), found
 

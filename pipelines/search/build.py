@@ -247,12 +247,16 @@ class Freshness(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def freshen(root: Path) -> Freshness:
+def freshen(root: Path, *, by_meaning: bool = True) -> Freshness:
     """Update the index before a search, so that no hit shows text that is no longer in its file.
 
     Every file's size and times are compared with the index's record. Changes are indexed first if that is quick; if
     there are too many, another process writes the index, or the disk is read-only, the answer leaves those files out
     and a note says so. An index that is missing, damaged or of another version is rebuilt.
+
+    Args:
+        root: the memory.
+        by_meaning: whether vectors must cover the index, too.
 
     Raises:
         LockHeld: there is no usable index, and another process does not finish building it.
@@ -261,7 +265,7 @@ def freshen(root: Path) -> Freshness:
     try:
         with reading(root) as connection:
             known = recorded(connection)
-            vectors_fit = not has_vectors(root) or _fit(root, connection)
+            vectors_fit = not (by_meaning and has_vectors(root)) or _fit(root, connection)
     except IndexUnusable as error:
         return rebuilt(root, error)
     found, _ = scan(root)
