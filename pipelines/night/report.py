@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
 from pipelines.store.change_set import Change
-from pipelines.store.files import making, write_synced, writing
+from pipelines.store.files import making, replace_synced, writing
 from pipelines.store.folders import holding
 from pipelines.store.layout import PRIVATE, STATE
 from pipelines.store.lock import private
@@ -196,7 +196,7 @@ def save_report(root: Path, report: Mapping[str, object]) -> None:
     """
     with private(root), writing(_RUNS), making(root, _RUNS) as folder:
         file = f"{report['run']}.json"
-        write_synced(folder, file, json.dumps(report, indent=1).encode(), 0o600)
+        replace_synced(folder, file, json.dumps(report, indent=1).encode())
         for old in [name for name in reversed(folder.names()) if name.endswith(".json")][KEPT:]:
             if old != file:
                 folder.unlink(old)
