@@ -296,6 +296,8 @@ _TIME: Final = re.compile(
 _HOUR: Final = re.compile(rf"(?<![\d.:])(?P<h>1[0-2]|0?[1-9]){_HALF}", _FLAGS)
 _CLOCK: Final = re.compile(rf"\b(?P<part>half past|quarter past|quarter to)\s(?P<h>{NUMBER})\b", _FLAGS)
 _PARTS: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
+_HALF_HOUR: Final = re.compile(rf"\bhalf\s(?P<h>{NUMBER})\b", _FLAGS)
+"""As the British say it: half nine is 9:30."""
 _NAMED_TIMES: Final = {"noon": 720, "midday": 720, "midnight": 0}
 # 1,000 and 1’000 and 1 000; a point may mean a decimal or a version, and stays.
 _GROUPED: Final = re.compile(r"(?<![\w.,])\d{1,3}(?:[,'’_ \u202f\u00a0]\d{3})+(?![,.]?\d)")
@@ -432,6 +434,8 @@ def _times(text: str) -> Iterator[tuple[str, int]]:
             yield found[0].strip(), hour % 24 * 60 + int(parts.get("m") or 0)
         text = form.sub(" ", text)
     yield from ((word, minutes) for word, minutes in _NAMED_TIMES.items() if _names(word, text))
+    halves = ((found[0], value_of(found["h"])) for found in _HALF_HOUR.finditer(text))
+    yield from ((words, int(hour) * 60 + 30) for words, hour in halves if hour in range(1, 13))
 
 
 def _numbers(text: str) -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import OperationKind
+from pipelines.review.existing_items import speaks_for
 from pipelines.review.item_links import (
     history_of,
     last_successor,
@@ -140,9 +141,10 @@ class Promoted:
         return item
 
     def _begin(self, ruling: Ruling, candidate: Candidate, old: Sequence[Item]) -> None:
-        """Add a new item to its document, or in place of the items that it supersedes."""
+        """Add a new item to its document, or in place of the items that it supersedes there or in one for all."""
         ident = old[0].id if old else ""
         path = self.added[ident][0] if ident in self.added else self.places[ident][0] if ident else ruling.document
+        path = path if speaks_for(path, ruling.document) else ruling.document
         item = self._create(candidate, path)
         self.added[item.id] = (path, item)
         self.over |= {item.id: None} if item.status in CLOSED else {}

@@ -124,7 +124,7 @@ def operation_fault(operation: Operation, one: Filed, known: KnownItems, shown: 
     if kind is OperationKind.IGNORE and candidate.confidence is Confidence.HIGH and candidate.trust is Trust.OWNER:
         return "What the owner said in so many words is never ignored."
     targets = [belief for ident in operation.ids if (belief := known.find(ident))]
-    faults = [fault for belief in targets if (fault := _target_fault(operation, belief, one))]
+    faults = [fault for belief in targets if (fault := _target_fault(operation, belief, one, known))]
     if faults or kind is not OperationKind.UPDATE:
         return faults[0] if faults else ""
     if len(targets) != 1 or not operation.text:
@@ -134,12 +134,13 @@ def operation_fault(operation: Operation, one: Filed, known: KnownItems, shown: 
     return f"The text of an update says what the item and the quote say; {': '.join(found[0])}." if found else ""
 
 
-def _target_fault(operation: Operation, belief: Belief, one: Filed) -> str:
+def _target_fault(operation: Operation, belief: Belief, one: Filed, known: KnownItems) -> str:
     kind, candidate, item = operation.kind, one.candidate, belief.item
     of_kind = item.type is candidate.type or {item.type, candidate.type} <= BELIEFS
     if kind in {OperationKind.CONFIRM, OperationKind.SUPERSEDE} and not of_kind:
         return f"A {candidate.type} does not {kind} a {item.type}."
-    if kind in REMOVING | {OperationKind.CONFIRM} and not speaks_for(belief.document, one.place):
+    is_apart = not speaks_for(belief.document, one.place)
+    if kind in REMOVING | {OperationKind.CONFIRM} and is_apart and not known.names_both(belief.document, one.place):
         return "What holds in one document changes nothing in another."
     if kind is OperationKind.CLOSE and operation.how and operation.how not in OUTCOMES[item.type]:
         return f"`how` for a {item.type} is one of: {', '.join(OUTCOMES[item.type])}."

@@ -366,7 +366,7 @@ def carry_out(ruling: Ruling, known: KnownItems) -> None:
         mine = Belief(item, ruling.document, candidate.entry.day, is_new=True)
         if kind is OperationKind.CONFIRM:
             mine.stands_in = targets[0]
-        elif targets and not ruling.asks:
+        elif targets and not ruling.asks and speaks_for(targets[0].document, mine.document):
             mine.document = targets[0].document
         known.add(mine)
     if ruling.asks:

@@ -61,6 +61,7 @@ HONEST = [
     ("The meeting is at 10:00.", "meeting at 10 am"),
     ("The meeting starts at 10 am.", "meeting 10:00"),
     ("The shop closes at 21:30.", "shop closes half past nine in the evening"),
+    ("The market opens at 9:30.", "from Saturday the market opens at half nine"),
     ("Lunch is at 12:00.", "lunch at noon"),
     ("Lunch is at noon.", "lunch 12:00"),
     ("The call is at 3:15 pm.", "call at quarter past three pm"),

@@ -91,6 +91,14 @@ def test_what_speaks_for_all_may_be_superseded_from_a_project(place: str) -> Non
     assert told(weighed(doing("supersede"), [(place, HOST)], NEW)) == [("supersede", (HOST.id,))]
 
 
+def test_a_project_that_a_belief_names_beside_another_may_change_its_items() -> None:
+    renamed = Item(FACT, "Beta is called Alpha from now on", "k2222222222", since="2026-03-02", trust=Trust.SELF)
+    held = [(BETA, HOST), (ALPHA, renamed)]
+    assert told(weighed(doing("supersede"), held, NEW)) == [("supersede", (HOST.id,))]
+    over = [(BETA, HOST), (ALPHA, replace(renamed, status=Status.ENDED, until="2026-03-03"))]
+    assert told(weighed(doing("supersede"), over, NEW)) == [("add", ())]
+
+
 def test_a_decision_may_become_a_fact() -> None:
     assert told(weighed(doing("supersede"), [(ALPHA, changed(type=ItemType.DECISION))], NEW))[0][0] == "supersede"
 
