@@ -87,6 +87,7 @@ def curate_schedule(*, root: Path) -> None:
         log("started", zone=settings.timezone, next=due.isoformat(timespec="minutes") if due else "")
         daemon.run(watch)
         killed = children.stop(settings.schedule.stop_seconds)
+        daemon.wait()
         log("stopped", level="warning" if killed else "info", killed=killed)
 
 

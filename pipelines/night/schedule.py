@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_SCHEDULER_STARTED
@@ -72,9 +72,10 @@ class Daemon:
         self._stamp = ""
         self._written: datetime | None = None
         logging.getLogger("apscheduler").setLevel(logging.CRITICAL + 1)  # we log ourselves
-        pool = executor or ThreadPoolExecutor(3)  # one for each job, so that a long night delays no capture
+        # One thread for each job, so that a long night delays no capture.
+        self._pool: Any = executor or ThreadPoolExecutor(3)
         defaults = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}  # late is better than never
-        self._scheduler = BlockingScheduler(timezone=UTC, executors={"default": pool}, job_defaults=defaults)
+        self._scheduler = BlockingScheduler(timezone=UTC, executors={"default": self._pool}, job_defaults=defaults)
         self._scheduler.add_listener(self._on_event, EVENT_JOB_ERROR | EVENT_JOB_MAX_INSTANCES)
         self._plan_jobs(night_at=self._before if self._missed_a_night() else None)
 
@@ -124,6 +125,10 @@ class Daemon:
     def stop(self) -> None:
         """Start nothing more, and let `run` return without waiting for running jobs."""
         self._scheduler.shutdown(wait=False)
+
+    def wait(self) -> None:
+        """Wait until each job has said how it ended. After `run`, when all that jobs started has ended."""
+        self._pool.shutdown(wait=True)
 
     @property
     def _night(self) -> BaseTrigger:

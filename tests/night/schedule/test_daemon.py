@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import itertools
 import json
+import threading
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
+from apscheduler.executors.pool import ThreadPoolExecutor
 
+from pipelines.night.schedule import Daemon
+from pipelines.settings import load_settings
 from tests.night.schedule.driving import life_at
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 ZURICH = ZoneInfo("Europe/Zurich")
@@ -148,3 +153,37 @@ def test_several_nights_a_day_and_the_last_that_was_missed(monkeypatch: pytest.M
     life.live(life.daemon(), datetime(2026, 5, 2, 23, tzinfo=UTC))
     told = [f"{night.astimezone(ZURICH):%d %H:%M}" for night in life.nights()]
     assert told == ["01 14:00", "02 02:30", "02 15:00"]
+
+
+def test_the_last_job_says_how_it_ended_before_the_daemon_has_ended(
+    monkeypatch: pytest.MonkeyPatch, root: Path
+) -> None:
+    begun, waited, lines = threading.Event(), threading.Event(), list[str]()
+
+    pool = ThreadPoolExecutor(3)
+    ends = pool.shutdown
+
+    def shutdown(wait: object) -> None:
+        if wait:
+            waited.set()
+        ends(wait)
+
+    def work(_: Sequence[Sequence[str]]) -> int:
+        begun.set()
+        return 0 if waited.wait(30) else 1
+
+    def log(event: str, **_: object) -> None:
+        lines.append(event)
+
+    monkeypatch.setattr(pool, "shutdown", shutdown)
+    daemon = Daemon(root, load_settings(root), work, lambda: datetime.now(UTC), log, pool)
+
+    def end() -> None:
+        daemon._scheduler.add_job(daemon._do, "interval", args=["index"], hours=1, next_run_time=datetime.now(UTC))
+        assert begun.wait(30)
+        daemon.stop()
+
+    daemon.run(threading.Thread(target=end).start)
+    assert lines == []
+    daemon.wait()
+    assert lines == ["job-ended"]
