@@ -78,6 +78,13 @@ class Catalog:
         projects = {p: d for p, d in self.documents.items() if d.kind is Kind.PROJECT}
         return {path: words for path, doc in sorted(projects.items()) if (words := content_words(doc.title))}
 
+    def same_words(self, name: str) -> str:
+        """Return the path of the one project whose title has the same words and numbers as a name, in any order."""
+        found = [
+            p for p, one in self.documents.items() if one.kind is Kind.PROJECT and _words(one.title) == _words(name)
+        ]
+        return found[0] if len(found) == 1 else ""
+
     @cached_property
     def person(self) -> str:
         """The folded name of the memory's owner, from USER.md, or empty."""
@@ -102,18 +109,22 @@ def document_choices(catalog: Catalog) -> tuple[DocumentChoice, ...]:
 def one_project_each(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Return the candidates with one title per new project, since days are read in parallel.
 
-    Two titles name the same project if one has all words of the other; the first one proposed counts.
+    Two titles name the same project if one has all words and numbers of the other; the first one proposed counts.
     """
     titles: dict[frozenset[str], str] = {}
     found = []
     for one in candidates:
-        if one.new_project and (words := content_words(one.new_project)):
+        if one.new_project and (words := _words(one.new_project)):
             same = next((known for known in titles if known <= words or words <= known), None)
             title = titles.setdefault(same if same is not None else words, one.new_project)
             found.append(replace(one, new_project=title))
         else:
             found.append(one)
     return found
+
+
+def _words(title: str) -> frozenset[str]:
+    return frozenset(slug(title).split("-"))
 
 
 def in_own_projects(looked: Iterable[Filed], proposed: Iterable[Candidate]) -> list[Filed]:
@@ -150,7 +161,8 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
     In order: the document that the extractor chose, but no other project than the one that `project:` names, unless
     the entry has its title; the project that `project:`, or the extractor, names, which may be new; a heading or `#tag`
     that is a document's name, innermost first. A heading or tag never creates a document. If a new project's file
-    cannot be used, or it is called General, it is Areas/general.
+    cannot be used, or it is called General, it is Areas/general. A title that an extractor proposes names the project
+    that has the same words in another order.
     """
     chosen = document_path(candidate.document) if candidate.document else ""
     titled = content_words(candidate.entry.text) >= catalog.title_words.get(chosen, frozenset())
@@ -159,7 +171,8 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
     if name := candidate.entry.project or candidate.new_project:
         path = f"Projects/{slug(name)}.md"
         is_general = path in catalog.closed or f"Areas/{slug(name)}.md" == GENERAL
-        return catalog.names.get(slug(name)) or (GENERAL if is_general else path)
+        known = catalog.names.get(slug(name)) or ("" if candidate.entry.project else catalog.same_words(name))
+        return known or (GENERAL if is_general else path)
     for name in (*reversed(candidate.entry.headings), *candidate.entry.tags):
         if path := catalog.names.get(slug(name.strip().rstrip(":")), ""):
             return path

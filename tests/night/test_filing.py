@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from pipelines.night.choose_document import Catalog, file_candidate, home_of, in_own_projects, named_document
+from pipelines.night.choose_document import (
+    Catalog,
+    file_candidate,
+    home_of,
+    in_own_projects,
+    named_document,
+    one_project_each,
+)
 from pipelines.review.review import Filed
 from pipelines.store.document import Document
 from pipelines.store.item import Confidence, ItemType
@@ -44,6 +51,27 @@ def test_a_model_chooses_from_the_closed_list_only() -> None:
     assert named_document(replace(candidate("x"), document="Areas/garden"), CATALOG) == "Areas/garden.md"
     assert named_document(replace(candidate("x"), document="../evil"), CATALOG) == ""
     assert named_document(replace(candidate("x"), new_project="New One"), CATALOG) == "Projects/new-one.md"
+
+
+@pytest.mark.parametrize(
+    ("title", "path"),
+    [
+        ("alpha-SITE", "Projects/alpha-site.md"),
+        ("Site: Alpha", "Projects/alpha-site.md"),
+        ("Alpha Site 2", "Projects/alpha-site-2.md"),
+        ("Alpha", "Projects/alpha.md"),
+    ],
+)
+def test_a_proposed_project_that_exists_in_other_words_order_is_that_one(title: str, path: str) -> None:
+    assert named_document(replace(candidate("x"), new_project=title), CATALOG) == path
+    own = candidate("x", of=entry("x", project="Site: Alpha"))
+    assert named_document(own, CATALOG) == "Projects/site-alpha.md"  # who keeps the journal names what they mean
+
+
+def test_projects_proposed_side_by_side_are_one_only_if_no_number_or_letter_parts_them() -> None:
+    titles = ("Phase 1", "Phase 2", "Rollout of phase 1", "App A", "App B")
+    found = one_project_each(replace(candidate("x"), new_project=title) for title in titles)
+    assert [one.new_project for one in found] == ["Phase 1", "Phase 2", "Phase 1", "App A", "App B"]
 
 
 def test_a_line_of_one_project_is_filed_in_another_only_where_it_names_it() -> None:
