@@ -37,6 +37,10 @@ def test_each_way_to_ask_tells_what_overruled_a_line(memory: conftest.Memory) ->
     answer = Tools(str(memory.root)).memory_search("when does the office open")
     assert f"Not believed, superseded on 2026-03-05 by {first['item']}" in answer
     assert answer.index("09:30") < answer.index("08:00")
+    # An episode keeps the words of its day, and says what no longer holds of them.
+    assert results[told["2026-03-01"]]["over_since"] == [overruled]
+    assert f"since then: superseded on 2026-03-05 by {first['item']}: Fact: The office opens at 09:30." in said
+    assert f"Since then superseded on 2026-03-05 by {first['item']}" in answer
     hits = [hit.to_json() for hit in Memory(memory.root).search("when does the office open")]
     assert json.loads(json.dumps(hits)) == results
 
