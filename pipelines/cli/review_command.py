@@ -70,8 +70,13 @@ def curate_review(*, ident: str, word: str | None, choose: str, text: str, as_js
     elif on_terminal() and sys.stdin.isatty():
         _go_through(root, waiting, decide_and_tell)
     else:
-        rows = [(one.id, one.entry.kind, one.entry.day, one.entry.title, ", ".join(one.choices)) for one in waiting]
+        rows = [(one.id, one.entry.kind, one.entry.day, _title(one), ", ".join(one.choices)) for one in waiting]
         say_table(("id", "kind", "since", "what", "choices"), rows)
+
+
+def _title(question: ReviewQuestion) -> str:
+    """Return what a question is about, without its kind, which is shown beside it."""
+    return question.entry.title.removeprefix(f"{question.entry.kind}: ")
 
 
 def _question_json(root: Path, question: ReviewQuestion, quotes: Quotes) -> dict[str, object]:
@@ -103,7 +108,7 @@ def _go_through(root: Path, waiting: Sequence[ReviewQuestion], decide: Callable[
     for question in waiting:
         say("")
         say_bold(
-            clean(question.entry.title),
+            clean(_title(question)),
             f"   ({question.entry.kind}, since {day_shown(question.entry.day)}; {left} left)",
         )
         say(*_lines(question, quotes), hang="      ")

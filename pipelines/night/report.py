@@ -170,7 +170,8 @@ class RunReport:
 
     def summary(self) -> str:
         """Return the run in one line: cron mails it, and the commit starts with it."""
-        if not (self.added or self.items["confirmed"] or self.commit or self.entries["read"]):
+        did = (*self.items.values(), *self.people.values())
+        if not (any(did) or self.evicted or self.commit or self.entries["read"]):
             pending = self.entries["pending"]
             count = "1 entry is" if pending == 1 else f"{pending} entries are"
             return f"Nothing read as of {self.day}: {count} pending" if pending else f"Nothing new as of {self.day}"

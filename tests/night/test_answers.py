@@ -187,6 +187,7 @@ def test_an_answer_is_told_in_the_episode_of_its_day(memory: Memory) -> None:
     assert "Nothing was kept of the day's entry." in memory.read("Episodes/2026-03.md")
     tick(memory, "keep new")
     night(memory, 14)
+    assert memory.git("log", "-1", "--format=%s").strip() == "Curated up to 2026-03-14: 1 approved"
     told = memory.read("Episodes/2026-03.md").partition("## 2026-03-12\n")[2]
     assert "Learnt: The port of the gateway is 9090." in told
     assert "Nothing was kept" not in told
