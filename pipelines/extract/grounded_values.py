@@ -85,8 +85,9 @@ _LIKELY: Final = (
     re.compile(r"(?<![\d/.])(?P<a>\d\d?)/(?P<b>\d\d?)(?![\d/])"),
     re.compile(r"\b(?P<m>may)\s+(?P<d>\d\d?)(?:st|nd|rd|th)?\b"),
     re.compile(r"\b(?P<d>\d\d?)(?:st|nd|rd|th)?\s+(?P<m>may)\b"),
-    re.compile(rf"\b(?P<d>\d\d?){_TH}\s*(?:[-–]|to|and)\s*\d\d?{_TH}\s+(?:of\s+)?(?P<m>{_MONTH})\b", _FLAGS),
 )
+_LAST: Final = rf"(?=\d\d?{_TH}\s+(?:of\s+)?(?P<m>{_MONTH})\b(?:,?\s+(?P<y>{_YEAR})\b)?)"
+_FIRST: Final = re.compile(rf"\b(?P<d>\d\d?){_TH}\s*(?:[-–]|to|and)\s*{_LAST}", _FLAGS)  # of `9 to 11 March 2027`
 _ALONE: Final = re.compile(
     r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
 )
@@ -115,11 +116,9 @@ def known_dates(text: str, log_day: date) -> KnownDates:
     """Return every day that `text`, written on `log_day`, can mean."""
     near = (log_day.year - 1, log_day.year, log_day.year + 1)
     days: set[date] = set(_relative(text, log_day))
-    months: set[tuple[int, int]] = set()
-    for words, off in (("this month", 0), ("next month|nächsten monat", 1), ("last month", -1)):
-        if _names(words, text):
-            months.add(_months_on(log_day, off))
-    for _, given_year, readings in _written(text, (*_SURE, *_LIKELY)):
+    named = (("this month", 0), ("next month|nächsten monat", 1), ("last month", -1))
+    months = {_months_on(log_day, off) for words, off in named if _names(words, text)}
+    for _, given_year, readings in _written(text, (_FIRST, *_SURE, *_LIKELY)):
         for month, day in readings:
             for year in (given_year,) if given_year else near:
                 months |= {(year, month)} if 1 <= month <= 12 else set()  # noqa: PLR2004  months of a year
@@ -135,8 +134,8 @@ def known_dates(text: str, log_day: date) -> KnownDates:
     years = {int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", text)}
     years |= {day.year for day in days} | {log_day.year}
     today = _names("today|tonight|now|this (?:morning|afternoon|evening)|heute", text)
-    alone = {_month(found[1]) for found in re.finditer(rf"\b({_MONTH})\b", without_dates(text), _FLAGS)}
-    open_months = frozenset((year, month) for year in near for month in alone)
+    alone = re.finditer(rf"\b({_MONTH})\b", without_dates(text), _FLAGS)
+    open_months = frozenset((year, _month(found[1])) for found in alone for year in near)
     return KnownDates(frozenset(days), frozenset(months), open_months, frozenset(years), frozenset(weekdays), today)
 
 

@@ -62,6 +62,7 @@ HONEST = [
     ("The meeting starts at 10 am.", "meeting 10:00"),
     ("The shop closes at 21:30.", "shop closes half past nine in the evening"),
     ("The market opens at 9:30.", "from Saturday the market opens at half nine"),
+    ("The fair is from 2027-03-09 to 2027-03-11.", "the fair is from 9 to 11 March 2027"),
     ("Lunch is at 12:00.", "lunch at noon"),
     ("Lunch is at noon.", "lunch 12:00"),
     ("The call is at 3:15 pm.", "call at quarter past three pm"),
