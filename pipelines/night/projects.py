@@ -13,6 +13,7 @@ from pipelines.night.caps import archived, free_path
 from pipelines.review.questions import as_queue_text
 from pipelines.store.change_set import moved
 from pipelines.store.document import (
+    ORDER,
     Document,
     aliases_of,
     with_alias,
@@ -117,8 +118,8 @@ def merged_projects(
         if slug(name) != slug(after[into].title):
             after[into] = with_alias(after[into], name)
     after = _with_links(after, after[into], (path, document.title), (into, after[into].title), theirs)
-    headings = {heading.line for heading in left.headings}
-    if any(line.strip() and number not in headings for number, line in left.body):
+    ours = {f"# {document.title}", *(f"## {title}" for title in ORDER), ""}
+    if any(line.strip() not in ours for line in left.lines[left.front.lines :]):
         target = free_path(f"Archives/{names[1]}-notes.md", documents)
         notes = _retitled(Document(target, left.text), f"{document.title}: notes")
         after[target] = with_front_matter(notes, {"status": "archived"})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pipelines.store.lock import run_lock
 from tests.asking import ALPHA, ask_contradict, first_night, items, night
 
@@ -183,6 +185,15 @@ def test_a_merged_project_gives_the_other_its_items_names_and_links(memory: Memo
     assert "in Projects/gateway.md" in memory.curate("add", "Fact", "It hums", "--document", "Alpha")
     assert "nothing is broken" in memory.curate("check")
     assert "are the same project" in memory.curate("project", "merge", "Alpha", "Gateway", exits=2)
+
+
+@pytest.mark.parametrize("words", ["```\nssh gateway\n```", "<!-- ask Mara -->", "## Ideas of Mara"])
+def test_whatever_a_person_wrote_on_a_merged_page_stays(memory: Memory, words: str) -> None:
+    first_night(memory)
+    memory.curate("project", "new", "Gateway")
+    memory.write(ALPHA, memory.read(ALPHA) + f"\n{words}\n")
+    memory.curate("project", "merge", "Alpha", "Gateway")
+    assert words in memory.read("Archives/alpha-notes.md")
 
 
 def test_a_merged_project_without_notes_is_gone(memory: Memory) -> None:

@@ -264,7 +264,7 @@ class LabelReader:
 def due_of(text: str, log_day: str) -> tuple[str, str]:
     """Return a todo's text, and the due day that it ends with (`by Friday`, `by 12 May`), or an empty string.
 
-    Days without a year, and days of the week, are the first after the log's day. A due day in brackets leaves the text.
+    A day without a year is the next one from the log's day on. A due day in brackets leaves the text.
     """
     found = _DUE.search(text)
     day = _day_after(found["day"].lower(), log_day) if found else ""
