@@ -208,6 +208,16 @@ def test_what_holds_in_one_project_changes_nothing_in_another(memory: Memory, ki
     assert (one.status, one.confirmed) == (Status.LIVE, "")
 
 
+def test_what_supersedes_an_item_under_a_projects_old_name_is_filed_under_the_new_one(memory: Memory) -> None:
+    renamed = "- Fact: Beta is called Alpha from now on. <!-- k2222222222 since=2026-03-01 trust=self -->"
+    memory.write("Projects/beta.md", f"# Beta\n\n## Facts\n- {HOST}\n{renamed}\n")
+    log(memory, NEW_HOST)
+    report = curate(memory, says("supersede", "k1111111111"))
+    assert ("broken" in report.review, report.verdicts) == (False, {"supersede": 1})
+    assert items(memory)["The billing jobs are hosted by Hetzner."].status is Status.SUPERSEDED
+    assert "Scaleway" in memory.read("Projects/alpha.md")
+
+
 def test_a_barely_believed_candidate_supersedes_nothing(memory: Memory) -> None:
     hold(memory, HOST)
     log(memory, NEW_HOST)

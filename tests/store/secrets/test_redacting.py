@@ -179,3 +179,17 @@ def test_without_a_home_the_key_is_kept_where_nothing_is_committed(
 def test_the_last_net_needs_no_key() -> None:
     assert without_secrets("password: kestrel-7-b").startswith("password: [redacted:password:")
     assert not Path(os.environ["XDG_CONFIG_HOME"]).exists()
+
+
+def test_a_secret_in_or_beside_the_comment_of_an_item_is_found() -> None:
+    comment = (
+        "<!-- k0123456789 since=2026-01-01 trust=self confidence=high from=Logs/2026-01-01.md#L3~1a2b3c4d by=rules@1"
+    )
+    token = "ghp_" + "Kf3k9Zs1QwErTyUiOpAsDfGhJkLzXcVbNm12"
+    for line in (f"- Fact: The gate is red. {comment} -->", f"- Fact: {token} opens it. {comment} -->"):
+        clean = REDACTOR.redact(f"{line}\n{line}\n").text
+        assert token not in clean
+        assert clean.count(f"{comment} -->") == 2
+        assert clean.count("[redacted:") == 2 * line.count(token)
+    for hidden in (f"{comment} reason={token} -->", f"{comment} status={token} -->", f"{comment} --> {token}"):
+        assert token not in REDACTOR.redact(f"- Fact: The gate is red. {hidden}\n").text
