@@ -26,7 +26,7 @@ from pipelines.extract.grounded_values import (
     without_dates,
 )
 from pipelines.store.evidence import fold_markdown
-from pipelines.store.item import STOP_WORDS, content_words
+from pipelines.store.item import STOP_WORDS, content_words, is_german
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -126,6 +126,8 @@ def _unproven(text: str, evidence: _Evidence, *, is_update: bool) -> list[Fault]
         figures = []
     found += [("a number", words) for words in figures]
     names = unproven_names(dateless, evidence.around)
+    if is_german(f"{text} {quoted}"):  # a capital makes no name
+        names = [name for name in names if _IDENTIFIER.search(name) or _CAPITALS.search(name)]
     if names and not is_update and not unproven_names(quoted, text):
         names = [name for name in names if _IDENTIFIER.search(name)]
     return found + [("a name", words) for words in names]

@@ -402,6 +402,13 @@ STOP_WORDS: Final = frozenset(
     that the their them then there these they this those through to too under until up us use used uses using
     very via was we were what when where which while who whom why will with within would yes yet you your""".split()
 )
+GERMAN_WORDS: Final = frozenset(
+    """aber als auch auf aus bei beim bis bitte dann das dass dem der diese diesem diesen dieser dieses doch dort durch
+    ein eine einem einen einer eines er für gegen haben hatte hier ich ihr im immer ist jetzt kann können mehr mich mir
+    muss müssen nach noch nun nur ob oder schon sehr sein seine sich sie sind soll sollen sollte sowie statt über und
+    uns unser unsere unter vom von vor weil wenn werden wie wieder wir wird wurde wurden zu zum zur zwischen""".split()
+)
+"""German words as small as the `STOP_WORDS`, without those that mean something in English."""
 
 
 @lru_cache(maxsize=4096)
@@ -427,5 +434,11 @@ def folded(text: str) -> str:
 @lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
     """Return the words that say what a text is about: lower case, three letters or more, no stop words."""
-    words = (word.casefold().strip("-'’") for word in _WORD.findall(text))
-    return frozenset(word for word in words if len(word) > 2 and word not in STOP_WORDS)  # noqa: PLR2004  "of", "to"
+    words = frozenset(word.casefold().strip("-'’") for word in _WORD.findall(text))
+    return frozenset(word for word in words if len(word) > 2) - STOP_WORDS - GERMAN_WORDS  # noqa: PLR2004  "of", "to"
+
+
+def is_german(text: str) -> bool:
+    """Return whether a text has more small words of German, which writes every noun with a capital, than of English."""
+    words = [word.casefold() for word in _WORD.findall(text)]
+    return sum(word in GERMAN_WORDS for word in words) > sum(word in STOP_WORDS for word in words)

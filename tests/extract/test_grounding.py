@@ -175,6 +175,15 @@ def test_an_update_has_no_value_of_its_own(text: str) -> None:
     assert ungrounded(text, [place("bees, not wasps")], ["Karl keeps 7 wasps with Osprey."], is_update=True) == []
 
 
+def test_a_capital_makes_no_name_in_german() -> None:
+    line = "die neue Heizung wird von der Firma Kofler im Mai eingebaut, nicht im April"
+    assert faults("Die Wärmepumpe wird im Mai durch die Firma Kofler eingebaut.", line) == []
+    assert faults("Die Heizung wird im Juni von der Firma Kofler eingebaut.", line) == []
+    assert "a name" in faults("Die Heizung wird im Mai durch die Firma BVT-7 eingebaut.", line)
+    assert faults("Die Heizung wird im Mai 2028 von der Firma Kofler eingebaut.", line) == ["a date"]
+    assert "a name" in faults("Bob will have the boiler fitted.", "Kofler will have the boiler fitted")
+
+
 def test_the_month_of_may_is_no_condition() -> None:
     line = "From 15 May on the harbour office answers until noon."
     assert faults("The harbour office answers until noon.", line) == []
