@@ -113,8 +113,17 @@ def test_a_sentence_of_another_sense_is_dropped(memory: Memory, verdict: Any) ->
     assert any("written by code" in note for note in report.warnings) is isinstance(verdict, FailureKind)
     claims = [one for call in model.claims for one in call]
     claim = next(one for one in claims if "waits" in one["text"])
-    assert (claim["kind"], claim["quotes"], claim["context"]) == ("sentence", [MOVE], [])
+    assert (claim["kind"], claim["quotes"], claim["context"]) == ("sentence", [MOVE], ["a Decision of the page Alpha"])
     assert "waits" not in memory.read(ALPHA) + memory.read(EPISODES)
+
+
+@pytest.mark.parametrize("title", ["Alpha", "Beta"])
+def test_an_episode_may_name_the_page_of_what_it_cites_and_no_other(memory: Memory, title: str) -> None:
+    memory.write("Projects/beta.md", "# Beta\n")
+    log(memory, *ITEMS)
+    said = f"For {title}, a new database takes the orders."
+    curate(memory, writes("x", MOVE, episode=said))
+    assert (said in told(memory, EPISODES, DAY)) is (title == "Alpha")
 
 
 def test_the_words_of_an_item_need_no_second_reader(memory: Memory) -> None:

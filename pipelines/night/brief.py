@@ -59,11 +59,11 @@ class Brief:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A page or a day to ask about: its name in the request, its title, and the items that sentences may cite."""
+    """A page or a day to ask about: its name in the request, the items that it may cite, and their pages' titles."""
 
     name: str
-    title: str
     items: Mapping[str, Item]
+    titles: Mapping[str, str]
     row: Mapping[str, object]
 
 
@@ -105,7 +105,7 @@ def brief(  # noqa: PLR0913  the state of a night
     asked, items = {}, items_of_days(documents, recent)
     for one in days:
         if told := [pair for pair in items.get(one.day, ()) if not is_vetoed(one.day, "", pair[1:], vetoed)]:
-            asked[one.day] = _day(one, told, names)
+            asked[one.day] = _day(one, told, names, documents)
     if not pages and not asked:
         return Brief(with_episodes(documents, days, {}, vetoed))
     written = writer.write([one.row for one in pages.values()], [one.row for one in asked.values()])
@@ -153,10 +153,12 @@ def _page(document: Document, name: str) -> _Asked:
     ]  # fmt: skip
     name = name or document.id
     row = {"id": name, "title": document.title, "kind": document.kind.value, "items": rows}
-    return _Asked(name, document.title, items, row)
+    return _Asked(name, items, dict.fromkeys(items, document.title), row)
 
 
-def _day(day: ClosedDay, items: Sequence[tuple[str, Item]], names: Mapping[str, str]) -> _Asked:
+def _day(
+    day: ClosedDay, items: Sequence[tuple[str, Item]], names: Mapping[str, str], documents: Mapping[str, Document]
+) -> _Asked:
     def name_of(path: str) -> str:
         ident = path.removesuffix(".md")
         return names.get(ident, ident)
@@ -167,7 +169,8 @@ def _day(day: ClosedDay, items: Sequence[tuple[str, Item]], names: Mapping[str, 
         for path, one in items
     ]  # fmt: skip
     row = {"day": day.day, "headings": [*day.headings], "sessions": [*day.sessions], "items": rows}
-    return _Asked(day.day, "", {one.id: one for _, one in items}, row)
+    titles = {one.id: documents[path].title for path, one in items}
+    return _Asked(day.day, {one.id: one for _, one in items}, titles, row)
 
 
 def _checked(
@@ -183,12 +186,12 @@ def _checked(
     sound = [
         (key, asked, one)
         for key, asked, one in proposed
-        if is_sound(one, asked.items, asked.title)
+        if is_sound(one, asked.items, asked.titles)
         and not is_vetoed(STATE_TITLE if key in pages else key, one[0], [asked.items[i] for i in one[1]], vetoed)
     ]
     doubtful = [number for number, (_, asked, one) in enumerate(sound) if not _is_verbatim(one, asked.items)]
     claims = [
-        Claim("sentence", text, tuple(_quote(asked.items[ident]) for ident in ids))
+        Claim("sentence", text, tuple(_quote(asked.items[ident]) for ident in ids), _context(ids, asked))
         for _, asked, (text, ids) in (sound[number] for number in doubtful)
     ]
     verified = verify_twice(verifier, claims) if claims else Verified()
@@ -205,13 +208,18 @@ def _checked(
     return states, episodes, counts, verified
 
 
-def is_sound(sentence: Proposed, items: Mapping[str, Item], title: str) -> bool:
+def _context(ids: Sequence[str], asked: _Asked) -> tuple[str, ...]:
+    """Return what each cited item is, in the order of the quotes, for the second reader."""
+    return tuple(f"a {asked.items[one].type} of the page {asked.titles[one]}" for one in ids)
+
+
+def is_sound(sentence: Proposed, items: Mapping[str, Item], titles: Mapping[str, str]) -> bool:
     """Return whether code finds nothing wrong with a sentence: its ids, form, numbers, dates and names.
 
     Args:
         sentence: the text, and the ids it cites.
         items: those that it may cite, by id.
-        title: of the page; the sentence may use its words.
+        titles: of the items' pages, by id; the sentence may use their words.
     """
     text, ids = sentence
     if not ids or not all(ident in items for ident in ids) or len(text) > _LONGEST:
@@ -219,7 +227,7 @@ def is_sound(sentence: Proposed, items: Mapping[str, Item], title: str) -> bool:
     if not can_stand(text) or without_secrets(text) != text:
         return False
     cited = [items[ident] for ident in ids]
-    places = [Place(_entry(one, title), 1, 1, _with_due(one)) for one in cited]
+    places = [Place(_entry(one, titles.get(one.id, "")), 1, 1, _with_due(one)) for one in cited]
     days = [day for one in cited for day in (one.since, one.due, one.until, one.learnt) if day]
     return not ungrounded(text, places, days)
 
