@@ -309,6 +309,23 @@ def test_what_a_person_wrote_is_not_superseded_unasked(memory: Memory) -> None:
     assert by_id(memory, "k8888888888").superseded_by == items(memory)[said].id
 
 
+@pytest.mark.parametrize("kind", ["confirm", "supersede", "close"])
+def test_what_waits_can_be_confirmed_and_nothing_else(memory: Memory, kind: str) -> None:
+    hold(memory, OWNED)
+    said = "The mirror of the billing jobs is with Paul."
+    log(memory, f"Fact: {said}")
+    curate(memory, says("supersede", "k8888888888"))
+    waits = items(memory)[said].id
+    log(memory, "Fact: Paul has the mirror of the billing jobs.", day="2026-03-13")
+    model = says(kind, waits)
+    report = curate(memory, model, "2026-03-21T02:00+00:00")
+    [row] = [row for row in model.asked[0].input["items"] if row["id"] == waits]
+    assert (row["status"], row["document"]) == ("waiting", "alpha")
+    assert by_id(memory, waits).status is Status.WAITING
+    assert (by_id(memory, waits).confirmed, len(model.asked)) == (("2026-03-13", 1) if kind == "confirm" else ("", 2))
+    assert report.verdicts == ({"confirm": 1} if kind == "confirm" else {"add": 1})
+
+
 @pytest.mark.parametrize(("choice", "status"), [("close", Status.DONE), ("keep", Status.OPEN)])
 @pytest.mark.parametrize("where", ["review", "extract"])
 def test_what_a_person_wrote_is_not_closed_unasked(memory: Memory, choice: str, status: Status, where: str) -> None:

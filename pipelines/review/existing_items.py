@@ -82,6 +82,11 @@ class Belief:
         return self.stands_in is None or self.item.status is Status.SUPERSEDED
 
     @property
+    def home(self) -> str:
+        """Its document; for an item that waits, the one that it would be filed in."""
+        return dict(self.item.extra).get("home", self.document)
+
+    @property
     def current(self) -> bool:
         """Whether it is active or waits for a decision, and is not closed."""
         return self.item.active or self.item.status is Status.WAITING

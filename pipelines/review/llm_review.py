@@ -99,7 +99,7 @@ def _posed(one: Filed, above: Sequence[Filed], known: KnownItems, names: Mapping
     words = keywords(one.candidate.text)
     alike = [other for other in above if len(words & keywords(other.candidate.text)) >= _ALIKE]
     near = [belief for belief in known.near(one.candidate, one.place) if not is_private(belief.item.text)]
-    rows = [_row(belief.item, belief.item.status, belief.item.since, belief.document, names) for belief in near]
+    rows = [_row(belief.item, belief.item.status, belief.item.since, belief.home, names) for belief in near]
     rows += [_row(other.candidate, Status.LIVE, other.candidate.day, other.place, names) for other in alike]
     return Posed(one.candidate, names.get(one.place, _short(one.place)), tuple(rows))
 
@@ -139,8 +139,10 @@ def _target_fault(operation: Operation, belief: Belief, one: Filed, known: Known
     of_kind = item.type is candidate.type or {item.type, candidate.type} <= BELIEFS
     if kind in {OperationKind.CONFIRM, OperationKind.SUPERSEDE} and not of_kind:
         return f"A {candidate.type} does not {kind} a {item.type}."
-    is_apart = not speaks_for(belief.document, one.place)
-    if kind in REMOVING | {OperationKind.CONFIRM} and is_apart and not known.names_both(belief.document, one.place):
+    if item.status is Status.WAITING and kind is not OperationKind.CONFIRM:
+        return "An item that waits for a person can be confirmed, and nothing else."
+    is_apart = not speaks_for(belief.home, one.place)
+    if kind in REMOVING | {OperationKind.CONFIRM} and is_apart and not known.names_both(belief.home, one.place):
         return "What holds in one document changes nothing in another."
     if kind is OperationKind.CLOSE and operation.how and operation.how not in OUTCOMES[item.type]:
         return f"`how` for a {item.type} is one of: {', '.join(OUTCOMES[item.type])}."
