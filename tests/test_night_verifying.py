@@ -90,7 +90,7 @@ def test_a_claim_holds_its_quotes_and_where_they_stand(memory: Memory) -> None:
     [[claim]] = model.claims
     assert claim == {
         "claim": 0, "kind": "item", "text": TOLD, "quotes": [LINE],
-        "context": ["2026-03-12 > The van", "project Alpha", "day 2026-03-12"],
+        "context": ["2026-03-12 > The van", "project Alpha", "day 2026-03-12 (Thursday)"],
     }  # fmt: skip
     assert (items(memory)[TOLD].status, report.review) == (Status.LIVE, {"claims": 1})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from functools import cached_property
 from itertools import islice
@@ -103,7 +104,8 @@ class Candidate:
         unlinked: how many proposed links were dropped.
         trust: whose word it rests on. Code decides that by the source, never an extractor.
         source: who said it, if neither the owner nor the agent; else empty. Code decides that, too.
-        beside: what else the model was shown that has words of its text which its lines lack.
+        beside: what stands right above its lines, and what else the model was shown that has words of its text which
+            its lines lack.
         id: the temporary id (`n12`) that operations of the same run use.
         unverified: whether a second reader must still check it against its quotes.
     """
@@ -182,6 +184,7 @@ class Operation:
         reason: the reason, in a few words.
         places: the evidence in the log, if there is no candidate.
         by: who proposed it.
+        beside: what stands right above its lines.
     """
 
     kind: OperationKind
@@ -193,6 +196,7 @@ class Operation:
     reason: str = ""
     places: tuple[Place, ...] = ()
     by: str = ""
+    beside: tuple[str, ...] = ()
 
     @property
     def day(self) -> str:
@@ -330,6 +334,11 @@ def shown_text(text: str, most: int = _LENGTH) -> str:
     """Return text on one line, without secrets and invisible characters, and not too long."""
     plain = fold(HIDDEN.sub("", without_secrets(text)))
     return plain if len(plain) <= most else f"{plain[: most - 1].rstrip()}…"
+
+
+def with_weekday(day: str) -> str:
+    """Return a day as models are told of it: `2026-04-01 (Wednesday)`."""
+    return f"{day} ({date.fromisoformat(day):%A})" if day else ""
 
 
 def proposed_links(raw: object, shown: Container[str]) -> tuple[Links, int]:

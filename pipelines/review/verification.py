@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import Claim, Verdict, around, needs_verifying, operation_text, verify_twice
-from pipelines.extract.extraction import Candidate, Operation, OperationKind
+from pipelines.extract.extraction import Operation, OperationKind, with_weekday
 from pipelines.review.compare import same_statement
 from pipelines.review.review import REMOVING
 from pipelines.store.item import Confidence, Status
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.extract.claims import Verifier
+    from pipelines.extract.extraction import Candidate
     from pipelines.review.existing_items import KnownItems
     from pipelines.review.review import Ruling
     from pipelines.store.item import Evidence, Item
@@ -152,11 +153,10 @@ def _operation_claims(ruling: Ruling, known: KnownItems) -> list[Claim]:
 
 
 def _context(one: Candidate | Operation) -> tuple[str, ...]:
-    places, more = one.places, one.beside if isinstance(one, Candidate) else ()
-    entry = places[0].entry
-    known = (" > ".join(entry.headings), f"project {entry.project}" if entry.project else "", f"day {entry.day}")
-    beside = dict.fromkeys(filter(None, map(around, places)))
-    return (*filter(None, known), *(f"around the quote: {words}" for words in beside), *more)
+    entry, day = one.places[0].entry, with_weekday(one.places[0].entry.day)
+    known = (" > ".join(entry.headings), f"project {entry.project}" if entry.project else "", f"day {day}")
+    beside = dict.fromkeys(filter(None, map(around, one.places)))
+    return (*filter(None, known), *(f"around the quote: {words}" for words in beside), *one.beside)
 
 
 def _kept(ruling: Ruling, says: Verdict | None, ignores: Verdict | None) -> Ruling:

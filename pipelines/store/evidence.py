@@ -116,8 +116,8 @@ def has_quote(quote: str, lines: Sequence[str]) -> bool:
 
 
 def fold_markdown(lines: Sequence[str]) -> str:
-    """Return `lines` folded to one line, without list, quote, heading and emphasis marks."""
-    bare = (_LINE_MARKS.sub("", line) for text in lines for line in _LINE_END.split(text))
+    """Return `lines` folded to one line, without list, quote, heading and emphasis marks, and without pointers."""
+    bare = (_LINE_MARKS.sub("", without_pointer(line)) for text in lines for line in _LINE_END.split(text))
     text = fold(" ".join(bare).replace("`", ""))
     return fold(_CLOSING.sub("", _OPENING.sub("", text)))
 

@@ -24,7 +24,7 @@ FACT = Item(ItemType.FACT, "Harbour runs on Pulumi and Ansible.", "k3333333333")
 RULE = Item(ItemType.RULE, "Contracts go to legal.", "k4444444444")
 CHOICE = Item(ItemType.DECISION, "Harbour is built with Pulumi.", "k5555555555")
 SHOWN = {one.id: one for one in (TODO, RISK, FACT, RULE, CHOICE)}
-BY = "a:1@extract/6"
+BY = "a:1@extract/7"
 OUTSIDE = "it names an id that was not shown"
 
 
@@ -51,6 +51,11 @@ def test_an_operation_on_what_was_shown_is_kept(kind: str) -> None:
     assert (place.entry, place.start_line, place.end_line) == (ENTRIES[1], 4, 5)
     assert place.quote == "Asked legal about the contract."
     assert found.day == "2026-03-12"
+
+
+def test_what_stands_above_goes_to_the_second_reader() -> None:
+    above = "above the quote: 09:14 We go with Terraform, not Pulumi."
+    assert one("close", TODO.id).beside == (above,)
 
 
 def test_what_is_left_out_is_empty_and_unknown_keys_are_ignored() -> None:

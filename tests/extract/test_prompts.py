@@ -46,7 +46,7 @@ def test_a_prompt_has_an_id_a_version_and_two_blocks(tmp_path: Path) -> None:
 def test_the_extraction_prompt_says_what_it_must() -> None:
     prompt = load_prompt("extract")
     rendered = prompt.call(VALUES, {})
-    assert prompt.tag == "extract/6"
+    assert prompt.tag == "extract/7"
     for name in ("Decision", "Fact", "Rule", "Todo", "Risk"):
         assert f"\n- {name}: " in rendered.system
     for name in (

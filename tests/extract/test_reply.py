@@ -180,7 +180,7 @@ def test_an_item_rests_on_several_places() -> None:
     assert (found.entry, found.start_line, found.day) == (ASKED, 20, "2026-03-12")
     apart = talk(ANSWER)
     assert not isinstance(apart, str)
-    assert apart.beside == (f"in the same log: {ASKED.text[2:]}",), "what it draws on, for the second reader"
+    assert apart.beside == (f"above the quote: {ASKED.text[2:]}",), "what it draws on, for the second reader"
     assert talk(ANSWER, text="Ines does not pay 900 euros from 1 May.") == "a date of its text is not in its lines"
 
 

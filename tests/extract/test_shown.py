@@ -156,7 +156,7 @@ def test_the_input_is_the_same_as_the_words() -> None:
     call = asked(NEARBY, [*ENTRIES, spoken])[1]
     assert list(call.input) == ["day", "entries", "documents", "open", "near"]
     assert call.input["day"] == "2026-03-12"
-    assert f"Day of the log: {call.input['day']}\n" in call.user
+    assert f"Day of the log: {call.input['day']} (Thursday)\n" in call.user
     listed = "".join(f"- {one['id']} ({one['kind']}): {one['title']}\n" for one in call.input["documents"])
     assert f"\n{listed}\n" in call.user
     assert [json.loads(line) for line in between(call, "ITEMS")] == [*call.input["open"], *call.input["near"]]
@@ -173,6 +173,17 @@ def test_the_input_is_the_same_as_the_words() -> None:
     told = call.input["entries"][-1]
     assert (told["line"], told["end_line"], told["headings"], told["speaker"]) == (20, 21, ["Rent", "Quay"], "Ada")
     assert json.loads(json.dumps(call.input)) == call.input
+
+
+def test_a_pointer_to_a_record_is_shown_to_nobody_and_parts_no_quote() -> None:
+    pointer = "<!-- Sessions/2026/03/a.jsonl#L7~0123abcd owner~0123456789abcdef -->"
+    said = f"- 11:00 **user:** We rent {pointer}\n  the quay."
+    spoken = Entry("Logs/2026-03-12.md", 20, 21, said, ("Rent",), day="2026-03-12")
+    place = reply_place("We rent the quay.", 20, 21)
+    found, call = asked(NEARBY, [spoken], reply_text(reply_item(place, type="Fact", text="We rent the quay.")))
+    assert [one.text for one in found.candidates] == ["We rent the quay."]
+    assert "Sessions/" not in call.user + json.dumps(call.input)
+    assert "20| - 11:00 **user:** We rent\n21|   the quay." in call.user
 
 
 def test_neither_words_nor_input_hold_a_secret() -> None:

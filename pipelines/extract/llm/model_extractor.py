@@ -11,11 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.extraction import Extraction, shown_text
+from pipelines.extract.extraction import Extraction, shown_text, with_weekday
 from pipelines.extract.llm.call import load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import added_tokens, price_of
-from pipelines.store.evidence import voice_in
+from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Trust, folded
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import fold
@@ -159,12 +159,12 @@ class ModelExtractor:
         lines = [json.dumps(row, ensure_ascii=False) for row in (*shown.open, *shown.near)]
         wrong = [_faulty_row(one) for one in faulty[:MOST_FAULTY]]
         values = {
-            "day": request.day,
+            "day": with_weekday(request.day),
             "documents": listed,
             "log": piece.text,
             "items": lines,
             "nonce": nonce("\n".join([*lines, piece.text]), request.day, request.documents),
-            "faulty": list(map(json.dumps, wrong)),
+            "faulty": [json.dumps(row, ensure_ascii=False) for row in wrong],
         }
         data = {
             "day": request.day,
@@ -211,7 +211,7 @@ def _entry_row(entry: Entry) -> dict[str, object]:
     return {
         "line": entry.start_line,
         "end_line": entry.end_line,
-        "text": entry.text,
+        "text": "\n".join(map(without_pointer, entry.text.split("\n"))),
         "headings": list(entry.headings),
         "project": entry.project,
         "speaker": parse_spoken(first).speaker,
@@ -333,7 +333,7 @@ def _shown(entry: Entry, room: int) -> tuple[str, bool]:
     """Return the first lines that fit (the first one cut if it does not), and whether all did."""
     kept: list[str] = []
     for number, words in enumerate(entry.text.split("\n"), entry.start_line):
-        line = f"{number}| {_CONTROLS.sub(' ', words)}"
+        line = f"{number}| {_CONTROLS.sub(' ', without_pointer(words))}"
         if _bytes(line) + 1 > room:
             return "\n".join(kept or [line.encode()[:room].decode(errors="ignore")]), False
         room -= _bytes(line) + 1

@@ -41,6 +41,7 @@ MOST_OBJECTS: Final = 50
 MOST_NEW_PROJECTS: Final = 3
 _MOST_BESIDE: Final = 2
 _BESIDE_LENGTH: Final = 240
+_ABOVE_LENGTH: Final = 400
 _PLAIN: Final = re.compile(r"[\w .,'’()&-]*")
 _TITLE: Final = re.compile(r"[^\[\]<>`*|\\~{}]*")
 """A project's title becomes a heading and a link, so it has no markup: such a title names no project."""
@@ -241,12 +242,28 @@ def _earlier(text: str, places: Sequence[Place], request: ExtractionRequest) -> 
     return {fold_markdown(one.text.split("\n")): "in an earlier log" for one in found}
 
 
-def _beside(text: str, places: Sequence[Place], others: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the other texts shown that have most of the words that a sentence does not have from its lines."""
-    lines = " ".join(line for place in places for line in place.lines)
+def _beside(text: str, places: Sequence[Place], others: Mapping[str, str], above: Sequence[str]) -> tuple[str, ...]:
+    """Return what stands above, and the other texts with most of the words that a sentence does not have from both."""
+    lines = " ".join([*above, *(line for place in places for line in place.lines)])
     missing = content_words(text) - content_words(lines)
     ranked = sorted((-len(missing & content_words(one)), one) for one in others)
-    return tuple(f"{others[one]}: {one[:_BESIDE_LENGTH]}" for count, one in ranked[:_MOST_BESIDE] if count)
+    return (*above, *(f"{others[one]}: {one[:_BESIDE_LENGTH]}" for count, one in ranked[:_MOST_BESIDE] if count))
+
+
+def _above(places: Sequence[Place], request: ExtractionRequest) -> tuple[str, ...]:
+    """Return what stands right above the places, under the same headings, with the nearest `_ABOVE_LENGTH` characters.
+
+    The lines above may say who or what is meant, or whether something is a proposal or was decided.
+    """
+    found: dict[str, None] = {}
+    for entry in dict.fromkeys(place.entry for place in places):
+        at, said = next(at for at, one in enumerate(request.entries) if one is entry), ""
+        for one in reversed(request.entries[:at]):
+            if (one.path, one.headings) != (entry.path, entry.headings) or len(said) > _ABOVE_LENGTH:
+                break
+            said = f"{fold_markdown(one.text.split(chr(10)))} | {said}"
+        found |= {f"above the quote: {said[-_ABOVE_LENGTH:].rstrip(' |')}": None} if said else {}
+    return tuple(found)
 
 
 def _candidate(
@@ -268,7 +285,9 @@ def _candidate(
         what = found[0][0]
         dropped = what == "a condition"
         why = f"{what} of its lines is not in its text" if dropped else f"{what} of its text is not in its lines"
-        raise Faulty(raw, why, "; ".join(f"{what}: {words}" for what, words in found), ungrounded=True)
+        lacks = {kind: f"{kind} that its lines lack" for kind in ("a number", "a date", "a name")}
+        detail = "; ".join(f"{lacks.get(kind, kind)}: {words}" for kind, words in found)
+        raise Faulty(raw, why, detail, ungrounded=True)
     document = document_named(item.document, request)
     kept, lost = proposed_links(links, shown)
     return Candidate(
@@ -287,7 +306,7 @@ def _candidate(
         due=_proven_day(item.due, places) if kind is ItemType.TODO else "",
         links=kept,
         unlinked=lost,
-        beside=_beside(text, places, others),
+        beside=_beside(text, places, others, _above(places, request)),
     )
 
 
@@ -315,7 +334,8 @@ def _operation(
     how = Status(one.how) if one.how else None
     if fault := _operation_fault(kind, text, how, [shown[ident] for ident in ids], places, others):
         raise Faulty(raw, fault, ungrounded=kind is OperationKind.UPDATE)
-    return Operation(kind, ids, text, how, reason=single_line(one.reason)[:REASON_LENGTH], places=places, by=by)
+    reason, above = single_line(one.reason)[:REASON_LENGTH], _above(places, request)
+    return Operation(kind, ids, text, how, reason=reason, places=places, by=by, beside=above)
 
 
 def _operation_fault(
