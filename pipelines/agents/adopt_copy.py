@@ -16,12 +16,15 @@ from typing import IO, TYPE_CHECKING, Final
 from pipelines.agents.adopt_days import begun_day, named_day, read_vault
 from pipelines.agents.adopt_source import NotesKind, base_of, distinct_paths, is_note, note_text, portable_path, shown
 from pipelines.errors import BadFile, UsageFault
+from pipelines.store.document import with_comments
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import open_regular, writing
 from pipelines.store.git import Author, Git
-from pipelines.store.layout import BRIEFING, LOGS, PARA, SETTINGS, USER, log_path
+from pipelines.store.item import Trust, new_id
+from pipelines.store.layout import BRIEFING, LOGS, PARA, SETTINGS, USER, document_id, log_path
 from pipelines.store.lock import run_lock
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
+from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
 
@@ -40,6 +43,7 @@ LARGE_BRIEFING: Final = "Resources/adopted-MEMORY.md"
 _ROOT_NAMES: Final = (BRIEFING, USER, "SOUL.md", AGENTS)
 _PARA: Final = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
 _FOLDER_OF: Final = {folder.casefold().removesuffix("s"): folder for folder in PARA}
+_BY_AGENTS: Final = frozenset({NotesKind.OPENCLAW, NotesKind.CLAUDE_CODE})
 _DREAMING: Final = "memory/dreaming/"
 """Where OpenClaw writes reports on what it remembered: named after nights, but not logs."""
 _LONGEST: Final = 1000
@@ -236,6 +240,8 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
     with _stage_in(target) as stage:
         lost = [left for piece in plan.pieces for left in _put(source, stage, piece)]
         done = _without(plan, lost)
+        if plan.kind in _BY_AGENTS:
+            _mark_as_the_agents(stage, now.date().isoformat())
         lay_down(stage, resource("memory_template"), settings.timezone)
         git = Git(stage)
         git.init()
@@ -249,6 +255,21 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
             for entry in sorted(stage.iterdir(), key=lambda one: one.name == SETTINGS):
                 entry.rename(target / entry.name)
     return done
+
+
+def _mark_as_the_agents(stage: Path, today: str) -> None:
+    """Number the items of notes that an agent wrote: a line without a comment counts as a person's."""
+    taken: set[str] = set()
+    for path, document in read_documents(stage).items():
+        marked = {}
+        for placed in document.items:
+            trust = Trust.SELF if placed.item.trust is Trust.OWNER else placed.item.trust
+            item = replace(placed.item, since=placed.item.since or today, trust=trust)
+            marked[placed.line] = replace(item, id=new_id(item, document_id(path), taken))
+            taken.add(marked[placed.line].id)
+        if marked:
+            with writing(path):
+                (stage / path).write_bytes(with_comments(document, marked).text.encode())
 
 
 @contextlib.contextmanager

@@ -104,6 +104,8 @@ def test_a_workspace_of_openclaw_file_by_file(adoption: Adoption) -> None:
     items = adoption.memory.curate("items")
     assert "frost on the 9th" in items
     assert "The greenhouse has 12 benches." in items
+    held = {one["text"]: one["trust"] for one in json.loads(adoption.memory.curate("items", "--json"))}
+    assert held["The greenhouse has 12 benches."] == "self", "an agent wrote it"
     assert not (adoption.new / ".adopting").exists()
 
 
