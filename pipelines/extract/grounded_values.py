@@ -91,6 +91,9 @@ _FIRST: Final = re.compile(rf"\b(?P<d>\d\d?){_TH}\s*(?:[-–]|to|and)\s*{_LAST}"
 _ALONE: Final = re.compile(
     r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
 )
+_DAY_ALONE: Final = re.compile(
+    rf"(?:\b(\d\d?)(?:st|nd|rd|th)\b|\b(?:am|ab|bis|vom|zum) (\d\d?)\.(?!\d))(?!\s+(?:of\s+)?(?:{_MONTH})\b)", _FLAGS
+)
 _NAMED_DAY: Final = re.compile(r"\b(?P<name>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)(?P<many>s)?\b", re.IGNORECASE)
 
 
@@ -125,6 +128,9 @@ def known_dates(text: str, log_day: date) -> KnownDates:
                 days |= _days(year, month, day)
     for found in re.finditer(rf"\b({_MONTH}|may)\b", text, _FLAGS):
         months |= {(year, _month(found[1])) for year in near}
+    for found in _DAY_ALONE.finditer(text):  # of this month or an adjacent one, or of a month that is named
+        for year, month in {*months, *(_months_on(log_day, off) for off in (-1, 0, 1))}:
+            days |= _days(year, month, int(found[1] or found[2]))
     for found in re.finditer(r"\bQ([1-4])\b", text):  # a quarter ends with its third month
         months |= {(year, 3 * int(found[1])) for year in near}
     if _names("end of|month'?s end|by the end", text):
@@ -261,11 +267,6 @@ def _relative(text: str, day: date) -> Iterator[date]:
     for words, weeks in _WEEKS:
         if _names(words, text):
             yield from (day + timedelta(7 * weeks - day.weekday() + off) for off in range(7))
-    for found in re.finditer(
-        r"\b(\d\d?)(?:st|nd|rd|th)\b", text, _FLAGS
-    ):  # `the 15th`, of this month or an adjacent one
-        for off in (-1, 0, 1):
-            yield from _days(*_months_on(day, off), int(found[1]))
 
 
 def _moved(day: date, count: int, unit: str) -> Iterator[date]:

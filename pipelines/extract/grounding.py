@@ -240,6 +240,9 @@ _STATEMENTS: Final = re.compile(
 _SENTENCES: Final = re.compile(
     r"(?<!\.[eg])[.!?;]\s(?!(?:unless|except|otherwise|or else|only|until|if not)\b)", _FLAGS
 )
+# A condition in the middle of a clause limits this clause, and one that begins it limits those beside it, too.
+_CONDITION: Final = re.compile(r"\b(?:if|unless|except\w*|until|till|in case|provided|as long as|apart from)\b", _FLAGS)
+_BEGINS: Final = re.compile(rf"\W*(?:(?:and|but|so|or|only)\s){{0,2}}(?:{_CONDITION.pattern})", _FLAGS)
 _GUARDS: Final = (  # each with how far it reaches
     (
         "a negation",
@@ -261,8 +264,8 @@ _GUARDS: Final = (  # each with how far it reaches
     ),
     (
         "a condition",
-        re.compile(r"\b(?:if|unless|except\w*|until|till|in case|provided|as long as|apart from)\b", _FLAGS),
-        _SENTENCES,
+        _CONDITION,
+        None,
     ),
 )
 # Phrases with such a word that deny or limit nothing.
@@ -311,7 +314,7 @@ def _found(guard: re.Pattern[str], text: str) -> set[str]:
 
 def _lost(guard: re.Pattern[str], clause: str, text: str) -> set[str]:
     """Return the guard words of a clause; of the conditions, only those whose own words are not in the text, either."""
-    if guard is not _GUARDS[-1][1]:
+    if guard is not _CONDITION:
         return _found(guard, clause)
     kept = {_singular(word) for word in _ANY_WORD.findall(_folded(text))}
     ruled = [(one[0].casefold(), _ANY_WORD.findall(_folded(clause[one.end() :]))) for one in guard.finditer(clause)]
@@ -325,12 +328,19 @@ def _stems(text: str) -> set[str]:
     return {_ENDINGS.sub("", _singular(word))[:_STEM] for word in words if word not in _IDLE}
 
 
-def _rendered(quote: str, lines: str, stems: set[str], parted: re.Pattern[str]) -> Iterator[str]:
-    """Yield the clauses of a quote that a text renders, those it shares the most words with, as the lines have them."""
+def _rendered(quote: str, lines: str, stems: set[str], parted: re.Pattern[str] | None) -> Iterator[str]:
+    """Yield the clauses of a quote that a text renders, those it shares the most words with, as the lines have them.
+
+    Without a pattern that parts them, clauses with a condition at their beginning are one with those beside them.
+    """
     at = lines.casefold().find(quote.casefold())
     if at < 0:
         lines, at = quote, 0
-    ends = [0, *(found.end() for found in parted.finditer(lines)), len(lines)]
+    ends = [0, *(found.end() for found in (parted or _STATEMENTS).finditer(lines)), len(lines)]
+    if not parted:
+        firm = {0, len(lines), *(found.end() for found in _SENTENCES.finditer(lines))}
+        begins = {end for end in ends if _BEGINS.match(lines, end)}
+        ends = [end for before, end in pairwise([0, *ends]) if end in firm or not {before, end} & begins]
     quoted = [lines[begin:end] for begin, end in pairwise(ends) if begin < at + len(quote) and at < end]
     shared = [len(_stems(clause) & stems) for clause in quoted]
     yield from (clause for clause, count in zip(quoted, shared, strict=True) if count == max(shared))

@@ -61,6 +61,8 @@ SAID = [
     ("Send it by 2026-03-31.", "send it by the end of the month", ""),
     ("Renew by 2026-04-01.", "renew by April 1st", ""),
     ("Renew by 1 April 2026.", "renew by 1.4.", ""),
+    ("We leave on 21 May and are back on 30 May.", "we leave on 21 May and are back on the 30th", ""),
+    ("Der Chor fährt am 21. Mai und ist am 30. Mai zurück.", "wir fahren am 21. Mai, zurück sind wir am 30.", ""),
     ("The fair is on 2026-03-15.", "the fair is on the 15th", ""),
     ("On 2026-03-12 the team chose Hugo.", "we chose Hugo", ""),
     ("On 2026-03-12 it was agreed to renew by 2026-05-02.", "agreed: renew by May 2", ""),
@@ -96,6 +98,7 @@ NEAR_MISSES = [
     ("The certificate expires on 2026-03-12.", "The certificate expires on 2026-05-02", "a date"),
     ("Renew by 2027-04-02.", "renew by April 1st", "a date"),
     ("Renew in April.", "renew in May", "a date"),
+    ("We leave on 21 May and are back on 31 May.", "we leave on 21 May and are back on the 30th", "a date"),
     ("Never deploy on Mondays.", "never deploy on Fridays", "a date"),
     ("Bob is the owner of the DNS zone.", "Anna is the owner of the DNS zone", "a name"),
     ("The zone belongs to Bob.", "the zone belongs to Anna", "a name"),
@@ -237,6 +240,15 @@ def test_a_condition_counts_for_the_clause_that_it_limits() -> None:
     assert faults("The backup runs on Mondays.", line) == ["a condition"]
     assert faults("The backup runs on Mondays.", line, "The backup runs on Mondays") == ["a condition"]
     assert faults("Hugo is used, and the backup runs on Mondays unless Ines is away.", line) == []
+
+
+def test_a_condition_in_another_clause_limits_nothing() -> None:
+    line = "Reisch rang (Frau Dobler, 555 880, does the bookings): the bus has 19 seats, the van is in repair till May."
+    assert faults("Frau Dobler does the bookings at Reisch, 555 880.", line) == []
+    assert faults("The bus has 19 seats.", line) == []
+    assert faults("The van is in repair.", line) == ["a condition"]
+    assert faults("The van leaves at noon.", "the van leaves at noon, but only if Ines agrees") != []
+    assert faults("The van leaves at noon.", "the bus stays, and unless it rains, the van leaves at noon") != []
 
 
 SMALL = """about after again all also am an and any are as at because been before being both but by can could did do
