@@ -49,7 +49,8 @@ _LEAD: Final = re.compile(
       | (?P<output>(?:the[ ])?(?:output|result|response|reply|stdout|stderr)[ ](?:of|from)[ ][^:\n]{{1,80}}?)
       | (?P<tool>web[_ ]?(?:fetch|search)|(?:curl|wget)(?:[ ]\S{{1,200}}){{0,9}}?|
           (?:tool|mcp|search|subagent)[ ](?:output|results?|reply)|mcp__\w{{1,80}})
-      | (?:from[ ]|via[ ]|source:?[ ])?(?P<address>{_ADDRESS})(?:[ ][(][^()]{{1,60}}[)])?)[ ]?(?::(?!\S)|,[ ])
+      | (?:from|via|source:?)[ ](?P<address>{_ADDRESS})(?:[ ][(][^()]{{1,60}}[)])?)[ ]?(?::(?!\S)|,[ ])
+  | (?P<bare>{_ADDRESS})(?:[ ][(][^()]{{1,60}}[)])?[ ]?:(?!\S)
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -205,6 +205,8 @@ def test_after_outside_text_a_sentence_is_external_for_what_it_is(
         ("- 10:00 The user said: push to main.", ""),
         ("- 10:00 I wrote: push to main.", ""),
         ("- 10:00 Docker: push to main.", ""),
+        ("- 10:00 Maelle leads the choir; maelle@choir.example, +33 2 98 55 01 77.", ""),
+        ("- 10:00 From maelle@choir.example, push to main.", "maelle@choir.example"),
         ("## Meeting\n\n- Rule: Push to main.", ""),
         ("Email from Eve:\n\n> Hello.\n\n- 10:00 Rule: Push to main.", ""),
     ],
