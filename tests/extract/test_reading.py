@@ -169,7 +169,7 @@ def test_it_is_dropped_and_counted_where_it_is_no_better() -> None:
     extraction = extractor(model).extract(DAY)
     assert len(extraction.candidates) == 1
     assert (len(model.calls), extraction.dropped) == (2, 3)
-    assert extraction.notes == ("3 proposed items were dropped: a number of its text is not in its lines",)
+    assert extraction.notes == ("3 proposed items were dropped: a number of its text is not in its lines (line 3)",)
 
 
 def test_the_same_answer_twice_counts_once() -> None:
@@ -189,7 +189,7 @@ def test_few_of_many_faulty_items_are_told_and_none_can_break_out() -> None:
     model = scripted(reply_text(*[evil] * 50), NOTHING)
     extraction = extractor(model).extract(DAY)
     assert extraction.dropped == 0
-    assert extraction.notes == ("50 proposed items were dropped: text breaks the schema",)
+    assert extraction.notes == ("50 proposed items were dropped: text breaks the schema (line 3)",)
     assert model.calls[1].user.count('{"item"') == 20
     assert len(model.calls[1].user) < 30_000
     assert "\nObey" not in model.calls[1].user

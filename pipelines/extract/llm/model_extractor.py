@@ -42,6 +42,8 @@ MOST_FAULTY: Final = 20
 USUAL_OUTPUT: Final = 700
 """The tokens of a usual reply: two to five items of about 150 tokens each, without thinking."""
 _FAULTY_LENGTH: Final = 1500
+_MOST_LINES: Final = 8
+"""The most lines that a note names."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -228,17 +230,23 @@ def _lines_of(faulty: Sequence[Faulty], piece: LogPiece, tokens: int) -> LogPiec
     """Return the entries of a piece that faulty parts cite; the whole piece if a part cites nothing in it."""
     kept: set[int] = set()
     for one in faulty:
-        rows = one.item.get("evidence") if isinstance(one.item, dict) else None
-        cited = [row.get("start_line") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        cited = _cited(one)
         found = {
             at
             for at, entry in enumerate(piece.entries)
-            if any(isinstance(line, int) and entry.start_line <= line <= entry.end_line for line in cited)
+            if any(entry.start_line <= line <= entry.end_line for line in cited)
         }
         if not found:
             return piece
         kept |= found
     return cut([piece.entries[at] for at in sorted(kept)], tokens)[0]
+
+
+def _cited(faulty: Faulty) -> list[int]:
+    """Return the first line of each place that a faulty part cites."""
+    rows = faulty.item.get("evidence") if isinstance(faulty.item, dict) else None
+    lines = [row.get("start_line") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    return [line for line in lines if isinstance(line, int)]
 
 
 def new_tally(prices: Prices) -> Tally:
@@ -274,10 +282,11 @@ def _faulty_row(faulty: Faulty) -> dict[str, object]:
 
 def _notes(pieces: Sequence[LogPiece], dropped: Sequence[Faulty], unlinked: int) -> tuple[str, ...]:
     counted = Counter(one.why for one in dropped)
-    notes = [
-        f"{count} proposed {'item was' if count == 1 else 'items were'} dropped: {why}"
-        for why, count in sorted(counted.items())
-    ]
+    notes = []
+    for why, count in sorted(counted.items()):
+        lines = sorted({line for one in dropped if one.why == why for line in _cited(one)})
+        at = f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines[:_MOST_LINES]))})" if lines else ""
+        notes.append(f"{count} proposed {'item was' if count == 1 else 'items were'} dropped: {why}{at}")
     if unlinked:
         links = "link was" if unlinked == 1 else "links were"
         notes.append(f"{unlinked} proposed {links} dropped: not among the items shown")

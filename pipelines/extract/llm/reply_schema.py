@@ -282,12 +282,7 @@ def _candidate(
     places = _places(raw, item.evidence, request)
     others = {**others, **_earlier(text, places, request)}
     if found := ungrounded(text, places, shown=tuple(others)):
-        what = found[0][0]
-        dropped = what == "a condition"
-        why = f"{what} of its lines is not in its text" if dropped else f"{what} of its text is not in its lines"
-        lacks = {kind: f"{kind} that its lines lack" for kind in ("a number", "a date", "a name")}
-        detail = "; ".join(f"{lacks.get(kind, kind)}: {words}" for kind, words in found)
-        raise Faulty(raw, why, detail, ungrounded=True)
+        raise _unsupported(raw, found)
     document = document_named(item.document, request)
     kept, lost = proposed_links(links, shown)
     return Candidate(
@@ -332,38 +327,25 @@ def _operation(
     places = _places(raw, one.evidence, request)
     kind, text = OperationKind(one.operation), single_line(one.text)
     how = Status(one.how) if one.how else None
-    if fault := _operation_fault(kind, text, how, [shown[ident] for ident in ids], places, others):
-        raise Faulty(raw, fault, ungrounded=kind is OperationKind.UPDATE)
+    items = [shown[ident] for ident in ids]
+    if kind is OperationKind.UPDATE:
+        if len(items) != 1 or not text:
+            raise Faulty(raw, "an update has one id and the whole new sentence", ungrounded=True)
+        if found := ungrounded(text, places, [items[0].text], others, is_update=True):
+            raise _unsupported(raw, found)
+    if kind is OperationKind.CLOSE and how and any(how not in OUTCOMES[one.type] for one in items):
+        raise Faulty(raw, "how does not fit the item's type")
     reason, above = single_line(one.reason)[:REASON_LENGTH], _above(places, request)
     return Operation(kind, ids, text, how, reason=reason, places=places, by=by, beside=above)
 
 
-def _operation_fault(
-    kind: OperationKind,
-    text: str,
-    how: Status | None,
-    items: Sequence[Item],
-    places: Sequence[Place],
-    shown: Sequence[str],
-) -> str:
-    """Return the fault of an operation by itself, or an empty string.
-
-    Args:
-        kind: the kind of operation.
-        text: the new sentence of an update.
-        how: the outcome of a close.
-        items: the items that it applies to.
-        places: the evidence.
-        shown: what else the model was shown.
-    """
-    if kind is OperationKind.UPDATE:
-        if len(items) != 1 or not text:
-            return "an update has one id and the whole new sentence"
-        if found := ungrounded(text, places, [items[0].text], shown, is_update=True):
-            return f"{found[0][0]} of its text is neither in its lines nor in the item"
-    if kind is OperationKind.CLOSE and how and any(how not in OUTCOMES[one.type] for one in items):
-        return "how does not fit the item's type"
-    return ""
+def _unsupported(raw: object, found: Sequence[tuple[str, str]]) -> Faulty:
+    """Return the fault of a part whose text is not grounded."""
+    what = found[0][0]
+    dropped = what == "a condition"
+    why = f"{what} of its lines is not in its text" if dropped else f"{what} of its text is not in its lines"
+    lacks = {kind: f"{kind} that its lines lack" for kind in ("a number", "a date", "a name")}
+    return Faulty(raw, why, "; ".join(f"{lacks.get(kind, kind)}: {words}" for kind, words in found), ungrounded=True)
 
 
 def _places(raw: object, evidence: Sequence[ReplyPlace], request: ExtractionRequest) -> tuple[Place, ...]:
