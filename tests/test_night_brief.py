@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind
-from tests.reviewing import ALPHA, DAY, Reader, curate, log, operations
+from tests.reviewing import ALPHA, DAY, Reader, curate, item, log, operations
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -372,3 +372,19 @@ def test_what_is_done_moves_to_the_history_after_two_weeks(memory: Memory) -> No
     assert "Ask legal" not in today
     assert "[x] Todo: Ask legal" in history
     assert "The import might lose orders." in history
+
+
+def test_what_holds_since_before_is_told_on_the_day_that_told_it(memory: Memory) -> None:
+    log(memory, "Nothing of note.", day="2026-03-10")
+    log(memory, "Fact: The press stands since the tenth.", "Fact: The press is green.", day="2026-03-12")
+
+    def read(day: Asked) -> Asked:
+        rows = [one for one in day["entries"] if "Fact" in one["text"]]
+        said = [one["text"].partition(": ")[2] for one in rows]
+        more = ({"from": "2026-03-10"}, {})
+        return {"items": [item("Fact", one, row, confidence="high", **own)
+                          for one, row, own in zip(said, rows, more, strict=False)]}  # fmt: skip
+
+    curate(memory, Reader(lambda _: operations(), reads=read))
+    assert all("press" not in row for row in told(memory, EPISODES, "2026-03-10"))
+    assert any("since the tenth" in row for row in told(memory, EPISODES, DAY))

@@ -379,3 +379,79 @@ def test_what_begins_on_another_day_holds_from_then_on(memory: Memory) -> None:
     assert (new.since, old.until) == ("2026-04-15", "2026-04-15")
     assert {old.id, new.id} & held_on(memory, "2026-04-10") == {old.id}
     assert {old.id, new.id} & held_on(memory, "2026-04-20") == {new.id}
+
+
+# ---------------------------------------------------------------- what later nights make of it
+
+
+def test_a_late_log_tells_what_had_been_replaced_already(memory: Memory) -> None:
+    hold(memory, HOST)
+    log(memory, "Fact: Scaleway hosts the billing jobs.", day="2026-03-14")
+    curate(memory, says("supersede", "k1111111111"))
+    after = items(memory)[NEW]
+    log(memory, "Fact: Gandi hosts the billing jobs.", day="2026-03-12")
+    curate(memory, says("supersede", "k1111111111"), "2026-03-21T02:00+00:00")
+    between, first = items(memory)["Gandi hosts the billing jobs."], by_id(memory, "k1111111111")
+    assert (between.status, between.superseded_by, between.until) == (Status.SUPERSEDED, after.id, "2026-03-14")
+    assert (first.superseded_by, first.until, items(memory)[NEW].status) == (between.id, "2026-03-12", Status.LIVE)
+    assert [len(held_on(memory, f"2026-03-{day}") & {first.id, between.id, after.id}) for day in (11, 13, 15)] == [
+        1
+    ] * 3
+    assert json.loads(memory.curate("check", "--json")) == []
+
+
+@pytest.mark.parametrize(
+    ("held", "said", "due"),
+    [
+        ("Send Ines the report by 10 April. {due}", "Send Ines the report by 20 April.", "2026-04-20"),
+        ("Ines den Bericht bis 10. April schicken. {due}", "Ines den Bericht bis 20. April schicken.", "2026-04-20"),
+        ("Send Ines the report by 10 April. {due}", "Send Ines and Paul the report by 10 April.", "2026-04-10"),
+        ("Send Ines the report. {due}", "Send Ines and Paul the report.", "2026-04-10"),
+        ("Send Ines the report.", "Send Ines the report by 20 April.", "2026-04-20"),
+        ("Send Ines the report by 10 April. {due}", "Send Ines the report some day.", ""),
+    ],
+)
+def test_a_todo_that_moves_is_due_when_its_text_says(memory: Memory, held: str, said: str, due: str) -> None:
+    text = held.partition(" {due}")[0]
+    hold(memory, f"Todo: {text} <!-- k1111111111 {'due=2026-04-10 ' if '{due}' in held else ''}{SELF}")
+    log(memory, f"Fact: {said}")
+    curate(memory, says("update", "k1111111111", text=said))
+    assert (items(memory)[said].due, by_id(memory, "k1111111111").status) == (due, Status.SUPERSEDED)
+
+
+def test_what_is_said_again_is_in_doubt_no_more(memory: Memory) -> None:
+    hold(memory, HOST)
+    log(memory, "Fact: Are the billing jobs at Hetzner, really?")
+    curate(memory, says("question", "k1111111111"))
+    assert (by_id(memory, "k1111111111").doubted, len(waits(memory))) == ("2026-03-12", 1)
+    log(memory, "Fact: Hetzner has the billing jobs.", day="2026-03-13")
+    curate(memory, says("confirm", "k1111111111"), "2026-03-21T02:00+00:00")
+    assert (by_id(memory, "k1111111111").doubted, waits(memory)) == ("", [])
+    memory.curate("undo", "--now", "2026-03-21T12:00")
+    assert (by_id(memory, "k1111111111").doubted, len(waits(memory))) == ("2026-03-12", 1)
+
+
+def test_a_contact_that_is_updated_in_its_own_run_keeps_its_name(memory: Memory) -> None:
+    log(memory, "Paul has the keys, 555 880.", day="2026-03-12")
+    log(memory, "The number of Paul is 555 990.", day="2026-03-13")
+    text = "Paul has the keys, 555 990."
+
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        [entry] = day["entries"]
+        said = entry["text"][2:]
+        return {"items": [found("Fact", said, entry, said, section="contacts", name="Paul", confidence="high")]}
+
+    def review(rows: list[dict[str, Any]]) -> dict[str, Any]:
+        return operations(*(operation(row, "update", "n1", text=text) for row in rows if row["day"] == "2026-03-13"))
+
+    curate(memory, Reader(review, reads=read))
+    assert (items(memory)[text].person, items(memory)[text].page_section) == ("Paul", "contacts")
+
+
+def test_a_model_sees_all_that_an_ordinary_page_holds(memory: Memory) -> None:
+    hold(memory, HOST, *(f"Fact: Der Verein zahlt {n} Euro Miete. <!-- k{n:010} {SELF}" for n in range(30)))
+    log(memory, "Fact: Der Verein hat die Abrechnung jetzt bei Scaleway.")
+    model = says("supersede", "k1111111111")
+    curate(memory, model)
+    assert "k1111111111" in {row["id"] for row in model.asked[0].input["items"]}
+    assert by_id(memory, "k1111111111").status is Status.SUPERSEDED

@@ -270,7 +270,7 @@ def test_a_program_can_stand_in_from_the_command_line(memory: Memory, tmp_path: 
         "if asked['task'] in {'review', 'brief'}:\n"
         "    print('{\"operations\": []}' if asked['task'] == 'review' else '{}')\n"
         "    sys.exit()\n"
-        "assert (asked['task'], asked['prompt_id'], asked['prompt_version']) == ('extract', 'extract', 6)\n"
+        "assert (asked['task'], asked['prompt_id'], asked['prompt_version']) == ('extract', 'extract', 7)\n"
         "quote = re.search(r'5\\| - 09:14 (.*)', asked['user'])[1]\n"
         "place = dict(quote=quote, start_line=5, end_line=5)\n"
         "item = dict(type='Decision', text=quote, evidence=[place], confidence='high')\n"

@@ -153,6 +153,9 @@ class Promoted:
             self.put(with_link(self.added[item.id][1], "supersedes", one.id))
             self.put(with_successor(one, item.id, candidate.day))
             self.superseded[one.id] = item.id
+        if later := self.item(self.meant.get(ruling.overtaken_by, ruling.overtaken_by)):
+            self.put(with_link(later, "supersedes", item.id))
+            self.put(with_successor(self.added[item.id][1], later.id, later.since))
 
     def _confirm(self, ruling: Ruling, item: Item) -> None:
         if ruling.candidate:

@@ -37,7 +37,7 @@ from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable, with_named_links
 from pipelines.review.llm_review import ModelReview
 from pipelines.review.meaning import SameMeaning, Vectors
-from pipelines.review.outcomes import claimed
+from pipelines.review.outcomes import claimed, without_questions
 from pipelines.review.questions import Sources, asked
 from pipelines.review.review import ReviewContext, review
 from pipelines.review.trust.gate import TrustGate
@@ -314,7 +314,8 @@ def _ask(
         proposed for Archives.
     """
     today, sources = night.today, Sources(lambda evidence: quotes.found(evidence).quote or "", snapshot.shown)
-    documents = asked(promoted.documents, promoted.questions, sources, today)
+    settled = (*promoted.closed, *promoted.superseded, *promoted.confirmed)
+    documents = asked(without_questions(promoted.documents, settled), promoted.questions, sources, today)
     claims: tuple[str, ...] = ()
     if promoted.claims:
         documents, claims = claimed(documents, promoted.claims, sources, today)

@@ -41,6 +41,10 @@ MEANT: Final = 6
 MOST_OPEN: Final = 20
 """How many of a document's open todos, risks and questions are neighbours of everything filed there."""
 CURRENT_SHOWN: Final = 12
+"""How many of the nearest current items are neighbours."""
+OWN_SHOWN: Final = 40
+"""How many of a document's items are neighbours of everything filed there, newest first: a belief may change in words,
+or in a language, that nothing near has."""
 CLOSED_SHOWN: Final = 2
 _RANK: Final = 60
 """The constant of reciprocal rank fusion: higher values flatten the ranks."""
@@ -162,6 +166,19 @@ class KnownItems:
             found = found.stands_in
         return found
 
+    def overtaker(self, many: Iterable[Belief], day: str) -> Belief | None:
+        """Return the item that took the place of others by what was learnt after a day; None if any still holds."""
+        found = [self._overtaker(one, day) for one in many]
+        return found[0] if found and all(found) else None
+
+    def _overtaker(self, one: Belief | None, day: str) -> Belief | None:
+        """Return the first in an item's chain of successors, itself included, that was learnt after a day."""
+        seen: set[Belief] = set()
+        while one and one.learnt <= day and one not in seen:
+            seen.add(one)
+            one = self.find(one.item.superseded_by)
+        return None if one in seen else one
+
     def held(self) -> list[tuple[str, Item]]:
         """Return document path and item of all active items."""
         return [(one.document, one.item) for one in self._all if one.stands and one.item.active]
@@ -223,7 +240,7 @@ class KnownItems:
         return min(found, key=lambda one: not one.current, default=None)
 
     def near(self, candidate: Candidate, document: str) -> list[Belief]:
-        """Return the neighbours of a candidate: open items of its document, and the nearest items of every type.
+        """Return the neighbours of a candidate: items of its document, and the nearest items of every type.
 
         Current and closed items are ranked apart, so that a long history hides no current item.
 
@@ -237,8 +254,7 @@ class KnownItems:
             current: _joined(_by_words(self._words.get((word, current), ()) for word in words), meant[current][:MEANT])
             for current in (True, False)
         }
-        # If words find few, add the document's newest items: a replacement may be worded quite differently.
-        newest = islice(reversed(self._there[document]), max(0, CURRENT_SHOWN - len(near[True])))
+        newest = islice(reversed(self._there[document]), OWN_SHOWN)
         pending = islice(reversed(self._pending[document]), MOST_OPEN)
         here = [one.at for one in (*newest, *pending)]
         found = dict.fromkeys([*near[True][:CURRENT_SHOWN], *here, *near[False][:CLOSED_SHOWN]])

@@ -103,6 +103,7 @@ def with_confirmation(item: Item, place: Evidence, day: str) -> Item:
     return replace(
         item,
         confirmed=max(item.confirmed, day),
+        doubted=item.doubted if item.doubted > day else "",
         evidence=(*first, place),
         seen=max(item.seen, len(item.evidence)) + 1,
     )

@@ -12,11 +12,12 @@ from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS, Candidate, Operation, OperationKind
+from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.compare import conflict, same_statement
 from pipelines.review.existing_items import Belief, repeats_there, speaks_as, speaks_for
 from pipelines.review.match_forms import corrected_by, corrected_text, target_of
 from pipelines.store.evidence import act_in
-from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status, Trust, folded
+from pipelines.store.item import OUTCOMES, PERSON, Confidence, Item, ItemType, Status, Trust, folded
 from pipelines.store.transcripts.acts import Act
 from pipelines.text import ARROW
 
@@ -68,6 +69,7 @@ class Ruling:
         document: the candidate's document, or empty.
         trust: whose word it is.
         asks: why a person decides instead of the run, or empty. If set, the run only asks.
+        overtaken_by: the item that had taken the place of its new item when a late log told of it, or empty.
     """
 
     operation: Operation
@@ -75,6 +77,7 @@ class Ruling:
     document: str = ""
     trust: Trust = Trust.SELF
     asks: str = ""
+    overtaken_by: str = ""
 
     @property
     def kind(self) -> OperationKind:
@@ -314,9 +317,7 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
     if one and (operation.document or operation.links):
         one = _placed(one, operation, context)
     if kind is OperationKind.IGNORE and one:
-        return [
-            _ruling(one, kind, operation=replace(operation, reason=operation.reason or "a model considers it noise"))
-        ]
+        return [_ruling(one, kind, given=replace(operation, reason=operation.reason or "a model considers it noise"))]
     if kind is OperationKind.ADD and one:
         return [_ignored(one, "it repeats a closed item") if _was_closed(one, context) else _ruling(one, _ADD)]
     found = dict.fromkeys(belief for ident in operation.ids if (belief := known.find(ident)))
@@ -327,6 +328,9 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
         if one and held:
             return [_confirming(one, belief, operation.reason, context, operation) for belief in held]
         return [_on(operation, [belief], one) for belief in held] or _left(one)
+    if one and kind is OperationKind.SUPERSEDE and (later := known.overtaker(targets, one.candidate.entry.day)):
+        over = [belief for belief in targets if not belief.item.active]
+        return [replace(_ruling(one, _ADD, *over), overtaken_by=later.item.id)]
     return _changes(operation, targets, one, context, fresh)
 
 
@@ -345,7 +349,7 @@ def _changes(
     asks = _guarded(kind, targets, trust, day, context.known)
     if kind is OperationKind.SUPERSEDE and one:
         is_sure = one.candidate.confidence in ASKED_ABOUT
-        return [_ruling(one, kind, *targets, operation=operation, asks=asks) if is_sure else _ruling(one, _ADD)]
+        return [_ruling(one, kind, *targets, given=operation, asks=asks) if is_sure else _ruling(one, _ADD)]
     if kind is OperationKind.UPDATE:
         return [_updating(operation, targets[0], trust, asks, fresh)]
     if kind is OperationKind.CLOSE:
@@ -359,15 +363,9 @@ def carry_out(ruling: Ruling, known: KnownItems) -> None:
     targets = [belief for ident in ruling.operation.ids if (belief := known.find(ident))]
     mine: Belief | None = None
     if candidate and (ruling.makes_item or (kind is OperationKind.CONFIRM and targets)):
-        item = Item(
-            candidate.type, candidate.text, candidate.id, Status.WAITING if ruling.asks else born_status(candidate),
-            candidate.day, trust=candidate.trust, page_section=candidate.page_section, due=candidate.due,
-        )  # fmt: skip
-        mine = Belief(item, ruling.document, candidate.entry.day, is_new=True)
-        if kind is OperationKind.CONFIRM:
-            mine.stands_in = targets[0]
-        elif targets and not ruling.asks and speaks_for(targets[0].document, mine.document):
-            mine.document = targets[0].document
+        mine = _believed(ruling, candidate, targets)
+        if later := known.get(ruling.overtaken_by):
+            mine.item, mine.stands_in = replace(mine.item, status=Status.SUPERSEDED, until=later.item.since), later
         known.add(mine)
     if ruling.asks:
         return
@@ -382,6 +380,21 @@ def carry_out(ruling: Ruling, known: KnownItems) -> None:
             belief.item = replace(belief.item, doubted=ruling.day)
 
 
+def _believed(ruling: Ruling, candidate: Candidate, targets: Sequence[Belief]) -> Belief:
+    """Return what a candidate becomes by a ruling that makes an item of it or confirms one."""
+    status = Status.WAITING if ruling.asks else born_status(candidate)
+    item = Item(
+        candidate.type, candidate.text, candidate.id, status, candidate.day, trust=candidate.trust,
+        page_section=candidate.page_section, due=candidate.due, extra=((PERSON, candidate.name),),
+    )  # fmt: skip
+    mine = Belief(item, ruling.document, candidate.entry.day, is_new=True)
+    if ruling.kind is OperationKind.CONFIRM:
+        mine.stands_in = targets[0]
+    elif targets and not ruling.asks and speaks_for(targets[0].document, mine.document):
+        mine.document = targets[0].document
+    return mine
+
+
 def born_status(candidate: Candidate) -> Status:
     """Return the status of an item made from a candidate."""
     return candidate.closed or (Status.OPEN if candidate.type is ItemType.TODO else Status.LIVE)
@@ -391,16 +404,11 @@ _ADD: Final = OperationKind.ADD
 
 
 def _ruling(
-    one: Filed,
-    kind: OperationKind,
-    *targets: Belief,
-    reason: str = "",
-    asks: str = "",
-    operation: Operation | None = None,
+    one: Filed, kind: OperationKind, *targets: Belief, reason: str = "", asks: str = "", given: Operation | None = None
 ) -> Ruling:
-    """Return the ruling on a candidate; `operation` is the model's, or None if the rules decided."""
-    given = operation or Operation(kind, reason=reason, places=one.candidate.places)
-    operation = replace(given, ids=tuple(belief.item.id for belief in targets))
+    """Return the ruling on a candidate; `given` is the model's operation, or None if the rules decided."""
+    operation = given or Operation(kind, reason=reason, places=one.candidate.places)
+    operation = replace(operation, ids=tuple(belief.item.id for belief in targets))
     return Ruling(operation, one.candidate, one.document or one.home, one.candidate.trust, asks)
 
 
@@ -438,7 +446,7 @@ def _confirming(one: Filed, belief: Belief, why: str, context: ReviewContext, gi
         return _closing(
             operation, belief, one, trust, _guarded(operation.kind, [belief], trust, candidate.entry.day, context.known)
         )
-    return _ruling(one, OperationKind.CONFIRM, belief, reason=why, operation=given)
+    return _ruling(one, OperationKind.CONFIRM, belief, reason=why, given=given)
 
 
 def _closing(operation: Operation, belief: Belief, one: Filed | None, trust: Trust, asks: str) -> Ruling:
@@ -452,7 +460,8 @@ def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fre
     old = belief.item
     successor = Candidate(
         old.type, operation.text, operation.places, Confidence.HIGH, operation.reason, operation.by,
-        page_section=old.page_section, name=old.person, due=old.due, links=operation.links, trust=trust, id=fresh,
+        page_section=old.page_section, name=old.person, due=due_after(old, operation.text, operation.day),
+        links=operation.links, trust=trust, id=fresh,
     )  # fmt: skip
     return Ruling(replace(operation, ids=(old.id,)), successor, belief.document, trust, asks)
 

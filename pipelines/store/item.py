@@ -143,6 +143,9 @@ class Evidence:
 _EVIDENCE = re.compile(r"(?P<path>.+)#L(?P<start>\d{1,9})(?:-L(?P<end>\d{1,9}))?~(?P<digest>[0-9a-f]{4,64})")
 
 
+_LOG: Final = re.compile(r"Logs/(\d{4}-\d\d-\d\d)")
+
+
 def quote_digest(quote_text: str) -> str:
     """Return the hash that identifies a quote: eight hex digits of SHA-256 over its folded text."""
     return hashlib.sha256(fold(quote_text).encode()).hexdigest()[:8]
@@ -204,10 +207,9 @@ class Item:
 
     @property
     def learnt(self) -> str:
-        """The day of the log that it comes from, if earlier than `since`; else `since`."""
-        path = self.evidence[0].path if self.evidence else ""
-        day = path[5:15] if path.startswith("Logs/") else ""
-        return day if "" < day < self.since else self.since
+        """The day of the log that it comes from; `since` if it comes from none."""
+        found = _LOG.match(self.evidence[0].path) if self.evidence else None
+        return found[1] if found else self.since
 
     @property
     def linked(self) -> tuple[str, ...]:

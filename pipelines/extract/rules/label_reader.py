@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Place
+from pipelines.extract.grounded_values import known_dates
 from pipelines.extract.rules.closing_forms import ClosingForm, is_chat, read_form, without_done
 from pipelines.extract.rules.labels import (
     CONTENTS,
@@ -36,6 +37,7 @@ from pipelines.text import fold
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pipelines.store.item import Item
     from pipelines.store.log import Entry
     from pipelines.store.spoken_lines import Spoken
 
@@ -271,6 +273,22 @@ def due_of(text: str, log_day: str) -> tuple[str, str]:
     if not found or not day:
         return text, ""
     return text[: found.start()].rstrip() if found["inside"] else text, day
+
+
+def due_after(old: Item, text: str, log_day: str) -> str:
+    """Return the due day of an updated item: the day that its new text ends with or names instead, or the old one.
+
+    Args:
+        old: the item; only a todo is due.
+        text: its new sentence.
+        log_day: the day of the log that says so.
+    """
+    told = due_of(text, log_day)[1] if old.type is ItemType.TODO else ""
+    if told or not old.due:
+        return told
+    was, now = (known_dates(one, date.fromisoformat(log_day)).days for one in (old.text, text))
+    later = min((day.isoformat() for day in now - was if day.isoformat() >= log_day), default="")
+    return later if date.fromisoformat(old.due) in was - now else old.due
 
 
 def _day_after(words: str, log_day: str) -> str:
