@@ -381,7 +381,7 @@ def test_what_holds_since_before_is_told_on_the_day_that_told_it(memory: Memory)
     def read(day: Asked) -> Asked:
         rows = [one for one in day["entries"] if "Fact" in one["text"]]
         said = [one["text"].partition(": ")[2] for one in rows]
-        more = ({"from": "2026-03-10"}, {})
+        more: tuple[Asked, ...] = ({"from": "2026-03-10"}, {})
         return {"items": [item("Fact", one, row, confidence="high", **own)
                           for one, row, own in zip(said, rows, more, strict=False)]}  # fmt: skip
 

@@ -173,3 +173,4 @@ def _tell_month(lived: dict[str, Lived], *, verbose: bool) -> None:
         say(*(f"  {failure}" for failure in one.failures))
         if verbose:
             say(*(f"  {row.title}: {wrong}" for row in one.rows for wrong in row.wrong))
+            say(*(f"  noted: {warning}" for warning in one.warnings))

@@ -61,12 +61,14 @@ class Lived:
         runs: the number of runs.
         paid: the calls of models, their tokens, and what they cost.
         failures: why days stayed unread, each sentence once.
+        warnings: what the nights noted, such as items that were dropped, each sentence once.
     """
 
     rows: tuple[Row, ...] = ()
     runs: int = 0
     paid: Paid = field(default_factory=Paid)
     failures: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -75,6 +77,7 @@ class Lived:
             "runs": self.runs,
             **paid_json(self.paid),
             "failures": self.failures,
+            "warnings": self.warnings,
         }
 
 
@@ -107,6 +110,7 @@ def live(month: Month, way: str, root: Path, make_night: MakeNight, advance: Cal
         lived.paid.add(report.tally)
         told = [report.failure, report.over_budget, *(report.warnings if report.pending else ())]
         lived.failures += [one for one in dict.fromkeys(told) if one and one not in lived.failures]
+        lived.warnings += [one for one in dict.fromkeys(report.warnings) if one not in lived.warnings]
         advance(number, len(runs))
     lived.rows = compare(month, root)
     return lived

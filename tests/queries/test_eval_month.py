@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -193,6 +194,22 @@ def test_a_month_is_lived_and_scored_without_any_memory(folder: Path, capsys: py
     assert shown[0].split("  ")[0] == "changed beliefs superseded"
     assert any(line.startswith("one run: 0 calls") for line in shown)
     assert any(line.startswith("  missing: ") for line in shown)
+
+
+def test_what_was_dropped_is_shown_line_by_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    program = tmp_path / "wrong.py"
+    wrong = {"type": "Fact", "text": "Ada.", "evidence": [{"quote": "nowhere", "start_line": 3, "end_line": 3}]}
+    program.write_text(
+        "import json, sys\nasked = json.load(sys.stdin)\n"
+        f"print(json.dumps({{'items': [{wrong}], 'operations': []}} if asked['task'] == 'extract' else {{}}))\n"
+    )
+    run = ("--provider", f"exec:{sys.executable} {program}", "--nights", "1")
+    noted = [line for line in told(capsys, folder, *run, "--verbose").splitlines() if line.startswith("  noted: Logs/")]
+    assert len(noted) == 3
+    assert all("1 proposed item was dropped" in line and "(line 3)" in line for line in noted)
+    assert "noted" not in told(capsys, folder, *run)
 
 
 # ------------------------------------------------------------------------------------------------- its scoreboard
