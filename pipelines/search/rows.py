@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from itertools import takewhile
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.search.chunk_context import grams, surround
@@ -13,12 +15,12 @@ from pipelines.search.schema import SEPARATOR, SUMMED_UNIT, row_sum
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pipelines.search.indexed_files import FileStamp
 
-    Value = str | int | bytes | None
+    Row = tuple[Any, ...]
 
 
 _STAMPED: Final = ("size", "mtime_ns", "ctime_ns", "beside", "checked_ns", "sha256", "reason", "note", "crc")
@@ -27,22 +29,20 @@ _FILE: Final = f"""
     ON CONFLICT(path) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _STAMPED)}
 """  # noqa: S608  our own columns
 _UNIT: Final = f"INSERT INTO units({', '.join(SUMMED_UNIT)}, crc) VALUES ({', '.join('?' * (len(SUMMED_UNIT) + 1))})"  # noqa: S608  as above
-_THERE: Final = (
-    "SELECT id, file, start_line, end_line, first_passage, last_passage, crc FROM units WHERE file = ?"
-    " ORDER BY start_line, id"
-)
-_MOVE: Final = (
-    "UPDATE units SET file = ?, start_line = ?, end_line = ?, first_passage = ?, last_passage = ?, crc = ? WHERE id = ?"
-)
-_PLACED: Final = 5
-"""The number of values at the start of a unit's row that give its place; the others are its content."""
+_SEARCHED: Final = 4
+"""The number of values at the end of a unit's row that are indexed by their words."""
+_OTHERS: Final = SUMMED_UNIT[1:-_SEARCHED]
+_THERE: Final = f"SELECT crc, {', '.join(SUMMED_UNIT)} FROM units WHERE file = ? ORDER BY start_line DESC, id DESC"  # noqa: S608  as above
+_CHANGE: Final = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _OTHERS)}, crc = ? WHERE id = ?"  # noqa: S608  as above
+_LASTING: Final = itemgetter(*map(SUMMED_UNIT[1:].index, ("hidden", "key")), slice(-_SEARCHED, None))
+"""What a unit's number stands for: its words, and what decides on its vector."""
 
 
 def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp, checked_ns: int) -> None:
     """Read a file and update its rows; an unreadable file is recorded with the reason.
 
-    Only rows between the first and the last difference are rewritten: full-text indexing a row takes several times as
-    long as making it. A file that vanished has no rows afterwards.
+    Only rows with other words are indexed anew, since that takes several times as long as making a row. A file that
+    vanished has no rows afterwards.
 
     Args:
         connection: the index, in a transaction.
@@ -60,7 +60,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp,
     (file,) = connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
     placed, passages = surround(path, read.units)
     numbers = _put_passages(connection, file, passages)
-    rows: list[tuple[Value, ...]] = []
+    rows: list[Row] = []
     for unit, about, around, *between in placed:
         embedded = embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status)
         first, last = (None if n is None else numbers[n] for n in between)
@@ -100,7 +100,7 @@ def take_out(connection: sqlite3.Connection, path: str) -> None:
 def _put_passages(connection: sqlite3.Connection, file: int, texts: Sequence[str]) -> list[int]:
     """Update a file's passages, and return their numbers in order."""
     there = connection.execute("SELECT id, text FROM passages WHERE file = ? ORDER BY place", (file,)).fetchall()
-    head, tail = _kept(there, texts, lambda old, text: old[1] == text)
+    head, tail = _kept([text for _, text in there], texts)
     gone, last = there[head : len(there) - tail], there[len(there) - tail :]
     connection.executemany("DELETE FROM passages WHERE id = ?", ((number,) for number, _ in gone))
     (highest,) = connection.execute("SELECT max(id) FROM passages").fetchone()
@@ -113,37 +113,36 @@ def _put_passages(connection: sqlite3.Connection, file: int, texts: Sequence[str
     return [number for number, _ in (*there[:head], *fresh, *last)]
 
 
-def _put_units(connection: sqlite3.Connection, file: int, rows: Sequence[tuple[Value, ...]]) -> None:
-    """Update a file's units.
+def _put_units(connection: sqlite3.Connection, file: int, rows: Sequence[Row]) -> None:
+    """Update a file's units. One with the same words keeps its number, wherever it is now.
 
     Numbers ascend within a line, so that they order its units in every index, and are never reused.
     """
-    there = connection.execute(_THERE, (file,)).fetchall()
-    head, tail = _kept(
-        there,
-        rows,
-        lambda old, row: row_sum((old[0], *row)) == old[-1],
-        lambda old, row: row_sum((*old[:-1], *row[_PLACED:])) == old[-1],  # the same content elsewhere
-    )
-    while tail and len(rows) > tail and rows[-tail][1] == rows[-tail - 1][1]:
-        tail -= 1  # new units in a line get higher numbers than its existing ones
-    connection.executemany("DELETE FROM units WHERE id = ?", ((old[0],) for old in there[head : len(there) - tail]))
+    there: dict[Row, list[Row]] = defaultdict(list)
+    for old in connection.execute(_THERE, (file,)):
+        there[_LASTING(old[2:])].append(old)
     (given,) = connection.execute("SELECT last_unit FROM marks").fetchone()
-    fresh = [(number, *row) for number, row in enumerate(rows[head : len(rows) - tail], given + 1)]
-    connection.execute("UPDATE marks SET last_unit = ?", (given + len(fresh),))
-    connection.executemany(_UNIT, ((*row, row_sum(row)) for row in fresh))
-    last = zip(there[len(there) - tail :], rows[len(rows) - tail :], strict=True)
-    moved = ((number, row) for (number, *old, _), row in last if tuple(old) != row[:_PLACED])
-    connection.executemany(_MOVE, ((*row[:_PLACED], row_sum((number, *row)), number) for number, row in moved))
+    fresh: list[Row] = []
+    changed: list[Row] = []
+    line, last = 0, 0
+    for row in rows:
+        line, last = row[1], last if row[1] == line else 0
+        if (same := there[_LASTING(row)]) and same[-1][1] > last:
+            _, last, *_ = old = same.pop()
+            if old != ((now := row_sum((last, *row))), last, *row):
+                changed.append((*row[:-_SEARCHED], now, last))
+        else:
+            last = given = given + 1
+            fresh.append((last, *row, row_sum((last, *row))))
+    gone = [(number,) for left in there.values() for _, number, *_ in left]
+    connection.executemany("DELETE FROM units WHERE id = ?", gone)
+    connection.executemany(_CHANGE, changed)
+    connection.executemany(_UNIT, fresh)
+    connection.execute("UPDATE marks SET last_unit = ?", (given,))
 
 
-def _kept(
-    there: Sequence[Any],
-    new: Sequence[Any],
-    stays: Callable[[Any, Any], bool],
-    moves: Callable[[Any, Any], bool] | None = None,
-) -> tuple[int, int]:
+def _kept(there: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
     """Return how many are the same at the head, and how many of the others at the end."""
-    head = sum(1 for _ in takewhile(lambda pair: stays(*pair), zip(there, new, strict=False)))
+    head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(there, new, strict=False)))
     left = zip(reversed(there[head:]), reversed(new[head:]), strict=False)
-    return head, sum(1 for _ in takewhile(lambda pair: (moves or stays)(*pair), left))
+    return head, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], left))
