@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.search.schema import NEVER, PAST, SHOWN
 from pipelines.store.document import document_at
@@ -65,8 +64,7 @@ _BLANKS: Final = re.compile(r"\s*")
 _SENTENCE_END: Final = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """What search finds and returns.
 
     Args:
@@ -139,8 +137,7 @@ def _entry_units(base: Unit, entry: Entry, provenance: Provenance) -> Iterator[U
         items = [] if block.verbatim else [parse_item(line) for line in block.text.split("\n")]
         if unit.text:
             trust, _ = provenance.word(entry, block.start_line - 1, block.text, decides=True)
-            yield replace(
-                unit,
+            yield unit._replace(
                 start_line=above + block.start_line,
                 end_line=above + block.end_line,
                 headings=entry.headings,
@@ -180,7 +177,7 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         item = (None if block.verbatim else _item(base, block)) or below
         unit = item or _prose(base, block)
         if item and item is below:  # a person's note below it
-            unit = replace(_prose(base, block), date=item.date, until=item.until, hidden=item.hidden)
+            unit = _prose(base, block)._replace(date=item.date, until=item.until, hidden=item.hidden)
         if not (is_pointer(block.text) or _NO_VALUE.fullmatch(block.text) or block.text in unsaid):
             yield unit
 
@@ -194,8 +191,7 @@ def _episode_units(base: Unit, document: Document) -> Iterator[Unit]:
         sentences = [read[0] for _, read in rows if read]
         text = "\n".join(read[0].text if read else line for line, read in rows)
         day = _day(headings[-1]) if headings else ""
-        yield replace(
-            _prose(base, TextBlock(first.start_line, end, text, headings)),
+        yield _prose(base, TextBlock(first.start_line, end, text, headings))._replace(
             date=day,
             trust=Trust.SELF if sentences else base.trust,
             source=f"{log_path(day)}:{re.split('[-,]', sentences[0].lines)[0] or 1}" if sentences and day else "",
@@ -211,12 +207,8 @@ def _template_blocks(path: str) -> frozenset[str]:
     return frozenset(block.text for block in split_blocks(lines, 0))
 
 
-@functools.lru_cache(maxsize=8192)
 def _item(base: Unit, block: TextBlock) -> Unit | None:
-    """Return the unit of an item with the notes below it, or None if the block is not an item.
-
-    Cached: when a page changes, most of its items stay.
-    """
+    """Return the unit of an item with the notes below it, or None if the block is not an item."""
     line, _, notes = block.text.partition("\n")
     item = parse_item(line)
     if item is None:
@@ -230,8 +222,7 @@ def _item(base: Unit, block: TextBlock) -> Unit | None:
         # It once held, and can be found for days before it was closed; today it leads to what overruled it. If it was
         # closed on an unknown day, it is not found.
         hidden = PAST if until else NEVER
-    return replace(
-        _prose(base, block),
+    return _prose(base, block)._replace(
         text=without_comments(f"{item.type}: {item.text}\n{without_comments(notes)}"),
         date=date,
         until=until,
@@ -254,8 +245,7 @@ def _day(text: str) -> str:
 def _prose(base: Unit, block: TextBlock) -> Unit:
     text = block.text if block.verbatim else without_comments(block.text)
     tags = () if block.verbatim else tags_of(text)
-    return replace(
-        base,
+    return base._replace(
         start_line=block.start_line,
         end_line=block.end_line,
         text=text,
@@ -264,8 +254,7 @@ def _prose(base: Unit, block: TextBlock) -> Unit:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class TextBlock:
+class TextBlock(NamedTuple):
     """Lines of a text that belong together.
 
     Args:

@@ -74,7 +74,7 @@ def read_file(root: Path, path: str, beside: str) -> FileReading | None:
     except OSError as error:
         return FileReading((), reason=f"cannot be read: {(error.strerror or str(error)).lower()}")
     redact = load_redactor(root).redact
-    units = (replace(unit, text=redact(unit.text).text, title=redact(unit.title).text) for unit in read.units)
+    units = (unit._replace(text=redact(unit.text).text, title=redact(unit.title).text) for unit in read.units)
     return replace(read, sha256=sha256, units=tuple(units))
 
 

@@ -114,7 +114,7 @@ def _not_conserved(
 @lru_cache(maxsize=32_768)
 def _reads_back(line: str) -> bool:
     """Whether the item in a line, written anew, would be parsed to the same item."""
-    item, line = parse_item(line), line.rstrip("\r\n")
+    item = parse_item(line := line.rstrip("\r\n"))
     return item is None or (rendered := render_item(item)) == line or parse_item(rendered) == item
 
 

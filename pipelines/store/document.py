@@ -107,7 +107,7 @@ class Document:
                 continue
             if not line.startswith(_MARKS):
                 continue
-            if item := parse_item(line):
+            if item := parse_item(line.rstrip("\r\n")):  # as the index asks for it
                 end = number + 1  # a person's indented notes below the item move with it
                 while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
                     end += 1

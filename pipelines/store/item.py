@@ -18,13 +18,13 @@ import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
 
 from pipelines.text import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Mapping
 
 
 class ItemType(StrEnum):
@@ -353,10 +353,10 @@ def parse_item(line: str) -> Item | None:
         status = _status(kind, superseded, merged, struck=struck, done=done)
     if status in ACTIVE:  # whatever the comment says: a person removed the strike-through or the tick
         superseded = merged = until = ""
-    extra = tuple((k, unquote(v) if v != "%" else "") for k, v in others.items() if k not in _KNOWN)
+    rest = _rest(others) if others else {}
     return Item(
         type=kind,
-        text=_unescape(text).removesuffix(_reported(extra)),
+        text=_unescape(text).removesuffix(_reported(rest["extra"]) if rest else ""),
         id=ident,
         status=status,
         since=since,
@@ -366,18 +366,25 @@ def parse_item(line: str) -> Item | None:
         confidence=_CONFIDENCES.get(confidence, Confidence.HIGH),
         evidence=tuple([e for part in source.split(",") if part and (e := Evidence.parse(unquote(part)))]),
         seen=int(seen) if seen.isdecimal() else 0,
-        by=unquote(by),
+        by=unquote(by) if "%" in by else by,
         superseded_by=superseded,
         merged_into=merged,
-        links=tuple((k, tuple(v.split(","))) for k, v in others.items() if k in LINK_KINDS) if more else (),
-        pinned=others.get("pinned") == "yes",
-        page_section=unquote(others.get("section", "")),
-        due=unquote(others.get("due", "")),
-        doubted=unquote(others.get("doubted", "")),
-        unverified=others.get("unverified") == "yes",
         reason=unquote(reason),
-        extra=extra,
+        **rest,
     )
+
+
+def _rest(pairs: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields of an item that few items have."""
+    return {
+        "links": tuple((k, tuple(v.split(","))) for k, v in pairs.items() if k in LINK_KINDS),
+        "pinned": pairs.get("pinned") == "yes",
+        "page_section": unquote(pairs.get("section", "")),
+        "due": unquote(pairs.get("due", "")),
+        "doubted": unquote(pairs.get("doubted", "")),
+        "unverified": pairs.get("unverified") == "yes",
+        "extra": tuple((k, unquote(v) if v != "%" else "") for k, v in pairs.items() if k not in _KNOWN),
+    }
 
 
 def without_comment(line: str) -> str:

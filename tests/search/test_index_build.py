@@ -92,6 +92,33 @@ def test_of_a_changed_file_only_what_changed_is_put_in_again(root: Path, old: st
     assert {text: place[1:] for text, place in places(root).items()} == there
 
 
+def test_a_page_that_gains_an_item_in_each_section_keeps_the_rows_of_the_others(root: Path) -> None:
+    def page(updated: str, *more: str) -> str:
+        head = f"---\ntitle: Fruit\nupdated: {updated}\n---\n"
+        items = {kind: "".join(f"- {kind}: {one} {_COMMENT}\n" for one in ("figs", *more)) for kind in _KINDS}
+        return head + "".join(f"\n## {kind}s\n\n{some}" for kind, some in items.items())
+
+    write(root, "Areas/fruit.md", page("2026-01-01"))
+    update_index(root)
+    before = rows(root)
+    write(root, "Areas/fruit.md", page("2026-01-02", "plums"))
+    update_index(root)
+    after = rows(root)
+    assert [after[text] for text in before] == list(before.values())
+    assert len(after) == 2 * len(before)
+    with reading(root) as connection:
+        told = connection.execute(_TOLD).fetchall()
+    assert all("updated=2026-01-02" in meta for *_, meta in told)
+    rebuild_index(root)
+    with reading(root) as connection:
+        assert told == connection.execute(_TOLD).fetchall()
+
+
+_KINDS = ("Decision", "Fact", "Rule")
+_COMMENT = "<!-- k7f3a9c2b10 since=2026-01-01 -->"
+_TOLD = "SELECT start_line, end_line, text, date, meta FROM units ORDER BY start_line, id"
+
+
 def places(root: Path) -> dict[str, tuple[int, ...]]:
     """Return number and place of each unit; its passages by where they stand in the file."""
     with reading(root) as connection:
