@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
 from pipelines.review import meaning
-from pipelines.review.compare import keywords
 from pipelines.review.meaning import Vectors, sentence_of
-from pipelines.store.item import ItemType, Status, Trust, folded
+from pipelines.store.item import ItemType, Status, Trust, content_words, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 
 if TYPE_CHECKING:
@@ -50,6 +49,8 @@ _RANK: Final = 60
 """The constant of reciprocal rank fusion: higher values flatten the ranks."""
 _COMMON: Final = 400
 """A word in more items than this is too common to be distinctive."""
+_STEM: Final = 5
+"""The letters of a word that count: `deliver` and `delivery` are one."""
 _EVEN: Final = 1e-8
 """Sums that differ by less are equal."""
 _MOST_MEANT: Final = 1_000
@@ -196,7 +197,7 @@ class KnownItems:
             self._removed[one.document, day] += one.item.active
         elif one.is_new:
             self._born[one.document, day] -= one.item.active
-        for word in keywords(one.item.text) if "_words" in self.__dict__ else ():
+        for word in _keys(one.item.text) if "_words" in self.__dict__ else ():
             self._words[word, one.current].discard(one.at)
         self._there[one.document].pop(one, None)
         self._pending[one.document].pop(one, None)
@@ -248,7 +249,7 @@ class KnownItems:
             candidate: the candidate.
             document: the document it would be filed in.
         """
-        words = sorted(keywords(candidate.text))
+        words = sorted(_keys(candidate.text))
         meant = self._apart(self._by_meaning(candidate))
         near = {
             current: _joined(_by_words(self._words.get((word, current), ()) for word in words), meant[current][:MEANT])
@@ -288,7 +289,7 @@ class KnownItems:
 
     @staticmethod
     def _enter(one: Belief, words: Words) -> None:
-        for word in keywords(one.item.text) if one.stands and one.item.id else ():
+        for word in _keys(one.item.text) if one.stands and one.item.id else ():
             words[word, one.current].add(one.at)
 
 
@@ -319,6 +320,11 @@ def _joined(words: Sequence[int], meant: Sequence[int]) -> list[int]:
         for rank, at in enumerate(order):
             scores[at] = scores.get(at, 0.0) + 1 / (_RANK + rank)
     return sorted(scores, key=lambda at: (-round(scores[at], 9), at))
+
+
+def _keys(text: str) -> frozenset[str]:
+    """Return what texts on one matter share: their content words without endings, cheap enough for every item."""
+    return frozenset(word[:_STEM] for word in content_words(text))
 
 
 def _meant(one: Item) -> str:

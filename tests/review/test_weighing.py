@@ -155,8 +155,10 @@ def test_a_later_day_ends_what_an_earlier_one_of_the_run_brought() -> None:
 
 def test_what_was_learnt_later_is_not_ended_by_an_older_line() -> None:
     later = changed(since="2026-03-20")
-    for kind in ("supersede", "retract", "close", "question"):
+    for kind in ("retract", "close", "question"):
         assert told(weighed(doing(kind), [(ALPHA, later)], NEW)) == [("ignore", ())], kind
+    [ruling] = weighed(doing("supersede"), [(ALPHA, later)], NEW)
+    assert (told([ruling]), ruling.overtaken_by) == ([("add", ())], later.id)
 
 
 @pytest.mark.parametrize("kind", ["supersede", "close", "retract"])
