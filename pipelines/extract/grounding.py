@@ -160,9 +160,9 @@ _NAMES_STEM: Final = 4
 # These are never names. `Will` and `May` may be.
 _SMALL: Final = STOP_WORDS - {"may", "will"} | frozenset(
     """although another anybody anyone anything anywhere both either else elsewhere every everybody everyone everything
-    everywhere however instead many maybe meanwhile might moreover neither never nevertheless nobody none nothing
-    nowhere otherwise ought perhaps rather several since somebody someone something somewhere therefore though thus till
-    toward towards unless unlike upon whereas whether whoever whose without""".split()
+    everywhere first however instead last many maybe meanwhile might moreover neither never nevertheless next nobody
+    none nothing nowhere otherwise ought perhaps rather several since somebody someone something somewhere therefore
+    though thus till toward towards unless unlike upon whereas whether whoever whose without""".split()
 )
 
 
@@ -271,7 +271,7 @@ _GUARDS: Final = (  # each with how far it reaches
 # Phrases with such a word that deny or limit nothing.
 _FREE: Final = re.compile(
     r"\bnot (?:only|just|merely|least)\b|\b(?:do not|don['’]t|never) forget\b|\b(?:no|not) (?:doubt|problem|worries)\b"
-    r"|\b(?:as|even|what) if\b|\bif (?:any|so|at all|possible)\b",
+    r"|\b(?:as|even|what) if\b|\bif (?:any|so|at all|possible)\b|\bif[/-](?:then|else)\b",
     _FLAGS,
 )
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")

@@ -412,12 +412,15 @@ STOP_WORDS: Final = frozenset(
     very via was we were what when where which while who whom why will with within would yes yet you your""".split()
 )
 GERMAN_WORDS: Final = frozenset(
-    """aber als auch auf aus bei beim bis bitte dann das dass dem der diese diesem diesen dieser dieses doch dort durch
-    ein eine einem einen einer eines er für gegen haben hatte hier ich ihr im immer ist jetzt kann können mehr mich mir
-    muss müssen nach noch nun nur ob oder schon sehr sein seine sich sie sind soll sollen sollte sowie statt über und
-    uns unser unsere unter vom von vor weil wenn werden wie wieder wir wird wurde wurden zu zum zur zwischen""".split()
+    """aber als auch auf aus bei beim bis bitte dabei damit dann das dass dein deine dem der diese diesem diesen dieser
+    dieses doch dort durch ein eine einem einen einer eines er für gegen habe haben hatte hatten hier ich ihr ihre ihrem
+    ihren ihrer im immer ist jetzt kann können mehr mein meine meinem meinen meiner mich mir muss müssen nach nicht noch
+    nun nur ob oder schon sehr sein seine sich sie sind soll sollen sollte sowie statt über und uns unser unsere unter
+    vom von vor waren weil wenn werden wie wieder wir wird wurde wurden zu zum zur zwischen""".split()
 )
 """German words as small as the `STOP_WORDS`, without those that mean something in English."""
+_GERMAN_HERE: Final = GERMAN_WORDS | frozenset("den die hat mit war".split())
+"""With those that mean something in English, too: among others, they tell the language."""
 
 
 @lru_cache(maxsize=4096)
@@ -450,4 +453,4 @@ def content_words(text: str) -> frozenset[str]:
 def is_german(text: str) -> bool:
     """Return whether a text has more small words of German, which writes every noun with a capital, than of English."""
     words = [word.casefold() for word in _WORD.findall(text)]
-    return sum(word in GERMAN_WORDS for word in words) > sum(word in STOP_WORDS for word in words)
+    return sum(word in _GERMAN_HERE for word in words) > sum(word in STOP_WORDS for word in words)

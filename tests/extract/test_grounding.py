@@ -187,6 +187,22 @@ def test_a_capital_makes_no_name_in_german() -> None:
     assert "a name" in faults("Bob will have the boiler fitted.", "Kofler will have the boiler fitted")
 
 
+def test_articles_that_are_english_words_tell_german_too() -> None:
+    assert faults("Kofler hat die Wärmepumpe.", "hat Kofler die Heizung") == []
+
+
+def test_if_then_else_is_no_condition() -> None:
+    line = "Models are a costly `if/then/else`: use no models for fixed tasks."
+    assert faults("Use no models for fixed tasks.", line) == []
+    assert faults("Use no models.", "Use no models if you can help it.") == ["a condition"]
+
+
+def test_an_ordinal_that_begins_a_sentence_is_no_name() -> None:
+    line = "The pump is painted by Bob before the gate."
+    assert faults("Next is the paint of the pump.", line) == []
+    assert faults("Karl is to paint the pump before the gate.", line) == ["a name"]
+
+
 def test_the_month_of_may_is_no_condition() -> None:
     line = "From 15 May on the harbour office answers until noon."
     assert faults("The harbour office answers until noon.", line) == []
