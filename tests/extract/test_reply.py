@@ -184,6 +184,18 @@ def test_an_item_rests_on_several_places() -> None:
     assert talk(ANSWER, text="Ines does not pay 900 euros from 1 May.") == "a date of its text is not in its lines"
 
 
+def test_the_second_reader_sees_each_line_above_once_and_nothing_for_the_words_of_a_heading() -> None:
+    said = ("Ask Ines.", "Sign the lease.", "Pay the deposit.", "The lease of the flat is in the drawer.")
+    lines = [
+        Entry("Logs/2026-03-12.md", n, n, f"- {text}", ("Moving", "Flat"), day="2026-03-12")
+        for n, text in enumerate(said, 20)
+    ]
+    places = [reply_place(said[1], 21, 21), reply_place(said[2], 22, 22)]
+    item = reply_item(*places, type="Todo", text="For the flat, sign the lease and pay the deposit.")
+    (found,), _ = candidates_of([item], replace(DAY, entries=tuple(lines), documents=()), BY, {})
+    assert found.beside == ("above the quote: Ask Ines. | Sign the lease.",)
+
+
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [

@@ -244,7 +244,8 @@ def _earlier(text: str, places: Sequence[Place], request: ExtractionRequest) -> 
 
 def _beside(text: str, places: Sequence[Place], others: Mapping[str, str], above: Sequence[str]) -> tuple[str, ...]:
     """Return what stands above, and the other texts with most of the words that a sentence does not have from both."""
-    lines = " ".join([*above, *(line for place in places for line in place.lines)])
+    headings = (word for place in places for word in place.entry.headings)
+    lines = " ".join([*above, *headings, *(line for place in places for line in place.lines)])
     missing = content_words(text) - content_words(lines)
     ranked = sorted((-len(missing & content_words(one)), one) for one in others)
     return (*above, *(f"{others[one]}: {one[:_BESIDE_LENGTH]}" for count, one in ranked[:_MOST_BESIDE] if count))
@@ -262,8 +263,9 @@ def _above(places: Sequence[Place], request: ExtractionRequest) -> tuple[str, ..
             if (one.path, one.headings) != (entry.path, entry.headings) or len(said) > _ABOVE_LENGTH:
                 break
             said = f"{fold_markdown(one.text.split(chr(10)))} | {said}"
-        found |= {f"above the quote: {said[-_ABOVE_LENGTH:].rstrip(' |')}": None} if said else {}
-    return tuple(found)
+        found |= {said[-_ABOVE_LENGTH:].rstrip(" |"): None} if said else {}
+    whole = (one for one in found if not any(one in other for other in found if other != one))
+    return tuple(f"above the quote: {one}" for one in whole)
 
 
 def _candidate(
