@@ -77,7 +77,7 @@ def briefing_sections(documents: Mapping[str, Document], link: Link = str) -> li
     dues.sort(key=lambda due: (days_apart(due[0], newest), due))  # or old ones would hide what is due now
     dues = [*sorted(dues[: _MOST[_DUE]]), *dues[_MOST[_DUE] :]]
     risks = sorted(((*risk, path) for path, one in known.items() for risk in _risks(one)), reverse=True)
-    user = [f"- {_short(one.text)}" for one in mine if one.type in _KNOWN]
+    user = [f"- {_short(one.text)}" for one in mine if one.type in _KNOWN and one.page_section != "questions"]
     return [
         Section(_THE_USER, [*_profile(known.get(USER)), *user], link(USER)),
         Section(_PROJECTS, _projects(known, link), f"{link('Projects')}/"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -144,6 +146,14 @@ def test_the_briefing_tells_of_projects_dues_risks_and_people() -> None:
         "## Where the rest is",
         "- [Kitchen](Areas/a.md): 1 fact, 1 rule",
     ]
+
+
+def test_the_briefing_tells_what_is_known_of_the_user_and_not_what_is_asked() -> None:
+    known = item(1, ItemType.FACT)
+    asked = replace(item(2, ItemType.FACT), text="In which time zone does Ada live?", page_section="questions")
+    rows = told(documents(known, asked, path="USER.md", text="# User\n")).text
+    assert known.text in rows
+    assert "time zone" not in rows
 
 
 def test_a_project_is_not_summed_up_by_its_next_step() -> None:
