@@ -5,6 +5,7 @@ An item that replaces another takes its place in the document; the old one moves
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -239,9 +240,13 @@ def new_document(path: str, title: str, day: str) -> Document:
     return Document(path, render("document.md", title=title, day=day, kind=kind_of(path)))
 
 
+_MARKUP: Final = re.compile(r"""[<>"`\\]|(?<!\w)#|(?<!\w)'|'(?!\w)""")
+"""What could mean structure; `#` and `'` may be part of a word: `C#`, `Mara's`."""
+
+
 def document_title(name: str) -> str:
     """Return a name as one line without characters that mean structure in front matter or a heading."""
-    plain = "".join(c for c in fold(name) if c not in "<>\"'`#\\").strip(" -:|[]{}&*!%@")
+    plain = _MARKUP.sub("", fold(name)).strip(" -:|[]{}&*!%@")
     return plain[:80].strip()
 
 

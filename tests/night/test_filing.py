@@ -14,6 +14,7 @@ from pipelines.night.choose_document import (
     named_document,
     one_project_each,
 )
+from pipelines.night.file_items import document_title, new_document
 from pipelines.review.review import Filed
 from pipelines.store.document import Document
 from pipelines.store.item import Confidence, ItemType
@@ -66,6 +67,19 @@ def test_a_proposed_project_that_exists_in_other_words_order_is_that_one(title: 
     assert named_document(replace(candidate("x"), new_project=title), CATALOG) == path
     own = candidate("x", of=entry("x", project="Site: Alpha"))
     assert named_document(own, CATALOG) == "Projects/site-alpha.md"  # who keeps the journal names what they mean
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("C# client", "C# client"), ("WOW#1", "WOW#1"), ("Mara's garden", "Mara's garden"), ("# Pea", "Pea"),
+        ("Pea #", "Pea"), ("'Pea'", "Pea"), ('"Pea" <!-- k1 -->', "Pea k1"), ("Pea `x` #y", "Pea x y"),
+    ],
+)  # fmt: skip
+def test_a_title_keeps_the_signs_of_its_words(name: str, title: str) -> None:
+    assert document_title(name).replace("!-- ", "").replace(" --", "") == title
+    page = new_document("Projects/x.md", name, "2026-03-12")
+    assert (page.title, page.faults) == (document_title(name), ())
 
 
 def test_projects_proposed_side_by_side_are_one_only_if_no_number_or_letter_parts_them() -> None:
