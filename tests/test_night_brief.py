@@ -226,6 +226,13 @@ def test_a_persons_change_survives_ten_nights(memory: Memory) -> None:
     assert mine in told(memory, EPISODES, DAY)
 
 
+def test_the_last_decision_of_a_day_is_the_one_that_was_said_last(memory: Memory) -> None:
+    log(memory, "Decision: Orders stay in MySQL 9.", *ITEMS)
+    curate(memory, writes("MySQL 10 takes the orders.", MOVE))
+    assert told(memory, ALPHA, "State")[0] == f"Last decision ({DAY}): {MOVE}"
+    assert "- Decision: Orders stay in MySQL 9." in memory.read(ALPHA)
+
+
 def without(memory: Memory, path: str, start: str) -> str:
     """Delete the line that begins so from a page, as a person does, and return it."""
     lines = memory.read(path).splitlines(keepends=True)

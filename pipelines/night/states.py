@@ -134,7 +134,7 @@ def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
 
     def latest(kind: ItemType, section: str = "") -> list[Item]:
         fitting = [one for one in items if one.type is kind and one.page_section == section]
-        return sorted(fitting, key=lambda one: (one.learnt, one.confirmed), reverse=True)
+        return sorted(fitting, key=lambda one: (one.learnt, one.confirmed, _line(one)), reverse=True)
 
     decided = [one for kind in ("", "goals") for one in latest(ItemType.DECISION, kind)]
     goals = [one for one in items if one.page_section == "goals" and one.type is not ItemType.DECISION]
@@ -148,6 +148,11 @@ def _parts(items: Sequence[Item], unwanted: Container[str] = ()) -> list[_Part]:
     )
     wanted = (replace(part, items=[one for one in part.items if one.id not in unwanted]) for part in parts)
     return [part for part in wanted if part.items]
+
+
+def _line(item: Item) -> int:
+    """Return the line of its log where an item was first said: of one day, later lines know more."""
+    return item.evidence[0].start_line if item.evidence else 0
 
 
 def next_steps(items: Iterable[Item]) -> list[Item]:
