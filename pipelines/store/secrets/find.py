@@ -100,10 +100,10 @@ def find_secrets(
     rules = load_rules()
     spans: list[tuple[int, int, int]] = []
     blocks = None
-    for at, rule in rules.beginnings.of(data):
+    for found, rule in rules.beginnings.matches(data):
         if rule.value == _BLOCK:
             blocks = rule.number
-        elif where := _found(rules, rule, data, at):
+        elif where := _found(rules, rule, found, data):
             spans.append((*where, rule.number))
     if blocks is not None:
         spans += [(start, end, blocks) for start, end in key_blocks(data, json=json)]
@@ -139,7 +139,8 @@ def _kept(spans: list[tuple[int, int, int]], data: bytes, rules: Rules, *, marks
 
 def visible(data: bytes) -> bytes:
     """Return a text without invisible characters."""
-    if not data.isascii():
+    # Their last bytes are rare, and quickly searched for.
+    if not data.isascii() and any(sign[-1:] in data for sign in _UNSEEN):
         rest = data.translate(None, _ASCII)
         for sign in _UNSEEN:
             if sign in rest:
@@ -161,10 +162,9 @@ def _at_their_places(data: bytes, found: list[Span]) -> list[Span]:
     return [Span(there(span.start), there(span.end - 1) + 1, span.rule) for span in found]
 
 
-def _found(rules: Rules, rule: Rule, data: bytes, start: int) -> tuple[int, int] | None:
-    found = rule.pattern.match(data, start)
-    if found is None:
-        return None
+def _found(rules: Rules, rule: Rule, found: re.Match[bytes], data: bytes) -> tuple[int, int] | None:
+    """Return the position of the secret in the match of a rule's pattern, if it is one."""
+    start = found.start()
     if rule.near:
         before = data[max(0, start - _NEAR) : start].replace(b"\\\n", b" ").rpartition(b"\n")[2]
         if not any(word.encode() in before for word in rule.near):

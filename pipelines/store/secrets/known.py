@@ -20,7 +20,8 @@ from pipelines.errors import CurateError
 from pipelines.store.append_log import append_bytes
 from pipelines.store.files import read_bytes
 from pipelines.store.lock import private_folder
-from pipelines.store.secrets.secret_rules import entropy, has_own_format, is_name, runs
+from pipelines.store.secrets.beginnings import runs
+from pipelines.store.secrets.secret_rules import entropy, has_own_format, is_name
 from pipelines.store.template import tracked_files
 
 if TYPE_CHECKING:

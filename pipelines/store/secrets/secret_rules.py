@@ -12,8 +12,10 @@ from itertools import pairwise
 from operator import ne
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pipelines.store.secrets.beginnings import Beginnings
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
 
@@ -45,6 +47,7 @@ class Rule(NamedTuple):
     value: str = ""
     check: str = ""
     near: Sequence[str] = ()
+    then: str = ""
     unless: str = ""
 
     @property
@@ -62,7 +65,7 @@ def _compiled(source: str) -> re.Pattern[bytes]:
     return re.compile(source.replace("<left>", _LEFT).replace("<sep>", _SEP).encode())
 
 
-_FIELDS: Final = ("keywords", "words", "near", "unless", "value", "check", "before")
+_FIELDS: Final = ("keywords", "words", "near", "then", "unless", "value", "check", "before")
 
 
 class Rules(NamedTuple):
@@ -70,7 +73,7 @@ class Rules(NamedTuple):
 
     Args:
         rules: in the order in which they are tried.
-        beginnings: finds where to try which rule.
+        beginnings: finds where which rule matches.
         numbers: a rule's id → its number.
         placeholders: values that are not secret, in lower case.
         names: matches the rest of a name if it shows that the value is not secret.
@@ -381,87 +384,3 @@ _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "url": lambda value: len(value) >= 3 and not (value.isdigit() and len(value) <= 5),  # noqa: PLR2004  then a port
     "prose": lambda value: _password(value, quoted=False, assigned=False),
 }
-
-
-# A search for many texts at once is slow in any regular expression. So each word is searched for by itself, and tokens
-# are looked at only where as many of their characters stand in a row as the shortest token has: words do not.
-_LONG: Final = 15
-"""Characters of the shortest token."""
-_ANY: Final = 24
-"""Characters of the shortest token that is known by nothing but its looks."""
-_OF_TOKENS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=$%@!#^&*?"
-_IN_TOKENS: Final = bytes(0x61 if code in _OF_TOKENS else 0x20 for code in range(256))
-_PART: Final = re.compile(rb"[A-Za-z0-9_-]{2,}")
-# An escape of JSON, of a terminal or of an address may stand right before a token.
-_ESCAPE: Final = re.compile(rb"(?<=\\)[nrt]|[0-9]{1,3}m|(?<=%)[0-9A-Fa-f]{2}")
-_CROWD: Final = 32
-_CLOSE: Final = 256
-_UNBROKEN: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
-
-
-class Beginnings:
-    """Finds where to try which rule, in time proportional to the text.
-
-    Args:
-        keywords: how tokens begin → their rules; nothing of a token precedes it. "" is any long run.
-        words: texts in lower case → their rules; they count anywhere and in any case.
-    """
-
-    def __init__(self, keywords: Mapping[str, Sequence[Rule]], words: Mapping[str, Sequence[Rule]]) -> None:
-        self._any = keywords.get("", ())
-        self._tokens: dict[bytes, list[tuple[bytes, Sequence[Rule]]]] = {}
-        for text, rules in keywords.items():
-            self._tokens.setdefault(text[:2].encode(), []).append((text.encode(), rules))
-        # A word within others is searched for, and what is around it is compared.
-        self._words: dict[bytes, list[tuple[int, bytes, Sequence[Rule]]]] = {}
-        for text, rules in words.items():
-            stem = min((one for one in words if one in text), key=len)
-            self._words.setdefault(stem.encode(), []).append((text.index(stem), text.encode(), rules))
-
-    def of(self, data: bytes) -> Iterator[tuple[int, Rule]]:
-        """Yield each place where a rule may apply, and the rule."""
-        lower = data.lower()
-        for stem, ways in self._words.items():
-            for at in _places(data, lower, stem):
-                for offset, word, rules in ways:
-                    if lower.startswith(word, at - offset if at >= offset else at):
-                        for rule in rules:
-                            yield at - offset, rule
-        yield from self._tokens_of(data)
-
-    def _tokens_of(self, data: bytes) -> Iterator[tuple[int, Rule]]:
-        for start, end in runs(data):
-            if end - start >= _ANY:
-                for rule in self._any:
-                    yield start, rule
-            for part in _PART.finditer(data, start, end):
-                at = part.start()
-                yield from self._tokens_at(data, at) if data[at : at + 2] in self._tokens else ()
-                if at == start and (escape := _ESCAPE.match(data, at)):
-                    yield from self._tokens_at(data, escape.end())
-
-    def _tokens_at(self, data: bytes, at: int) -> Iterator[tuple[int, Rule]]:
-        for text, rules in self._tokens.get(data[at : at + 2], ()):
-            if data.startswith(text, at):
-                yield from ((at, rule) for rule in rules)
-
-
-def _places(data: bytes, lower: bytes, word: bytes) -> Iterator[int]:
-    """Yield where a word occurs, unless it is repeated without a blank: nobody does so except to cost us time."""
-    at, last, crowd = lower.find(word), 0, 0
-    while at >= 0:
-        crowd = crowd + 1 if at - last < _CLOSE and _UNBROKEN.fullmatch(data, last, at) else 0
-        if crowd < _CROWD:
-            yield at
-        last = at
-        at = lower.find(word, at + 1)
-
-
-def runs(data: bytes, table: bytes = _IN_TOKENS, length: int = _LONG) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each run of so many characters; `table` has an `a` for what counts, else a blank."""
-    signs, sought = data.translate(table), b"a" * length
-    at = signs.find(sought)
-    while at >= 0:
-        end = signs.find(b" ", at + length)
-        yield at, end if end >= 0 else len(data)
-        at = signs.find(sought, end) if end >= 0 else -1

@@ -31,8 +31,8 @@ def test_each_rule_finds_its_true_example_and_passes_its_false_one(rule: dict[st
 def test_rules_are_told_apart_and_whole() -> None:
     ids = [rule["id"] for rule in RULES]
     assert len(ids) == len(set(ids)) > 50
-    known = {"id", "keywords", "words", "before", "pattern", "value", "check", "near", "unless", "true", "false"}
-    assert {key for rule in RULES for key in rule} <= known
+    fields = "id keywords words before pattern value check near then unless true false"
+    assert {key for rule in RULES for key in rule} <= set(fields.split())
     assert all(rule.get("keywords") or rule.get("words") for rule in RULES)
     assert all(word == word.lower() for rule in RULES for word in rule.get("words", ()))
 
@@ -65,6 +65,19 @@ def test_each_format_is_found_in_prose_and_nothing_uniform_is(name: str) -> None
 @pytest.mark.parametrize(("begin", "rule"), [("glpat-us", "gitlab-token"), ("sk-ant-", "anthropic-key")])
 def test_keywords_that_overlap_hide_none_of_each_other(begin: str, rule: str) -> None:
     assert [span.rule for span in find_secrets(f"{begin}{'a1B2c3D4e5' * 4} ".encode())] == [rule]
+
+
+def test_each_word_is_found_wherever_it_stands() -> None:
+    """Words with a rare sign in common are searched for at once: none hides another, or itself."""
+    rules, dice = load_rules(), random.Random(5)
+    words = sorted({(word, rule.number) for rule in rules.rules for word in rule.words})
+    for _ in range(300):
+        text = "".join(
+            dice.choice(words)[0][dice.choice((0, 0, 0, 1)) :] + dice.choice(("", "", " ")) for _ in range(12)
+        )
+        sought = {(at, number) for word, number in words for at in range(len(text)) if text.startswith(word, at)}
+        places = rules.beginnings.places(text.swapcase().encode())
+        assert {(at, rule.number) for at, found in places for rule in found if rule.words} == sought, text
 
 
 def test_what_only_looks_long_and_odd_is_left_alone() -> None:

@@ -1,0 +1,147 @@
+"""Where a rule matches: its words and the beginnings of its tokens are found in a few passes over the text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pipelines.store.secrets.secret_rules import Rule
+
+
+# A search for many texts at once is slow in any regular expression, unless all have one rare sign: it is searched for,
+# and what is around it compared. Tokens are looked at only where as many of their characters stand in a row as the
+# shortest token has: words do not.
+_RARE: Final = "qkwc-"
+"""Signs that are rare in texts, the rarest first."""
+_LONG: Final = 15
+"""Characters of the shortest token."""
+_ANY: Final = 24
+"""Characters of the shortest token that is known by nothing but its looks."""
+_OF_TOKENS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=$%@!#^&*?"
+_IN_TOKENS: Final = bytes(0x61 if code in _OF_TOKENS else 0x20 for code in range(256))
+_FIRST: Final = 3
+_PART: Final = re.compile(rb"(?=([A-Za-z0-9_-]{2}.))[A-Za-z0-9_-]++", re.DOTALL)
+# An escape of JSON or of a terminal may stand right before a token.
+_ESCAPE: Final = re.compile(rb"(?<=\\)[nrt]|[0-9]{1,3}m")
+_CROWD: Final = 32
+_CLOSE: Final = 256
+_FAR: Final = 400
+_UNBROKEN: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
+
+
+class Stem(NamedTuple):
+    """The shortest part of words that is searched for.
+
+    Args:
+        text: in lower case.
+        sign: the place of its rare sign, or 0.
+        words: each word with the place of the stem in it, and its rules.
+    """
+
+    text: bytes
+    sign: int
+    words: list[tuple[int, bytes, Sequence[Rule]]]
+
+
+class Beginnings:
+    """Finds where rules match, in time proportional to the text.
+
+    Args:
+        keywords: how tokens begin → their rules; nothing of a token precedes it. "" is any long run.
+        words: texts in lower case → their rules; they count anywhere and in any case.
+    """
+
+    def __init__(self, keywords: Mapping[str, Sequence[Rule]], words: Mapping[str, Sequence[Rule]]) -> None:
+        self._any = keywords.get("", ())
+        self._tokens: dict[bytes, list[tuple[bytes, Sequence[Rule]]]] = {}
+        for keyword, rules in keywords.items():
+            text = keyword.encode()
+            firsts = [text[:_FIRST]] if len(text) >= _FIRST else [text + bytes([code]) for code in range(256)]
+            for first in firsts if text else ():
+                self._tokens.setdefault(first, []).append((text, rules))
+        # A word within others is searched for, and what is around it is compared.
+        stems: dict[str, Stem] = {}
+        sought: dict[str, list[Stem]] = {}
+        for word, rules in words.items():
+            stem = min((one for one in words if one in word), key=len)
+            if stem not in stems:
+                sign = next((one for one in _RARE if one in stem), stem)
+                stems[stem] = Stem(stem.encode(), stem.index(sign), [])
+                sought.setdefault(sign, []).append(stems[stem])
+            stems[stem].words.append((word.index(stem), word.encode(), rules))
+        self._searches = [(_search(sign.encode(), found), found) for sign, found in sought.items()]
+
+    def matches(self, data: bytes) -> Iterator[tuple[re.Match[bytes], Rule]]:
+        """Yield each match of a rule's pattern that begins with one of its keywords or words, and the rule."""
+        for at, rules in self.places(data):
+            for rule in rules:
+                if rule.then and data.find(rule.then.encode(), at, at + _FAR) < 0:
+                    continue
+                if found := rule.pattern.match(data, at):
+                    yield found, rule
+
+    def places(self, data: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
+        """Yield where a keyword or word occurs, and its rules."""
+        yield from self._words_of(data)
+        yield from self._tokens_of(data)
+
+    def _words_of(self, data: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
+        lower = data.lower()
+        for search, stems in self._searches:
+            for at, stem in _places(data, lower, search, stems):
+                for offset, word, rules in stem.words:
+                    if lower.startswith(word, at - offset if at >= offset else at):
+                        yield at - offset, rules
+
+    def _tokens_of(self, data: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
+        firsts = self._tokens.keys()
+        for start, end in runs(data):
+            if end - start >= _ANY:
+                yield start, self._any
+            found = firsts & _PART.findall(data, start, end)
+            if found and any(data.find(text, start, end) >= 0 for first in found for text, _ in self._tokens[first]):
+                for part in _PART.finditer(data, start, end):
+                    yield from self._tokens_at(data, part.start())
+            if escape := _ESCAPE.match(data, start):
+                yield from self._tokens_at(data, escape.end())
+
+    def _tokens_at(self, data: bytes, at: int) -> Iterator[tuple[int, Sequence[Rule]]]:
+        for text, rules in self._tokens.get(data[at : at + _FIRST], ()):
+            if data.startswith(text, at):
+                yield at, rules
+
+
+def _search(sign: bytes, stems: Sequence[Stem]) -> re.Pattern[bytes]:
+    """Return a pattern that finds the sign of each stem, or the only stem itself."""
+    if stems[0].text == sign:
+        return re.compile(re.escape(sign))
+    around = [re.escape(stem.text[stem.sign + 1 :]) + b"(?<=%b)" % re.escape(stem.text) for stem in stems]
+    return re.compile(re.escape(sign) + b"(?=%b)" % b"|".join(around))
+
+
+def _places(data: bytes, lower: bytes, search: re.Pattern[bytes], stems: Sequence[Stem]) -> Iterator[tuple[int, Stem]]:
+    """Yield where a stem occurs, unless it is repeated without a blank: nobody does so except to cost us time."""
+    crowds = [(stem, [0, 0]) for stem in stems]  # where it occurred last, and how often in a row
+    for found in search.finditer(lower):
+        sign = found.start()
+        for stem, crowd in crowds:
+            at = sign - stem.sign
+            if at >= 0 and lower.startswith(stem.text, at):
+                last, count = crowd
+                count = count + 1 if at - last < _CLOSE and _UNBROKEN.fullmatch(data, last, at) else 0
+                crowd[:] = at, count
+                if count < _CROWD:
+                    yield at, stem
+
+
+def runs(data: bytes, table: bytes = _IN_TOKENS, length: int = _LONG) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each run of so many characters; `table` has an `a` for what counts, else a blank."""
+    signs, sought = data.translate(table), b"a" * length
+    at = signs.find(sought)
+    while at >= 0:
+        end = signs.find(b" ", at + length)
+        yield at, end if end >= 0 else len(data)
+        at = signs.find(sought, end) if end >= 0 else -1
