@@ -126,13 +126,17 @@ def _with_known(
 def _kept(spans: list[tuple[int, int, int]], data: bytes, rules: Rules, *, marks: bool) -> list[Span]:
     """Return the spans that are neither redacted already nor on a marked line."""
     done = [found.span() for found in _REDACTED.finditer(data)]
-    kept = []
+    kept, marked, last = [], False, -1
     for start, end, order in _joined(data, spans):
         at = bisect_left(done, (end, 0)) - 1
         redacted = at >= 0 and done[at][1] > start  # at least in part
-        last = data.find(b"\n", end)
-        line = data[data.rfind(b"\n", 0, start) + 1 : last if last >= 0 else len(data)]
-        if not redacted and not (marks and ALLOWED in line):
+        if end > last:  # not on the line of the secret before: one line may have thousands
+            first, last = data.rfind(b"\n", 0, start) + 1, data.find(b"\n", end)
+            last = last if last >= 0 else len(data)
+            marked = marks and data.find(ALLOWED, first, last) >= 0
+            if data.find(b"\n", start, end) >= 0:
+                last = -1  # its first line is not the line of the next one
+        if not redacted and not marked:
             kept.append(Span(start, end, rules.rules[order].id))
     return kept
 

@@ -25,7 +25,7 @@ from pipelines.store.secrets.secret_rules import entropy, has_own_format, is_nam
 from pipelines.store.template import tracked_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from pipelines.store.document import Document
@@ -38,6 +38,7 @@ _BITS: Final = 3.0
 _HASH: Final = 32
 _TAG: Final = 8
 _MOST: Final = 10_000
+MOST_TAUGHT: Final = 1000
 _MOST_TRIED: Final = 250_000
 """The limit of hashes for one run without a blank, about half a second: only an attack has longer ones."""
 _START: Final = 6
@@ -97,16 +98,16 @@ class KnownSecrets:
         if row.get("allowed"):
             self.allowed.add(digest)
             self.rules.pop(digest, None)
-        elif _SHORTEST <= length <= _LONGEST and digest not in self.allowed | self.rules.keys():
+        elif _SHORTEST <= length <= _LONGEST and digest not in self.allowed and digest not in self.rules:
             self.rules[digest] = str(row["rule"])
             self._all_lengths.add(length)
             self._lengths.setdefault(str(row.get("start", "")), set()).add(length)
 
-    def _write(self, **row: Any) -> None:  # noqa: ANN401  any JSON
-        self._take(row)
-        with contextlib.suppress(CurateError, OSError):  # this process knows it all the same
-            private_folder(self._root)
-            append_bytes(self._root, FILE, json.dumps(row).encode() + b"\n")
+    def _write(self, rows: Sequence[dict[str, Any]]) -> None:
+        if rows:
+            with contextlib.suppress(CurateError, OSError):  # this process knows them all the same
+                private_folder(self._root)
+                append_bytes(self._root, FILE, "".join(f"{json.dumps(row)}\n" for row in rows).encode())
 
     def digest(self, value: bytes) -> str:
         """Return a value's keyed hash, which starts with its tag."""
@@ -121,12 +122,29 @@ class KnownSecrets:
         here = self._lengths.get(self._start(first), _NONE)
         return here | self._lengths[""] if "" in self._lengths else here
 
-    def learn(self, value: bytes, rule: str) -> None:
-        """Remember a value that a rule found, unless it may also be the name of something else."""
+    def learn(self, values: Iterable[tuple[bytes, str]]) -> None:
+        """Remember values that rules found, except those that may also be the name of something else.
+
+        One text teaches a limited number of values: writing them down takes longer than finding them.
+
+        Args:
+            values: of one text, each with its rule.
+        """
+        rows = []
+        for value, rule in values:
+            if row := self._row(value, rule):
+                self._take(row)
+                rows.append(row)
+                if len(rows) == MOST_TAUGHT:
+                    break
+        self._write(rows)
+
+    def _row(self, value: bytes, rule: str) -> dict[str, Any] | None:
+        """Return what is written down of a value, if it is to be remembered."""
         if not _SHORTEST <= len(value) <= _LONGEST or re.search(rb"""[\s\x00"']""", value) or b"[redacted:" in value:
-            return
+            return None
         if (digest := self.digest(value)) in self.rules:
-            return
+            return None
         if not has_own_format(rule) and (
             not value.translate(None, _WORDS)
             or len(set(value)) < _VARIED
@@ -134,8 +152,8 @@ class KnownSecrets:
             or is_name(value)
             or _folded(value.decode(errors="replace")) in self._names
         ):
-            return
-        self._write(hash=digest, start=self._start(value[:_START]), length=len(value), rule=rule)
+            return None
+        return {"hash": digest, "start": self._start(value[:_START]), "length": len(value), "rule": rule}
 
     def allow(self, value: str) -> int:
         """Allow a value, or all values with a tag, and return their number. A value may be allowed in advance."""
@@ -145,8 +163,10 @@ class KnownSecrets:
         )
         if not found and len(given) > len("0000"):
             found = [self.digest(given)]
-        for digest in found:
-            self._write(hash=digest, length=len(given), allowed=True)
+        rows = [{"hash": digest, "length": len(given), "allowed": True} for digest in found]
+        for row in rows:
+            self._take(row)
+        self._write(rows)
         return len(found)
 
     def is_allowed(self, value: bytes) -> bool:

@@ -97,8 +97,7 @@ class Redactor:
             spans = find_secrets(data, marks=marks, json=json, known=self.known)
         before, known = self.learned, self.known
         if known:
-            for span in spans:
-                known.learn(visible(data[span.start : span.end]), span.rule)
+            known.learn((visible(data[span.start : span.end]), span.rule) for span in spans)
         return find_secrets(data, marks=marks, json=json, known=self.known) if self.learned > before else spans
 
     @property

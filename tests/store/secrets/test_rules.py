@@ -14,6 +14,7 @@ import pytest
 from benchmarks.published import sample
 from pipelines.store.secrets import find_secrets
 from pipelines.store.secrets.secret_rules import _SHORT, FILE, FORMATS, load_rules
+from tests.planting import Planter
 
 RULES: list[dict[str, Any]] = tomllib.loads(Path(FILE).read_text(encoding="utf-8"))["rule"]
 
@@ -154,6 +155,26 @@ def test_the_worst_input_takes_time_in_proportion_to_its_length(unit: bytes) -> 
     small, large = max(seconds(1 << 13), 0.002), seconds(1 << 16)
     assert large < 40 * small  # eight times as long; the square of it would be 64 times
     assert large < 3.0
+
+
+def test_a_line_of_secrets_takes_time_in_proportion_to_its_length() -> None:
+    def seconds(count: int) -> float:
+        text = b"API_TOKEN=q9Zk3LmP0xTr7Vw2 " * count
+        began = time.process_time()
+        assert len(find_secrets(text)) == count
+        return time.process_time() - began
+
+    small, large = (min(seconds(count) for _ in range(2)) for count in (3_000, 24_000))
+    assert large < 16 * small
+
+
+@pytest.mark.parametrize("mark", ["one", "two"])
+def test_a_mark_exempts_the_lines_of_its_secret_alone(mark: str) -> None:
+    key = Planter(1).key_block()
+    lines = {"one": f"a {key}", "two": ' and API_TOKEN=q9Zk3LmP0xTr7Vw2\nAPI_TOKEN="q9Zk3LmP0xTr7Vw2"'}
+    lines[mark] = f"<!-- allow-secret --> {lines[mark]}"
+    found = [span.rule for span in find_secrets("".join(lines.values()).encode())]
+    assert found == {"one": ["token", "token"], "two": ["token"]}[mark]
 
 
 @pytest.mark.parametrize("start", [b"token=", b"password: ", b"eyJ", b"-----BEGIN PRIVATE KEY-----\n", b"://a:", b" "])
