@@ -26,9 +26,9 @@ _FIRST: Final = 3
 _PART: Final = re.compile(rb"(?=([A-Za-z0-9_-]{2}.))[A-Za-z0-9_-]++", re.DOTALL)
 # An escape of JSON or of a terminal may stand right before a token.
 _ESCAPE: Final = re.compile(rb"(?<=\\)[nrt]|[0-9]{1,3}m")
+_OF_ESCAPES: Final = b"nrt0123456789"
 _CROWD: Final = 32
 _CLOSE: Final = 256
-_FAR: Final = 400
 _UNBROKEN: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
 
 
@@ -78,8 +78,6 @@ class Beginnings:
         """Yield each match of a rule's pattern that begins with one of its keywords or words, and the rule."""
         for at, rules in self.places(data):
             for rule in rules:
-                if rule.then and data.find(rule.then.encode(), at, at + _FAR) < 0:
-                    continue
                 if found := rule.pattern.match(data, at):
                     yield found, rule
 
@@ -101,11 +99,13 @@ class Beginnings:
         for start, end in runs(data):
             if end - start >= _ANY:
                 yield start, self._any
-            found = firsts & _PART.findall(data, start, end)
-            if found and any(data.find(text, start, end) >= 0 for first in found for text, _ in self._tokens[first]):
+            found = _PART.findall(data, start, end)
+            if not firsts.isdisjoint(found) and any(
+                data.find(text, start, end) >= 0 for first in firsts & found for text, _ in self._tokens[first]
+            ):
                 for part in _PART.finditer(data, start, end):
                     yield from self._tokens_at(data, part.start())
-            if escape := _ESCAPE.match(data, start):
+            if data[start] in _OF_ESCAPES and (escape := _ESCAPE.match(data, start)):
                 yield from self._tokens_at(data, escape.end())
 
     def _tokens_at(self, data: bytes, at: int) -> Iterator[tuple[int, Sequence[Rule]]]:
@@ -115,9 +115,10 @@ class Beginnings:
 
 
 def _search(sign: bytes, stems: Sequence[Stem]) -> re.Pattern[bytes]:
-    """Return a pattern that finds the sign of each stem, or the only stem itself."""
+    """Return a pattern that finds the sign of each stem, or the only stem with what must follow it."""
     if stems[0].text == sign:
-        return re.compile(re.escape(sign))
+        after = {rule.then for _, _, rules in stems[0].words for rule in rules}
+        return re.compile(re.escape(sign) + (b"(?=%b)" % "|".join(sorted(after)).encode() if all(after) else b""))
     around = [re.escape(stem.text[stem.sign + 1 :]) + b"(?<=%b)" % re.escape(stem.text) for stem in stems]
     return re.compile(re.escape(sign) + b"(?=%b)" % b"|".join(around))
 
@@ -131,8 +132,11 @@ def _places(data: bytes, lower: bytes, search: re.Pattern[bytes], stems: Sequenc
             at = sign - stem.sign
             if at >= 0 and lower.startswith(stem.text, at):
                 last, count = crowd
-                count = count + 1 if at - last < _CLOSE and _UNBROKEN.fullmatch(data, last, at) else 0
-                crowd[:] = at, count
+                end, one = at + len(stem.text), max(last, at - _CROWD * _CLOSE)
+                while (one := lower.find(stem.text, one + 1, end)) >= 0:  # those that the search passed over count, too
+                    count = count + 1 if one - last < _CLOSE and _UNBROKEN.fullmatch(data, last, one) else 0
+                    last = one
+                crowd[:] = last, count
                 if count < _CROWD:
                     yield at, stem
 
