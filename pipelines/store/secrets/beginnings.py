@@ -20,6 +20,8 @@ _LONG: Final = 15
 """Characters of the shortest token."""
 _ANY: Final = 24
 """Characters of the shortest token that is known by nothing but its looks."""
+_IMAGE: Final = 400
+"""Characters of a run that is likely to have some keyword by chance."""
 _OF_TOKENS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=$%@!#^&*?"
 _IN_TOKENS: Final = bytes(0x61 if code in _OF_TOKENS else 0x20 for code in range(256))
 _FIRST: Final = 3
@@ -95,18 +97,21 @@ class Beginnings:
                         yield at - offset, rules
 
     def _tokens_of(self, data: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
-        firsts = self._tokens.keys()
         for start, end in runs(data):
             if end - start >= _ANY:
                 yield start, self._any
-            found = _PART.findall(data, start, end)
-            if not firsts.isdisjoint(found) and any(
-                data.find(text, start, end) >= 0 for first in firsts & found for text, _ in self._tokens[first]
-            ):
+            if end - start > _IMAGE or self._may_have_token(data, start, end):
                 for part in _PART.finditer(data, start, end):
                     yield from self._tokens_at(data, part.start())
             if data[start] in _OF_ESCAPES and (escape := _ESCAPE.match(data, start)):
                 yield from self._tokens_at(data, escape.end())
+
+    def _may_have_token(self, data: bytes, start: int, end: int) -> bool:
+        """Return whether a run has a keyword: a quick test."""
+        firsts, found = self._tokens.keys(), _PART.findall(data, start, end)
+        return not firsts.isdisjoint(found) and any(
+            data.find(text, start, end) >= 0 for first in firsts & found for text, _ in self._tokens[first]
+        )
 
     def _tokens_at(self, data: bytes, at: int) -> Iterator[tuple[int, Sequence[Rule]]]:
         for text, rules in self._tokens.get(data[at : at + _FIRST], ()):
