@@ -25,7 +25,7 @@ _IMAGE: Final = 400
 _OF_TOKENS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=$%@!#^&*?"
 _IN_TOKENS: Final = bytes(0x61 if code in _OF_TOKENS else 0x20 for code in range(256))
 _FIRST: Final = 3
-_PART: Final = re.compile(rb"(?=([A-Za-z0-9_-]{2}.))[A-Za-z0-9_-]++", re.DOTALL)
+_PART: Final = re.compile(rb"(?=([A-Za-z0-9_-]..))[A-Za-z0-9_-]++", re.DOTALL)
 # An escape of JSON or of a terminal may stand right before a token.
 _ESCAPE: Final = re.compile(rb"(?<=\\)[nrt]|[0-9]{1,3}m")
 _OF_ESCAPES: Final = b"nrt0123456789"

@@ -90,6 +90,12 @@ def test_a_word_repeated_without_a_blank_counts_where_the_search_passes_over_it_
         assert [span.rule for span in find_secrets(text)] == ["url-password"]
 
 
+def test_a_token_whose_first_part_is_one_sign_is_found() -> None:
+    token = b"1//0gK-f3k9Zs1QwErTyUiOp_AsDfGh-JkLzXcVbNm"
+    [span] = find_secrets(b"we refresh with " + token + b" each hour")
+    assert (span.rule, span.start) == ("google-refresh-token", 16)
+
+
 def test_what_only_looks_long_and_odd_is_left_alone() -> None:
     dice = random.Random(3)
     hexed = "".join(dice.choice("0123456789abcdef") for _ in range(40))
