@@ -448,9 +448,26 @@ def test_a_contact_that_is_updated_in_its_own_run_keeps_its_name(memory: Memory)
     assert (items(memory)[text].person, items(memory)[text].page_section) == ("Paul", "contacts")
 
 
-def test_a_model_sees_all_that_an_ordinary_page_holds(memory: Memory) -> None:
-    hold(memory, HOST, *(f"Fact: Der Verein zahlt {n} Euro Miete. <!-- k{n:010} {SELF}" for n in range(30)))
-    log(memory, "Fact: Der Verein hat die Abrechnung jetzt bei Scaleway.")
+@pytest.mark.parametrize("kinds", [("supersede", "supersede"), ("update", "update"), ("supersede", "update")])
+def test_one_belief_is_replaced_by_two(memory: Memory, kinds: tuple[str, str]) -> None:
+    hold(memory, HOST)
+    texts = ("Scaleway runs the billing jobs of Bern.", "OVH runs the billing jobs of Basel since noon.")
+    log(memory, *(f"Fact: {text}" for text in texts))
+
+    def review(rows: list[dict[str, Any]]) -> dict[str, Any]:
+        pairs = zip(rows, kinds, texts, strict=True)
+        return operations(*(operation(row, kind, "k1111111111", text=text) for row, kind, text in pairs))
+
+    curate(memory, Reader(review))
+    assert [items(memory)[text].status for text in texts] == [Status.LIVE] * 2
+    assert by_id(memory, "k1111111111").superseded_by == items(memory)[texts[0]].id
+    assert json.loads(memory.curate("check", "--json")) == []
+
+
+@pytest.mark.parametrize("count", [30, 60])
+def test_a_model_sees_all_that_an_ordinary_page_holds(memory: Memory, count: int) -> None:
+    hold(memory, HOST, *(f"Fact: Der Verein zahlt {n} Euro Miete. <!-- k{n:010} {SELF}" for n in range(count)))
+    log(memory, f"Fact: Der Verein hat {'die Abrechnung' if count == 30 else 'billing'} jetzt bei Scaleway.")
     model = says("supersede", "k1111111111")
     curate(memory, model)
     assert "k1111111111" in {row["id"] for row in model.asked[0].input["items"]}

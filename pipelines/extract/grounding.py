@@ -301,7 +301,8 @@ def _changed_sense(text: str, evidence: _Evidence) -> list[Fault]:
         clauses = [part for quote, lines in evidence.quotes for part in _rendered(quote, lines, words, reach)]
         for clause in map(partial(_FREE.sub, " "), clauses):
             if not made_up:
-                lost = sorted(_lost(guard, clause, text) - said)
+                is_kept = kind == "a negation" and bool(_found(guard, text))
+                lost = [] if is_kept else sorted(_lost(guard, clause, text) - said)
                 found |= {(kind, f"the lines say {word!r}, and the text does not"): None for word in lost}
             elif kind == "a negation" and _stems(clause) <= words and not _found(guard, whole):
                 found |= {(kind, f"{word!r} is not in the lines"): None for word in _found(guard, text)}

@@ -40,7 +40,7 @@ MOST_SENTENCES: Final = 4
 _TOPICS: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
 _ENDED: Final = {
     Status.DONE: "Done", Status.RESOLVED: "Resolved", Status.OCCURRED: "Occurred", Status.ANSWERED: "Answered",
-    Status.DROPPED: "Dropped",
+    Status.DROPPED: "Dropped", Status.ENDED: "No longer",
 }  # fmt: skip
 _TITLES: Final = {
     ItemType.DECISION: "Decided", ItemType.RULE: "From now on", ItemType.FACT: "Learnt", ItemType.TODO: "To do",

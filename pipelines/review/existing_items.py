@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
 from pipelines.review import meaning
+from pipelines.review.compare import conflict
 from pipelines.review.meaning import Vectors, sentence_of
 from pipelines.store.item import ItemType, Status, Trust, content_words, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, kind_of
@@ -42,8 +43,8 @@ MOST_OPEN: Final = 20
 CURRENT_SHOWN: Final = 12
 """How many of the nearest current items are neighbours."""
 OWN_SHOWN: Final = 40
-"""How many of a document's items are neighbours of everything filed there, newest first: a belief may change in words,
-or in a language, that nothing near has."""
+"""How many of a document's items are neighbours of everything filed there, those with words in common first, then the
+newest: a belief may change in words, or in a language, that nothing near has."""
 CLOSED_SHOWN: Final = 2
 _RANK: Final = 60
 """The constant of reciprocal rank fusion: higher values flatten the ranks."""
@@ -160,12 +161,20 @@ class KnownItems:
         """Return the belief that first had an id, or None."""
         return self._ids.get(ident)
 
-    def find(self, ident: str) -> Belief | None:
-        """Return the belief at the end of an id's chain of successors, or None."""
-        found = self.get(ident)
+    def find(self, ident: str, day: str = "", text: str = "") -> Belief | None:
+        """Return the belief at the end of an id's chain of successors, or None.
+
+        Args:
+            ident: an item's id, or a temporary one.
+            day: the day of a log that changes the item. What the same log has put in its place is no successor, since
+                one belief may be replaced by two,
+            text: unless it conflicts with the new text.
+        """
+        own = found = self.get(ident)
         while found and found.stands_in:
             found = found.stands_in
-        return found
+        is_of_log = own and own.item.status is Status.SUPERSEDED and found and found.is_new and found.learnt == day
+        return own if is_of_log and found and not conflict(text, found.item.text) else found
 
     def overtaker(self, many: Iterable[Belief], day: str) -> Belief | None:
         """Return the item that took the place of others by what was learnt after a day; None if any still holds."""
@@ -255,9 +264,12 @@ class KnownItems:
             current: _joined(_by_words(self._words.get((word, current), ()) for word in words), meant[current][:MEANT])
             for current in (True, False)
         }
-        newest = islice(reversed(self._there[document]), OWN_SHOWN)
+        own = list(reversed(self._there[document]))
+        if OWN_SHOWN < len(own) <= _COMMON:
+            weight = {word: 1 / (1 + len(self._words.get((word, True), ()))) for word in words}
+            own.sort(key=lambda one: -sum(weight.get(word, 0.0) for word in sorted(_keys(one.item.text))))
         pending = islice(reversed(self._pending[document]), MOST_OPEN)
-        here = [one.at for one in (*newest, *pending)]
+        here = [one.at for one in (*own[:OWN_SHOWN], *pending)]
         found = dict.fromkeys([*near[True][:CURRENT_SHOWN], *here, *near[False][:CLOSED_SHOWN]])
         return [self._all[at] for at in found]
 

@@ -320,7 +320,9 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
         return [_ruling(one, kind, given=replace(operation, reason=operation.reason or "a model considers it noise"))]
     if kind is OperationKind.ADD and one:
         return [_ignored(one, "it repeats a closed item") if _was_closed(one, context) else _ruling(one, _ADD)]
-    found = dict.fromkeys(belief for ident in operation.ids if (belief := known.find(ident)))
+    day, text = (one.candidate.entry.day, one.candidate.text) if one else (operation.day, operation.text)
+    of_log = () if kind is OperationKind.CONFIRM else (day, operation.text or text)
+    found = dict.fromkeys(belief for ident in operation.ids if (belief := known.find(ident, *of_log)))
     targets = [belief for belief in found if one is None or belief.item.id != one.candidate.id]
     if kind is OperationKind.CONFIRM:
         trust = one.candidate.trust if one else Trust.EXTERNAL
@@ -328,7 +330,7 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
         if one and held:
             return [_confirming(one, belief, operation.reason, context, operation) for belief in held]
         return [_on(operation, [belief], one) for belief in held] or _left(one)
-    if one and kind is OperationKind.SUPERSEDE and (later := known.overtaker(targets, one.candidate.entry.day)):
+    if one and kind is OperationKind.SUPERSEDE and (later := known.overtaker(targets, day)):
         over = [belief for belief in targets if not belief.item.active]
         return [replace(_ruling(one, _ADD, *over), overtaken_by=later.item.id)]
     return _changes(operation, targets, one, context, fresh)
@@ -339,7 +341,7 @@ def _changes(
 ) -> list[Ruling]:
     """Return the rulings of an operation that changes items, for those still active."""
     kind, day = operation.kind, one.candidate.entry.day if one else operation.day
-    held = [belief for belief in found if belief.item.active]
+    held = [belief for belief in found if belief.item.active or (kind is OperationKind.UPDATE and belief.stands_in)]
     targets = [belief for belief in held if belief.learnt <= day]
     trust = _word(operation, one, context)
     if one and held and not targets:
@@ -456,14 +458,15 @@ def _closing(operation: Operation, belief: Belief, one: Filed | None, trust: Tru
 
 
 def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fresh: str) -> Ruling:
-    """Return the ruling that replaces an item by one with a partly changed text."""
-    old = belief.item
+    """Return the ruling that replaces an item by a partly changed one, or adds that beside what the log put there."""
+    old, has_other = belief.item, belief.stands_in is not None
     successor = Candidate(
         old.type, operation.text, operation.places, Confidence.HIGH, operation.reason, operation.by,
         page_section=old.page_section, name=old.person, due=due_after(old, operation.text, operation.day),
-        links=operation.links, trust=trust, id=fresh,
+        links=operation.links, trust=trust, id=fresh, beside=(f"in the memory: {old.text}",) if has_other else (),
     )  # fmt: skip
-    return Ruling(replace(operation, ids=(old.id,)), successor, belief.document, trust, asks)
+    operation = replace(operation, kind=_ADD, ids=()) if has_other else replace(operation, ids=(old.id,))
+    return Ruling(operation, successor, belief.document, trust, asks)
 
 
 def _placed(one: Filed, operation: Operation, context: ReviewContext) -> Filed:

@@ -129,6 +129,12 @@ def test_a_negation_cannot_be_left_out_of_the_quote() -> None:
     assert faults("We deploy on Fridays.", "We will never deploy on Fridays. So be it.", "deploy on Fridays") != []
 
 
+def test_another_word_for_not_keeps_the_sense() -> None:
+    line = "the API cannot accept more than 4 hours, says Tomasz, not to me"
+    assert faults("The API does not accept more than 4 hours.", line) == []
+    assert faults("The API accepts more than 4 hours.", line) == ["a negation"]
+
+
 def test_what_stands_above_may_be_used() -> None:
     assert faults("Kestrel uses SQLite.", "uses SQLite", headings=("Kestrel",)) == []
     assert faults("Two services use SQLite.", "services use SQLite", headings=("2 services",)) == []

@@ -230,6 +230,17 @@ def test_a_day_that_the_log_does_not_tell_costs_only_the_field(day: str) -> None
     assert (found.since, found.due, found.day) == ("", "", "2026-03-12")
 
 
+@pytest.mark.parametrize(("said", "due"), [("before October", "2026-09-30"), ("before 4 May", "2026-05-03")])
+def test_what_is_to_be_done_before_a_day_is_due_the_day_before(said: str, due: str) -> None:
+    line = Entry("Logs/2026-03-12.md", 30, 30, f"- Ines renews the lease {said}.", day="2026-03-12")
+    place = reply_place(f"Ines renews the lease {said}.", 30, 30)
+    item = reply_item(place, type="Todo", text="Ines renews the lease.", due=due)
+    (found,), _ = candidates_of([item], replace(DAY, entries=(line,)), BY, {})
+    assert found.due == due
+    item["due"] = "2026-09-29"
+    assert candidates_of([item], replace(DAY, entries=(line,)), BY, {})[0][0].due == ""
+
+
 def test_only_a_todo_is_due() -> None:
     found = talk(QUESTION, ANSWER, due="2026-05-15")
     assert not isinstance(found, str)

@@ -125,12 +125,15 @@ def test_what_is_open_in_the_document_is_always_shown() -> None:
     assert says.shown == [(todo.id,)]
 
 
-def test_an_old_item_is_superseded_once_and_what_took_its_place_after_it() -> None:
-    other = candidate("OVH hosts the billing jobs", FACT, of=entry("- OVH hosts the billing jobs", line=9))
-    assert told(weighed(doing("supersede"), [(ALPHA, HOST)], NEW, other)) == [
-        ("supersede", (HOST.id,)),
-        ("supersede", ("n1",)),
-    ]
+def test_an_old_item_is_superseded_once_and_what_took_its_place_if_both_cannot_be_true() -> None:
+    first, second, apart = (
+        candidate(text, FACT, of=entry(f"- {text}", line=line))
+        for line, text in enumerate(("The port is 8081", "The port is 8082", "The admin page has a port of its own"), 7)
+    )
+    found = weighed(doing("supersede"), [(ALPHA, HOST)], first, second)
+    assert told(found) == [("supersede", (HOST.id,)), ("supersede", ("n1",))]
+    found = weighed(doing("supersede"), [(ALPHA, HOST)], first, apart)
+    assert told(found) == [("supersede", (HOST.id,)), ("add", ())], "one belief may be replaced by two"
 
 
 def test_each_day_is_reviewed_after_the_one_before_it() -> None:

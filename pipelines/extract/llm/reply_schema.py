@@ -10,7 +10,7 @@ import json
 import re
 import string
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -377,18 +377,23 @@ def document_named(name: str, request: ExtractionRequest) -> str:
 
 
 def _proven_day(day: str, places: Sequence[Place]) -> str:
-    """Return a day if the log has it, else an empty string; the item stays either way. `From July` is its first day."""
+    """Return a day if the log has it, else an empty string; the item stays either way.
+
+    `From July` is its first day, and `before July` the day before that.
+    """
     if not _DAY.fullmatch(day):
         return ""
     try:
-        date.fromisoformat(day)
+        after = (date.fromisoformat(day) + timedelta(1)).isoformat()
     except ValueError:
         return ""
-    forms = (day, day.removesuffix("-01"))
+    named = [day, after] if any(_BEFORE.search(line) for place in places for line in place.lines) else [day]
+    forms = [form for one in named for form in (one, one.removesuffix("-01"))]
     return day if any(all(what != "a date" for what, _ in ungrounded(one, places)) for one in forms) else ""
 
 
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_BEFORE: Final = re.compile(r"\b(?:before|vor)\b", re.IGNORECASE)
 
 
 def checked(model: type[_Part], raw: object) -> _Part:
