@@ -281,7 +281,7 @@ def _rule(
 ) -> tuple[list[Ruling], ReviewContext]:
     """Return the rulings on the candidates, in order of the days, and the context they were made in."""
     items = catalog.items
-    gate = TrustGate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items))
+    gate = TrustGate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items), catalog.person)
     is_reread = reread_in(days, night.again)
     context = ReviewContext(
         KnownItems(items, night.vectors), buried_by(stones, night.again, is_reread),

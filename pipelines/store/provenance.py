@@ -133,11 +133,15 @@ class Provenance:
         entries: all entries of each log, in order.
         seals: verify whose words a captured line contains.
         ids: the ids of all items; a comment with another id was copied from elsewhere.
+        owner: the owner's name, folded; what the agent tells as the owner's words has no source, as with `the user`.
     """
 
-    def __init__(self, entries: Mapping[str, Sequence[Entry]], seals: Seals, ids: Container[str] = ()) -> None:
+    def __init__(
+        self, entries: Mapping[str, Sequence[Entry]], seals: Seals, ids: Container[str] = (), owner: str = ""
+    ) -> None:
         """Store the arguments."""
         self._entries, self._seals, self._ids = entries, seals, ids
+        self._owner = {owner, owner.partition(" ")[0]}
         self._above: tuple[Entry | None, str] = None, ""
 
     def trust_of(self, entry: Entry, *, decided: bool = False) -> Trust:
@@ -201,7 +205,7 @@ class Provenance:
         for line in words.split("\n"):
             marked = parse_spoken(without_pointer(line)).marked if _MAY_LEAD.search(line) else ""
             for start, end in sentences(marked):
-                if source := source_in(marked[start:end]):
+                if (source := source_in(marked[start:end])) and source.casefold() not in self._owner:
                     return source
         if at and (source := _led(entry.text)[at]):
             return source

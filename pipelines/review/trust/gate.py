@@ -74,10 +74,13 @@ class TrustGate:
         seals: prove whose words a captured line holds.
         rules_from: `self` to file the agent's own rules, `owner` to hold them, too.
         ids: the ids of all items.
+        owner: the owner's name, folded, or empty.
     """
 
-    def __init__(self, days: Iterable[DayToRead], seals: Seals, rules_from: str, ids: frozenset[str]) -> None:
-        self._provenance = Provenance({day.path: day.entries for day in days}, seals, ids)
+    def __init__(
+        self, days: Iterable[DayToRead], seals: Seals, rules_from: str, ids: frozenset[str], owner: str = ""
+    ) -> None:
+        self._provenance = Provenance({day.path: day.entries for day in days}, seals, ids, owner)
         self._rules_from, self._ids = rules_from, ids
 
     def look(self, candidate: Candidate) -> Filed:
