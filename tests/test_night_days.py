@@ -188,3 +188,22 @@ def test_what_an_earlier_day_proposed_is_named_by_a_temporary_id(memory: Memory)
     assert not any(re.search(r"\bn\d+\b", text) for text in documents(memory).values()), "none is left in a document"
     git = Git(memory.root)
     assert replay(memory.root, git, next(run for run in all_runs(memory.root, git) if run.id == report.run)).same
+
+
+def test_a_project_that_an_earlier_day_of_the_run_made_counts_as_one_that_is_there(memory: Memory) -> None:
+    memory.write("Logs/2026-03-10.md", "# 2026-03-10\n\n- Paysync is a new service.\n")
+    log(memory, "Paysync ships on Thursdays.", "The service is written in Go.", day="2026-03-11")
+
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        rows = [(entry, entry["text"][2:]) for entry in day["entries"]]
+        return {
+            "items": [item("Fact", said, entry, said, new_project="Paysync", confidence="high") for entry, said in rows]
+        }
+
+    curate(memory, Reader(lambda _: operations(), reads=read))
+    documents = read_documents(memory.root)
+    assert [one.item.text for one in documents["Projects/paysync.md"].items] == [
+        "Paysync is a new service.",
+        "Paysync ships on Thursdays.",
+    ]
+    assert [one.item.text for one in documents["Projects/alpha.md"].items] == ["The service is written in Go."]

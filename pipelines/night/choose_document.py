@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -37,10 +37,17 @@ _OF_THE_PERSON: Final = re.compile(
 
 @dataclass(frozen=True)
 class Catalog:
-    """The documents that an item can be filed in, with their names and distinctive words."""
+    """The documents that an item can be filed in, with their names and distinctive words.
+
+    Args:
+        documents: every document by path.
+        closed: files that exist but cannot be used.
+        begun: slug of a project that the run itself makes → the first day that names it.
+    """
 
     documents: Mapping[str, Document]
     closed: frozenset[str] = frozenset()
+    begun: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def items(self) -> list[tuple[str, Item]]:
@@ -127,6 +134,15 @@ def _words(title: str) -> frozenset[str]:
     return frozenset(slug(title).split("-"))
 
 
+def begun_projects(candidates: Iterable[Candidate]) -> dict[str, str]:
+    """Return slug → day of the first entry of each new project that candidates name."""
+    found: dict[str, str] = {}
+    for one in candidates:
+        if one.new_project:
+            found[slug(one.new_project)] = min(one.entry.day, found.get(slug(one.new_project), "9"))
+    return found
+
+
 def in_own_projects(looked: Iterable[Filed], proposed: Iterable[Candidate]) -> list[Filed]:
     """Return the candidates as they were looked at; an external one may go where the run's own words make a project.
 
@@ -158,17 +174,21 @@ def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
 def named_document(candidate: Candidate, catalog: Catalog) -> str:
     """Return the path of the document that the candidate or its entry names, existing or not, or an empty string.
 
-    In order: the document that the extractor chose, but no other project than the one that `project:` names, unless
-    the entry has its title; the project that `project:`, or the extractor, names, which may be new; a heading or `#tag`
-    that is a document's name, innermost first. A heading or tag never creates a document. If a new project's file
-    cannot be used, or it is called General, it is Areas/general. A title that an extractor proposes names the project
-    that has the same words in another order.
+    In order: the document that the extractor chose, or a project that an earlier day of the run made, but no other
+    project than the one that `project:` names, unless the entry has its title; the project that `project:`, or the
+    extractor, names, which may be new; a heading or `#tag` that is a document's name, innermost first. A heading or tag
+    never creates a document. If a new project's file cannot be used, or it is called General, it is Areas/general. A
+    title that an extractor proposes names the project that has the same words in another order.
     """
     chosen = document_path(candidate.document) if candidate.document else ""
     titled = content_words(candidate.entry.text) >= catalog.title_words.get(chosen, frozenset())
     if chosen in catalog.documents and (titled or not candidate.entry.project):
         return chosen
-    if name := candidate.entry.project or candidate.new_project:
+    begun = (
+        catalog.begun.get(slug(candidate.new_project), "9") < candidate.entry.day if candidate.new_project else False
+    )
+    titled = begun and content_words(candidate.entry.text) >= content_words(candidate.new_project)
+    if name := (titled and candidate.new_project) or candidate.entry.project or candidate.new_project:
         path = f"Projects/{slug(name)}.md"
         is_general = path in catalog.closed or f"Areas/{slug(name)}.md" == GENERAL
         known = catalog.names.get(slug(name)) or ("" if candidate.entry.project else catalog.same_words(name))

@@ -21,6 +21,7 @@ from pipelines.night.brief import brief
 from pipelines.night.caps import with_caps_applied
 from pipelines.night.choose_document import (
     Catalog,
+    begun_projects,
     document_choices,
     file_candidate,
     has_subject,
@@ -289,6 +290,7 @@ def _rule(
     )  # fmt: skip
     proposed = without_known(one_project_each(extracted.candidates), items, is_reread)
     proposed = [one for one in proposed if has_subject(one, catalog)]
+    catalog = replace(catalog, begun=begun_projects(proposed))
     looked = [
         gate.look(replace(one, text=without_secrets(one.text), id=f"n{at}")) for at, one in enumerate(proposed, 1)
     ]
