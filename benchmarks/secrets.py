@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _PLANTED = 2000
 _MEGABYTES = 200
+_ROUNDS = 5
 _PROSE = "- 09:12 Ben gave me {} for the staging run, and it worked"
 
 
@@ -143,11 +144,13 @@ def _speeds(place: Path) -> Iterator[str]:
             known.learn([(base64.b64encode(dice.randbytes(24)), "password") for _ in range(count)])
             redactor = Redactor(known.key, known)
             redactor.redact_bytes(b"x" * 2000)
-            began = time.process_time()
-            for text in texts:
-                redactor.redact_bytes(text)
-            speed = size / max(time.process_time() - began, 1e-6)
-            yield f"{speed:.0f} MB a second of processor time with {count} values"
+            took = []
+            for _ in range(_ROUNDS):
+                began = time.process_time()
+                for text in texts:
+                    redactor.redact_bytes(text)
+                took.append(time.process_time() - began)
+            yield f"{size / max(min(took), 1e-6):.0f} MB a second of processor time with {count} values"
 
 
 def _missed() -> int:
