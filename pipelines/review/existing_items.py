@@ -166,9 +166,9 @@ class KnownItems:
 
         Args:
             ident: an item's id, or a temporary one.
-            day: the day of a log that changes the item. What the same log has put in its place is no successor, since
-                one belief may be replaced by two,
-            text: unless it conflicts with the new text.
+            day: the day of a log that changes the item. What the same log has put in its place is then no successor:
+                one belief may be replaced by two.
+            text: what the log says. If it conflicts with what the log has put there, that is the successor after all.
         """
         own = found = self.get(ident)
         while found and found.stands_in:

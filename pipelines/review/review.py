@@ -331,7 +331,8 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
             return [_confirming(one, belief, operation.reason, context, operation) for belief in held]
         return [_on(operation, [belief], one) for belief in held] or _left(one)
     if one and kind is OperationKind.SUPERSEDE and (later := known.overtaker(targets, day)):
-        over = [belief for belief in targets if not belief.item.active]
+        word = _word(operation, one, context)  # history that is trusted more stays as it is
+        over = [belief for belief in targets if not belief.item.active and word.reaches(belief.item.trust)]
         return [replace(_ruling(one, _ADD, *over), overtaken_by=later.item.id)]
     return _changes(operation, targets, one, context, fresh)
 

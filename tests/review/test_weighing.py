@@ -164,6 +164,14 @@ def test_what_was_learnt_later_is_not_ended_by_an_older_line() -> None:
     assert (told([ruling]), ruling.overtaken_by) == ([("add", ())], later.id)
 
 
+@pytest.mark.parametrize(("trust", "over"), [(Trust.SELF, (HOST.id,)), (Trust.OWNER, ())])
+def test_a_late_log_changes_no_history_that_is_trusted_more(trust: Trust, over: tuple[str, ...]) -> None:
+    later = replace(HOST, id="k9999999999", text="OVH hosts them", since="2026-03-20")
+    first = changed(status=Status.SUPERSEDED, superseded_by=later.id, trust=trust)
+    [ruling] = weighed(doing("supersede"), [(ALPHA, first), (ALPHA, later)], NEW)
+    assert (told([ruling]), ruling.overtaken_by) == ([("add", over)], later.id)
+
+
 @pytest.mark.parametrize("kind", ["supersede", "close", "retract"])
 @pytest.mark.parametrize("word", [Trust.SELF, Trust.EXTERNAL, Trust.UNTRUSTED])
 def test_what_is_trusted_less_asks(kind: str, word: Trust) -> None:
