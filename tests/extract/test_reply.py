@@ -237,6 +237,8 @@ def test_what_is_to_be_done_before_a_day_is_due_the_day_before(said: str, due: s
     item = reply_item(place, type="Todo", text="Ines renews the lease.", due=due)
     (found,), _ = candidates_of([item], replace(DAY, entries=(line,)), BY, {})
     assert found.due == due
+    begins = {**item, "due": "", "from": due}
+    assert candidates_of([begins], replace(DAY, entries=(line,)), BY, {})[0][0].since == ""
     item["due"] = "2026-09-29"
     assert candidates_of([item], replace(DAY, entries=(line,)), BY, {})[0][0].due == ""
 

@@ -300,7 +300,7 @@ def _candidate(
         page_section=item.section,
         name=_person(item, places, others) if item.section == "contacts" else "",
         since=_proven_day(item.since, places),
-        due=_proven_day(item.due, places) if kind is ItemType.TODO else "",
+        due=_proven_day(item.due, places, is_due=True) if kind is ItemType.TODO else "",
         links=kept,
         unlinked=lost,
         beside=_beside(text, places, others, _above(places, request)),
@@ -376,10 +376,10 @@ def document_named(name: str, request: ExtractionRequest) -> str:
     return next((one.document for one in request.documents if name in {one.id, one.document}), "")
 
 
-def _proven_day(day: str, places: Sequence[Place]) -> str:
+def _proven_day(day: str, places: Sequence[Place], *, is_due: bool = False) -> str:
     """Return a day if the log has it, else an empty string; the item stays either way.
 
-    `From July` is its first day, and `before July` the day before that.
+    `From July` is its first day; what is to be done `before July` is due the day before that.
     """
     if not _DAY.fullmatch(day):
         return ""
@@ -387,7 +387,8 @@ def _proven_day(day: str, places: Sequence[Place]) -> str:
         after = (date.fromisoformat(day) + timedelta(1)).isoformat()
     except ValueError:
         return ""
-    named = [day, after] if any(_BEFORE.search(line) for place in places for line in place.lines) else [day]
+    is_before = is_due and any(_BEFORE.search(line) for place in places for line in place.lines)
+    named = [day, after] if is_before else [day]
     forms = [form for one in named for form in (one, one.removesuffix("-01"))]
     return day if any(all(what != "a date" for what, _ in ungrounded(one, places)) for one in forms) else ""
 
