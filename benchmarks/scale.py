@@ -106,7 +106,7 @@ def made(folder: Path) -> Path:
     return folder / "memory"
 
 
-CURATE = [sys.executable, "-m", "pipelines.cli"]
+CURATE = [sys.executable, "-c", "from pipelines.start import main; main()"]
 
 
 def write(memory: Path, day: date, text: str) -> None:

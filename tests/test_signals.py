@@ -38,7 +38,7 @@ struck("pipelines.store.journal", "_drop")
 struck("pipelines.store.git", "Git.advance")
 struck("pipelines.night.run_night", "recover")
 struck("pipelines.night.run_night", "save_report")
-main()
+sys.exit(main())
 """
 STAGES = ("capture", "extract", "review", "promote", "prune", "commit", "reindex")
 WRITES = ("recover", "put", "advance", "_drop", "save_report")

@@ -180,15 +180,15 @@ def curate(memory: Path | None) -> None:
     """Curate the memory of an AI agent: plain Markdown, curated every night, with git as its history."""
 
 
-def main() -> None:
-    """Run the command line and exit with its code; SIGTERM and SIGHUP end it as Ctrl-C does.
+def main() -> int:
+    """Run the command line and return its exit code; SIGTERM and SIGHUP end it as Ctrl-C does.
 
     A signal that the parent process ignores (`nohup`) stays ignored.
     """
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _end)
-    sys.exit(run_cli(sys.argv[1:]))
+    return run_cli(sys.argv[1:])
 
 
 def _end(number: int, _frame: FrameType | None) -> None:

@@ -1,7 +1,9 @@
-"""`python -m pipelines.cli` is `curate`."""
+"""`python -m pipelines.cli` is `curate`, without its fast paths."""
 
 from __future__ import annotations
 
+import sys
+
 from pipelines.cli import main
 
-main()
+sys.exit(main())

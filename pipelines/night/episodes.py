@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.states import MOST_NAMED, joined, shortened, titled
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import Document, numbered
+from pipelines.store.document import Document, kept_with_document, numbered
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import (
     Sentence,
@@ -159,11 +158,12 @@ def with_true_episodes(documents: Mapping[str, Document], vetoed: frozenset[str]
     known = {ident: item for ident, (_, item) in items_by_id(documents).items()}
     pages = {path: one for path, one in documents.items() if one.kind is Kind.EPISODE}
     days = {heading.title for page in pages.values() for heading in page.headings if heading.level > 1}
-    found = [one for page in pages.values() for some in sentences_in(page).values() for _, one, _ in some]
-    untold = _untold(known, {ident for one in found for ident in one.ids}, vetoed)
+    untold = _untold(known, {ident for page in pages.values() for ident in _cited(page)}, vetoed)
     after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
     for path, whole in pages.items():
-        page = whole
+        page, cited = whole, [known.get(ident) for ident in _cited(whole)]
+        if _held_with(whole) == [cited] and untold.isdisjoint(sentences_in(whole)):
+            continue
         for day, rows in sentences_in(whole).items():
             ours = [one for _, one, is_changed in rows if not is_changed]
             if day not in days or (day not in untold and all(_holds(one, known) for one in ours)):
@@ -175,8 +175,21 @@ def with_true_episodes(documents: Mapping[str, Document], vetoed: frozenset[str]
             sentences = completed(kept, own, [item for _, item in items.get(day, ())], day, vetoed)
             rests = any(one.ids for one in sentences)
             page = _with_episode(page, day, _covering(sentences, first.lines, first.sessions) if rests else [])
+        _held_with(whole)[:] = [cited] * (page is whole)
         after[path] = page
     return after
+
+
+@kept_with_document
+def _cited(page: Document) -> list[str]:
+    """Return the ids that the sentences of a page cite, in order."""
+    return [ident for rows in sentences_in(page).values() for _, one, _ in rows for ident in one.ids]
+
+
+@kept_with_document
+def _held_with(_page: Document) -> list[list[Item | None]]:
+    """Return where to keep the items with which a page was last found to hold: with the same ones, it holds."""
+    return []
 
 
 def _untold(known: Mapping[str, Item], cited: Container[str], vetoed: frozenset[str]) -> set[str]:
@@ -193,21 +206,8 @@ def _covering(sentences: Sequence[Sentence], lines: str, sessions: tuple[str, ..
 
 
 def _holds(sentence: Sentence, known: Mapping[str, Item]) -> bool:
-    if not sentence.ids:
-        return True
-    cited = [known.get(ident) for ident in sentence.ids]
-    if cited in _held_with(sentence):
-        return True
-    items = [item for item in cited if item and is_citable(item)]
-    holds = len(items) == len(cited) and digest(items, with_status=False) == sentence.of
-    _held_with(sentence)[:] = [cited] * holds
-    return holds
-
-
-@lru_cache(maxsize=4096)
-def _held_with(_sentence: Sentence) -> list[list[Item | None]]:
-    """Return where to keep the items with which a sentence was last found to hold: with the same ones, it holds."""
-    return []
+    items = [item for ident in sentence.ids if (item := known.get(ident)) and is_citable(item)]
+    return len(items) == len(sentence.ids) and (not items or digest(items, with_status=False) == sentence.of)
 
 
 def completed(

@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 
 ATTEMPTS: Final = 3
-_ALLOCATIONS: Final = 100_000
+_ALLOCATIONS: Final = 1_000_000
+"""How many new objects there are between two looks for garbage, from the first night of a process on: a night makes very
+many small objects, which live until it ends."""
 STAGES: Final = ("capture", "extract", "review", "verify", "promote", "brief", "prune", "reindex", "commit")
 
 
@@ -53,8 +55,6 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
     """
     git, run = Git(night.root), run_id(night.now, None)
     with contextlib.ExitStack() as held:
-        # Collect garbage rarely: a night makes very many small objects, which live until it ends.
-        held.callback(gc.set_threshold, *gc.get_threshold())
         gc.set_threshold(_ALLOCATIONS, 50, 50)
         try:
             git.check()

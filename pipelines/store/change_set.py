@@ -66,10 +66,11 @@ def check_documents(
             continue
         if kind_of(path) is None:
             faults.append(f"{path} is not a valid place for a document")
+        known = frozenset(before[path].lines if path in before else ())
         faults += [
             f"{placed.item.id} in {path} would not parse to the same item"
             for placed in document.items
-            if placed.item.id and not _reads_back(document.lines[placed.line])
+            if placed.item.id and (line := document.lines[placed.line]) not in known and not _reads_back(line)
         ]
     briefing = after.get(BRIEFING)
     extracted = briefing and briefing is not before.get(BRIEFING) and any(placed.item.by for placed in briefing.items)

@@ -88,12 +88,17 @@ def read_sentence(line: str) -> tuple[Sentence, bool] | None:
     found = _SENTENCE.fullmatch(line)
     if found is None:
         return None
-    pairs = [part.partition("=") for part in found["pairs"].split()]
-    values = {key: value for key, sign, value in pairs if sign}
-    ids = tuple(key for key, sign, _ in pairs if not sign)
-    sessions = tuple(unquote(value) for key, _, value in pairs if key == "from")
+    values, ids, sessions = dict[str, str](), list[str](), list[str]()
+    for part in found["pairs"].split():
+        key, sign, value = part.partition("=")
+        if not sign:
+            ids.append(key)
+        elif key == "from":
+            sessions.append(unquote(value))
+        else:
+            values[key] = value
     of, lines = values.get("of") or values.get("is", ""), values.get("lines", "")
-    sentence = Sentence(found["text"], ids, of, "is" in values, lines, sessions)
+    sentence = Sentence(found["text"], tuple(ids), of, "is" in values, lines, tuple(sessions))
     return sentence, _sum(found["text"], 6) != found["sum"]
 
 

@@ -31,7 +31,7 @@ from pipelines.store.layout import PRIVATE
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from hashlib import _Hash
     from pathlib import Path
@@ -65,7 +65,9 @@ class Git(GitCommands):
 
     def __init__(self, root: Path) -> None:
         self.root, self.layout = root, layout_of(root)
-        self._trees: dict[str, dict[str, tuple[str, str]]] = {}  # immutable, and read often in one run
+        # Commits and trees are immutable, and read often in one run.
+        self._trees: dict[str, dict[str, tuple[str, str]]] = {}
+        self._listed: dict[str, list[tuple[bytes, bytes, str]]] = {}
         self._repository: Repository | None = None
         self._reader: Dialogue | None = None
 
@@ -192,17 +194,21 @@ class Git(GitCommands):
         self._trees[commit] = {path: (mode, ident) for path, mode, ident in named if path is not None}
         return dict(self._trees[commit])
 
-    def _entries(self, tree: str) -> Iterator[tuple[bytes, bytes, str]]:
-        """Yield mode, name and id of each entry of a tree."""
+    def _entries(self, tree: str) -> list[tuple[bytes, bytes, str]]:
+        """Return mode, name and id of each entry of a tree; most trees of two commits are the same."""
+        if tree in self._listed:
+            return self._listed[tree]
         found = self.object(tree)
         if found is None:
             raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
         data, at, size = found[2], 0, len(tree) // 2  # all ids of a repository have the same length
+        entries = self._listed[tree] = []
         while at < len(data):
             space = data.index(b" ", at)
             end = data.index(b"\0", space) + 1
-            yield data[at:space], data[space + 1 : end - 1], data[end : end + size].hex()
+            entries.append((data[at:space], data[space + 1 : end - 1], data[end : end + size].hex()))
             at = end + size
+        return entries
 
     def show(self, commit: str, path: str) -> bytes | None:
         """Return a file's bytes at a commit, or None if the commit lacks it."""

@@ -446,7 +446,7 @@ def folded(text: str) -> str:
 @lru_cache(maxsize=4096)
 def content_words(text: str) -> frozenset[str]:
     """Return the words that say what a text is about: lower case, three letters or more, no stop words."""
-    words = frozenset(word.casefold().strip("-'’") for word in _WORD.findall(text))
+    words = {word.strip("-'’") for word in _WORD.findall(text.casefold())}
     return frozenset(word for word in words if len(word) > 2) - STOP_WORDS - GERMAN_WORDS  # noqa: PLR2004  "of", "to"
 
 

@@ -29,6 +29,10 @@ LEFT = [
 ]  # fmt: skip
 
 
+PROPER = -1
+"""What the command line proper, which is not called here, would answer."""
+
+
 @pytest.fixture
 def filled(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
     memory.write("Projects/alpha.md", "---\ntitle: Alpha\n---\n# Alpha\n\n- Decision: paint the boat blue\n")
@@ -41,12 +45,11 @@ def filled(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
 def quick(memory: Memory, words: list[str], monkeypatch: pytest.MonkeyPatch) -> int | None:
     """Return the exit code of the quick way, or None where it leaves a search to the verb proper."""
     monkeypatch.setattr(sys, "argv", ["curate", "search", *words, "--memory", str(memory.root)])
-    monkeypatch.setattr("pipelines.cli.main", lambda: None)
-    try:
+    monkeypatch.setattr("pipelines.cli.main", lambda: PROPER)
+    with pytest.raises(SystemExit) as ended:
         start.main()
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    return None
+    code = ended.value.code or 0
+    return None if code == PROPER else int(code)
 
 
 @pytest.mark.parametrize("words", ASKED, ids=repr)
