@@ -194,7 +194,7 @@ def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
     counting = Counting(reader)
     plan_night(replace(night, extractor=counting), git, Watch())
     calls = unanswered(counting.calls, reader.chain.models, replies)
-    estimates = [estimate(calls, model, reader.prices) for model in reader.chain.models]
+    estimates = [estimate(calls, model, reader.chain.prices) for model in reader.chain.models]
     kept = len(counting.calls) - len(calls)
     if as_json:
         models = [asdict(one) for one in estimates]
