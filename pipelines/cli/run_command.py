@@ -102,8 +102,11 @@ def night_of(
     from pipelines.extract.choose_models import choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
-    from pipelines.extract.llm.replies import KEPT_DAYS, Replies  # noqa: PLC0415  as above
-    from pipelines.extract.llm.shared_replies import SharedReplies  # noqa: PLC0415  as above
+    from pipelines.extract.llm.replies import (  # noqa: PLC0415  as above
+        KEPT_DAYS,
+        Replies,
+        SharedReplies,
+    )
     from pipelines.review.meaning import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
 

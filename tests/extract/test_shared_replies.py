@@ -13,8 +13,7 @@ import pytest
 from pipelines.errors import BadSettings
 from pipelines.extract.llm.call import Call
 from pipelines.extract.llm.fallback import Chain
-from pipelines.extract.llm.replies import KEPT_DAYS, Replies
-from pipelines.extract.llm.shared_replies import SharedReplies
+from pipelines.extract.llm.replies import KEPT_DAYS, Replies, SharedReplies
 from pipelines.usage import Tally
 from pipelines.user_settings import SharedReplySettings, load_user_settings
 from tests.extract.fakes import Scripted

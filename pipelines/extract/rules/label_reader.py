@@ -11,22 +11,25 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Place
 from pipelines.extract.grounded_values import known_dates
-from pipelines.extract.rules.closing_forms import ClosingForm, is_chat, read_form, without_done
 from pipelines.extract.rules.labels import (
     CONTENTS,
+    ClosingForm,
     Label,
     introduces_example,
     is_answer,
     is_bot,
+    is_chat,
     is_hedged,
     is_mended,
     is_near_miss,
     is_procedural,
     is_void,
     person_of,
+    read_form,
     read_label,
     section_type,
     shows_examples,
+    without_done,
 )
 from pipelines.extract.rules.owner_acts import NAME, is_typed
 from pipelines.store.evidence import act_in, voice_in
