@@ -103,14 +103,13 @@ def night_of(
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import (  # noqa: PLC0415  as above
-        KEPT_DAYS,
         Replies,
         SharedReplies,
     )
     from pipelines.review.meaning import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
 
-    shared = SharedReplies(user.shared_replies, when, KEPT_DAYS) if user.shared_replies else None
+    shared = SharedReplies(user.shared_replies, when) if user.shared_replies else None
     replies = Replies(root / REPLIES, when, anew=bool(again), shared=shared)
     ledger = Ledger(root / LEDGER, day_of(when, settings))
     budget = Budget(user.caps, ledger, guard=guard) if guard or user.caps != CostCaps() else None

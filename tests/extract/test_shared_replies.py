@@ -39,7 +39,7 @@ def ask(tmp_path: Path, shared: Path) -> Callable[..., str]:
     """Return how to ask a model on a machine, with a tenant's key."""
 
     def asking(model: Scripted, machine: str, key: str = KEY, now: datetime = NOW, *, anew: bool = False) -> str:
-        there = SharedReplies(SharedReplySettings(shared, key), now, KEPT_DAYS)
+        there = SharedReplies(SharedReplySettings(shared, key), now)
         replies = Replies(tmp_path / machine / ".curate" / "replies", now, anew=anew, shared=there)
         (tmp_path / machine).mkdir(exist_ok=True)
         return Chain([model], replies).ask(CALL, str, Tally())[0]
@@ -78,7 +78,7 @@ def test_neither_names_nor_contents_tell_what_was_asked_or_said(ask: Callable[..
 
 
 def test_a_reply_opens_under_its_own_name_and_key_only(shared: Path) -> None:
-    mine, others = (SharedReplies(SharedReplySettings(shared, key), NOW, KEPT_DAYS) for key in (KEY, OTHER))
+    mine, others = (SharedReplies(SharedReplySettings(shared, key), NOW) for key in (KEY, OTHER))
     mine.keep("one", b"reply one")
     [file] = files(shared)
     for tenant, request in ((mine, "two"), (others, "one")):

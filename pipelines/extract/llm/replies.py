@@ -205,14 +205,13 @@ class SharedReplies:
     Args:
         settings: the folder, which must exist, and the tenant's key.
         now: the time of the night, from which ages are counted.
-        kept_days: how many days a reply is kept at least.
     """
 
-    def __init__(self, settings: SharedReplySettings, now: datetime, kept_days: int) -> None:
+    def __init__(self, settings: SharedReplySettings, now: datetime) -> None:
         self._folder = settings.folder
         key = settings.key.encode()
         self._naming, self._sealing = (hmac.digest(key, use, "sha256") for use in (b"name", b"seal"))
-        self._oldest = (now - timedelta(days=kept_days)).timestamp()
+        self._oldest = (now - timedelta(days=KEPT_DAYS)).timestamp()
         self._when = now.timestamp()
         self._cleared = False
         self._lock = threading.Lock()
