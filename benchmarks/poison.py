@@ -37,7 +37,7 @@ from pipelines.cli import run_cli
 from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.extraction import Candidate, ExtractionRequest, Place
 from pipelines.extract.rules import RulesExtractor
-from pipelines.review.trust.gate import TrustGate
+from pipelines.review.trust import TrustGate
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, ItemType, Status, Trust
 from pipelines.store.log import parse_entries

@@ -12,7 +12,7 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night
 from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
-from pipelines.review.trust.gate import TrustGate
+from pipelines.review.trust import TrustGate
 from pipelines.settings import load_settings
 from pipelines.store.item import ItemType
 from pipelines.store.layout import BRIEFING, REVIEW, USER

@@ -102,12 +102,14 @@ def night_of(
     from pipelines.extract.choose_models import choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
-    from pipelines.extract.llm.replies import KEPT_DAYS, Replies  # noqa: PLC0415  as above
-    from pipelines.extract.llm.shared_replies import SharedReplies  # noqa: PLC0415  as above
+    from pipelines.extract.llm.replies import (  # noqa: PLC0415  as above
+        Replies,
+        SharedReplies,
+    )
     from pipelines.review.meaning import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
 
-    shared = SharedReplies(user.shared_replies, when, KEPT_DAYS) if user.shared_replies else None
+    shared = SharedReplies(user.shared_replies, when) if user.shared_replies else None
     replies = Replies(root / REPLIES, when, anew=bool(again), shared=shared)
     ledger = Ledger(root / LEDGER, day_of(when, settings))
     budget = Budget(user.caps, ledger, guard=guard) if guard or user.caps != CostCaps() else None
@@ -194,7 +196,7 @@ def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
     counting = Counting(reader)
     plan_night(replace(night, extractor=counting), git, Watch())
     calls = unanswered(counting.calls, reader.chain.models, replies)
-    estimates = [estimate(calls, model, reader.prices) for model in reader.chain.models]
+    estimates = [estimate(calls, model, reader.chain.prices) for model in reader.chain.models]
     kept = len(counting.calls) - len(calls)
     if as_json:
         models = [asdict(one) for one in estimates]

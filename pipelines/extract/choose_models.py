@@ -65,9 +65,9 @@ def choose_extractor(
         price = price_of(model.name, user.prices) if budget else None
         return ThrottledModel(BudgetedModel(model, budget, price) if budget else model, most)
 
-    chain = Chain([limited(*one) for one in models], replies, retry)
+    chain = Chain([limited(*one) for one in models], replies, retry, user.prices)
     last = RulesExtractor() if "rules" in user.providers else None
-    return ModelExtractor(chain, last, at_once=max(most for _, most in models), prices=user.prices)
+    return ModelExtractor(chain, last, at_once=max(most for _, most in models))
 
 
 def verifier_of(
@@ -97,7 +97,7 @@ def verifier_of(
     reader = choose_extractor(others, replies, retry, budget) if user.verify else extractor
     if not isinstance(reader, ModelExtractor):
         return None
-    return ModelVerifier(reader.chain, prices=user.prices, at_once=reader.at_once)
+    return ModelVerifier(reader.chain, at_once=reader.at_once)
 
 
 def _models(user: UserSettings) -> list[tuple[Model, int]]:
@@ -119,11 +119,11 @@ def _settings_of(name: str, user: UserSettings) -> ProviderSettings | None:
 
 def _provider_model(name: str, settings: ProviderSettings) -> ProviderModel:
     if name == "anthropic":
-        from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only if it is used
+        from pipelines.extract.llm.sdk_models import AnthropicModel  # noqa: PLC0415  only if it is used
 
         return AnthropicModel(settings)
     if name == "gemini":
-        from pipelines.extract.llm.gemini import GeminiModel  # noqa: PLC0415  as above
+        from pipelines.extract.llm.sdk_models import GeminiModel  # noqa: PLC0415  as above
 
         return GeminiModel(settings)
     if name in LOGINS:

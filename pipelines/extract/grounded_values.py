@@ -63,7 +63,7 @@ _WEEKDAYS: Final = (
     "mon(?:day)?|montag", "tue(?:s(?:day)?)?|dienstag", "wed(?:nesday)?|mittwoch", "thu(?:rs(?:day)?)?|donnerstag",
     "fri(?:day)?|freitag", "sat(?:urday)?|samstag|sonnabend", "sun(?:day)?|sonntag",
 )  # fmt: skip
-_MONTH: Final = "|".join(f"(?:{month})" for month in _MONTHS)
+MONTH: Final = "|".join(f"(?:{month})" for month in _MONTHS)
 _YEAR: Final = r"(?:19|20)\d\d"
 _TH: Final = r"(?:st|nd|rd|th|\.)?"
 _FLAGS: Final = re.IGNORECASE
@@ -71,11 +71,11 @@ _FLAGS: Final = re.IGNORECASE
 _SURE: Final = (
     re.compile(rf"\b(?P<y>{_YEAR})[-/.](?P<m>\d\d?)[-/.](?P<d>\d\d?)(?!\d)"),
     re.compile(rf"\b(?P<y>{_YEAR})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
-    re.compile(rf"\b(?P<d>\d\d?){_TH}\s+(?:of\s+)?(?P<m>{_MONTH})\b\.?(?:,?\s+(?P<y>{_YEAR})\b)?", _FLAGS),
+    re.compile(rf"\b(?P<d>\d\d?){_TH}\s+(?:of\s+)?(?P<m>{MONTH})\b\.?(?:,?\s+(?P<y>{_YEAR})\b)?", _FLAGS),
     re.compile(
-        rf"\b(?P<m>{_MONTH})\b\.?\s+(?P<d>\d\d?)(?:st|nd|rd|th)?(?![\d:.]\d|\d)(?:,?\s+(?P<y>{_YEAR})\b)?", _FLAGS
+        rf"\b(?P<m>{MONTH})\b\.?\s+(?P<d>\d\d?)(?:st|nd|rd|th)?(?![\d:.]\d|\d)(?:,?\s+(?P<y>{_YEAR})\b)?", _FLAGS
     ),
-    re.compile(rf"\b(?P<m>{_MONTH})\b\.?,?\s+(?P<y>{_YEAR})\b", _FLAGS),
+    re.compile(rf"\b(?P<m>{MONTH})\b\.?,?\s+(?P<y>{_YEAR})\b", _FLAGS),
     re.compile(r"(?<![\d.])(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?P<y>(?:19|20)\d\d)\b"),
     re.compile(r"(?<![\d/])(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y>(?:19|20)\d\d)\b"),
 )
@@ -86,13 +86,13 @@ _LIKELY: Final = (
     re.compile(r"\b(?P<m>may)\s+(?P<d>\d\d?)(?:st|nd|rd|th)?\b"),
     re.compile(r"\b(?P<d>\d\d?)(?:st|nd|rd|th)?\s+(?P<m>may)\b"),
 )
-_LAST: Final = rf"(?=\d\d?{_TH}\s+(?:of\s+)?(?P<m>{_MONTH})\b(?:,?\s+(?P<y>{_YEAR})\b)?)"
+_LAST: Final = rf"(?=\d\d?{_TH}\s+(?:of\s+)?(?P<m>{MONTH})\b(?:,?\s+(?P<y>{_YEAR})\b)?)"
 _FIRST: Final = re.compile(rf"\b(?P<d>\d\d?){_TH}\s*(?:[-–]|to|and)\s*{_LAST}", _FLAGS)  # of `9 to 11 March 2027`
 _ALONE: Final = re.compile(
     r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
 )
 _DAY_ALONE: Final = re.compile(
-    rf"(?:\b(\d\d?)(?:st|nd|rd|th)\b|\b(?:am|ab|bis|vom|zum) (\d\d?)\.(?!\d))(?!\s+(?:of\s+)?(?:{_MONTH})\b)", _FLAGS
+    rf"(?:\b(\d\d?)(?:st|nd|rd|th)\b|\b(?:am|ab|bis|vom|zum) (\d\d?)\.(?!\d))(?!\s+(?:of\s+)?(?:{MONTH})\b)", _FLAGS
 )
 _NAMED_DAY: Final = re.compile(r"\b(?P<name>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)(?P<many>s)?\b", re.IGNORECASE)
 
@@ -126,7 +126,7 @@ def known_dates(text: str, log_day: date) -> KnownDates:
             for year in (given_year,) if given_year else near:
                 months |= {(year, month)} if 1 <= month <= 12 else set()  # noqa: PLR2004  months of a year
                 days |= _days(year, month, day)
-    for found in re.finditer(rf"\b({_MONTH}|may)\b", text, _FLAGS):
+    for found in re.finditer(rf"\b({MONTH}|may)\b", text, _FLAGS):
         months |= {(year, _month(found[1])) for year in near}
     for found in _DAY_ALONE.finditer(text):  # of this month or an adjacent one, or of a month that is named
         for year, month in {*months, *(_months_on(log_day, off) for off in (-1, 0, 1))}:
@@ -140,7 +140,7 @@ def known_dates(text: str, log_day: date) -> KnownDates:
     years = {int(year) for year in re.findall(rf"(?<!\d){_YEAR}(?!\d)", text)}
     years |= {day.year for day in days} | {log_day.year}
     today = _names("today|tonight|now|this (?:morning|afternoon|evening)|heute", text)
-    alone = re.finditer(rf"\b({_MONTH})\b", without_dates(text), _FLAGS)
+    alone = re.finditer(rf"\b({MONTH})\b", without_dates(text), _FLAGS)
     open_months = frozenset((year, _month(found[1])) for found in alone for year in near)
     return KnownDates(frozenset(days), frozenset(months), open_months, frozenset(years), frozenset(weekdays), today)
 

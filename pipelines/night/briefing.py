@@ -43,8 +43,6 @@ _THE_USER, _PROJECTS, _DUE, _RISKS, _PEOPLE, _ELSEWHERE = ROWS
 _MOST: Final = {_THE_USER: 6, _PROJECTS: 12, _DUE: 8, _RISKS: 5, _PEOPLE: 10, _ELSEWHERE: 10}
 _KNOWN: Final = frozenset({ItemType.FACT, ItemType.RULE, ItemType.DECISION})
 _LENGTH: Final = 140
-_BEFORE: Final = "Recent days"
-"""A section written by earlier versions; it is removed."""
 _VALUE: Final = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>(?![*_]\([^()]*\)[*_]$)\S.*)")
 """A field of USER.md with a value; `_(optional)_` is a template's hint."""
 
@@ -135,7 +133,7 @@ def _written(document: Document, sections: Sequence[Section], shown: Mapping[str
     for one in sections:
         if left := len(one.rows) - shown[one.title]:
             rows[one.title].append(f"- {left} more: {one.rest}")
-    for title in (*ROWS, _BEFORE):
+    for title in ROWS:
         new = [marked_row(row) + end for row in rows.get(title, ())]
         lines = insert_rows(lines, title, new, ORDER) if new else without_empty(lines, title)
     return document.with_text("".join(lines))

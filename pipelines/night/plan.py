@@ -41,7 +41,7 @@ from pipelines.review.meaning import SameMeaning, Vectors
 from pipelines.review.outcomes import claimed, without_questions
 from pipelines.review.questions import Sources, asked
 from pipelines.review.review import ReviewContext, review
-from pipelines.review.trust.gate import TrustGate
+from pipelines.review.trust import TrustGate
 from pipelines.review.verification import verified
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document

@@ -16,7 +16,7 @@ from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.name_items import named_items
 from pipelines.night.outcome_changes import Authority, close_items, correct_item, reopen_items
 from pipelines.review.outcomes import REOPENABLE
-from pipelines.review.trust.attacks import made_inert
+from pipelines.review.trust import made_inert
 from pipelines.settings import load_settings
 from pipelines.store.append_log import append_line, log_line
 from pipelines.store.change_set import placed_item

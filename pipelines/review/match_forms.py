@@ -12,7 +12,7 @@ from pipelines.store.item import ItemType, folded
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipelines.extract.rules.closing_forms import ClosingForm
+    from pipelines.extract.rules.labels import ClosingForm
     from pipelines.store.item import Item
 
     Held = tuple[str, Item]

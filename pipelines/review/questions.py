@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import AGAINST
-from pipelines.review.trust.attacks import made_inert, suspicion_of
+from pipelines.review.trust import made_inert, suspicion_of
 from pipelines.store.evidence import without_pointer
 from pipelines.store.review_queue import waiting, with_entry
 from pipelines.store.secrets import without_secrets

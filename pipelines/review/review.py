@@ -24,7 +24,7 @@ from pipelines.text import ARROW
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pipelines.extract.rules.closing_forms import ClosingForm
+    from pipelines.extract.rules.labels import ClosingForm
     from pipelines.review.existing_items import KnownItems
     from pipelines.review.meaning import SameMeaning
     from pipelines.store.log import Entry

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.extract.llm.model_extractor import cut, nonce
+from pipelines.extract.llm.call import load_prompt
+from pipelines.extract.llm.model_extractor import cut
 from pipelines.store.log import Entry
-from tests.extract.days import DAY, DOCUMENTS, ENTRIES
+from tests.extract.days import ENTRIES
+
+SHOWN = {"id": "alpha", "kind": "project", "title": "Alpha"}
 
 
 def test_lines_carry_their_numbers_under_their_headings() -> None:
@@ -53,14 +58,20 @@ def test_a_log_cannot_forge_a_line_without_a_number() -> None:
 
 
 def test_the_code_of_the_markers_changes_with_all_that_it_guards() -> None:
-    codes = {
-        nonce("log", "2026-03-12", DOCUMENTS),
-        nonce("log.", "2026-03-12", DOCUMENTS),
-        nonce("log", "2026-03-13", DOCUMENTS),
-        nonce("log", "2026-03-12", ()),
-    }
-    assert len(codes) == 4
-    assert nonce("log", "2026-03-12", DAY.documents) in codes
+    prompt = load_prompt("extract")
+    day = {"day": "2026-03-12", "documents": [], "items": [], "log": "log", "faulty": []}
+    changes: tuple[dict[str, object], ...] = (
+        {},
+        {"log": "log."},
+        {"day": "2026-03-13"},
+        {"items": ["{}"]},
+        {"documents": [SHOWN]},
+    )
+    users = [prompt.call({**day, **change}, {}).user for change in changes]
+    codes = [re.findall(r"^BEGIN LOG ([0-9a-f]{20})$", user, re.MULTILINE) for user in users]
+    assert all(len(code) == 1 for code in codes)
+    assert len({code[0] for code in codes}) == len(changes)
+    assert prompt.call(day, {}).user == users[0]
 
 
 ENTRY = st.builds(

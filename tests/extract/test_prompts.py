@@ -97,7 +97,7 @@ def test_the_example_of_the_extraction_prompt_is_one_that_code_accepts() -> None
     assert read_reply(replies[1]) == {"items": [], "operations": []}, "an idle day"
 
 
-@pytest.mark.parametrize("missing", sorted(VALUES))
+@pytest.mark.parametrize("missing", sorted(VALUES.keys() - {"nonce"}))
 def test_a_missing_value_is_named(missing: str) -> None:
     values = {key: value for key, value in VALUES.items() if key != missing}
     with pytest.raises(BadFile, match=f"'{missing}' is undefined"):

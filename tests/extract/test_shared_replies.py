@@ -13,8 +13,7 @@ import pytest
 from pipelines.errors import BadSettings
 from pipelines.extract.llm.call import Call
 from pipelines.extract.llm.fallback import Chain
-from pipelines.extract.llm.replies import KEPT_DAYS, Replies
-from pipelines.extract.llm.shared_replies import SharedReplies
+from pipelines.extract.llm.replies import KEPT_DAYS, Replies, SharedReplies
 from pipelines.usage import Tally
 from pipelines.user_settings import SharedReplySettings, load_user_settings
 from tests.extract.fakes import Scripted
@@ -40,7 +39,7 @@ def ask(tmp_path: Path, shared: Path) -> Callable[..., str]:
     """Return how to ask a model on a machine, with a tenant's key."""
 
     def asking(model: Scripted, machine: str, key: str = KEY, now: datetime = NOW, *, anew: bool = False) -> str:
-        there = SharedReplies(SharedReplySettings(shared, key), now, KEPT_DAYS)
+        there = SharedReplies(SharedReplySettings(shared, key), now)
         replies = Replies(tmp_path / machine / ".curate" / "replies", now, anew=anew, shared=there)
         (tmp_path / machine).mkdir(exist_ok=True)
         return Chain([model], replies).ask(CALL, str, Tally())[0]
@@ -79,7 +78,7 @@ def test_neither_names_nor_contents_tell_what_was_asked_or_said(ask: Callable[..
 
 
 def test_a_reply_opens_under_its_own_name_and_key_only(shared: Path) -> None:
-    mine, others = (SharedReplies(SharedReplySettings(shared, key), NOW, KEPT_DAYS) for key in (KEY, OTHER))
+    mine, others = (SharedReplies(SharedReplySettings(shared, key), NOW) for key in (KEY, OTHER))
     mine.keep("one", b"reply one")
     [file] = files(shared)
     for tenant, request in ((mine, "two"), (others, "one")):

@@ -257,7 +257,7 @@ def test_the_caps_of_the_night_hold_for_it() -> None:
     model = scripted(reply(verdict(0)), input_tokens=100, output_tokens=10)
     capped = BudgetedModel(model, Budget(CostCaps(max_tokens=6000), Ledger(None, "2026-03-20")), price)
     long = Claim("item", "true", ("word " * 100,))
-    found = verifier(capped, prices=(price,)).verify([long] * 200)
+    found = ModelVerifier(Chain([capped], retry=Still().retry, prices=(price,))).verify([long] * 200)
     asked = len(model.calls)
     assert 0 < asked < 200
     assert found.verdicts == (YES,) * asked + (None,) * (200 - asked)

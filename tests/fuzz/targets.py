@@ -15,7 +15,7 @@ from pipelines.extract.llm.model_reviewer import ModelReviewer, Posed
 from pipelines.extract.llm.reply_schema import candidates_of, operations_of, read_reply
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.answers import apply_answers
-from pipelines.review.trust.attacks import suspicion_of
+from pipelines.review.trust import suspicion_of
 from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
 from pipelines.store.document import Block, Document, edited, with_comments, with_front_matter

@@ -11,7 +11,7 @@ from pipelines.night.briefing import briefing_sections, with_briefing
 from pipelines.night.caps import prune
 from pipelines.settings import Settings, SizeCaps
 from pipelines.store.document import Block, Document, edited
-from pipelines.store.generated import Sentence, marked_row, without_pointers
+from pipelines.store.generated import Sentence, without_pointers
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 
 CAPS = SizeCaps(briefing=1024, user=1024, document=4096)
@@ -193,12 +193,6 @@ def test_empty_sections_of_pointers_go_and_own_lines_in_them_stay() -> None:
     assert with_briefing(without_pointers(document), [], 8192).text.strip() == "# Memory"
     mine = Document("MEMORY.md", document.text + "- my own line\n")
     assert with_briefing(without_pointers(mine), [], 8192).text == "# Memory\n\n## Projects\n\n- my own line\n"
-
-
-def test_the_section_of_earlier_versions_goes() -> None:
-    row = marked_row("- [2026-03-10](Logs/2026-03-10.md): 1 fact")
-    old = Document("MEMORY.md", f"# Memory\n\n## Recent days\n\n{row}\n")
-    assert with_briefing(without_pointers(old), [], 8192).text.strip() == "# Memory"
 
 
 def test_old_dues_hide_nothing_that_is_due_now() -> None:

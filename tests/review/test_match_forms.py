@@ -16,7 +16,7 @@ from pipelines.store.item import ACTIVE, Item, ItemType, Status
 from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
-    from pipelines.extract.rules.closing_forms import ClosingForm
+    from pipelines.extract.rules.labels import ClosingForm
 
     Held = tuple[str, Item]
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.extract.extract_days import DayToRead
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.review.trust.attacks import made_inert, suspicion_of
-from pipelines.review.trust.gate import TrustGate
+from pipelines.review.trust import TrustGate, made_inert, suspicion_of
 from pipelines.store.evidence import render_pointer, voice_in
 from pipelines.store.item import Confidence, ItemType, Trust
 from pipelines.store.log import parse_entries

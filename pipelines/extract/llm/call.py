@@ -27,7 +27,7 @@ from pipelines.templating import resource
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 
@@ -138,6 +138,11 @@ class BadReply(ValueError):
         self.kind = kind
 
 
+def json_lines(rows: Iterable[object]) -> list[str]:
+    """Return each row as JSON on one line: no text in it can become structure."""
+    return [json.dumps(row, ensure_ascii=False) for row in rows]
+
+
 def provider_of(model: str) -> str:
     """Return the provider in a model's name."""
     return model.partition(":")[0]
@@ -170,6 +175,9 @@ class Prompt:
     ) -> Call:
         """Return the call for this prompt with `values` filled in; template marks in the values stay text.
 
+        The marker lines around what others wrote hold a code, the value `nonce`. It is a hash of all values, so that no
+        text can contain its own code, and the same values have the same prompt on every machine.
+
         Args:
             values: the values of the template.
             schema: the JSON schema of the reply.
@@ -187,9 +195,11 @@ class Prompt:
             keep_trailing_newline=True,
             trim_blocks=True,
         )
+        code = hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:20]
         try:
             template = environment.from_string(self.body)
-            blocks = ["".join(template.blocks[name](template.new_context(dict(values)))) for name in ("system", "user")]
+            filled = {"nonce": code, **values}
+            blocks = ["".join(template.blocks[name](template.new_context(filled))) for name in ("system", "user")]
         except KeyError as fault:
             raise BadFile(self.path, f"has no block {fault}", _ADVICE) from None
         except jinja2.TemplateError as fault:

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import BadReply, provider_of
-from pipelines.usage import FailureKind
+from pipelines.provider_settings import price_of
+from pipelines.usage import FailureKind, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.extract.llm.call import Call, Model, ModelAnswer, Place
     from pipelines.extract.llm.replies import Replies
-    from pipelines.usage import Tally
+    from pipelines.provider_settings import Prices
+    from pipelines.usage import Usage
 
     Ticket = tuple[Place, int]
 
@@ -42,12 +44,17 @@ class Chain:
         models: the models, in order; at least one.
         replies: the store of kept replies, or None to keep none.
         retry: the retry policy.
+        prices: the user's own prices, which override the table.
     """
 
     def __init__(
-        self, models: Sequence[Model], replies: Replies | None = None, retry: RetryPolicy | None = None
+        self,
+        models: Sequence[Model],
+        replies: Replies | None = None,
+        retry: RetryPolicy | None = None,
+        prices: Prices = (),
     ) -> None:
-        self.models = tuple(models)
+        self.models, self.prices = tuple(models), prices
         self._replies, self._retry = replies, retry or RetryPolicy()
         self._circuits = [Circuit(provider_of(model.name)) for model in self.models]
 
@@ -55,6 +62,15 @@ class Chain:
     def input_tokens(self) -> int:
         """The most log text that every model of the chain accepts in one call."""
         return min(model.input_tokens for model in self.models)
+
+    def new_tally(self) -> Tally:
+        """Return a tally that counts what calls cost."""
+
+        def cost(model: str, usage: Usage) -> float | None:
+            price = price_of(model, self.prices)
+            return price.cost(usage) if price else usage.usd or None
+
+        return Tally(cost=cost)
 
     def ask(self, call: Call, read: Callable[[str], Read], tally: Tally) -> tuple[Read, str]:
         """Return the first usable reply, parsed by `read`, and the name of its model.

@@ -5,7 +5,6 @@ Replies are checked only for their form; the caller compares each sentence with 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import load_prompt
-from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN, ModelExtractor, new_tally
+from pipelines.extract.llm.call import json_lines, load_prompt
+from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN, ModelExtractor
 from pipelines.extract.llm.reply_schema import (  # noqa: TC001  pydantic reads the annotations
     TEXT_LENGTH,
     Faulty,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Extractor
     from pipelines.extract.llm.call import Prompt
     from pipelines.extract.llm.fallback import Chain
-    from pipelines.provider_settings import Prices
 
     Row = Mapping[str, Any]
     Proposed = tuple[str, tuple[str, ...]]
@@ -65,7 +63,7 @@ class Briefed:
 
 def briefer_of(extractor: Extractor) -> ModelBriefer | None:
     """Return a briefer with an extractor's models, or None if the extractor has none."""
-    return ModelBriefer(extractor.chain, prices=extractor.prices) if isinstance(extractor, ModelExtractor) else None
+    return ModelBriefer(extractor.chain) if isinstance(extractor, ModelExtractor) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +73,19 @@ class ModelBriefer:
     Args:
         chain: the models; their circuits, caps and kept replies are shared with the reading.
         prompt: the prompt.
-        prices: the user's own prices, which override the table.
     """
 
     chain: Chain
     prompt: Prompt = field(default_factory=lambda: load_prompt("brief"))
-    prices: Prices = ()
 
     def write(self, pages: Sequence[Row], days: Sequence[Row]) -> Briefed:
         """Return proposals for pages and days, in one call if they fit; it never raises.
 
         If a call fails, its pages and days, and those of later calls, get no sentences.
         """
-        tally, states, episodes, failure = new_tally(self.prices), dict[str, Any](), dict[str, Any](), ""
+        tally, states, episodes, failure = self.chain.new_tally(), dict[str, Any](), dict[str, Any](), ""
         for number, part in enumerate(_parts(pages, days, self.chain.input_tokens)):
-            lines = {name: [json.dumps(row, ensure_ascii=False) for row in rows] for name, rows in part.items()}
-            # A hash of all text between the marker lines, which therefore cannot contain it.
-            values = {**lines, "nonce": hashlib.sha256(json.dumps(lines).encode()).hexdigest()[:20]}
+            values = {name: json_lines(rows) for name, rows in part.items()}
             call = self.prompt.call(values, reply_schema(BriefReply), data=part, place=(_AFTER_ALL, number))
             try:
                 reply, _ = self.chain.ask(call, _read, tally)

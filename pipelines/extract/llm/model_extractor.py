@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections import Counter
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import Extraction, shown_text, with_weekday
-from pipelines.extract.llm.call import load_prompt
+from pipelines.extract.llm.call import json_lines, load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import added_tokens, price_of
 from pipelines.store.evidence import voice_in, without_pointer
@@ -56,14 +55,12 @@ class ModelExtractor:
         last: reads a day that no model could read; None to leave it pending.
         prompt: the extraction prompt.
         at_once: how many pieces of a day to read in parallel.
-        prices: the user's own prices, which override the table.
     """
 
     chain: Chain
     last: Extractor | None = None
     prompt: Prompt = field(default_factory=lambda: load_prompt("extract"))
     at_once: int = 1
-    prices: Prices = ()
 
     @property
     def name(self) -> str:
@@ -117,7 +114,7 @@ class ModelExtractor:
             read_reply,
         )
 
-        tally, shown = new_tally(self.prices), _Shown.beside(request, piece)
+        tally, shown = self.chain.new_tally(), _Shown.beside(request, piece)
         held = replace(request, entries=piece.entries)
 
         def ask(asked: LogPiece, faulty: Sequence[Faulty]) -> tuple[Extraction, tuple[Faulty, ...]]:
@@ -158,15 +155,13 @@ class ModelExtractor:
         from pipelines.extract.llm.reply_schema import reply_schema  # noqa: PLC0415  as above
 
         listed = shown_documents(request.documents)
-        lines = [json.dumps(row, ensure_ascii=False) for row in (*shown.open, *shown.near)]
         wrong = [_faulty_row(one) for one in faulty[:MOST_FAULTY]]
         values = {
             "day": with_weekday(request.day),
             "documents": listed,
             "log": piece.text,
-            "items": lines,
-            "nonce": nonce("\n".join([*lines, piece.text]), request.day, request.documents),
-            "faulty": [json.dumps(row, ensure_ascii=False) for row in wrong],
+            "items": json_lines((*shown.open, *shown.near)),
+            "faulty": json_lines(wrong),
         }
         data = {
             "day": request.day,
@@ -249,29 +244,9 @@ def _cited(faulty: Faulty) -> list[int]:
     return [line for line in lines if isinstance(line, int)]
 
 
-def new_tally(prices: Prices) -> Tally:
-    """Return a tally that counts costs; the user's own prices override the table."""
-
-    def cost(model: str, usage: Usage) -> float | None:
-        price = price_of(model, prices)
-        return price.cost(usage) if price else usage.usd or None
-
-    return Tally(cost=cost)
-
-
 def shown_documents(documents: Iterable[DocumentChoice]) -> list[dict[str, str]]:
     """Return the closed list of documents for a prompt."""
     return [{"id": one.id, "kind": one.kind, "title": fold(one.title)} for one in documents]
-
-
-def nonce(log: str, day: str, documents: Sequence[DocumentChoice]) -> str:
-    """Return the code of the marker lines around the log.
-
-    It is a hash of the text and everything before it, so that a log cannot contain its own code, and the same day has
-    the same prompt on every machine.
-    """
-    titles = "\x1f".join(f"{choice.id}\x1e{choice.title}" for choice in documents)
-    return hashlib.sha256(f"{day}\x1d{titles}\x1d{log}".encode(errors="surrogatepass")).hexdigest()[:20]
 
 
 def _faulty_row(faulty: Faulty) -> dict[str, object]:

@@ -6,8 +6,6 @@ A model returns operations on each candidate. Code checks each one; invalid ones
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol
 
@@ -15,8 +13,8 @@ from pydantic import Field
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import Operation, OperationKind, proposed_links, shown_text
-from pipelines.extract.llm.call import BadReply, load_prompt
-from pipelines.extract.llm.model_extractor import ModelExtractor, new_tally, shown_documents
+from pipelines.extract.llm.call import BadReply, json_lines, load_prompt
+from pipelines.extract.llm.model_extractor import ModelExtractor, shown_documents
 from pipelines.extract.llm.reply_schema import (  # noqa: TC001  pydantic reads the annotations
     MOST_IDS,
     REASON_LENGTH,
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Candidate, DocumentChoice, Extractor
     from pipelines.extract.llm.call import Place, Prompt
     from pipelines.extract.llm.fallback import Chain
-    from pipelines.provider_settings import Prices
 
     Check = Callable[["Posed", Operation], str]
     Answers = dict[str, tuple[Operation, ...]]
@@ -106,7 +103,7 @@ class Reviewer(Protocol):
 
 def reviewer_of(extractor: Extractor) -> ModelReviewer | None:
     """Return a reviewer with an extractor's models, or None if the extractor has none."""
-    return ModelReviewer(extractor.chain, prices=extractor.prices) if isinstance(extractor, ModelExtractor) else None
+    return ModelReviewer(extractor.chain) if isinstance(extractor, ModelExtractor) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +113,10 @@ class ModelReviewer:
     Args:
         chain: the models; their circuits, caps and kept replies are shared with the reading.
         prompt: the review prompt.
-        prices: the user's own prices, which override the table.
     """
 
     chain: Chain
     prompt: Prompt = field(default_factory=lambda: load_prompt("review"))
-    prices: Prices = ()
 
     def review(
         self, posed: Sequence[Posed], documents: Sequence[DocumentChoice], check: Check, place: Place
@@ -131,7 +126,7 @@ class ModelReviewer:
         Invalid operations are asked for once more, with the rule they broke. If a call fails, its candidates have no
         operations; it never raises.
         """
-        tally, wrong = new_tally(self.prices), dict[str, str]()
+        tally, wrong = self.chain.new_tally(), dict[str, str]()
         found: Answers = {}
         try:
             found, wrong, unlinked = self._ask(posed, documents, check, wrong, place, tally)
@@ -159,16 +154,11 @@ class ModelReviewer:
         items = {one["id"]: one for asked in posed for one in asked.neighbours}
         rows = [_row(number, one) for number, one in enumerate(posed)]
         data = {"candidates": rows, "items": list(items.values()), "documents": listed}
-        lines = {
-            "candidates": [json.dumps(row, ensure_ascii=False) for row in rows],
-            "items": [json.dumps(row, ensure_ascii=False) for row in items.values()],
-        }
         numbers = {one.candidate.id: number for number, one in enumerate(posed)}
         values = {
             "documents": listed,
-            **lines,
-            # A hash of all text between and before the marker lines, which therefore cannot contain it.
-            "nonce": hashlib.sha256(json.dumps([listed, lines]).encode()).hexdigest()[:20],
+            "candidates": json_lines(rows),
+            "items": json_lines(items.values()),
             "wrong": [f"candidate {numbers[ident]}: {why}" for ident, why in wrong.items()],
         }
         call = self.prompt.call(values, reply_schema(ReviewReply), data=data, place=place)

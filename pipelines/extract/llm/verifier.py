@@ -6,21 +6,28 @@ It is a fresh call: it shows the claims and their quotes, and nothing of the fir
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.claims import Verdict, Verified
 from pipelines.extract.extraction import shown_text
-from pipelines.extract.llm.call import BadReply, load_prompt
+from pipelines.extract.llm.call import BadReply, json_lines, load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
-from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN, new_tally
-from pipelines.extract.llm.reply_schema import REASON_LENGTH, last_object, reply_schema, single_line
+from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN
+from pipelines.extract.llm.reply_schema import (
+    REASON_LENGTH,
+    Faulty,
+    Reply,
+    checked,
+    last_object,
+    reply_schema,
+    single_line,
+)
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
@@ -29,7 +36,6 @@ if TYPE_CHECKING:
     from pipelines.extract.claims import Claim
     from pipelines.extract.llm.call import Prompt
     from pipelines.extract.llm.fallback import Chain
-    from pipelines.provider_settings import Prices
     from pipelines.usage import Tally
 
     Part = Sequence[dict[str, Any]]
@@ -54,13 +60,11 @@ class ModelVerifier:
     Args:
         chain: the models; if they are those of the reading, circuits, caps and kept replies are shared.
         prompt: the verification prompt.
-        prices: the user's own prices, which override the table.
         at_once: how many parts of the claims to verify in parallel.
     """
 
     chain: Chain
     prompt: Prompt = field(default_factory=lambda: load_prompt("verify"))
-    prices: Prices = ()
     at_once: int = 1
 
     def verify(self, claims: Sequence[Claim], *, again: bool = False) -> Verified:
@@ -77,7 +81,7 @@ class ModelVerifier:
         shown = [_shown(claim) for claim in (reversed(claims) if again else claims)]
         parts = enumerate(_parts(shown, self.chain.input_tokens))
         work = [partial(self._judge, part, number, again=again) for number, part in parts]
-        tally = new_tally(self.prices)
+        tally = self.chain.new_tally()
         judged: list[Judged] = []
         failures: list[str] = []
         for found, spent, fault in ordered_map(work, self.at_once, _is_last):
@@ -92,13 +96,7 @@ class ModelVerifier:
 
     def _judge(self, part: Part, number: int, *, again: bool) -> Outcome:
         """Return the verdicts on a part with their reasons, their cost, and the failure, if any."""
-        tally, lines = new_tally(self.prices), list(map(_line, part))
-        values = {
-            "claims": lines,
-            # A hash of all text between the marker lines, which therefore cannot contain it.
-            "nonce": hashlib.sha256(json.dumps(lines).encode()).hexdigest()[:20],
-            "again": again,
-        }
+        tally, values = self.chain.new_tally(), {"claims": json_lines(part), "again": again}
         schema, place = reply_schema(VerificationReply), (_AGAIN if again else _FIRST, number)
         call = self.prompt.call(values, schema, data={"claims": part}, place=place)
         try:
@@ -124,18 +122,13 @@ def _shown(claim: Claim) -> dict[str, Any]:
     }
 
 
-def _line(claim: dict[str, Any]) -> str:
-    """Return a claim as JSON on one line: no text can become structure."""
-    return json.dumps(claim, ensure_ascii=False)
-
-
 def _parts(shown: Iterable[dict[str, Any]], tokens: int) -> Iterator[Part]:
     """Yield the claims in parts, one per call, each with its number in its part."""
     part: list[dict[str, Any]] = []
     size = 0
     for one in shown:
         numbered = {"claim": len(part), **one}
-        length = len(_line(numbered).encode()) + 1
+        length = len(json.dumps(numbered, ensure_ascii=False).encode()) + 1
         if part and (len(part) == MOST_CLAIMS or size + length > tokens * BYTES_A_TOKEN):
             yield part
             part, size, numbered["claim"] = [], 0, 0
@@ -148,20 +141,16 @@ def _parts(shown: Iterable[dict[str, Any]], tokens: int) -> Iterator[Part]:
 # ---------------------------------------- what a model may answer
 
 
-class ReplyVerdict(BaseModel):
+class ReplyVerdict(Reply):
     """Whether one claim is supported; the reason comes first, so that a model thinks before it judges."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
     claim: Annotated[int, Field(ge=0, le=1_000_000, description="The claim's number.")]
-    reason: Annotated[str, Field(description="At most twelve words.")]
+    reason: Annotated[str, Field(description="At most twelve words.")] = ""
     verdict: Literal["supported", "unsupported", "unsure"]
 
 
-class VerificationReply(BaseModel):
+class VerificationReply(Reply):
     """The whole reply: one verdict for each claim."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     verdicts: list[ReplyVerdict]
 
@@ -185,18 +174,10 @@ def read_verdicts(text: str) -> list[object]:
 
 def _judged(raw: Sequence[object], number: int) -> Judged:
     """Return a reply's verdict on one claim; unsure if it is missing or invalid, or if several differ."""
-    read = [_read(one) for one in raw if isinstance(one, dict) and one.get("claim") == number]
-    first = read[0] if read else None
-    if first is None or any(one is None or one[0] is not first[0] for one in read):
-        return Verdict.UNSURE, ""
-    return first
-
-
-def _read(raw: dict[str, Any]) -> Judged | None:
-    """Return a verdict and its reason, or None if it breaks the schema; unknown keys are ignored."""
-    given = {name: raw[name] for name in ReplyVerdict.model_fields if name in raw}
     try:
-        read = ReplyVerdict.model_validate({"reason": "", **given})
-    except ValidationError:
-        return None
-    return Verdict(read.verdict), single_line(read.reason)[:REASON_LENGTH]
+        read = [checked(ReplyVerdict, one) for one in raw if isinstance(one, dict) and one.get("claim") == number]
+    except Faulty:
+        return Verdict.UNSURE, ""
+    if len({one.verdict for one in read}) != 1:
+        return Verdict.UNSURE, ""
+    return Verdict(read[0].verdict), single_line(read[0].reason)[:REASON_LENGTH]

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import date
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.extract.grounded_values import known_dates
-from pipelines.extract.rules.closing_forms import ClosingForm, is_chat, read_form, without_done
+from pipelines.extract.grounded_values import MONTH, known_dates
 from pipelines.extract.rules.labels import (
     CONTENTS,
+    ClosingForm,
     Label,
     introduces_example,
     is_answer,
     is_bot,
+    is_chat,
     is_hedged,
     is_mended,
     is_near_miss,
     is_procedural,
     is_void,
     person_of,
+    read_form,
     read_label,
     section_type,
     shows_examples,
+    without_done,
 )
 from pipelines.extract.rules.owner_acts import NAME, is_typed
 from pipelines.store.evidence import act_in, voice_in
@@ -46,14 +48,13 @@ _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
 )  # `Reason: ...` starts something new
 _PLAIN: Final = re.compile(r"(?:Decision|Fact|Rule|Todo|Risk|Done|Correction):[ ]")
-_WEEKDAYS: Final = "monday tuesday wednesday thursday friday saturday sunday".split()
 _NUMBER: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 _DUE: Final = re.compile(
-    rf"(?P<inside>\()?\b(?:due:?|by)(?: on)? (?P<day>\d{{4}}-\d\d-\d\d|tomorrow|{'|'.join(_WEEKDAYS)}"
-    rf"|(?:{_NUMBER} [a-z]{{3,9}}|[a-z]{{3,9}} {_NUMBER})(?:,? \d{{4}})?)(?(inside)\))[.!]?$",
+    rf"(?P<inside>\()?\b(?:due:?|by)(?: on)? (?P<day>\d{{4}}-\d\d-\d\d|tomorrow"
+    rf"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    rf"|(?:{_NUMBER} (?:{MONTH}|may)|(?:{MONTH}|may) {_NUMBER})(?:,? \d{{4}})?)(?(inside)\))[.!]?$",
     re.IGNORECASE,
 )
-_DATES: Final = ("%d %B %Y", "%d %b %Y", "%B %d %Y", "%b %d %Y")
 _FAR: Final = 2  # lines between a label on its own line and its text: at most one blank line
 _MOST_LINES: Final = 8
 _LONGEST_QUOTE: Final = 3 * LONGEST_TEXT
@@ -296,23 +297,11 @@ def _day_after(words: str, log_day: str) -> str:
 
     On a Friday, "Friday" may be either of two days.
     """
-    try:
-        if words[:4].isdigit():
-            return date.fromisoformat(words).isoformat()
-        today = date.fromisoformat(log_day)
-        if words in _WEEKDAYS or words == "tomorrow":
-            ahead = (_WEEKDAYS.index(words) - today.weekday()) % 7 if words in _WEEKDAYS else 1
-            return (today + timedelta(days=ahead)).isoformat() if ahead else ""
-    except ValueError:
-        return ""
-    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b|,", "", words)
-    for form in _DATES:
-        for year in (today.year, today.year + 1):
-            with contextlib.suppress(ValueError):
-                day = datetime.strptime(plain if plain[-4:].isdigit() else f"{plain} {year}", form).date()  # noqa: DTZ007  a day has no zone
-                if day >= today or plain[-4:].isdigit():
-                    return day.isoformat()
-    return ""
+    today = date.fromisoformat(log_day)
+    plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", words).title()
+    days = known_dates(plain, today).days if plain != f"{today:%A}" else ()
+    is_dated = re.search(r"\d{4}", words) is not None
+    return min((day.isoformat() for day in days if is_dated or day >= today), default="")
 
 
 def read_forms(entries: Iterable[Entry]) -> tuple[ClosingForm, ...]:

@@ -1,6 +1,7 @@
 """Labels that say explicitly what a line is: `Decision:`, RESOLVED, `Action #3:`, `TODO(bob):`, ...
 
-Also lines that only look like items: formalities, empty labels, bots, tables of contents, examples.
+Also lines that only look like items: formalities, empty labels, bots, tables of contents, examples; and the forms by
+which a log says that something is over.
 
 A label has high confidence if it can mean nothing else. `Resolved:` in lower case may also be a fixed bug, so it is
 sure only in capitals, numbered or marked up; `Agreed:` is also an answer in a chat.
@@ -16,6 +17,7 @@ from pipelines.store.document import BY_WORD
 from pipelines.store.item import ItemType
 
 if TYPE_CHECKING:
+    from pipelines.extract.extraction import Place
     from pipelines.store.spoken_lines import Spoken
 
 
@@ -403,3 +405,63 @@ def is_bot(name: str) -> bool:
 def introduces_example(line: str) -> bool:
     """Return whether a line introduces an example of how something is written."""
     return line.rstrip(" *_").endswith(":") and _EXAMPLE.search(line[-160:]) is not None
+
+
+# ---------------------------------------- the forms by which a log says that something is over or was wrong
+# `Done: call Anders`, `Todo done: k3f2a1`, `Call Anders - DONE`, `- [x] Call Anders`, `Resolved: …`, `Occurred: …`,
+# `Dropped: …`, `Answered: …`, `No longer: …`, `Correction: …`, as AGENTS.md teaches them. Their text never becomes an
+# item.
+
+
+@dataclass(frozen=True, slots=True)
+class ClosingForm:
+    """One form.
+
+    Args:
+        kind: close, end or correct.
+        how: done, dropped, resolved, occurred or answered; ended; empty for a correction.
+        target: the words after it, or an item's id or the start of one.
+        place: its place in the log.
+    """
+
+    kind: str
+    how: str
+    target: str
+    place: Place
+
+
+_FORM: Final = re.compile(
+    r"(?P<open>[*_]{0,3})(?:(?:to-?do|risk|question|decision|fact|rule)[ ])?"
+    r"(?P<word>done|dropped|resolved|occurred|answered|no[ ]longer|correction)"
+    r"(?P<close>[*_]{0,3})[:：](?P<late>[*_]{0,3})[ \t]{0,12}(?=\S)",
+    re.IGNORECASE,
+)
+_DONE_AT_END: Final = re.compile(r"(?:\s[-–—]{1,2}\s*[*_]{0,3}done[*_]{0,3}|\s\(done\))[.!]?$", re.IGNORECASE)
+_KINDS: Final = {"no longer": ("end", "ended"), "correction": ("correct", "")}
+
+
+def read_form(spoken: Spoken) -> tuple[str, str, int, str] | None:
+    """Return the form at the start of a line, or None.
+
+    Chat lines are never forms. RESOLVED in capitals is the label of a resolution.
+
+    Returns:
+        Its kind, its outcome, the position of its text, and the emphasis still open there.
+    """
+    found = _FORM.match(spoken.said)
+    if found is None or is_chat(spoken) or (found["word"].lower() == "resolved" and found["word"].isupper()):
+        return None
+    word = found["word"].lower()
+    kind, how = _KINDS.get(word, ("close", word))
+    return kind, how, found.end(), "" if found["close"] or found["late"] else found["open"]
+
+
+def is_chat(spoken: Spoken) -> bool:
+    """Return whether a line is a chat message, or continues one."""
+    return spoken.dots or (spoken.chat and bool(spoken.speaker))
+
+
+def without_done(text: str) -> str:
+    """Return a text without the `- DONE` at its end; empty if it has none, or nothing before it."""
+    found = _DONE_AT_END.search(text)
+    return text[: found.start()].rstrip() if found else ""
