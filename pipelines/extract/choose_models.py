@@ -119,11 +119,11 @@ def _settings_of(name: str, user: UserSettings) -> ProviderSettings | None:
 
 def _provider_model(name: str, settings: ProviderSettings) -> ProviderModel:
     if name == "anthropic":
-        from pipelines.extract.llm.sdk_models import AnthropicModel  # noqa: PLC0415  only if it is used
+        from pipelines.extract.llm.anthropic import AnthropicModel  # noqa: PLC0415  only if it is used
 
         return AnthropicModel(settings)
     if name == "gemini":
-        from pipelines.extract.llm.sdk_models import GeminiModel  # noqa: PLC0415  as above
+        from pipelines.extract.llm.gemini import GeminiModel  # noqa: PLC0415  as above
 
         return GeminiModel(settings)
     if name in LOGINS:

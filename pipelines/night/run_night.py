@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS: Final = 3
 _ALLOCATIONS: Final = 1_000_000
-"""How many new objects there are between two looks for garbage, from the first night of a process on: a night makes very
-many small objects, which live until it ends."""
+"""New objects between two looks for garbage, from a process's first night on: a night's objects live until it ends."""
 STAGES: Final = ("capture", "extract", "review", "verify", "promote", "brief", "prune", "reindex", "commit")
 
 

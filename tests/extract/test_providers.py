@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import ModelFailed
+from pipelines.extract.llm.anthropic import AnthropicModel
 from pipelines.extract.llm.call import Call
+from pipelines.extract.llm.gemini import GeminiModel
 from pipelines.extract.llm.openai import OpenAIModel
 from pipelines.extract.llm.reply_schema import reply_schema
-from pipelines.extract.llm.sdk_models import AnthropicModel, GeminiModel
 from pipelines.provider_settings import ProviderSettings
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Usage

@@ -10,9 +10,10 @@ import pytest
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import ExtractionRequest, Nearby
+from pipelines.extract.llm.anthropic import AnthropicModel
 from pipelines.extract.llm.fallback import Chain
+from pipelines.extract.llm.gemini import GeminiModel
 from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.llm.sdk_models import AnthropicModel, GeminiModel
 from pipelines.extract.rules import RulesExtractor
 from pipelines.provider_settings import ProviderSettings
 from pipelines.store.item import Confidence, Item, ItemType

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
+from pipelines.extract.llm.anthropic import STOPS
 from pipelines.extract.llm.call import ModelAnswer
 from pipelines.extract.llm.openai import ErrorStatus, bare
 from pipelines.extract.llm.program import ending, run_program
 from pipelines.extract.llm.provider import TRUNCATED, ProviderModel, as_count, as_failure
-from pipelines.extract.llm.sdk_models import STOPS
 from pipelines.provider_settings import LOGINS, OWN_MODEL
 from pipelines.store.secrets import without_secrets
 from pipelines.usage import FailureKind, Usage

@@ -1,4 +1,4 @@
-"""Claude and Gemini, or any address that speaks Anthropic's API, through the SDKs of their makers."""
+"""Gemini, through the `google-genai` SDK."""
 
 from __future__ import annotations
 
@@ -6,92 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import ModelAnswer
-from pipelines.extract.llm.provider import GARBLED, TRUNCATED, ProviderModel, as_count
+from pipelines.extract.llm.provider import TRUNCATED, ProviderModel
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from anthropic import Anthropic
     from google.genai import Client
     from google.genai.types import GenerateContentResponse
 
     from pipelines.extract.llm.call import Call
-
-
-STOPS: Final = {
-    "max_tokens": (FailureKind.TRUNCATED, TRUNCATED.format("anthropic")),
-    "model_context_window_exceeded": (FailureKind.TOO_LONG, "says the {} is too long for its context"),
-    "refusal": (FailureKind.REFUSED, "refused to read this {}"),
-}
-
-
-class AnthropicModel(ProviderModel):
-    """Calls Claude. The SDK is imported by the first call, and does not retry: it would obey any Retry-After."""
-
-    provider = "anthropic"
-
-    def _reply(self, call: Call) -> object:
-        """Make the call, with the stable part marked for the cache.
-
-        This uses `create`, since `parse` discards a paid message, with its usage and stop reason, if its JSON is cut
-        off or breaks a constraint.
-        """
-        from anthropic import transform_schema  # noqa: PLC0415  takes a second; only a run with a model needs it
-
-        with self._client() as client:
-            return client.messages.create(
-                model=self.settings.model,
-                max_tokens=self.settings.max_tokens,
-                system=[{"type": "text", "text": call.system, "cache_control": {"type": "ephemeral"}}],
-                messages=[{"role": "user", "content": call.user}],
-                output_config={"format": {"type": "json_schema", "schema": transform_schema(dict(call.schema))}},
-            )
-
-    def _answer(self, reply: object, subject: str) -> ModelAnswer:
-        """Return the text blocks of a message, which the SDK does not validate.
-
-        Raises:
-            ModelFailed: it is a refusal, was cut off, or is not a message.
-        """
-        usage, content = _claude_usage(getattr(reply, "usage", None)), getattr(reply, "content", None)
-        if stopped := STOPS.get(str(getattr(reply, "stop_reason", None))):
-            raise ModelFailed(self.provider, stopped[1].format(subject), stopped[0], usage=usage)
-        if not isinstance(content, list):
-            raise ModelFailed(self.provider, GARBLED, FailureKind.GARBLED, usage=usage)
-        texts = [one.text for one in content if getattr(one, "type", "") == "text" and isinstance(one.text, str)]
-        return ModelAnswer("".join(texts), self.name, usage)
-
-    def model_list(self) -> Callable[[], object]:
-        """Return a function that lists the models; the SDK is imported before it is called."""
-        client = self._client()
-        models = client.models
-
-        def ask() -> None:
-            with client:
-                models.list(limit=1)
-
-        return ask
-
-    def _client(self) -> Anthropic:
-        import anthropic  # noqa: PLC0415  as above
-
-        return anthropic.Anthropic(
-            api_key=self.settings.api_key,
-            base_url=self.settings.base_url or None,
-            timeout=self.settings.timeout_seconds,
-            max_retries=0,
-            http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
-        )
-
-
-def _claude_usage(usage: object) -> Usage:
-    names = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    plain, output, cached, written = (as_count(getattr(usage, name, None)) for name in names)
-    return Usage(plain + written + cached, output, cached, written)  # the API counts cached tokens separately
-
-
-# ---------------------------------------- Gemini
 
 
 _BLOCKS: Final = frozenset(
@@ -123,7 +47,7 @@ class GeminiModel(ProviderModel):
         Raises:
             ModelFailed: it was blocked, cut off, or has no candidate.
         """
-        usage = _gemini_usage(reply)
+        usage = _usage(reply)
         if not reply.candidates:
             if blocked := reply.prompt_feedback and reply.prompt_feedback.block_reason:
                 why = f"does not let this {subject} be read ({_word(blocked)})"
@@ -162,7 +86,7 @@ class GeminiModel(ProviderModel):
         return genai.Client(api_key=self.settings.api_key, enterprise=False, http_options=options)
 
 
-def _gemini_usage(reply: GenerateContentResponse) -> Usage:
+def _usage(reply: GenerateContentResponse) -> Usage:
     usage = reply.usage_metadata
     if usage is None:
         return Usage()
