@@ -34,8 +34,7 @@ import psycopg
 
 from pipelines.cli import run_cli
 from pipelines.extract.llm.budget import WORST_BYTES_A_TOKEN
-from pipelines.fleet.database import create_tables, opened
-from pipelines.fleet.embedded import start_postgres, stop_postgres
+from pipelines.fleet.database import create_tables, opened, start_postgres, stop_postgres
 from pipelines.fleet.fleet_settings import FleetCaps, Rates, load_fleet_settings
 from pipelines.fleet.memories import add, begin
 from pipelines.fleet.spending import SpendingRequest, reserve, settle

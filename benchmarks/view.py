@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import urlencode
 
 from benchmarks.scale import COMMON, CURATE, FIRST, KINDS, SYLLABLES, VERBS, made, night, write
-from pipelines.cli.view_command import run_verb
+from pipelines.cli.serve_commands import run_verb
 from pipelines.store.item import parse_item, render_item
 from pipelines.store.snapshot import read_documents
-from pipelines.view.serve import serve
+from pipelines.view.app import serve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

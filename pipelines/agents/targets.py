@@ -27,11 +27,13 @@ from pipelines.agents.settings_files import (
     CannotEdit,
     add_hooks,
     add_server,
+    drop_at,
     edit_json,
     edit_toml,
     load_json,
     remove_hooks,
     remove_server,
+    table_at,
     value_at,
     with_block,
     without_block,
@@ -39,6 +41,8 @@ from pipelines.agents.settings_files import (
 from pipelines.agents.timers import plan_systemd
 from pipelines.agents.timers_cron import plan_cron, plan_launchd
 from pipelines.errors import BadFile, CurateError, UsageFault
+from pipelines.extract.llm.logged_in import found_program
+from pipelines.provider_settings import LOGINS
 from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
@@ -49,6 +53,8 @@ if TYPE_CHECKING:
 
     # What adds something to settings, and what takes it out again.
     Both = tuple[Callable[[Settings], None], Callable[[Settings], None]]
+
+    from pipelines.agents.settings_files import Settings
 
 
 _STARTS: Final = "startup|clear|compact"
@@ -365,3 +371,44 @@ PLANS: Final[Mapping[str, Callable[..., InstallPlan]]] = {
     "launchd": plan_launchd,
 }
 """The plan of each target in `TARGETS`: called with what was asked for and whether to add or to take back."""
+
+
+# ---------------------------------------- which models read the logs
+
+
+def reader_edit(file: Path, names: Sequence[str], by: str = "") -> Edit:
+    """Return the edit that names the providers that read, in order; all other settings stay.
+
+    Programs are written with their paths, because nights run with another PATH.
+
+    Args:
+        file: the user's settings.
+        names: the providers.
+        by: a comment that marks what was written, so that it can be removed later; empty for a person's own choice.
+    """
+    return Edit(file, lambda text: edit_toml(text, partial(_name, names=names, by=by)))
+
+
+def reader_removal(file: Path, name: str, by: str) -> Edit:
+    """Return the edit that removes what `reader_edit` wrote with the same `by`, unless somebody changed it."""
+    return Edit(file, lambda text: edit_toml(text, partial(_forget, name=name, by=by)))
+
+
+def _name(settings: Settings, names: Sequence[str], by: str) -> None:
+    import tomlkit  # noqa: PLC0415  few commands write TOML
+
+    def noted(value: Any) -> Any:  # noqa: ANN401  as TOML has it
+        item = tomlkit.item(value)
+        return item.comment(by) if by else item
+
+    settings["providers"] = noted(list(names))
+    for name in names:
+        if name in LOGINS and (program := found_program(name)):
+            table_at(settings, [name]).setdefault("program", noted(program))
+
+
+def _forget(settings: Settings, name: str, by: str) -> None:
+    for path, written in ((("providers",), [name]), ((name, "program"), None)):
+        found: Any = value_at(settings, path)
+        if found is not None and found == (written or found) and found.trivia.comment == f"# {by}":
+            drop_at(settings, path)

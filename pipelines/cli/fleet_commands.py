@@ -69,8 +69,12 @@ def fleet_init(*, dsn: str | None, stop: bool) -> None:
     The tables of an older version are brought up to date. Without DSN, fleet.toml names the database; else an embedded
     PostgreSQL is started, for trying it on one machine.
     """
-    from pipelines.fleet.database import create_tables  # noqa: PLC0415  as above
-    from pipelines.fleet.embedded import embedded_folder, start_postgres, stop_postgres  # noqa: PLC0415  as above
+    from pipelines.fleet.database import (  # noqa: PLC0415  as above
+        create_tables,
+        embedded_folder,
+        start_postgres,
+        stop_postgres,
+    )
     from pipelines.fleet.fleet_settings import fleet_file, load_fleet_settings  # noqa: PLC0415  as above
 
     folder = embedded_folder(os.environ)

@@ -12,8 +12,7 @@ import click
 
 from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallRequest, this_program
-from pipelines.agents.readers import reader_removal
-from pipelines.agents.targets import PLANS, installed_agents, program_found
+from pipelines.agents.targets import PLANS, installed_agents, program_found, reader_removal
 from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
 from pipelines.cli.models_commands import can_ask, choose, login_means
 from pipelines.cli.options import memory_option, named_memory

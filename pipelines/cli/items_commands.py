@@ -265,7 +265,7 @@ def curate_edit(*, name: str, opened: OpenMemory) -> None:
     NAME is a document's path, id, title or file name. An edit that would break something is not saved. If the file has
     changed meanwhile, both versions are merged for you to check.
     """
-    from pipelines.night.edit_document import save_document  # noqa: PLC0415  only who edits joins two versions
+    from pipelines.night.manual import save_document  # noqa: PLC0415  only who edits joins two versions
 
     root, *_ = opened
     documents, shown = read_documents(root), layout_of(root).real

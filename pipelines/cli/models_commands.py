@@ -125,7 +125,7 @@ def choose(names: Sequence[str], by: str = "", *, only_print: bool = False) -> N
     """
     from pipelines.agents.edit_files import carry_out, changes  # noqa: PLC0415  few commands write settings
     from pipelines.agents.install_plan import InstallPlan  # noqa: PLC0415  as above
-    from pipelines.agents.readers import reader_edit  # noqa: PLC0415  as above
+    from pipelines.agents.targets import reader_edit  # noqa: PLC0415  as above
     from pipelines.extract.choose_models import logged_in  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 

@@ -1,7 +1,9 @@
-"""`curate export`, for other programs and machines, and `curate import`, which takes in chats with other programs."""
+"""The verbs between programs and machines: `curate export`, `curate import` for chats, and `curate sync`."""
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,8 +11,9 @@ import click
 
 from pipelines.cli.options import json_option, with_memory, with_root
 from pipelines.cli.output import count, put_out, say, say_json, warn, write_out
-from pipelines.errors import BadFile, UsageFault
+from pipelines.errors import EXPECTED, BadFile, CurateError, UsageFault
 from pipelines.queries.item_graph import json_lines
+from pipelines.queries.startup.cache import load_cached
 from pipelines.store.bundle import write_bundle
 
 if TYPE_CHECKING:
@@ -97,3 +100,43 @@ def curate_import(*, export: Path, dry_run: bool, as_json: bool, opened: OpenMem
     say(f"Imported {what}. The next run reads them.")
     if redacted:
         warn(f"Secrets in {count(redacted, 'message')} are redacted.")
+
+
+# ---------------------------------------- sync
+
+
+@click.command()
+@json_option()
+@with_memory
+def curate_sync(*, as_json: bool, opened: OpenMemory) -> int:
+    """Push logs and edits to the memory's remote, and fetch what nights elsewhere made of them. No log is read.
+
+    The remote is the one in your settings ([push]). It is quiet if there is nothing to do. With a remote set, it also
+    runs whenever a session of Claude Code or Codex ends.
+    """
+    from pipelines.night.sync import Sharing, sync  # noqa: PLC0415  help needs no git
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
+
+    root, settings, when = opened
+    push = load_user_settings(os.environ).push
+    if not (remote := push.remote_of(root)):
+        raise CurateError(
+            "Your settings name no remote for this memory.",
+            'Add it to ~/.config/memcurate/config.toml: remote = "origin" under [push].',
+        )
+    sharing = Sharing(settings, push.model_copy(update={"tries": 1}), remote, when)  # the next sync is the next try
+    held = sync(root, sharing)
+    if sharing.has_received:
+        load_cached(str(root), time.time())  # for the next session's start
+    if as_json:
+        say_json({
+            "state": sharing.state, "sent": sharing.has_sent, "received": sharing.has_received,
+            "notes": [*sharing.notes, *held],
+        })  # fmt: skip
+    else:
+        done = [word for word, was in (("Fetched", sharing.has_received), ("pushed", sharing.has_sent)) if was]
+        if done:
+            say(f"{' and '.join(done).capitalize()}: {remote}.")
+        for note in (*sharing.notes, *held):
+            warn(note)
+    return EXPECTED if sharing.state != "pushed" or held else 0

@@ -11,16 +11,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
-from pipelines.errors import BrokenChangeSet
+from pipelines.errors import BrokenChangeSet, LockHeld, UsageFault
 from pipelines.night.caps import with_caps_applied
 from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
+from pipelines.night.sync_merge import join
 from pipelines.review.compare import conflict, same_statement
 from pipelines.review.existing_items import repeats_there, speaks_for
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id, placed_item
-from pipelines.store.document import Block, edited, numbered, with_comments
+from pipelines.store.conservation import written_faults
+from pipelines.store.document import Block, Document, edited, numbered, with_comments
 from pipelines.store.edits import commit_edits
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Author, Git
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.document import Document
     from pipelines.store.snapshot import Snapshot
     from pipelines.store.state import Tombstone
 
@@ -240,3 +241,70 @@ def _confirmed(item: Item, path: str, held: HeldMemory) -> FiledByHand:
         return FiledByHand(item, path)
     _, placed = placed_item(held.documents, item.id)
     return FiledByHand(own, path, {**held.documents, path: with_comments(held.documents[path], {placed.line: own})})
+
+
+# ---------------------------------------- a person's edit of a document
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """The result of an edit.
+
+    Args:
+        said: what was done, a sentence; empty if nothing was saved.
+        faults: why nothing was saved, a sentence each.
+        text: the text as it is now, with concurrent changes.
+        base: the text that `text` is based on.
+    """
+
+    said: str
+    faults: Sequence[str]
+    text: str
+    base: str
+
+
+def save_document(root: Path, settings: Settings, when: datetime, path: str, base: str, text: str) -> Saved:
+    """Save a document that a person edited, commit it as theirs, and understand what they changed.
+
+    Nothing is saved if the edit would break what `curate check` checks, or if the file changed meanwhile: then both
+    versions are merged, as with two machines, for the person to review and save again.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the time of saving.
+        path: the document's.
+        base: the text that the person saw; line ends do not matter.
+        text: their edited text; it gets the file's line ends.
+
+    Raises:
+        UsageFault: the document does not exist, or cannot be read.
+        CurateError: any error of a manual change; nothing was saved.
+    """
+    with direct_change(root, settings, when, "curate edit") as held:
+        shown, snapshot = held.snapshot.shown(path), held.snapshot
+        now = snapshot.documents.get(path)
+        if now is None:
+            raise UsageFault(f"{shown} is not there any more, or cannot be read.", "To see why, run `curate check`.")
+        current, base, text = (one.replace("\r\n", "\n") for one in (now.text, base, text))
+        if text in (base, current):
+            return Saved(f"Nothing was changed in {shown}.", (), current, current)
+        if current != base:
+            sides = ({path: one.encode()} for one in (base, text, current))
+            joined = join(*sides)[1][path].text
+            why = f"{shown} changed meanwhile. The text below has both changes: review it, then save again."
+            return Saved("", (why,), joined, current)
+        written = text.replace("\n", "\r\n") if "\r\n" in now.text else text
+        documents = {**snapshot.documents, path: Document(path, written)}
+        cap = settings.caps.briefing
+        before = {fault.key for fault in written_faults(snapshot, held.git, cap)}
+        after = written_faults(replace(snapshot, documents=documents), held.git, cap)
+        if faults := [str(fault) for fault in after if fault.key not in before]:
+            return Saved("", faults, text, base)
+        author = held.git.identity() or settings.author
+        message = f"Edits by hand\n\nSaved with `curate edit`: {shown}.\n"
+        change = Change(path, now.text.encode(), written.encode())
+        commit, _ = apply_changes(root, held.git, [change], message, Author(*author, when))
+    with contextlib.suppress(LockHeld), change_by_hand(root, settings, when, "curate edit"):
+        reindex(root)  # if another run has the lock by now, it understands the edit, too
+    return Saved(f"Saved {shown}{f' (commit {commit[:10]})' if commit else ''}.", (), text, text)

@@ -1,4 +1,4 @@
-"""The pages as Starlette serves them: their routes, and what a form may do.
+"""The pages as Starlette serves them: their routes, what a form may do, and the server.
 
 A form names a verb from a closed list and gives its arguments; the verb runs as on the command line, with its own lock,
 its own transaction and its own commit, and the page shows what it prints. No lock is held while a person thinks.
@@ -6,6 +6,13 @@ its own transaction and its own commit, and the page shows what it prints. No lo
 
 from __future__ import annotations
 
+import signal
+import socket
+import tempfile
+import threading
+import time
+import webbrowser
+from contextlib import contextmanager, suppress
 from datetime import date
 from difflib import SequenceMatcher
 from functools import cache
@@ -13,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -20,15 +28,17 @@ from starlette.routing import Route
 
 from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.answers import choice_keys
-from pipelines.night.edit_document import Saved, save_document
+from pipelines.night.manual import Saved, save_document
 from pipelines.queries.why import trust_label
 from pipelines.store.git import Git
+from pipelines.store.git_history import commits_of
 from pipelines.store.layout import document_path
 from pipelines.text import escape_terminal_line
 from pipelines.view import pages
+from pipelines.view.entrance import Gate, Pass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from starlette.requests import Request
@@ -215,3 +225,93 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
     }
     made.globals["htmx"] = f"sha384-{HTMX}"
     return made
+
+
+# ---------------------------------------- the server
+# On a free port of 127.0.0.1, for one browser, until it has been idle for an hour.
+
+
+IDLE_SECONDS: Final = 3600
+_LOOKS_EACH: Final = 5.0
+
+
+def serve(
+    root: Path,
+    act: Act,
+    clock: Callable[[], datetime],
+    opened: Callable[[Path], None],
+    *,
+    may_change: bool,
+    idle: float = IDLE_SECONDS,
+) -> None:
+    """Serve a memory's page until it has been idle for some time, or is interrupted.
+
+    Args:
+        root: the memory.
+        act: runs a verb; returns its exit code and what it printed.
+        clock: tells the moment, with a zone.
+        opened: called with the file to open in the browser, once the server listens.
+        may_change: whether the page shows and accepts forms.
+        idle: how many seconds without a request end it.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()  # requests wait until the server runs
+        key = Pass(f"127.0.0.1:{listening.getsockname()[1]}")
+        last = [time.monotonic()]
+
+        def seen() -> None:
+            last[0] = time.monotonic()
+
+        app = Gate(App(root, act, key.form, clock, may_change=may_change).starlette, key, seen)
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, server_header=False, date_header=False, ws="none"
+        )
+        server = uvicorn.Server(config)
+
+        def watch() -> None:
+            while not server.should_exit:
+                time.sleep(min(_LOOKS_EACH, idle))
+                if time.monotonic() - last[0] > idle:
+                    server.should_exit = True  # never False: a signal may set it at the same time
+
+        def read_ahead() -> None:
+            with suppress(CurateError):  # the page that needs it says why
+                commits_of(Git(root), "")  # a long history takes seconds the first time
+
+        for beside in (watch, read_ahead):
+            threading.Thread(target=beside, daemon=True).start()
+        with _entry_file(key) as entry, _ended_by_signals(server):
+            opened(entry)
+            server.run(sockets=[listening])
+
+
+@contextmanager
+def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the server cleanly, even before it listens."""
+
+    def end(*_: object) -> None:
+        server.should_exit = True
+
+    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _entry_file(key: Pass) -> Iterator[Path]:
+    """Give a file with the one-time code that only the owner can read; it is deleted at the end."""
+    with tempfile.TemporaryDirectory(prefix="curate-view-") as folder:
+        path = Path(folder, "open.html")
+        path.touch(0o600, exist_ok=False)
+        path.write_text(key.entry_page(), encoding="utf-8")
+        yield path
+
+
+def open_browser(entry: Path) -> None:
+    """Open a file in the owner's browser; without one, nothing happens."""
+    webbrowser.open(entry.as_uri())

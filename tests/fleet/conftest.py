@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from pipelines.fleet.database import create_tables
-from pipelines.fleet.embedded import start_postgres, stop_postgres
+from pipelines.fleet.database import create_tables, start_postgres, stop_postgres
 from tests.fleet.driving import Fleet, ending
 
 if TYPE_CHECKING:

@@ -25,10 +25,9 @@ from pipelines.errors import BadSettings
 from pipelines.extract.llm import guard as guard_module
 from pipelines.extract.llm.budget import Budget, Cost, Ledger, OverBudget
 from pipelines.extract.llm.guard import GUARD, Guard, open_guard
-from pipelines.fleet import child, database, embedded
+from pipelines.fleet import child, database
 from pipelines.fleet.child import Ran, homes
-from pipelines.fleet.database import QUEUE, NoFleet, create_tables, opened
-from pipelines.fleet.embedded import start_postgres, stop_postgres
+from pipelines.fleet.database import QUEUE, NoFleet, create_tables, opened, start_postgres, stop_postgres
 from pipelines.fleet.fleet_settings import ChildLimits, KeysMissing, fleet_file, load_fleet_settings
 from pipelines.fleet.memories import night_at
 from pipelines.fleet.sweep import take_over
@@ -264,8 +263,7 @@ def test_an_embedded_server_is_started_once_and_again_after_a_crash(postgres: tu
 def test_init_sets_up_the_embedded_server_and_the_next_command_finds_it(
     postgres: tuple[Path, str], fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (embedded, database):
-        monkeypatch.setattr(module, "embedded_folder", lambda _: postgres[0])
+    monkeypatch.setattr(database, "embedded_folder", lambda _: postgres[0])
     fleet.write_settings(None)
     path = fleet.folder / "fleet.toml"
     path.write_text("\n".join(line for line in path.read_text().splitlines() if not line.startswith("dsn")))

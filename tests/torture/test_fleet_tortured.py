@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.fleet.embedded import start_postgres, stop_postgres
+from pipelines.fleet.database import start_postgres, stop_postgres
 from tests.fleet.conftest import dsn, fleet, postgres
 from tests.fleet.driving import key_of
 from tests.fleet.provider import providing

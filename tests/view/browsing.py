@@ -9,8 +9,8 @@ from http.client import HTTPConnection
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from pipelines.cli.view_command import run_verb
-from pipelines.view.serve import serve
+from pipelines.cli.serve_commands import run_verb
+from pipelines.view.app import serve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

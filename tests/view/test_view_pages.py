@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.view.app import word_changes
-from pipelines.view.document_parts import html_of
+from pipelines.view.pages import html_of
 from tests.view.browsing import HOSTILE, Browser
 
 if TYPE_CHECKING:
