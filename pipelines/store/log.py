@@ -64,8 +64,10 @@ _TITLED_PROJECT = re.compile(
 )
 _INLINE_PROJECT = re.compile(r"\[project:[ \t]{0,8}([^\[\]\n]{1,80})\]", re.IGNORECASE)
 _SAYING = re.compile(
-    r"(?:\d{1,3}(?:\.\d{1,3}){0,3}\.?[ \t]{1,4})?[*_]{0,3}(?:decisions?|decided|facts?|rules?|to-?do|risks?|resolved|"
-    r"resolution|agreed|action|warning|fixme)\b[^:\n]{0,30}?(?::|[ \t][-–—][ \t])[*_ \t]{0,8}[^\s*_]",
+    r"(?:\d{1,3}(?:\.\d{1,3}){0,3}\.?[ \t]{1,4})?[*_]{0,3}(?:[^\s:]{1,12}[ \t])?"
+    r"(?:decisions?|decided|facts?|rules?|to-?do|risks?|resolved|resolution|agreed|action|warning|fixme|lessons?)"
+    r"\b[^:\n]{0,30}?(?::|[ \t][-–—][ \t])"
+    r"[*_ \t]{0,8}[^\s*_]",
     re.IGNORECASE,
 )
 _YAML_LINE = re.compile(r"(?:[\w.-]{1,60}[ \t]{0,4}:(?:\s|$)|\s|#|- )")

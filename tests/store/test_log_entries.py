@@ -109,10 +109,11 @@ def test_headings_are_the_path_to_the_entry() -> None:
 
 
 def test_a_heading_that_says_something_is_an_entry_too() -> None:
-    entries = read("# Day\n### 2.1 Decision: use tabs\n- why\n## Topic: none\n## Decisions\n")
+    entries = read("# Day\n### 2.1 Decision: use tabs\n- why\n## Key lesson: no spaces\n## Topic: none\n## Decisions\n")
     assert [(entry.text, entry.headings) for entry in entries] == [
         ("### 2.1 Decision: use tabs", ("Day",)),
         ("- why", ("Day", "2.1 Decision: use tabs")),
+        ("## Key lesson: no spaces", ("Day",)),
     ]
 
 
