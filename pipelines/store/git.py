@@ -202,12 +202,13 @@ class Git(GitCommands):
         if found is None:
             raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
         data, at, size = found[2], 0, len(tree) // 2  # all ids of a repository have the same length
-        entries = self._listed[tree] = []
+        entries = []
         while at < len(data):
             space = data.index(b" ", at)
             end = data.index(b"\0", space) + 1
             entries.append((data[at:space], data[space + 1 : end - 1], data[end : end + size].hex()))
             at = end + size
+        self._listed[tree] = entries
         return entries
 
     def show(self, commit: str, path: str) -> bytes | None:
