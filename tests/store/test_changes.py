@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.store import change_set
 from pipelines.store.change_set import check_documents, document_changes
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.item import Item, ItemType
+
+if TYPE_CHECKING:
+    import pytest
 
 ONE = Item(ItemType.FACT, "one", id="k1111111111", by="rules@1")
 TWO = Item(ItemType.FACT, "two", id="k2222222222", links=(("because", ("k1111111111",)),))
@@ -28,6 +34,13 @@ def test_an_item_that_would_vanish() -> None:
 
 def test_a_new_item_that_would_stand_nowhere() -> None:
     assert check_documents({}, {}, 8192, added=[ONE.id]) == ["k1111111111 is new and would be missing"]
+
+
+def test_a_new_line_that_would_not_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = Item(ItemType.FACT, "an item of this test alone", id="k3333333333")
+    before, after = documents(ONE), documents(ONE, odd)
+    monkeypatch.setattr(change_set, "render_item", lambda _: "- Fact: another")
+    assert check_documents(before, after, 8192) == ["k3333333333 in Areas/a.md would not parse to the same item"]
 
 
 def test_an_item_that_would_stand_twice() -> None:

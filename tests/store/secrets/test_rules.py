@@ -96,6 +96,20 @@ def test_a_token_whose_first_part_is_one_sign_is_found() -> None:
     assert (span.rule, span.start) == ("google-refresh-token", 16)
 
 
+@pytest.mark.parametrize(
+    ("rule", "token"),
+    [
+        ("aws-access-key", "A3TQUC7S3S" + "CTQTD7IGZY"),
+        ("dynatrace-token", "dt0c01." + "tm5tq3oczi2kep1pvrjsdoh5." + "0fvkk5j9b0wcww3h" * 4),
+        ("launchdarkly-key", "sdk-" + "5gykyl1b-wgrq-41lc-z6q1-h7zn5fdlcybw"),
+        ("besttime-key", "pri_" + "099889f14d114dfaae476569b395eade"),
+        ("slack-token", "xapp-1-" + "J6TP5MH05-83959-yuov"),
+    ],
+)
+def test_a_token_of_a_known_form_is_found_without_a_word_beside_it(rule: str, token: str) -> None:
+    assert [span.rule for span in find_secrets(f"Ben gave me {token} for it".encode())] == [rule]
+
+
 def test_what_only_looks_long_and_odd_is_left_alone() -> None:
     dice = random.Random(3)
     hexed = "".join(dice.choice("0123456789abcdef") for _ in range(40))
