@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.briefing import briefing_sections, with_briefing
@@ -73,7 +74,11 @@ class Pruned:
 
 
 def with_caps_applied(
-    documents: Mapping[str, Document], snapshot: Snapshot, settings: Settings, vetoed: frozenset[str] = frozenset()
+    documents: Mapping[str, Document],
+    snapshot: Snapshot,
+    settings: Settings,
+    vetoed: frozenset[str] = frozenset(),
+    last: Mapping[str, Document] = MappingProxyType({}),
 ) -> Pruned:
     """Return the documents under their caps, their quality fields written, and the items that moved.
 
@@ -85,12 +90,14 @@ def with_caps_applied(
         snapshot: the memory as it was read.
         settings: the caps in bytes.
         vetoed: what people deleted from the generated sentences.
+        last: the documents as the last run left them, if they are known.
     """
     before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
     documents = with_not_confirmed(documents, theirs)
     moved: tuple[Moved, ...] = ()
     for _ in range(_ROUNDS):
-        pruned = prune(with_quality(before, documents, theirs), settings, closed, snapshot.layout.link, vetoed)
+        fields = with_quality(before, documents, theirs)
+        pruned = prune(fields, settings, closed, snapshot.layout.link, vetoed, last)
         documents, moved = pruned.documents, (*moved, *pruned.moved)
         if not pruned.moved:
             break
@@ -126,6 +133,7 @@ def prune(
     closed: frozenset[str],
     link: Callable[[str], str] = str,
     vetoed: frozenset[str] = frozenset(),
+    last: Mapping[str, Document] = MappingProxyType({}),
 ) -> Pruned:
     """Bring every document under its cap, and rewrite State and the briefing's rows.
 
@@ -135,6 +143,7 @@ def prune(
         closed: files that exist but cannot be read; nothing is moved into them.
         link: turns a path into a link target in MEMORY.md.
         vetoed: what people deleted from the generated sentences.
+        last: the documents as the last run left them, if they are known: what has not changed since is true.
     """
     caps, newest = settings.caps, newest_day(documents.values())
     rank = partial(priority, newest=newest)
@@ -158,7 +167,7 @@ def prune(
         if len(moved) == count:
             break
         after = with_states(after, vetoed)
-    after = with_true_episodes(after, vetoed)
+    after = with_true_episodes(after, vetoed, last)
     if BRIEFING in after:
         after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after, link), caps.briefing, vetoed)
     return Pruned(after, tuple(moved))
@@ -291,9 +300,9 @@ def _fields(document: Document, *, held: bool) -> dict[str, str]:
         none = {"trust": "self", "confidence": "medium", "confidence_reason": "no active item"}
         return updated | (none if held else {})
     counts = Counter(item.confidence for item in items)
-    middle = sorted(list(Confidence).index(item.confidence) for item in items)[len(items) // 2]
+    ranked = [level for level in Confidence for _ in range(counts[level])]
     levels = ", ".join(f"{counts[level]} {level}" for level in Confidence if counts[level])
-    lowest = max(items, key=lambda item: list(Trust).index(item.trust)).trust
+    lowest = max({item.trust for item in items}, key=list(Trust).index)
     count = "1 item" if len(items) == 1 else f"{len(items)} items"
     sources = ", ".join(sorted({"logs" if item.evidence else "owner" for item in items}))
     source = {"source": sources} if document.front.get("source") in _SOURCES else {}
@@ -301,6 +310,6 @@ def _fields(document: Document, *, held: bool) -> dict[str, str]:
         "updated": document.newest,
         **source,
         "trust": lowest,
-        "confidence": list(Confidence)[middle],
+        "confidence": ranked[len(ranked) // 2],
         "confidence_reason": f"{count}: {levels}",
     }

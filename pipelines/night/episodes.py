@@ -7,9 +7,11 @@ keeps items that were superseded later, since they held on that day. Items that 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import date
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.states import MOST_NAMED, joined, shortened, titled
@@ -25,7 +27,7 @@ from pipelines.store.generated import (
     sentences_under,
     with_sentences,
 )
-from pipelines.store.item import Item, ItemType, Status
+from pipelines.store.item import ID_PATTERN, Item, ItemType, Status
 from pipelines.store.layout import Kind, episode_path, log_path
 from pipelines.text import fold
 
@@ -45,6 +47,7 @@ _TITLES: Final = {
     ItemType.DECISION: "Decided", ItemType.RULE: "From now on", ItemType.FACT: "Learnt", ItemType.TODO: "To do",
     ItemType.RISK: "At risk",
 }  # fmt: skip
+_IDS: Final = re.compile(rf" ({ID_PATTERN})\b")
 _ORDER: Final = (*_ENDED.values(), *_TITLES.values(), "Asked")
 
 
@@ -149,22 +152,33 @@ def with_episodes(
     return after
 
 
-def with_true_episodes(documents: Mapping[str, Document], vetoed: frozenset[str]) -> dict[str, Document]:
+def with_true_episodes(
+    documents: Mapping[str, Document], vetoed: frozenset[str], before: Mapping[str, Document] = MappingProxyType({})
+) -> dict[str, Document]:
     """Return the documents with episodes that tell of exactly what their days brought, as it is now.
 
     Sentences go whose items are gone, changed, or never held. Code tells of items that came later, such as those that a
     person approved.
+
+    Args:
+        documents: every document by path.
+        vetoed: what people deleted from the generated sentences.
+        before: the documents as a run left them, with true episodes. A page is read only if it changed since, or names
+            an item that did.
     """
     known = {ident: item for ident, (_, item) in items_by_id(documents).items()}
     pages = {path: one for path, one in documents.items() if one.kind is Kind.EPISODE}
     days = {heading.title for page in pages.values() for heading in page.headings if heading.level > 1}
-    untold = _untold(known, {ident for page in pages.values() for ident in _cited(page)}, vetoed)
+    news = _changed(documents, before)
+    stale = {path: one for path, one in pages.items() if one != before.get(path) or not news.isdisjoint(_named(one))}
+    told = {ident for page in pages.values() for ident in _named(page)}
+    once = {ident for path in stale if path in before for ident in _named(before[path])}
+    untold = _untold([known[ident] for ident in (news | once) - told if ident in known], vetoed)
     after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
-    for path, whole in pages.items():
-        page, cited = whole, [known.get(ident) for ident in _cited(whole)]
-        if _held_with(whole) == [cited] and untold.isdisjoint(sentences_in(whole)):
+    for path, page in pages.items():
+        if path not in stale and (not untold or untold.isdisjoint(sentences_in(page))):
             continue
-        for day, rows in sentences_in(whole).items():
+        for day, rows in sentences_in(page).items():
             ours = [one for _, one, is_changed in rows if not is_changed]
             if day not in days or (day not in untold and all(_holds(one, known) for one in ours)):
                 continue
@@ -174,27 +188,30 @@ def with_true_episodes(documents: Mapping[str, Document], vetoed: frozenset[str]
             first = next(one for _, one, _ in rows)
             sentences = completed(kept, own, [item for _, item in items.get(day, ())], day, vetoed)
             rests = any(one.ids for one in sentences)
-            page = _with_episode(page, day, _covering(sentences, first.lines, first.sessions) if rests else [])
-        _held_with(whole)[:] = [cited] * (page is whole)
-        after[path] = page
+            sentences = _covering(sentences, first.lines, first.sessions) if rests else []
+            after[path] = _with_episode(after[path], day, sentences)
     return after
 
 
-@kept_with_document
-def _cited(page: Document) -> list[str]:
-    """Return the ids that the sentences of a page cite, in order."""
-    return [ident for rows in sentences_in(page).values() for _, one, _ in rows for ident in one.ids]
+def _changed(documents: Mapping[str, Document], before: Mapping[str, Document]) -> set[str]:
+    """Return the ids of the items that are new, gone, moved or otherwise not as before."""
+    changed = set[str]()
+    for path in documents.keys() | before.keys():
+        if (now := documents.get(path)) != (was := before.get(path)):
+            held, once = (one.held if one else {} for one in (now, was))
+            changed |= {ident for ident in held.keys() | once.keys() if held.get(ident) != once.get(ident)}
+    return changed
 
 
 @kept_with_document
-def _held_with(_page: Document) -> list[list[Item | None]]:
-    """Return where to keep the items with which a page was last found to hold: with the same ones, it holds."""
-    return []
+def _named(page: Document) -> frozenset[str]:
+    """Return the ids in a page; its sentences cite all of them, or nearly: a person may name one, too."""
+    return frozenset(_IDS.findall(page.text))
 
 
-def _untold(known: Mapping[str, Item], cited: Container[str], vetoed: frozenset[str]) -> set[str]:
-    """Return the days that brought an item which no episode cites."""
-    left = (item for ident, item in known.items() if ident not in cited and item.evidence and is_citable(item))
+def _untold(items: Iterable[Item], vetoed: frozenset[str]) -> set[str]:
+    """Return the days that brought these items, so far as an episode should tell of them."""
+    left = (item for item in items if item.evidence and is_citable(item))
     return {item.learnt for item in left if not is_vetoed(item.learnt, "", (item,), vetoed)}
 
 

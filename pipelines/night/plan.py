@@ -258,7 +258,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
             closed=closed, writer=night.writer, verifier=night.verifier, vetoed=vetoed,
         )  # fmt: skip
     with watch.stage("prune"):
-        pruned = with_caps_applied(briefed.documents, snapshot, night.settings, vetoed)
+        pruned = with_caps_applied(briefed.documents, snapshot, night.settings, vetoed, reconciled.last)
     if extracted.read:
         progress = advanced_progress(progress, extracted.read, today, extracted.fallback)
     state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(stones)}

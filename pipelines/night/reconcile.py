@@ -8,7 +8,7 @@ nothing is retracted: Review.md asks.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.projects import kept, named_in
@@ -56,6 +56,7 @@ class Reconciled:
         corrected: tombstones of wordings that a person replaced, and of generated sentences that they deleted; they
             name no id.
         asked: ids of items about which Review.md asks.
+        last: the documents as the last run left them.
     """
 
     documents: dict[str, Document]
@@ -64,6 +65,7 @@ class Reconciled:
     retracted: tuple[Tombstone, ...] = ()
     corrected: tuple[Tombstone, ...] = ()
     asked: tuple[str, ...] = ()
+    last: Mapping[str, Document] = field(default_factory=dict)
 
     @property
     def stones(self) -> tuple[Tombstone, ...]:
@@ -135,7 +137,8 @@ def reconcile(
     )
     for path in sorted({path for title in was - now if (path := named_in(title, after))}):
         after[path] = kept(after[path], today)
-    return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(corrected), tuple(sorted(asked)))
+    last = changed | {path: documents[path] for path in same}
+    return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(corrected), tuple(sorted(asked)), last)
 
 
 def _wording(item: Item) -> tuple[str, str]:

@@ -301,8 +301,9 @@ class KnownItems:
 
     @staticmethod
     def _enter(one: Belief, words: Words) -> None:
+        current = one.current
         for word in _keys(one.item.text) if one.stands and one.item.id else ():
-            words[word, one.current].add(one.at)
+            words[word, current].add(one.at)
 
 
 def _by_words(postings: Iterable[Collection[int]]) -> list[int]:

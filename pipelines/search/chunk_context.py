@@ -99,6 +99,9 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[UnitInContext], lis
     """
     placed: list[UnitInContext] = []
     passages: list[str] = []
+    # The file's name without the first folder and the suffix, which many files share.
+    name = path.partition("/")[2] or path
+    name = searchable(name.removesuffix(PurePosixPath(name).suffix))
     for _, grouped in groupby(units, key=lambda unit: unit.headings):
         section = list(grouped)
         seen = [unit for unit in section if not (unit.hidden or unit.item)]
@@ -108,21 +111,18 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[UnitInContext], lis
             passages.append(searchable(" ".join((*(unit.text for unit in window), day_words(window[0].date)))))
         for unit in section:
             if unit.hidden or unit.item:
-                placed.append(UnitInContext(unit, _about(path, unit), ""))
+                placed.append(UnitInContext(unit, _about(name, unit), ""))
                 continue
             around = searchable(" ".join(near.text for near in (*seen[max(0, at - 1) : at], *seen[at + 1 : at + 2])))
             earliest, latest = first + max(0, (at - WINDOW + STEP) // STEP), min(len(passages) - 1, first + at // STEP)
-            placed.append(UnitInContext(unit, _about(path, unit), around, earliest, latest))
+            placed.append(UnitInContext(unit, _about(name, unit), around, earliest, latest))
             at += 1
     return placed, passages
 
 
-def _about(path: str, unit: Unit) -> str:
+def _about(name: str, unit: Unit) -> str:
     """Return the words for finding a unit that are not in its text."""
     headings = [searchable(heading) for heading in dict.fromkeys((unit.title, *unit.headings)) if heading]
-    # Without the first folder and the suffix, which many files share.
-    name = path.partition("/")[2] or path
-    name = searchable(name.removesuffix(PurePosixPath(name).suffix))
     project = [marker("project", searchable(unit.project))] if unit.project else []
     labels = [marker("type", kind) for kind in unit.types] + [marker("tag", tag) for tag in unit.tags]
     meta = [searchable(one.replace("=", " ", 1)) for one in unit.meta if one.partition("=")[0] not in _NOT_SEARCHED]

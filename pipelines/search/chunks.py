@@ -222,8 +222,13 @@ def _item(base: Unit, block: TextBlock) -> Unit | None:
         # It once held, and can be found for days before it was closed; today it leads to what overruled it. If it was
         # closed on an unknown day, it is not found.
         hidden = PAST if until else NEVER
-    return _prose(base, block)._replace(
-        text=without_comments(f"{item.type}: {item.text}\n{without_comments(notes)}"),
+    text = without_comments(f"{item.type}: {item.text}\n{without_comments(notes)}")
+    return base._replace(
+        start_line=block.start_line,
+        end_line=block.end_line,
+        text=text,
+        headings=block.headings,
+        tags=tuple(dict.fromkeys((*base.tags, *tags_of(text)))),
         date=date,
         until=until,
         types=(str(item.type),),
@@ -298,11 +303,12 @@ def _is_table(lines: Sequence[str]) -> bool:
 
 def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...], list[int], bool]]:
     """Yield line numbers that belong together, with the headings above, and whether they are a code fence."""
-    titles = {heading.line: heading for heading in headings_among(body_lines(lines, start))}
+    body = list(body_lines(lines, start))
+    titles = {heading.line: heading for heading in headings_among(body)}
     above: tuple[Heading, ...] = ()
     group: list[int] = []
     at = start
-    for number, line in chain(body_lines(lines, start), [(len(lines), None)]):
+    for number, line in chain(body, [(len(lines), None)]):
         hidden, at = list(range(at, number)), number + 1
         heading = titles.get(number)
         closes = heading is not None or line is None or _BLANK.fullmatch(line) is not None
@@ -371,8 +377,12 @@ def _blocks(
     rows: Rows, headings: tuple[str, ...], limit: int = PIECE_BYTES, *, prose: bool = True, verbatim: bool = False
 ) -> Iterator[TextBlock]:
     """Yield lines whole up to a limit, else in pieces near it; pieces of prose start with the previous one's end."""
-    overlaps = prose and sum(len(row.encode()) + 1 for _, row in rows) > limit + 1
-    limit -= OVERLAP_BYTES + 2 if overlaps else 0
+    whole = "\n".join(row for _, row in rows).rstrip()
+    if len(whole.encode()) <= limit:
+        if whole:
+            yield TextBlock(rows[0][0] + 1, rows[-1][0] + 1, whole, headings, verbatim)
+        return
+    limit -= OVERLAP_BYTES + 2 if prose else 0
     parts = [(number, part) for number, row in rows for part in _parts(row, limit)]
     piece: Rows = []
     size = 0
@@ -384,7 +394,7 @@ def _blocks(
         lines = ("".join(one for _, one in same) for _, same in groupby(piece, key=itemgetter(0)))
         if text := "\n".join(lines).rstrip():
             yield TextBlock(piece[0][0] + 1, number + 1, text, headings, verbatim)
-        piece = [(number, end)] if overlaps and (end := end_of(part)) else []
+        piece = [(number, end)] if prose and (end := end_of(part)) else []
         size = 0
 
 

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, wraps
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
 from pipelines.store.item import CLOSED, ItemType, parse_item, render_comment, render_item, without_comment
@@ -53,8 +53,7 @@ ORDER: Final = (
 _MARKS: Final = ("-", "*", "+")
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """An item in its document: its line (from 0), the line after its notes, and the section's title."""
 
     item: Item

@@ -17,8 +17,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
 from pipelines.text import fold
@@ -104,8 +104,7 @@ ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
 ID_DIGITS: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """Where an item comes from: lines of a file as a hint, and the hash of the quote there.
 
     Args:
@@ -151,7 +150,7 @@ def quote_digest(quote_text: str) -> str:
     return hashlib.sha256(fold(quote_text).encode()).hexdigest()[:8]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Item:
     """One typed line.
 
@@ -205,7 +204,7 @@ class Item:
         """The name of the person, if it is a contact; else empty."""
         return next((value for key, value in self.extra if key == PERSON), "")
 
-    @property
+    @cached_property
     def learnt(self) -> str:
         """The day of the log that it comes from; `since` if it comes from none."""
         found = _LOG.match(self.evidence[0].path) if self.evidence else None
@@ -354,9 +353,10 @@ def parse_item(line: str) -> Item | None:
     if status in ACTIVE:  # whatever the comment says: a person removed the strike-through or the tick
         superseded = merged = until = ""
     rest = _rest(others) if others else {}
-    return Item(
+    item = object.__new__(Item)  # A run parses every item: `__init__` would assign each default one by one.
+    vars(item).update(
         type=kind,
-        text=_unescape(text).removesuffix(_reported(rest["extra"]) if rest else ""),
+        text=fold(_unescape(text).removesuffix(_reported(rest["extra"]) if rest else "")),
         id=ident,
         status=status,
         since=since,
@@ -372,6 +372,7 @@ def parse_item(line: str) -> Item | None:
         reason=unquote(reason),
         **rest,
     )
+    return item
 
 
 def _rest(pairs: Mapping[str, str]) -> dict[str, Any]:
@@ -419,6 +420,7 @@ GERMAN_WORDS: Final = frozenset(
     vom von vor waren weil wenn werden wie wieder wir wird wurde wurden zu zum zur zwischen""".split()
 )
 """German words as small as the `STOP_WORDS`, without those that mean something in English."""
+_SMALL_WORDS: Final = STOP_WORDS | GERMAN_WORDS
 _GERMAN_HERE: Final = GERMAN_WORDS | frozenset("den die hat mit war".split())
 """With those that mean something in English, too: among others, they tell the language."""
 
@@ -447,7 +449,7 @@ def folded(text: str) -> str:
 def content_words(text: str) -> frozenset[str]:
     """Return the words that say what a text is about: lower case, three letters or more, no stop words."""
     words = {word.strip("-'’") for word in _WORD.findall(text.casefold())}
-    return frozenset(word for word in words if len(word) > 2) - STOP_WORDS - GERMAN_WORDS  # noqa: PLR2004  "of", "to"
+    return frozenset([word for word in words if len(word) > 2 and word not in _SMALL_WORDS])  # noqa: PLR2004  "of", "to"
 
 
 def is_german(text: str) -> bool:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -121,6 +122,7 @@ def episode_path(day: str) -> str:
     return f"{EPISODES}/{day[:7]}.md"
 
 
+@lru_cache(maxsize=4096)
 def log_day(name: str) -> str:
     """Return the day in a log's file name, or an empty string if it is not a valid date."""
     if _IN_EVERY_MONTH.fullmatch(name):  # fast path for nearly all

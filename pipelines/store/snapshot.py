@@ -178,7 +178,7 @@ def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[Fi
     try:
         data = None if why else read_bytes(root, path, most, below)
         (data or b"").decode()
-        why = why or ("is UTF-16, not UTF-8" if _is_utf16(data or b"") else "")
+        why = why or ("is UTF-16, not UTF-8" if data and b"\0" in data and _is_utf16(data) else "")
     except UnicodeDecodeError as error:
         why = f"is not UTF-8 at byte {error.start}"
     except BadFile as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -258,9 +259,8 @@ class Memory:
             (self.root / path).write_text(one.text)
         return {row.key: row for row in compare(self.month, self.root)}
 
-    def change(self, key: str, **values: object) -> None:
-        fields = {name: getattr(self.items[key], name) for name in Item.__slots__}
-        self.items[key] = Item(**(fields | values))
+    def change(self, key: str, **values: Any) -> None:
+        self.items[key] = replace(self.items[key], **values)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -59,8 +59,8 @@ def weighed(says: Says, held: Sequence[tuple[str, Item]], *found: Candidate, hom
     return rulings(found, context(held, home=home, second=ModelReview(says, CHOICES)))
 
 
-def changed(**changes: object) -> Item:
-    return Item(**{name: getattr(HOST, name) for name in Item.__slots__} | changes)
+def changed(**changes: Any) -> Item:
+    return replace(HOST, **changes)
 
 
 @pytest.mark.parametrize(
