@@ -88,10 +88,10 @@ def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> di
     found: dict[str, list[tuple[str, Item]]] = defaultdict(list)
     for document, placed in numbered(documents.values()):
         item = placed.item
-        days_of = [day for day in {item.learnt, item.until if item.status in _ENDED else ""} if day in days]
-        if item.evidence and is_citable(item):
-            for day in days_of:
-                found[day].append((document.path, item))
+        if (item.learnt in days or item.until in days) and item.evidence and is_citable(item):
+            for day in {item.learnt, item.until if item.status in _ENDED else ""}:
+                if day in days:
+                    found[day].append((document.path, item))
     for items in found.values():
         items.sort(key=lambda one: (one[1].learnt, one[1].evidence[0].path, one[1].evidence[0].start_line, one[1].id))
     return found

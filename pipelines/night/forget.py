@@ -247,8 +247,7 @@ def _carried_progress(
     old, new = (parse_entries(path, day, data.decode(errors="replace")) for data in (before, after))
     all_keys, new_digest = entries_digest(entry.key for entry in old), entries_digest(entry.key for entry in new)
     return tuple(
-        replace(
-            record,
+        record._replace(
             file=file_hash(after) if record.file == file_hash(before) else record.file,
             digest=new_digest if record.digest and record.digest == all_keys else record.digest,
             entries=record.entries | _keys(record.entries, old, new),

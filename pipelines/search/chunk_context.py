@@ -12,7 +12,7 @@ unit alone, 0.83 with its neighbours, and 0.85 with its passages, too.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -129,6 +129,7 @@ def _about(name: str, unit: Unit) -> str:
     return " ".join((*headings, day_words(unit.date), name, unit.item, *project, *labels, *meta)).strip()
 
 
+@lru_cache(maxsize=4096)
 def day_words(day: str) -> str:
     """Return a day (`YYYY-MM-DD`) in words, `8 May 2023`; an empty string for anything else."""
     year, _, rest = day.partition("-")

@@ -10,13 +10,12 @@ is not kept elsewhere.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pipelines.errors import BadFile
 from pipelines.store.days import moment_of
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class LogProgress:
+class LogProgress(NamedTuple):
     """How far one log is curated.
 
     Args:
@@ -91,11 +89,14 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
 def read_rows(data: bytes | None, understood: Callable[[dict[str, Any]], _T]) -> Iterator[_T]:
     """Yield each parsed line of a JSONL file; lines that cannot be read, or written again, are skipped."""
     for line in (data or b"").decode(errors="replace").split("\n"):
-        with contextlib.suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        try:
             row = json.loads(line)
             if "\\u" in line and "\\ud" in line.lower():
                 json.dumps(row, ensure_ascii=False).encode()  # fails on lone surrogates
-            yield understood(row)
+            read = understood(row)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            continue
+        yield read
 
 
 def unreadable_lines(data: bytes) -> list[int]:
