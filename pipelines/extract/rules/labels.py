@@ -161,12 +161,11 @@ def read_label(spoken: Spoken) -> Label | None:
 def _asks_for_action(found: re.Match[str], spoken: Spoken) -> bool:
     """Whether `Action:` asks somebody to act; in a log's own voice it as often tells what was done.
 
-    It asks in a meeting, in capitals, as `Action item` or `Action needed`, with a number, above a list, or if it names
-    who is to act.
+    It asks in a meeting, in capitals, as `Action item` or `Action needed`, with a number, or if it names who is to act.
     """
     word, rest = found["word"], spoken.said[found.end() :].strip(" *_")
     named = word.isupper() or found["number"] or re.search(r"item|point|needed|required", word, re.IGNORECASE)
-    return bool(named or spoken.is_speech or not rest or _TASK.match(rest))
+    return bool(named or spoken.is_speech or _TASK.match(rest))
 
 
 def _names_section(found: re.Match[str], spoken: Spoken) -> bool:
@@ -218,7 +217,7 @@ _SECTIONS: Final = (
     (ItemType.FACT, _SECTIONS_SURE, r"facts?"),
     (ItemType.FACT, _LOOSE, r"(?:lessons?|learnings?)(?: learn(?:ed|t|ings?))?|preferences"),
     (ItemType.RULE, _SECTIONS_SURE, r"rules?|conventions|guidelines|policies"),
-    (ItemType.TODO, _SECTIONS_SURE, r"action (?:items?|points?)|actions|to-?dos?|to do(?: list)?"),
+    (ItemType.TODO, _SECTIONS_SURE, r"action (?:items?|points?)|to-?dos?|to do(?: list)?"),
     (ItemType.TODO, _LOOSE, r"next (?:steps?|actions?)|follow[- ]?ups?"),
     (ItemType.RISK, _SECTIONS_SURE, r"risks?(?: and (?:blockers?|issues|mitigations?))?"),
     (ItemType.RISK, _LOOSE, r"warnings|blockers"),
