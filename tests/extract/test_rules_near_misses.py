@@ -69,6 +69,8 @@ def texts(text: str) -> list[str]:
         pytest.param("**Impact:** all down\n**Resolution:** Restarted the pods", id="how a fault was mended"),
         pytest.param("- **Action:** Restarted the pods", id="what was done"),
         pytest.param("- **Action:** Sent an alert to Bob", id="what was done, in an irregular verb"),
+        pytest.param("### Actions\n\n- Restarted the pods", id="what was done, under a heading"),
+        pytest.param("**Actions**:\n1. Restarted the pods\n2. Sent an alert to Bob", id="what was done, in a list"),
         pytest.param("Decision-makers: Anna and Bob", id="another word"),
         pytest.param("Rules of thumb: none here", id="not at the end of the label"),
         pytest.param("**Anna:** Agreed: that looks wrong to me as well", id="an answer in a meeting"),
