@@ -13,8 +13,18 @@ import shutil
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
-from pipelines.agents.adopt_days import begun_day, named_day, read_vault
-from pipelines.agents.adopt_source import NotesKind, base_of, distinct_paths, is_note, note_text, portable_path, shown
+from pipelines.agents.adopt_days import Vault, begun_day, named_day, read_vault
+from pipelines.agents.adopt_source import (
+    LeftOut,
+    NotesKind,
+    Source,
+    base_of,
+    distinct_paths,
+    is_note,
+    note_text,
+    portable_path,
+    shown,
+)
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.document import with_comments
 from pipelines.store.edits import commit_edits
@@ -33,8 +43,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.agents.adopt_days import Vault
-    from pipelines.agents.adopt_source import LeftOut, Source
     from pipelines.settings import Settings
 
 

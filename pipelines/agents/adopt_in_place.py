@@ -11,13 +11,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.agents.adopt_days import named_day, read_vault, written_pattern
-from pipelines.agents.adopt_source import NotesKind, is_note, shown
+from pipelines.agents.adopt_days import Vault, named_day, read_vault, written_pattern
+from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, is_note, shown
 from pipelines.errors import UsageFault
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import create_file
 from pipelines.store.git import Author, Git
-from pipelines.store.in_place_layout import layout_faults, layout_names
+from pipelines.store.in_place_layout import InPlaceLayout, layout_faults, layout_names
 from pipelines.store.layout import BRIEFING, LOGS, NOTES, PARA, SETTINGS, SOUL, USER
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.agents.adopt_days import Vault
-    from pipelines.agents.adopt_source import LeftOut, Source
     from pipelines.settings import Settings
-    from pipelines.store.in_place_layout import InPlaceLayout
 
 
 _DAY: Final = "{YYYY}-{MM}-{DD}"

@@ -28,9 +28,9 @@ from pipelines.store.lock import capture_lock
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets import load_redactor
 from pipelines.store.secrets.redact import TranscriptCleaner
-from pipelines.store.session_state import KeptSession, load_seals, note_kept, read_kept
+from pipelines.store.session_state import KeptSession, Seals, load_seals, note_kept, read_kept
 from pipelines.store.spoken_lines import said_in_turn
-from pipelines.store.transcripts import Act, Acts, Role, Transcript
+from pipelines.store.transcripts import Act, Acts, Role, Transcript, Turn
 from pipelines.store.transcripts.outside import Authors, Outside
 from pipelines.store.transcripts.reader import head_of, keep, recording
 from pipelines.store.user_layout import at, layout_of
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from pipelines.settings import Settings
-    from pipelines.store.session_state import Seals
-    from pipelines.store.transcripts import Turn
 
 
 LONGEST: Final = 4000

@@ -8,12 +8,10 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.agents.install_plan import MCP, NAME, is_call, is_line
+from pipelines.agents.install_plan import MCP, NAME, Program, is_call, is_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
-
-    from pipelines.agents.install_plan import Program
 
     Settings = MutableMapping[str, Any]
     # A command that an agent runs: the event, the verb of `curate`, a matcher for kinds of the event (empty for all),

@@ -22,6 +22,7 @@ from pipelines.agents.install_plan import (
     TARGETS,
     Edit,
     InstallPlan,
+    InstallRequest,
 )
 from pipelines.agents.settings_files import (
     CannotEdit,
@@ -48,7 +49,6 @@ from pipelines.store.layout import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pipelines.agents.install_plan import InstallRequest
     from pipelines.agents.settings_files import Hook, Settings
 
     # What adds something to settings, and what takes it out again.

@@ -16,7 +16,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import TYPE_CHECKING, Final
 
-from pipelines.agents.install_plan import Edit, InstallPlan
+from pipelines.agents.install_plan import Edit, InstallPlan, InstallRequest
 from pipelines.errors import GitFault, UsageFault, reason_of
 from pipelines.provider_settings import VOYAGE_KEY
 from pipelines.store.git import Git
@@ -24,8 +24,6 @@ from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from pipelines.agents.install_plan import InstallRequest
 
 
 _USUAL: Final = "02:00"

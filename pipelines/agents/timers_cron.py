@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
-from pipelines.agents.install_plan import InstallPlan
+from pipelines.agents.install_plan import InstallPlan, InstallRequest
 from pipelines.agents.settings_files import CannotEdit, place_of_block
 from pipelines.agents.timers import (
     InstalledNight,
@@ -32,8 +32,6 @@ from pipelines.errors import CurateError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
-
-    from pipelines.agents.install_plan import InstallRequest
 
 
 BEGIN: Final = "# memcurate:begin\n"

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pipelines.agents.adopt_copy import carry_out, check_places, plan_adoption
-from pipelines.agents.adopt_in_place import move_in, plan_in_place, repository_of
-from pipelines.agents.adopt_source import NotesKind, base_of, detect, read_source, shown
+from pipelines.agents.adopt_copy import CopiedFile, carry_out, check_places, plan_adoption
+from pipelines.agents.adopt_in_place import InPlace, move_in, plan_in_place, repository_of
+from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, base_of, detect, read_source, shown
 from pipelines.cli.output import count, on_terminal, say, say_json, say_table, warn
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault, reason_of
@@ -24,10 +24,6 @@ from pipelines.text import escape_terminal_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
-
-    from pipelines.agents.adopt_copy import CopiedFile
-    from pipelines.agents.adopt_in_place import InPlace
-    from pipelines.agents.adopt_source import LeftOut, Source
 
 
 _MOST_ROWS: Final = 40

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.agents.capture import capture_sessions, sessions_folder, transcripts_below
+from pipelines.agents.capture import CapturedSession, capture_sessions, sessions_folder, transcripts_below
 from pipelines.cli.options import (
     day_option,
     json_option,
@@ -31,8 +31,6 @@ from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from pipelines.agents.capture import CapturedSession
 
 
 _AGENTS: Final = ("claude-code", "codex", "openclaw")

@@ -17,7 +17,7 @@ from pipelines.cli.output import count, say, say_json, say_table, say_verbatim, 
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, FINE, BadSettings, DamagedGit, GitFault, UsageFault
 from pipelines.search.damage import mend_private, private_faults
-from pipelines.settings import load_settings
+from pipelines.settings import Settings, load_settings
 from pipelines.store.conservation import Fault, check_memory
 from pipelines.store.git import Git
 from pipelines.store.git_damage import mend_repository, repository_faults
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.settings import Settings
     from pipelines.store.secrets import FoundSecret
 
 

@@ -33,10 +33,10 @@ from pipelines.errors import EXPECTED, FINE, BadSettings
 from pipelines.extract.choose_models import probe
 from pipelines.night import unattended
 from pipelines.night.report import last_report, read_reports
-from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
-from pipelines.search.damage import index_facts
+from pipelines.queries.health import Health, health_of, installed_nights, minutes, next_run, waiting_days
+from pipelines.search.damage import VectorFacts, index_facts
 from pipelines.search.indexed_files import unread
-from pipelines.settings import load_settings
+from pipelines.settings import Settings, load_settings
 from pipelines.store.days import moment_of
 from pipelines.store.document import Document
 from pipelines.store.git import Git
@@ -53,9 +53,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.queries.health import Health
-    from pipelines.search.damage import VectorFacts
-    from pipelines.settings import Settings
 
     Fields = list[tuple[str, str]]
     Part = tuple[dict[str, object], Fields]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pipelines.agents.edit_files import bare_diff, carry_out, changes
-from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallRequest, this_program
+from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallPlan, InstallRequest, this_program
 from pipelines.agents.targets import PLANS, installed_agents, program_found, reader_removal
 from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
 from pipelines.cli.models_commands import can_ask, choose, login_means
@@ -25,7 +25,6 @@ from pipelines.templating import resource
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from pipelines.agents.install_plan import InstallPlan
     from pipelines.agents.timers import InstalledNight
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.cli.output import say
-from pipelines.queries.item_graph import Mark, item_json
-from pipelines.store.evidence import without_pointer
+from pipelines.queries.item_graph import Mark, Outdated, Step, item_json
+from pipelines.store.evidence import Quotes, without_pointer
 from pipelines.store.secrets import without_secrets
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pipelines.queries.item_graph import Outdated, Step
-    from pipelines.store.evidence import Quotes
     from pipelines.store.item import Item
 
 

@@ -11,7 +11,7 @@ import click
 from pipelines.cli.output import on_terminal, warn
 from pipelines.errors import BadFile, UsageFault
 from pipelines.night.name_items import looks_like_id, named_items
-from pipelines.store.change_set import items_by_id
+from pipelines.store.change_set import Change, items_by_id
 from pipelines.store.layout import LOGS, NOTES, Kind
 from pipelines.store.secrets import format_found, load_redactor, without_secrets
 from pipelines.store.secrets.redact import log_without_private
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.night.manual import HeldMemory
-    from pipelines.store.change_set import Change
     from pipelines.store.document import Document
 
 

@@ -14,12 +14,11 @@ from pipelines.cli.output import say, say_json
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.cli.run_command import night_of, print_report
 from pipelines.errors import CurateError
-from pipelines.night.remote_night import Publishing, fetched_clone, shown_address
+from pipelines.night.remote_night import Clone, Publishing, fetched_clone, shown_address
 from pipelines.night.unattended import curate_unattended, in_journal
 from pipelines.store.secrets import without_secrets
 
 if TYPE_CHECKING:
-    from pipelines.night.remote_night import Clone
     from pipelines.night.report import RunReport
     from pipelines.user_settings import UserSettings
 

@@ -15,23 +15,28 @@ from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import TextCommand, complete_ids, json_option, with_memory
 from pipelines.cli.output import day_shown, say, say_json
 from pipelines.errors import UsageFault
-from pipelines.night.manual import ManualChange, change_by_hand
+from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.name_items import looks_like_id, named_items
-from pipelines.night.outcome_changes import Authority, check_ending, close_items, correct_item, reopen_items
+from pipelines.night.outcome_changes import (
+    Authority,
+    Changed,
+    Outcome,
+    check_ending,
+    close_items,
+    correct_item,
+    reopen_items,
+)
 from pipelines.queries.item_graph import item_json
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.store.change_set import placed_item
-from pipelines.store.item import ItemType, Status
+from pipelines.store.item import Item, ItemType, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.manual import HeldMemory
     from pipelines.night.name_items import Sought
-    from pipelines.night.outcome_changes import Changed, Outcome
     from pipelines.store.document import Document
-    from pipelines.store.item import Item
 
 
 _IDS: Final = click.argument("items", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)

@@ -12,7 +12,7 @@ from pipelines.cli.output import count, say
 from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
 from pipelines.night.file_items import document_title, new_document
-from pipelines.night.manual import ManualChange, change_by_hand
+from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.projects import archived_project, merged_projects, open_todos, renamed_project
 from pipelines.store.layout import slug
 from pipelines.store.snapshot import read_documents
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.manual import HeldMemory
     from pipelines.store.document import Document
 
 

@@ -12,7 +12,7 @@ from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import complete_ids, json_option, with_memory
 from pipelines.cli.output import count, day_shown, on_terminal, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
-from pipelines.night.answers import choice_keys, decide, named_question, questions
+from pipelines.night.answers import ReviewQuestion, choice_keys, decide, named_question, questions
 from pipelines.store.evidence import Quotes
 from pipelines.store.review_queue import released
 from pipelines.store.snapshot import read_documents
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.answers import ReviewQuestion
     from pipelines.store.item import Item
 
 _SHOWN: Final = 12

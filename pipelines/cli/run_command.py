@@ -19,7 +19,7 @@ from pipelines.errors import BadSettings, UsageFault
 from pipelines.extract.llm.logged_in import found_program
 from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, Counting, ModelExtractor, estimate, unanswered
 from pipelines.night.plan import Night, plan_night
-from pipelines.night.report import Watch, save_failure
+from pipelines.night.report import RunReport, Watch, save_failure
 from pipelines.night.unattended import curate_unattended, in_journal
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.startup.cache import load_cached
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory
     from pipelines.extract.llm.guard import Guard
     from pipelines.extract.llm.replies import Replies
-    from pipelines.night.report import RunReport
     from pipelines.settings import Settings
     from pipelines.user_settings import UserSettings
 

@@ -21,7 +21,7 @@ from pipelines.cli.output import (
     say_verbatim,
 )
 from pipelines.errors import EXPECTED, FINE, UsageFault
-from pipelines.night.run_history import RunEnd, all_runs, find_run, items_changed
+from pipelines.night.run_history import Run, RunEnd, all_runs, find_run, items_changed
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
-    from pipelines.night.run_history import Run
     from pipelines.store.change_set import ItemChange, ItemPlace
 
 

@@ -36,9 +36,9 @@ from pipelines.cli.output import (
 from pipelines.clock import day_of, span_of
 from pipelines.errors import UsageFault
 from pipelines.night.name_items import looks_like_id
-from pipelines.queries.history import history_of
-from pipelines.queries.item_graph import beliefs_of
-from pipelines.queries.why import impact, showings, trust_label, why
+from pipelines.queries.history import History, Version, history_of
+from pipelines.queries.item_graph import Beliefs, Holding, beliefs_of
+from pipelines.queries.why import Showing, Why, Witness, impact, showings, trust_label, why
 from pipelines.store.git import Git
 from pipelines.store.snapshot import read_documents
 from pipelines.store.user_layout import layout_of
@@ -48,9 +48,6 @@ if TYPE_CHECKING:
 
     from pipelines.cli.options import OpenMemory
     from pipelines.queries.audit import Audit
-    from pipelines.queries.history import History, Version
-    from pipelines.queries.item_graph import Beliefs, Holding
-    from pipelines.queries.why import Showing, Why, Witness
 
 
 _ID = click.argument("item", metavar="ID", nargs=-1, required=True, shell_complete=complete_ids)

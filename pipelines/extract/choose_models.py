@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.llm.program import ProgramModel
-from pipelines.extract.llm.provider import as_failure, with_deadline
-from pipelines.provider_settings import LOGINS, PREFIX, command_of
+from pipelines.extract.llm.provider import ProviderModel, as_failure, with_deadline
+from pipelines.provider_settings import LOGINS, PREFIX, ProviderSettings, command_of
 
 if TYPE_CHECKING:
     from pipelines.extract.extraction import Extractor
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.call import Model
     from pipelines.extract.llm.fallback import RetryPolicy
     from pipelines.extract.llm.logged_in import LoggedInModel
-    from pipelines.extract.llm.provider import ProviderModel
     from pipelines.extract.llm.replies import Replies
     from pipelines.extract.llm.verifier import ModelVerifier
-    from pipelines.provider_settings import ProviderSettings
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.user_settings import UserSettings
 

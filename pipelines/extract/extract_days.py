@@ -13,20 +13,24 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.extraction import (
+    Candidate,
+    DocumentChoice,
+    Extraction,
+    ExtractionRequest,
+    Extractor,
+    Nearby,
+    Operation,
+)
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.store.layout import day_of_log
-from pipelines.store.log import parse_entries
-from pipelines.store.session_state import NO_SEALS
+from pipelines.store.log import Entry, parse_entries
+from pipelines.store.session_state import NO_SEALS, Seals
 from pipelines.store.state import LogProgress, entries_digest, file_hash
 from pipelines.usage import FailureKind, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-
-    from pipelines.extract.extraction import Candidate, DocumentChoice, Extraction, Extractor, Nearby, Operation
-    from pipelines.store.log import Entry
-    from pipelines.store.session_state import Seals
 
     Outcome = tuple["DayToRead", Extraction | None, ModelFailed | None]
 

@@ -11,19 +11,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pipelines.store.evidence import has_quote
-from pipelines.store.item import LINK_KINDS, ItemType, Trust, content_words
+from pipelines.store.item import LINK_KINDS, Confidence, Item, ItemType, Status, Trust, content_words
 from pipelines.store.priority import priority
 from pipelines.store.secrets import without_secrets
-from pipelines.store.session_state import NO_SEALS
+from pipelines.store.session_state import NO_SEALS, Seals
 from pipelines.text import fold
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from pipelines.store.item import Confidence, Item, Status
     from pipelines.store.log import Entry
-    from pipelines.store.session_state import Seals
 
     _Places = Mapping[str, Sequence[int]]
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.extract.grounded_values import (
     NUMBER,
+    KnownDates,
     KnownFigures,
     join_dates,
     known_dates,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pipelines.extract.extraction import Place
-    from pipelines.extract.grounded_values import KnownDates
 
     Fault = tuple[str, str]
 

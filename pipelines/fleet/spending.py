@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.fleet.fleet_settings import Rates
+from pipelines.fleet.fleet_settings import FleetCaps, Rates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from pipelines.fleet.database import Connection, Pool
-    from pipelines.fleet.fleet_settings import FleetCaps
 
 
 _MICRO: Final = 1_000_000

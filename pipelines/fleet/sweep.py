@@ -7,27 +7,24 @@ import os
 import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
 from pipelines.fleet.database import LOCK, NIGHT, QUEUE, patiently
-from pipelines.fleet.memories import listed, night_at
+from pipelines.fleet.memories import Row, listed, night_at
 from pipelines.fleet.spending import lapse
-from pipelines.store.git_remote import list_heads
+from pipelines.store.git_remote import RemoteHeads, list_heads
 from pipelines.store.secrets import without_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import date
 
     from procrastinate import App
 
     from pipelines.fleet.database import Pool
     from pipelines.fleet.fleet_settings import FleetSettings
-    from pipelines.fleet.memories import Row
-    from pipelines.store.git_remote import RemoteHeads
 
 
 AT_ONCE: Final = 32

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 import psycopg
-from procrastinate import RetryStrategy, exceptions
+from procrastinate import App, RetryStrategy, exceptions
 
 from pipelines.errors import FINE, LOCKED, CurateError, NotWritable, NotYours
-from pipelines.fleet.child import Bank, homes, run_child
+from pipelines.fleet.child import Bank, Ran, homes, run_child
 from pipelines.fleet.database import NIGHT, QUEUE, patiently, why_not
 from pipelines.fleet.memories import FAILURES, TRIES, NightOutcome, begin, finish
-from pipelines.fleet.spending import reserve, settle
+from pipelines.fleet.spending import Lease, SpendingRequest, reserve, settle
 from pipelines.fleet.sweep import defer, sweep, take_over
 from pipelines.night.remote_night import shown_address
 from pipelines.store.git_remote import Unreachable
@@ -31,12 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from procrastinate import App
-
-    from pipelines.fleet.child import Ran
     from pipelines.fleet.database import Pool
     from pipelines.fleet.fleet_settings import FleetSettings
-    from pipelines.fleet.spending import Lease, SpendingRequest
 
 
 _LONGEST: Final = 1800.0

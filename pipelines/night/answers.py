@@ -26,11 +26,11 @@ from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import ENDINGS, REOPEN, named_in_title, with_outcome, with_reopened
-from pipelines.store.document import Block, edited, numbered, with_comments
-from pipelines.store.item import OUTCOMES, SOURCE, Confidence, Status, Trust
+from pipelines.store.document import Block, Document, Placed, edited, numbered, with_comments
+from pipelines.store.item import OUTCOMES, SOURCE, Confidence, Item, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
-from pipelines.store.review_queue import read_queue, released, with_remarks, without_answered
-from pipelines.store.state import Reason, tombstone
+from pipelines.store.review_queue import QueueEntry, read_queue, released, with_remarks, without_answered
+from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.template import named_item
 
 if TYPE_CHECKING:
@@ -39,10 +39,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.document import Document, Placed
-    from pipelines.store.item import Item
-    from pipelines.store.review_queue import QueueEntry
-    from pipelines.store.state import Tombstone
 
     Answer = tuple[QueueEntry, str, tuple[Item, ...]]
 

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.claims import Claim, Verdict, Verified, operation_text, verify_twice
+from pipelines.extract.claims import Claim, Verdict, Verified, Verifier, operation_text, verify_twice
 from pipelines.extract.extraction import OperationKind, Place, shown_text
 from pipelines.extract.grounding import ungrounded
 from pipelines.night.choose_document import Catalog, document_choices
-from pipelines.night.episodes import closed_day, days_with_episodes, items_of_days, with_episodes
+from pipelines.night.episodes import ClosedDay, closed_day, days_with_episodes, items_of_days, with_episodes
 from pipelines.night.states import citable_items, has_state
-from pipelines.store.document import ORDER, STATE_TITLE
+from pipelines.store.document import ORDER, STATE_TITLE, Document
 from pipelines.store.generated import Sentence, can_stand, digest, is_vetoed, with_sentences
-from pipelines.store.item import ACTIVE, Status, folded, render_item
+from pipelines.store.item import ACTIVE, Item, Status, folded, render_item
 from pipelines.store.layout import day_of_log, episode_path
 from pipelines.store.log import Entry, parse_entries
 from pipelines.store.secrets import without_secrets
@@ -29,11 +29,7 @@ from pipelines.usage import Tally
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from pipelines.extract.claims import Verifier
     from pipelines.extract.llm.model_briefer import Briefed, ModelBriefer, Proposed
-    from pipelines.night.episodes import ClosedDay
-    from pipelines.store.document import Document
-    from pipelines.store.item import Item
 
 
 _LONGEST: Final = 400

@@ -17,13 +17,14 @@ from pipelines.store.document import (
     ORDER,
     ROWS,
     STATE_TITLE,
+    Document,
     insert_rows,
     kept_with_document,
     newest_day,
     without_empty,
 )
 from pipelines.store.generated import Sentence, is_vetoed, marked_row, read_sentence, words_of
-from pipelines.store.item import ItemType
+from pipelines.store.item import Item, ItemType
 from pipelines.store.layout import GENERAL, USER, Kind
 from pipelines.store.markdown import line_end
 from pipelines.store.priority import days_apart
@@ -31,9 +32,6 @@ from pipelines.text import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from pipelines.store.document import Document
-    from pipelines.store.item import Item
 
     Link = Callable[[str], str]
 

@@ -22,6 +22,8 @@ from pipelines.store.document import (
     NOT_CONFIRMED,
     ORDER,
     Block,
+    Document,
+    Placed,
     block_of,
     edited,
     insert_rows,
@@ -30,7 +32,7 @@ from pipelines.store.document import (
     without_empty,
 )
 from pipelines.store.generated import is_pointer, marked_row, without_pointers
-from pipelines.store.item import SOURCE, Confidence, ItemType, Status, Trust, render_item
+from pipelines.store.item import SOURCE, Confidence, Item, ItemType, Status, Trust, render_item
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind
 from pipelines.store.markdown import line_end
 from pipelines.store.priority import priority
@@ -40,8 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from pipelines.settings import Settings
-    from pipelines.store.document import Document, Placed
-    from pipelines.store.item import Item
     from pipelines.store.snapshot import Snapshot
 
     Rank = Callable[[Item], float]

@@ -8,18 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import DocumentChoice
+from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.review.review import Filed
-from pipelines.store.document import aliases_of
-from pipelines.store.item import Confidence, ItemType, Trust, content_words, folded
+from pipelines.store.document import Document, aliases_of
+from pipelines.store.item import Confidence, Item, ItemType, Trust, content_words, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from pipelines.extract.extraction import Candidate
-    from pipelines.store.document import Document
-    from pipelines.store.item import Item
 
 
 SHARED_WORDS: Final = 2

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import OperationKind
+from pipelines.extract.extraction import Candidate, OperationKind, Place
 from pipelines.review.existing_items import speaks_for
 from pipelines.review.item_links import (
     history_of,
@@ -21,7 +21,7 @@ from pipelines.review.item_links import (
 )
 from pipelines.review.outcomes import DOUBT, DoubtfulClaim, with_end
 from pipelines.review.questions import Question
-from pipelines.review.review import born_status
+from pipelines.review.review import Ruling, born_status
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import Block, Document, edited, with_comments
 from pipelines.store.item import CLOSED, OUTCOMES, PERSON, SOURCE, Evidence, Item, Status, new_id, quote_digest
@@ -31,9 +31,6 @@ from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from pipelines.extract.extraction import Candidate, Place
-    from pipelines.review.review import Ruling
 
 
 @dataclass(slots=True)

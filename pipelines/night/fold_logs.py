@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.store.layout import PARTIAL, log_day, log_path
 from pipelines.store.secrets.redact import is_private, log_without_private
-from pipelines.store.state import file_hash
+from pipelines.store.state import LogProgress, file_hash
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pipelines.store.secrets import FoundSecret, Redactor
-    from pipelines.store.state import LogProgress
 
 
 _TIMED: Final = re.compile(r"[-*+][ \t]+(?:\*\*)?(\d{1,2}):(\d{2})\b")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
-from pipelines.night.manual import ManualChange, change_by_hand
+from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.report import TRAVELLING
 from pipelines.review.outcomes import named_in_title
 from pipelines.store.atomic_replace import mask
@@ -26,12 +26,20 @@ from pipelines.store.folders import holding
 from pipelines.store.generated import is_pointer, without_sentences
 from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.in_place_layout import InPlaceLayout
-from pipelines.store.item import folded
+from pipelines.store.item import Item, folded
 from pipelines.store.layout import LOGS, NOTES, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, log_day
 from pipelines.store.lock import private
-from pipelines.store.log import parse_entries, with_newlines
+from pipelines.store.log import Entry, parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
-from pipelines.store.state import Reason, entries_digest, file_hash, read_progress, render_progress, tombstone
+from pipelines.store.state import (
+    LogProgress,
+    Reason,
+    entries_digest,
+    file_hash,
+    read_progress,
+    render_progress,
+    tombstone,
+)
 from pipelines.store.template import named_item
 
 if TYPE_CHECKING:
@@ -39,11 +47,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.manual import HeldMemory
     from pipelines.settings import Settings
-    from pipelines.store.item import Item
-    from pipelines.store.log import Entry
-    from pipelines.store.state import LogProgress
 
     Words = tuple[str, ...]
     """The texts to forget, folded: the item's own, and the log lines of its evidence."""

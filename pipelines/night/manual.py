@@ -32,8 +32,8 @@ from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import TOMBSTONES, document_id
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import without_secret_files
-from pipelines.store.snapshot import read_snapshot
-from pipelines.store.state import read_tombstones, render_tombstones
+from pipelines.store.snapshot import Snapshot, read_snapshot
+from pipelines.store.state import Tombstone, read_tombstones, render_tombstones
 from pipelines.templating import render
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.snapshot import Snapshot
-    from pipelines.store.state import Tombstone
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import UsageFault
 from pipelines.review.compare import keywords
 from pipelines.review.match_forms import likeness
-from pipelines.store.document import numbered
-from pipelines.store.item import folded
+from pipelines.store.document import Document, numbered
+from pipelines.store.item import Item, folded
 from pipelines.store.secrets import without_secrets
 from pipelines.store.template import named_item
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from pipelines.store.document import Document
-    from pipelines.store.item import Item
 
     Held = tuple[str, Item]
     Sought = tuple[Callable[[Item], bool], str]

@@ -26,15 +26,12 @@ from pipelines.review.outcomes import (
 )
 from pipelines.review.questions import Question, Sources, asked
 from pipelines.store.change_set import items_by_id, placed_item
-from pipelines.store.document import Block, edited, numbered
-from pipelines.store.item import OUTCOMES, PERSON, Confidence, Item, Status, Trust, folded, new_id
+from pipelines.store.document import Block, Document, edited, numbered
+from pipelines.store.item import OUTCOMES, PERSON, Confidence, Evidence, Item, ItemType, Status, Trust, folded, new_id
 from pipelines.store.layout import REVIEW, document_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from pipelines.store.document import Document
-    from pipelines.store.item import Evidence, ItemType
 
 
 _AGENT_ONLY: Final = "the item is trusted more than an agent's word"

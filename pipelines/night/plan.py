@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, TooMuchFromGit
-from pipelines.extract.extract_days import advanced_progress, days_to_read, extract
-from pipelines.extract.extraction import Nearby, OperationKind
+from pipelines.extract.extract_days import DayToRead, Extracted, advanced_progress, days_to_read, extract
+from pipelines.extract.extraction import Extractor, Nearby, OperationKind
 from pipelines.extract.rules.label_reader import read_forms
-from pipelines.night.answers import apply_answers
-from pipelines.night.brief import brief
-from pipelines.night.caps import with_caps_applied
+from pipelines.night.answers import Answered, apply_answers
+from pipelines.night.brief import Brief, brief
+from pipelines.night.caps import Pruned, with_caps_applied
 from pipelines.night.choose_document import (
     Catalog,
     begun_projects,
@@ -28,11 +28,11 @@ from pipelines.night.choose_document import (
     in_own_projects,
     one_project_each,
 )
-from pipelines.night.file_items import promote
-from pipelines.night.fold_logs import capture, clean_logs
+from pipelines.night.file_items import Promoted, promote
+from pipelines.night.fold_logs import FoldedLogs, capture, clean_logs
 from pipelines.night.projects import propose_archives
-from pipelines.night.reconcile import understand_edits
-from pipelines.night.report import RunReport
+from pipelines.night.reconcile import Reconciled, understand_edits
+from pipelines.night.report import RunReport, Watch
 from pipelines.night.reread import buried_by, reread_in, without_known
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable, with_named_links
@@ -40,9 +40,9 @@ from pipelines.review.llm_review import ModelReview
 from pipelines.review.meaning import SameMeaning, Vectors
 from pipelines.review.outcomes import claimed, without_questions
 from pipelines.review.questions import Sources, asked
-from pipelines.review.review import ReviewContext, review
+from pipelines.review.review import ReviewContext, Ruling, review
 from pipelines.review.trust import TrustGate
-from pipelines.review.verification import verified
+from pipelines.review.verification import Checked, verified
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
 from pipelines.store.evidence import Quotes
@@ -54,8 +54,15 @@ from pipelines.store.review_queue import MOST_SHOWN, read_queue
 from pipelines.store.secrets import format_found, load_redactor, without_secrets
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.session_state import load_seals
-from pipelines.store.snapshot import read_snapshot, with_links_told_apart
-from pipelines.store.state import entries_digest, read_progress, read_tombstones, render_progress, render_tombstones
+from pipelines.store.snapshot import Snapshot, read_snapshot, with_links_told_apart
+from pipelines.store.state import (
+    Tombstone,
+    entries_digest,
+    read_progress,
+    read_tombstones,
+    render_progress,
+    render_tombstones,
+)
 from pipelines.store.template import missing_files
 from pipelines.templating import resource
 from pipelines.usage import Tally
@@ -66,26 +73,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.claims import Verifier
-    from pipelines.extract.extract_days import DayToRead, Extracted
-    from pipelines.extract.extraction import Extractor
     from pipelines.extract.llm.model_briefer import ModelBriefer
     from pipelines.extract.llm.model_reviewer import Reviewer
-    from pipelines.night.answers import Answered
-    from pipelines.night.brief import Brief
-    from pipelines.night.caps import Pruned
-    from pipelines.night.file_items import Promoted
-    from pipelines.night.fold_logs import FoldedLogs
-    from pipelines.night.reconcile import Reconciled
-    from pipelines.night.report import Watch
     from pipelines.night.sync import Sharing
-    from pipelines.review.review import Ruling
-    from pipelines.review.verification import Checked
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.settings import Settings
     from pipelines.store.git import Git
     from pipelines.store.secrets import FoundSecret, Redactor
-    from pipelines.store.snapshot import Snapshot
-    from pipelines.store.state import Tombstone
 
 
 @dataclass(frozen=True)

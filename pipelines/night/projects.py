@@ -23,14 +23,12 @@ from pipelines.store.document import (
     with_links_updated,
 )
 from pipelines.store.generated import without_pointers, without_sentences
-from pipelines.store.item import ItemType, Status, folded
+from pipelines.store.item import Item, ItemType, Status, folded
 from pipelines.store.layout import BRIEFING, REVIEW, Kind, day_of_log, slug
 from pipelines.store.review_queue import read_queue, with_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
-
-    from pipelines.store.item import Item
 
 
 ARCHIVE: Final = "archive"

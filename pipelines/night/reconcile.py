@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.projects import kept, named_in
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import HISTORY, block_of, edited, numbered, with_comments
+from pipelines.store.document import HISTORY, Document, Placed, block_of, edited, numbered, with_comments
 from pipelines.store.generated import told_in
-from pipelines.store.git_history import baseline_at
-from pipelines.store.item import STRUCK, Confidence, Status, Trust, new_id
+from pipelines.store.git_history import Baseline, baseline_at
+from pipelines.store.item import STRUCK, Confidence, Item, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.state import Reason, Tombstone, tombstone
@@ -24,10 +24,7 @@ from pipelines.store.state import Reason, Tombstone, tombstone
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
 
-    from pipelines.store.document import Document, Placed
     from pipelines.store.git import Git
-    from pipelines.store.git_history import Baseline
-    from pipelines.store.item import Item
     from pipelines.store.snapshot import Snapshot
 
 

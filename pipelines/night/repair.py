@@ -13,7 +13,7 @@ from pipelines.night.manual import ManualChange, direct_change
 from pipelines.night.reconcile import CHOICES, understand_edits
 from pipelines.store.change_set import Change, items_by_id
 from pipelines.store.conservation import buried_ids, committed_stones, hidden_ids, lost_items
-from pipelines.store.document import with_comments
+from pipelines.store.document import Document, with_comments
 from pipelines.store.git import Git
 from pipelines.store.layout import TOMBSTONES
 from pipelines.store.review_queue import waiting, with_entry
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.document import Document
 
 
 _WHY: Final = "They left their documents for no recorded reason. They wait here until you tick a box."

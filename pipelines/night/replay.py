@@ -19,7 +19,7 @@ from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_briefer import briefer_of
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.model_reviewer import reviewer_of
-from pipelines.extract.llm.replies import Replies
+from pipelines.extract.llm.replies import KeptReply, Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night, plan_night
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extraction import Extraction, ExtractionRequest
     from pipelines.extract.llm.call import Call, Model, ModelAnswer
-    from pipelines.extract.llm.replies import KeptReply
     from pipelines.night.run_history import Run
     from pipelines.search.embedders.embedder import Embedder
 

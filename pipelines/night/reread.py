@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.evidence import starts_of
-from pipelines.store.item import content_words, folded
-from pipelines.store.state import Reason, wording_hash
+from pipelines.store.item import Item, content_words, folded
+from pipelines.store.state import Reason, Tombstone, wording_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pipelines.extract.extract_days import DayToRead
     from pipelines.extract.extraction import Candidate
-    from pipelines.store.item import Item
-    from pipelines.store.state import Tombstone
 
 
 AGREES: Final = 0.5

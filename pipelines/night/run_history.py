@@ -12,16 +12,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from pipelines.night.report import TRAVELLING, left_pending, read_reports
-from pipelines.store.change_set import item_changes, with_recorded_edits
-from pipelines.store.git_history import changed_documents, named_run, run_commits, undone_by
+from pipelines.store.change_set import ItemChange, ItemPlace, item_changes, with_recorded_edits
+from pipelines.store.git_history import RunCommit, changed_documents, named_run, run_commits, undone_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pipelines.store.change_set import ItemChange, ItemPlace
     from pipelines.store.git import Git
-    from pipelines.store.git_history import RunCommit
 
 
 class RunEnd(StrEnum):

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import ChangedUnderRun, LockHeld, ModelFailed
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
-from pipelines.night.plan import plan_night
+from pipelines.night.plan import Night, plan_night
 from pipelines.night.reindex import NIGHT_SECONDS, reindex
-from pipelines.night.report import save_failure, save_report, shared_report
+from pipelines.night.report import RunReport, Watch, save_failure, save_report, shared_report
 from pipelines.search.damage import keep_copies
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from pipelines.extract.claims import Verifier
     from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
     from pipelines.extract.llm.fallback import Chain
-    from pipelines.night.plan import Night
-    from pipelines.night.report import RunReport, Watch
 
 
 ATTEMPTS: Final = 3

@@ -25,7 +25,7 @@ from pipelines.night.schedule_jobs import (
     stamp_of,
     times_begun,
 )
-from pipelines.settings import load_settings
+from pipelines.settings import Settings, load_settings
 from pipelines.store.days import moment_of
 from pipelines.store.state import write_record
 
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from apscheduler.triggers.base import BaseTrigger
-
-    from pipelines.settings import Settings
 
 
 _SET_BACK: Final = timedelta(days=1)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import moment
 from pipelines.errors import UsageFault
-from pipelines.night.manual import ManualChange, change_by_hand
+from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.name_items import named_items
-from pipelines.night.outcome_changes import Authority, close_items, correct_item, reopen_items
+from pipelines.night.outcome_changes import Authority, Changed, Outcome, close_items, correct_item, reopen_items
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.review.trust import made_inert
 from pipelines.settings import load_settings
@@ -22,7 +22,7 @@ from pipelines.store.append_log import append_line, log_line
 from pipelines.store.change_set import placed_item
 from pipelines.store.files import read_bytes
 from pipelines.store.git_history import BY_SESSION
-from pipelines.store.item import OUTCOMES, Evidence, ItemType, Status, Trust, quote_digest
+from pipelines.store.item import OUTCOMES, Evidence, Item, ItemType, Status, Trust, quote_digest
 from pipelines.store.log import last_place
 from pipelines.store.secrets import load_redactor
 from pipelines.text import fold, without_unseen
@@ -33,10 +33,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.manual import HeldMemory
     from pipelines.night.name_items import Sought
-    from pipelines.night.outcome_changes import Changed, Outcome
-    from pipelines.store.item import Item
 
 
 BY: Final = "session@1"

@@ -13,17 +13,14 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, block_of, edited, kept_with_document
+from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, Document, Placed, block_of, edited, kept_with_document
 from pipelines.store.generated import Sentence, digest, is_citable, is_vetoed, sentences_under, with_sentences
-from pipelines.store.item import ACTIVE, CLOSED, ItemType, Status
+from pipelines.store.item import ACTIVE, CLOSED, Item, ItemType, Status
 from pipelines.store.layout import Kind
 from pipelines.text import clipped
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
-
-    from pipelines.store.document import Document, Placed
-    from pipelines.store.item import Item
 
 
 MOST_SENTENCES: Final = 5

@@ -15,7 +15,7 @@ from pipelines.night.sync_merge import join, vetoes, with_edits_recorded
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import read_bytes
-from pipelines.store.git import Author, Git
+from pipelines.store.git import Author, Entry, Git
 from pipelines.store.git_remote import Refused, Remote, address_of
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import PARTIAL, SETTINGS
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
-    from pipelines.store.git import Entry
     from pipelines.user_settings import PushTable
 
     Tree = Mapping[str, tuple[str, str]]

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pipelines.agents.timers import call
 from pipelines.errors import BUG, CurateError, DetachedHead, GitMissing, LockHeld, NotARepository, ending_code
-from pipelines.night.report import save_report
+from pipelines.night.report import RunReport, Watch, save_report
 from pipelines.night.run_night import curate_night
 from pipelines.search.embedders.remote import open_url
 from pipelines.text import escape_terminal_line, key_values
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pipelines.night.plan import Night
-    from pipelines.night.report import RunReport, Watch
 
 
 _SAYABLE = (LockHeld, NotARepository, DetachedHead, GitMissing)  # these sentences name at most the memory's folder

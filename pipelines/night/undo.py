@@ -10,27 +10,20 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
-from pipelines.night.caps import prune, with_quality
-from pipelines.night.reconcile import understand_edits
+from pipelines.night.caps import Pruned, prune, with_quality
+from pipelines.night.reconcile import Reconciled, understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.night.undo_items import RunSides, Undone, undo
 from pipelines.store.change_set import Change, check_documents, document_changes, item_places, items_by_id
 from pipelines.store.edits import commit_edits
 from pipelines.store.generated import vetoed_by, without_pointers
-from pipelines.store.git import Author
-from pipelines.store.git_history import (
-    BY_HAND,
-    changed_documents,
-    named_run,
-    run_commits,
-    run_id,
-    undone_by,
-)
+from pipelines.store.git import Author, Git
+from pipelines.store.git_history import BY_HAND, RunCommit, changed_documents, named_run, run_commits, run_id, undone_by
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import BRIEFING, REVIEW, TOMBSTONES
 from pipelines.store.lock import run_lock
-from pipelines.store.snapshot import read_snapshot
-from pipelines.store.state import Reason, read_tombstones, render_tombstones, tombstone
+from pipelines.store.snapshot import Snapshot, read_snapshot
+from pipelines.store.state import Reason, Tombstone, read_tombstones, render_tombstones, tombstone
 from pipelines.store.template import named_item
 from pipelines.templating import render
 
@@ -39,14 +32,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.night.caps import Pruned
-    from pipelines.night.reconcile import Reconciled
     from pipelines.settings import Settings
     from pipelines.store.document import Document
-    from pipelines.store.git import Git
-    from pipelines.store.git_history import RunCommit
-    from pipelines.store.snapshot import Snapshot
-    from pipelines.store.state import Tombstone
 
 
 ATTEMPTS: Final = 3

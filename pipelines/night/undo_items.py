@@ -9,19 +9,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.file_items import new_document
-from pipelines.store.change_set import duplicate_ids, item_changes, item_places, with_recorded_edits
+from pipelines.store.change_set import (
+    ItemChange,
+    ItemPlace,
+    duplicate_ids,
+    item_changes,
+    item_places,
+    with_recorded_edits,
+)
 from pipelines.store.document import ORDER, Document, insert_rows, section_of
 from pipelines.store.generated import without_pointers, without_sentences
-from pipelines.store.item import STRUCK, Status, Trust
+from pipelines.store.item import STRUCK, Item, Status, Trust
 from pipelines.store.layout import FOLDERS, REVIEW, Kind
 from pipelines.store.markdown import line_end
 from pipelines.store.review_queue import read_queue, without_answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from pipelines.store.change_set import ItemChange, ItemPlace
-    from pipelines.store.item import Item
 
 
 _ENDS: Final = frozenset({Status.DONE, *STRUCK}) - {Status.SUPERSEDED, Status.MERGED}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import UsageFault
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
-from pipelines.queries.item_graph import PREDECESSORS, Beliefs, outdated
+from pipelines.queries.item_graph import PREDECESSORS, Beliefs, Edge, Holding, outdated
 from pipelines.search.chunks import UNTOLD
 from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from pipelines.queries.item_graph import Edge, Holding
     from pipelines.store.git import Git
 
     Dispute = tuple[Holding, Holding, bool]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.queries.month_pages import Row, Stands, page_rows, row_of
 from pipelines.store.evidence import Quotes
-from pipelines.store.item import CLOSED, STRUCK, Status
+from pipelines.store.item import CLOSED, STRUCK, Item, Status
 from pipelines.store.layout import GENERAL, REVIEW, day_of_log
 from pipelines.store.snapshot import read_documents
 from pipelines.store.spoken_lines import overlap, same_key, words
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pipelines.night.plan import Night
     from pipelines.queries.month_gold import Event, GoldBelief, Month
     from pipelines.settings import Settings
-    from pipelines.store.item import Item
 
     MakeNight = Callable[[Path, Settings, datetime], Night]
 

@@ -11,23 +11,20 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.queries.item_graph import beliefs_of
+from pipelines.queries.item_graph import Holding, beliefs_of
 from pipelines.store.days import read_days
 from pipelines.store.files import read_bytes
 from pipelines.store.git_history import changed_lines, commits_of
-from pipelines.store.item import parse_item
+from pipelines.store.item import Item, parse_item
 from pipelines.store.layout import TOMBSTONES, kind_of
-from pipelines.store.state import Reason, read_tombstones
+from pipelines.store.state import Reason, Tombstone, read_tombstones
 from pipelines.store.template import named_item
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from pipelines.queries.item_graph import Holding
     from pipelines.store.git import Git
-    from pipelines.store.item import Item
-    from pipelines.store.state import Tombstone
 
     Place = tuple[str, Item | None]
     Commit = tuple[str, str, str, str, str, bool]

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile
-from pipelines.store.document import document_at
+from pipelines.store.document import Document, document_at
 from pipelines.store.files import read_bytes
-from pipelines.store.item import LINK_KINDS, Status
+from pipelines.store.item import LINK_KINDS, Item, Status
 from pipelines.store.jsonl import document_record, header_record, to_record
 from pipelines.store.snapshot import document_paths, read_documents
 from pipelines.store.user_layout import layout_of
@@ -25,9 +25,6 @@ from pipelines.text import escape_terminal_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
-
-    from pipelines.store.document import Document
-    from pipelines.store.item import Item
 
     # Kind of link → how the far end stands to the near one, and whether the near one holds the link.
     Relations = Mapping[str, tuple[str, bool]]

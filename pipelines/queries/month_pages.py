@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.episodes import episodes_in
 from pipelines.night.states import has_state
-from pipelines.store.document import BY_WORD, STATE_TITLE
+from pipelines.store.document import BY_WORD, STATE_TITLE, Document
 from pipelines.store.generated import is_citable, read_sentence, sentences_under
-from pipelines.store.item import ItemType
+from pipelines.store.item import Item, ItemType
 from pipelines.store.layout import BRIEFING
 from pipelines.store.spoken_lines import same_key
 from pipelines.text import fold
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pipelines.queries.month_gold import GoldBelief, Month
-    from pipelines.store.document import Document
-    from pipelines.store.item import Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
 from pipelines.search.query import SearchRequest, answer
-from pipelines.search.rank import Ranking
+from pipelines.search.rank import Mode, Ranking
 from pipelines.search.schema import has_vectors, reading
 from pipelines.store.layout import SETTINGS
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pipelines.search.found import Found
     from pipelines.search.hits import Hit
     from pipelines.search.matrix import MatrixStamp
-    from pipelines.search.rank import Mode
     from pipelines.search.vectors import VectorModel
 
 

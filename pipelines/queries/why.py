@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, ItemGone
 from pipelines.night.episodes import episodes_in
-from pipelines.queries.history import versions_of
+from pipelines.queries.history import Version, versions_of
 from pipelines.queries.item_graph import (
     DEPENDENTS,
     GROUNDS,
     PREDECESSORS,
     SUCCESSORS,
+    Beliefs,
+    Holding,
+    Outdated,
+    Step,
     beliefs_of,
     steps_of,
     walk,
@@ -23,9 +27,9 @@ from pipelines.queries.item_graph import (
 from pipelines.queries.startup.fast import SHOWN as SHOWN_ITEMS
 from pipelines.queries.startup.fast import SHOWN_BEFORE
 from pipelines.store.days import read_days
-from pipelines.store.evidence import Quotes
+from pipelines.store.evidence import FoundQuote, Quotes
 from pipelines.store.files import open_regular, read_bytes
-from pipelines.store.item import Trust
+from pipelines.store.item import Item, Trust
 from pipelines.store.layout import PRIVATE, TOMBSTONES, episode_path
 from pipelines.store.state import read_tombstones
 from pipelines.store.template import named_item
@@ -35,11 +39,7 @@ from pipelines.store.user_layout import layout_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.queries.history import Version
-    from pipelines.queries.item_graph import Beliefs, Holding, Outdated, Step
-    from pipelines.store.evidence import FoundQuote
     from pipelines.store.git import Git
-    from pipelines.store.item import Item
 
 
 SHOWN: Final = 600

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.extract.grounded_values import (
     WORDS,
+    KnownDates,
+    KnownFigures,
     known_dates,
     known_figures,
     unproven_dates,
@@ -25,8 +27,6 @@ from pipelines.store.item import STOP_WORDS, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from pipelines.extract.grounded_values import KnownDates, KnownFigures
 
 
 def _set(words: str) -> frozenset[str]:

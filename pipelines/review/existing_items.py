@@ -15,11 +15,11 @@ from heapq import nlargest
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import is_pending
+from pipelines.extract.extraction import Candidate, is_pending
 from pipelines.review import meaning
 from pipelines.review.compare import conflict
 from pipelines.review.meaning import Vectors, sentence_of
-from pipelines.store.item import ItemType, Status, Trust, content_words, folded
+from pipelines.store.item import Item, ItemType, Status, Trust, content_words, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, kind_of
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from pipelines.extract.extraction import Candidate
-    from pipelines.store.item import Item
 
     Words = defaultdict[tuple[str, bool], set[int]]
 

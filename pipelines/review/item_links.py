@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS
-from pipelines.store.document import Block, block_of, edited
-from pipelines.store.item import ID_PATTERN, Status
+from pipelines.store.document import Block, Document, block_of, edited
+from pipelines.store.item import ID_PATTERN, Evidence, Item, Status
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, kind_of
 from pipelines.store.secrets.redact import is_private
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.review.review import Ruling
-    from pipelines.store.document import Document
-    from pipelines.store.item import Evidence, Item
 
 
 _NAMED: Final = re.compile(rf"(?<![\w/#~=-]){ID_PATTERN}(?![\w/])")

@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import OperationKind, shown_text
+from pipelines.extract.extraction import Candidate, DocumentChoice, Operation, OperationKind, shown_text
 from pipelines.extract.grounding import ungrounded
-from pipelines.extract.llm.model_reviewer import MOST_POSED, Posed
+from pipelines.extract.llm.model_reviewer import MOST_POSED, Posed, Reviewer
 from pipelines.review.compare import keywords
-from pipelines.review.existing_items import BELIEFS, speaks_for
-from pipelines.review.review import REMOVING
-from pipelines.store.item import OUTCOMES, Confidence, Status, Trust
+from pipelines.review.existing_items import BELIEFS, Belief, KnownItems, speaks_for
+from pipelines.review.review import REMOVING, Filed
+from pipelines.store.item import OUTCOMES, Confidence, Item, Status, Trust
 from pipelines.store.secrets.redact import is_private
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from pipelines.extract.extraction import Candidate, DocumentChoice, Operation
-    from pipelines.extract.llm.model_reviewer import Reviewer
-    from pipelines.review.existing_items import Belief, KnownItems
-    from pipelines.review.review import Filed
-    from pipelines.store.item import Item
 
 
 _ALIKE: Final = 2

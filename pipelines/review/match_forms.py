@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.grounded_values import without_dates
 from pipelines.review.compare import adds_nothing, conflict, guard_words, keywords
-from pipelines.store.item import ItemType, folded
+from pipelines.store.item import Item, ItemType, folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pipelines.extract.rules.labels import ClosingForm
-    from pipelines.store.item import Item
 
     Held = tuple[str, Item]
 

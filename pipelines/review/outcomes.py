@@ -11,19 +11,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.review.item_links import history_of, leaving
-from pipelines.review.questions import as_queue_text, grounds
+from pipelines.review.questions import Sources, as_queue_text, grounds
 from pipelines.store.change_set import placed_item
 from pipelines.store.document import HISTORY, Document, block_of, edited
-from pipelines.store.item import CLOSED, ID_PATTERN, OUTCOMES, STRUCK, ItemType, Status
+from pipelines.store.item import CLOSED, ID_PATTERN, OUTCOMES, STRUCK, Evidence, Item, ItemType, Status
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
-from pipelines.store.review_queue import read_queue, with_entry, without_answered
+from pipelines.store.review_queue import QueueEntry, read_queue, with_entry, without_answered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-    from pipelines.review.questions import Sources
-    from pipelines.store.item import Evidence, Item
-    from pipelines.store.review_queue import QueueEntry
 
 
 DOUBT: Final = "doubt"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import MOST_LINKS, Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.compare import conflict, same_statement
-from pipelines.review.existing_items import Belief, repeats_there, speaks_as, speaks_for
+from pipelines.review.existing_items import Belief, KnownItems, repeats_there, speaks_as, speaks_for
 from pipelines.review.match_forms import corrected_by, corrected_text, target_of
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, PERSON, Confidence, Item, ItemType, Status, Trust, folded
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.extract.rules.labels import ClosingForm
-    from pipelines.review.existing_items import KnownItems
     from pipelines.review.meaning import SameMeaning
     from pipelines.store.log import Entry
 

@@ -10,21 +10,17 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.claims import Claim, Verdict, around, needs_verifying, operation_text, verify_twice
-from pipelines.extract.extraction import Operation, OperationKind, with_weekday
+from pipelines.extract.claims import Claim, Verdict, Verifier, around, needs_verifying, operation_text, verify_twice
+from pipelines.extract.extraction import Candidate, Operation, OperationKind, with_weekday
 from pipelines.review.compare import same_statement
-from pipelines.review.review import REMOVING
-from pipelines.store.item import Confidence, Status
+from pipelines.review.review import REMOVING, Ruling
+from pipelines.store.item import Confidence, Evidence, Item, Status
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pipelines.extract.claims import Verifier
-    from pipelines.extract.extraction import Candidate
     from pipelines.review.existing_items import KnownItems
-    from pipelines.review.review import Ruling
-    from pipelines.store.item import Evidence, Item
 
 
 _UNSURE: Final = "a second reader is not sure that the log supports it"

@@ -10,14 +10,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.search.candidates import fitting_units
+from pipelines.search.candidates import CandidatePlace, IndexQuestion, fitting_units
 from pipelines.text import fold
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Mapping
-
-    from pipelines.search.candidates import CandidatePlace, IndexQuestion
 
 
 class Overruled(NamedTuple):

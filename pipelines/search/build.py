@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pipelines.errors import CurateError, IndexUnusable, LockHeld, NotWritable
 from pipelines.search.indexed_files import (
     CLAIMING,
+    Changes,
     FileForm,
+    Recorded,
+    Skipped,
     compare,
     form_of,
     is_kept,
@@ -43,8 +46,6 @@ from pipelines.store.files import writing
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pipelines.search.indexed_files import Changes, Recorded, Skipped
 
 
 SPARE_NUMBERS: Final = 20_000

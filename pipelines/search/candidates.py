@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import exact, nearest, scan
-from pipelines.search.filters import NOT_NEVER
+from pipelines.search.filters import NOT_NEVER, Filters
 from pipelines.search.schema import DAMAGED_ROW
 from pipelines.store.layout import SESSIONS
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.search.filters import Filters
     from pipelines.search.matrix import Matrix
     from pipelines.search.rank import Ranking
 

@@ -12,23 +12,19 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.search.schema import NEVER, PAST, SHOWN
-from pipelines.store.document import document_at
+from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import is_pointer, read_sentence
 from pipelines.store.item import STRUCK, Confidence, Status, Trust, parse_item
 from pipelines.store.layout import LOGS, Kind, log_path
-from pipelines.store.log import is_message, parse_entries, starts_with_clock, tags_of
-from pipelines.store.markdown import body_lines, fence_ends, headings_among, without_spans
+from pipelines.store.log import Entry, is_message, parse_entries, starts_with_clock, tags_of
+from pipelines.store.markdown import Heading, body_lines, fence_ends, headings_among, without_spans
 from pipelines.store.provenance import Provenance
 from pipelines.store.session_state import load_seals
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from pipelines.store.document import Document
-    from pipelines.store.log import Entry
-    from pipelines.store.markdown import Heading
 
 
 # Never believed, or not to be shown for any day.

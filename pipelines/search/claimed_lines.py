@@ -13,7 +13,7 @@ from pipelines.search.beliefs import HELD_BACK, REJECTED
 from pipelines.search.schema import SUMMED_CLAIM, row_sum
 from pipelines.store.document import document_at
 from pipelines.store.evidence import Quotes
-from pipelines.store.item import STRUCK, Evidence, Status, Trust
+from pipelines.store.item import STRUCK, Evidence, Item, Status, Trust
 from pipelines.store.layout import LOGS, REVIEW, SESSIONS, TOMBSTONES, day_of_log
 from pipelines.store.review_queue import read_queue
 from pipelines.store.state import Reason, read_tombstones
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Iterator
     from pathlib import Path
-
-    from pipelines.store.item import Item
 
 
 class LineClaim(NamedTuple):

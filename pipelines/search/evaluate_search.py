@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from pipelines.errors import BadFile
-from pipelines.search.query import answer
+from pipelines.search.query import SearchRequest, answer
 from pipelines.search.schema import reading
 from pipelines.store.files import read_text
 from pipelines.store.user_layout import layout_of
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.search.hits import Hit
-    from pipelines.search.query import SearchRequest
     from pipelines.search.rank import Mode
 
 

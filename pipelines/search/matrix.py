@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import signs_of, words_of
-from pipelines.search.found import chance_keys, nearest_by_chance
+from pipelines.search.found import Near, chance_keys, nearest_by_chance
 from pipelines.search.schema import NEVER, STAMP
-from pipelines.search.vectors import FLAGS, VectorModel, count_kept, load, reclaim
+from pipelines.search.vectors import FLAGS, StoredVectors, VectorModel, count_kept, load, reclaim
 from pipelines.store.files import replace_synced
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from pipelines.search.found import Near
-    from pipelines.search.vectors import StoredVectors
 
 
 _BLOCK: Final = 65_536

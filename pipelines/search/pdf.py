@@ -17,13 +17,12 @@ import tempfile
 from dataclasses import dataclass
 from importlib.util import find_spec
 from shutil import which
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from pipelines.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import BinaryIO
 
     from pypdf import PdfReader
 

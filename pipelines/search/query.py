@@ -5,11 +5,18 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.search.beliefs import apply_beliefs, evidence_of, lines_told, over_since
-from pipelines.search.candidates import IndexQuestion, bearing_rules, candidates, fitting_units, repeated_in_logs
+from pipelines.search.beliefs import Governed, apply_beliefs, evidence_of, lines_told, over_since
+from pipelines.search.candidates import (
+    CandidatePlace,
+    IndexQuestion,
+    bearing_rules,
+    candidates,
+    fitting_units,
+    repeated_in_logs,
+)
 from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
-from pipelines.search.found import floor_of, judge
+from pipelines.search.found import Found, floor_of, judge
 from pipelines.search.hits import Hit, read_hits
 from pipelines.search.rank import Ranking, weighted
 from pipelines.search.schema import reading
@@ -23,9 +30,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.search.beliefs import Governed
-    from pipelines.search.candidates import CandidatePlace
-    from pipelines.search.found import Found
     from pipelines.store.layout import Layout
 
 

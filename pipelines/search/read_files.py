@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
-from pipelines.search.claimed_lines import claims_in
+from pipelines.search.claimed_lines import LineClaim, claims_in
 from pipelines.search.indexed_files import CLAIMING, FileForm, fingerprint, form_of
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
@@ -16,18 +16,15 @@ from pipelines.store.layout import LOGS
 from pipelines.store.log import tags_of
 from pipelines.store.secrets import load_redactor
 from pipelines.store.secrets.redact import is_private, log_without_private
-from pipelines.store.transcripts import Role
+from pipelines.store.transcripts import Role, Turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
-    from typing import BinaryIO
 
-    from pipelines.search.claimed_lines import LineClaim
     from pipelines.search.pdf import Pdf
     from pipelines.store.days import Days
     from pipelines.store.secrets import Redactor
-    from pipelines.store.transcripts import Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from urllib.parse import quote, unquote
 from pipelines.errors import BadFile
 from pipelines.store.append_log import append_bytes
 from pipelines.store.files import making, read_bytes, writing
-from pipelines.store.folders import holding
+from pipelines.store.folders import Folder, holding
 from pipelines.store.layout import LOGS, PRIVATE
 from pipelines.store.lock import log_lock
 from pipelines.store.merge import merge
-from pipelines.store.rename_exchange import grown_by, mark, swap_back, swap_in, swaps
+from pipelines.store.rename_exchange import Swap, grown_by, mark, swap_back, swap_in, swaps
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.store.change_set import Change
-    from pipelines.store.folders import Folder
-    from pipelines.store.rename_exchange import Swap
 
 
 ATTEMPTS: Final = 20

@@ -10,15 +10,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pipelines.store.document import Block, block_of, edited, numbered, with_comments
-from pipelines.store.item import ItemType, Status, Trust, parse_item, render_item
+from pipelines.store.document import Block, Document, Placed, block_of, edited, numbered, with_comments
+from pipelines.store.item import Item, ItemType, Status, Trust, parse_item, render_item
 from pipelines.store.layout import BRIEFING, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
-
-    from pipelines.store.document import Document, Placed
-    from pipelines.store.item import Item
 
 
 @dataclass(frozen=True, slots=True)

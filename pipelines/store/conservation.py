@@ -11,23 +11,19 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.document import Document
+from pipelines.store.document import Document, Placed
 from pipelines.store.files import read_bytes
 from pipelines.store.git_history import baseline_at, changed_lines, is_at_or_below
-from pipelines.store.item import ID_PATTERN, parse_item
+from pipelines.store.item import ID_PATTERN, Item, parse_item
 from pipelines.store.layout import BRIEFING, SETTINGS, TOMBSTONES, kind_of
-from pipelines.store.snapshot import with_links_told_apart
-from pipelines.store.state import read_tombstones, unreadable_lines
+from pipelines.store.snapshot import Snapshot, with_links_told_apart
+from pipelines.store.state import Tombstone, read_tombstones, unreadable_lines
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pipelines.store.document import Placed
     from pipelines.store.git import Git
-    from pipelines.store.item import Item
-    from pipelines.store.snapshot import Snapshot
-    from pipelines.store.state import Tombstone
 
 
 _ITEM_COMMENT: Final = re.compile(rf"<!--\s*{ID_PATTERN}\b")

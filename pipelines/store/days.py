@@ -6,7 +6,7 @@ Runs record their time with its zone; `moment_of` reads it back.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from datetime import time as clock
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import tzinfo
     from pathlib import Path
 
 

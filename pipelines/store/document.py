@@ -15,9 +15,11 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
-from pipelines.store.item import CLOSED, ItemType, parse_item, render_comment, render_item, without_comment
+from pipelines.store.item import CLOSED, Item, ItemType, parse_item, render_comment, render_item, without_comment
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
+    FrontMatter,
+    Heading,
     body_lines,
     headings_among,
     key_in,
@@ -28,9 +30,6 @@ from pipelines.store.markdown import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-
-    from pipelines.store.item import Item
-    from pipelines.store.markdown import FrontMatter, Heading
 
 
 SECTIONS: Final = {

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile, CurateError
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.folders import Below, refuse_links
-from pipelines.store.git import Author, blob_hash
+from pipelines.store.git import Author, Entry, Git, blob_hash
 from pipelines.store.layout import PARTIAL, day_of_log
-from pipelines.store.secrets.redact import is_private, load_redactor
+from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
 from pipelines.store.secrets.scan import inspect
 from pipelines.store.state import read_record, write_record
 from pipelines.store.template import tracked_files
@@ -22,9 +22,6 @@ from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from pipelines.store.git import Entry, Git
-    from pipelines.store.secrets.redact import Redactor
 
 
 _LEAST: Final = 4096

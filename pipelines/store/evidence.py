@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes
-from pipelines.store.item import Trust, quote_digest
+from pipelines.store.item import Evidence, Trust, quote_digest
 from pipelines.store.log import lines_of
 from pipelines.store.transcripts.acts import Act
 from pipelines.store.user_layout import real_path
@@ -21,8 +21,6 @@ from pipelines.text import fold
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    from pipelines.store.item import Evidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import contextlib
 import errno
 import os
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile, NotWritable, reason_of
 from pipelines.store.folders import TOP, Below, Folder, holding, refuse_links
@@ -20,7 +20,6 @@ from pipelines.store.user_layout import layout_of, real_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import BinaryIO
 
 
 MAX_BYTES: Final = 64 * 1024 * 1024

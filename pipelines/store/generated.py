@@ -15,18 +15,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, unquote
 
-from pipelines.store.document import STATE_TITLE, insert_rows, kept_with_document, numbered, without_empty
-from pipelines.store.item import Status
+from pipelines.store.document import STATE_TITLE, Document, insert_rows, kept_with_document, numbered, without_empty
+from pipelines.store.item import Item, Status
 from pipelines.store.markdown import line_end
-from pipelines.store.state import Reason
+from pipelines.store.state import Reason, Tombstone
 from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from pipelines.store.document import Document
-    from pipelines.store.item import Item
-    from pipelines.store.state import Tombstone
 
 
 _POINTER: Final = re.compile(r"(?P<row>- .*) <!-- p:[0-9a-f]{4} -->\r?\n?")

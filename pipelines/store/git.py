@@ -26,7 +26,7 @@ from pipelines.store import git_process
 from pipelines.store.files import making, read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_locks
 from pipelines.store.git_objects import Commit, Import
-from pipelines.store.git_process import GitCommands, reason_in
+from pipelines.store.git_process import Dialogue, GitCommands, reason_in
 from pipelines.store.layout import PRIVATE
 from pipelines.store.user_layout import layout_of
 
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from hashlib import _Hash
     from pathlib import Path
-
-    from pipelines.store.git_process import Dialogue
 
 
 Entry = tuple[str, bytes | str]

@@ -14,7 +14,7 @@ from pipelines.store.days import moment_of
 from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import starts_of
 from pipelines.store.git import Git, blob_id
-from pipelines.store.item import ID_PATTERN, parse_item, without_comment
+from pipelines.store.item import ID_PATTERN, Evidence, Item, parse_item, without_comment
 from pipelines.store.layout import kind_of
 from pipelines.store.log import lines_of
 from pipelines.store.state import read_record, write_record
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
-
-    from pipelines.store.item import Evidence, Item
 
 
 BY_HAND: Final = "owner"

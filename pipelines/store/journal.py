@@ -21,8 +21,8 @@ from pipelines.errors import BadFile, BrokenChangeSet, ChangedUnderRun, HoldsSec
 from pipelines.store.atomic_replace import carry_over, put, settle
 from pipelines.store.change_set import Change
 from pipelines.store.files import read_bytes, write_synced, writing
-from pipelines.store.folders import holding
-from pipelines.store.git import Author, blob_id
+from pipelines.store.folders import Folder, holding
+from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.layout import PRIVATE, SETTINGS
 from pipelines.store.lock import log_lock, private
@@ -33,9 +33,6 @@ from pipelines.store.user_layout import layout_of, real_path
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    from pipelines.store.folders import Folder
-    from pipelines.store.git import Git
 
 
 _NAME: Final = "pending"

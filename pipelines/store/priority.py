@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 from datetime import date
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from pipelines.store.item import Confidence, ItemType, Trust
-
-if TYPE_CHECKING:
-    from pipelines.store.item import Item
-
+from pipelines.store.item import Confidence, Item, ItemType, Trust
 
 TYPE: Final = {
     ItemType.RULE: 1.0,

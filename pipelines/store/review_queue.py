@@ -22,14 +22,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.document import Document, kept_with_document
-from pipelines.store.item import Status, render_item
+from pipelines.store.item import Item, Status, render_item
 from pipelines.store.layout import REVIEW
 from pipelines.store.markdown import line_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from pipelines.store.item import Item
 
 
 _MARK: Final = re.compile(r"<!-- review (?P<kind>[a-z-]+) (?P<day>\d{4}-\d{2}-\d{2}) -->")

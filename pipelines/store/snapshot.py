@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.atomic_replace import can_be_kept
-from pipelines.store.document import document_at
+from pipelines.store.document import Document, Placed, document_at
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.folders import LINKED, Below
 from pipelines.store.in_place_layout import InPlaceLayout
-from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, Layout
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from pipelines.store.document import Document, Placed
     from pipelines.store.git import Git
-    from pipelines.store.layout import Layout
 
 
 _PENDING: Final = "its entries stay pending"

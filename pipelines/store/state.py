@@ -13,23 +13,21 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pipelines.errors import BadFile
 from pipelines.store.days import moment_of
 from pipelines.store.files import read_bytes, replace_synced, writing
-from pipelines.store.item import folded
+from pipelines.store.item import Item, ItemType, folded
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
-    from datetime import datetime
     from pathlib import Path
 
-    from pipelines.store.item import Item, ItemType
 
 _T = TypeVar("_T")
 

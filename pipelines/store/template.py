@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import UnknownItem, UsageFault, did_you_mean
-from pipelines.store.document import aliases_of
+from pipelines.store.document import Document, aliases_of
 from pipelines.store.files import list_files, making, replace_file, writing
 from pipelines.store.layout import FOLDERS, LOGS, NOTES, SESSIONS, SETTINGS, STATE, TRACKED, kind_of
 from pipelines.store.user_layout import at, layout_of, real_path
@@ -14,8 +14,6 @@ from pipelines.store.user_layout import at, layout_of, real_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
-
-    from pipelines.store.document import Document
 
 
 _TYPED: Final = 6

@@ -13,7 +13,7 @@ import threading
 import time
 import webbrowser
 from contextlib import contextmanager, suppress
-from datetime import date
+from datetime import date, datetime
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
@@ -39,7 +39,6 @@ from pipelines.view.entrance import Gate, Pass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from datetime import datetime
 
     from starlette.requests import Request
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.document import kept_with_document
+from pipelines.store.document import Document, kept_with_document
 from pipelines.store.item import ItemType, Status
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from pipelines.queries.item_graph import Holding, Step
-    from pipelines.store.document import Document
 
 
 @dataclass(frozen=True, slots=True)

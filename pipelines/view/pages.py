@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
@@ -19,17 +19,17 @@ from pipelines.night.run_history import RunEnd, all_runs
 from pipelines.queries.audit import audit
 from pipelines.queries.health import health_of, waiting_days
 from pipelines.queries.history import History
-from pipelines.queries.item_graph import Beliefs
+from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
 from pipelines.queries.why import impact, why
 from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest
-from pipelines.settings import load_settings
-from pipelines.store.document import HISTORY
-from pipelines.store.evidence import Quotes
+from pipelines.settings import Settings, load_settings
+from pipelines.store.document import HISTORY, Document
+from pipelines.store.evidence import FoundQuote, Quotes
 from pipelines.store.generated import is_pointer, read_sentence
 from pipelines.store.git import Git
-from pipelines.store.item import ItemType, Trust
+from pipelines.store.item import Item, ItemType, Trust
 from pipelines.store.layout import REVIEW, Kind, document_id, document_path
 from pipelines.store.passage import read_passage
 from pipelines.store.priority import days_apart
@@ -41,22 +41,15 @@ from pipelines.view.drawings import growth, timeline, web
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
     from pathlib import Path
 
     from pipelines.night.manual import Saved
-    from pipelines.queries.item_graph import Holding
-    from pipelines.settings import Settings
-    from pipelines.store.document import Document
-    from pipelines.store.evidence import FoundQuote
 
     Values = dict[str, Any]
     """The values of a template, by name."""
     from collections.abc import Iterator, Sequence
 
     from markdown_it import MarkdownIt
-
-    from pipelines.store.item import Item
 
 
 KINDS: Final = {

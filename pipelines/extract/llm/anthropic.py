@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import ModelAnswer
+from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.provider import GARBLED, TRUNCATED, ProviderModel, as_count
 from pipelines.usage import FailureKind, Usage
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from anthropic import Anthropic
-
-    from pipelines.extract.llm.call import Call
 
 
 STOPS: Final = {

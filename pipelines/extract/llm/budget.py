@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, ModelFailed
-from pipelines.extract.llm.call import WrappedModel, provider_of
+from pipelines.extract.llm.call import Call, Model, ModelAnswer, Place, WrappedModel, provider_of
 from pipelines.extract.llm.provider import with_deadline
-from pipelines.provider_settings import added_tokens
+from pipelines.provider_settings import Price, added_tokens
 from pipelines.store.files import making, read_bytes
 from pipelines.usage import FailureKind, Usage
 
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pipelines.extract.llm.call import Call, Model, ModelAnswer, Place
     from pipelines.extract.llm.guard import Guard
-    from pipelines.provider_settings import Price
     from pipelines.user_settings import CostCaps
 
 LEDGER: Final = ".curate/ledger.jsonl"

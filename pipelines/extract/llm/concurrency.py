@@ -5,13 +5,11 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, TypeVar
 
-from pipelines.extract.llm.call import WrappedModel
+from pipelines.extract.llm.call import Call, Model, ModelAnswer, WrappedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
-
-    from pipelines.extract.llm.call import Call, Model, ModelAnswer
 
 
 Result = TypeVar("Result")

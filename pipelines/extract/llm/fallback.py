@@ -14,17 +14,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import BadReply, provider_of
+from pipelines.extract.llm.call import BadReply, Call, Model, ModelAnswer, Place, provider_of
 from pipelines.provider_settings import price_of
-from pipelines.usage import FailureKind, Tally
+from pipelines.usage import FailureKind, Tally, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pipelines.extract.llm.call import Call, Model, ModelAnswer, Place
     from pipelines.extract.llm.replies import Replies
     from pipelines.provider_settings import Prices
-    from pipelines.usage import Usage
 
     Ticket = tuple[Place, int]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import ModelAnswer
+from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.provider import TRUNCATED, ProviderModel
 from pipelines.usage import FailureKind, Usage
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from google.genai import Client
     from google.genai.types import GenerateContentResponse
-
-    from pipelines.extract.llm.call import Call
 
 
 _BLOCKS: Final = frozenset(

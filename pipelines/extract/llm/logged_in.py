@@ -19,19 +19,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.anthropic import STOPS
-from pipelines.extract.llm.call import ModelAnswer
+from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.openai import ErrorStatus, bare
 from pipelines.extract.llm.program import ending, run_program
 from pipelines.extract.llm.provider import TRUNCATED, ProviderModel, as_count, as_failure
-from pipelines.provider_settings import LOGINS, OWN_MODEL
+from pipelines.provider_settings import LOGINS, OWN_MODEL, ProviderSettings
 from pipelines.store.secrets import without_secrets
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from pipelines.extract.llm.call import Call
-    from pipelines.provider_settings import ProviderSettings
 
 
 # Where these programs are installed outside the PATH of a timer.

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import json_lines, load_prompt
+from pipelines.extract.llm.call import Prompt, json_lines, load_prompt
 from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN, ModelExtractor
-from pipelines.extract.llm.reply_schema import (  # noqa: TC001  pydantic reads the annotations
+from pipelines.extract.llm.reply_schema import (
     TEXT_LENGTH,
     Faulty,
     Id,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pipelines.extract.extraction import Extractor
-    from pipelines.extract.llm.call import Prompt
     from pipelines.extract.llm.fallback import Chain
 
     Row = Mapping[str, Any]

@@ -10,12 +10,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.extraction import Extraction, shown_text, with_weekday
-from pipelines.extract.llm.call import json_lines, load_prompt
+from pipelines.extract.extraction import (
+    Candidate,
+    DocumentChoice,
+    Extraction,
+    ExtractionRequest,
+    Extractor,
+    shown_text,
+    with_weekday,
+)
+from pipelines.extract.llm.call import Call, Model, Prompt, json_lines, load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import added_tokens, price_of
 from pipelines.store.evidence import voice_in, without_pointer
-from pipelines.store.item import Trust, folded
+from pipelines.store.item import Item, Trust, folded
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import fold
 from pipelines.usage import FailureKind, Tally, Usage
@@ -23,13 +31,10 @@ from pipelines.usage import FailureKind, Tally, Usage
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pipelines.extract.extraction import Candidate, DocumentChoice, ExtractionRequest, Extractor
-    from pipelines.extract.llm.call import Call, Model, Prompt
     from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.replies import Replies
     from pipelines.extract.llm.reply_schema import Faulty
     from pipelines.provider_settings import Prices
-    from pipelines.store.item import Item
     from pipelines.store.log import Entry
 
     Outcome = tuple[Extraction, Sequence[Faulty], Tally, ModelFailed | None]

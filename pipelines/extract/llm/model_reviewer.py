@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol
 from pydantic import Field
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.extraction import Operation, OperationKind, proposed_links, shown_text
-from pipelines.extract.llm.call import BadReply, json_lines, load_prompt
+from pipelines.extract.extraction import (
+    Candidate,
+    DocumentChoice,
+    Extractor,
+    Operation,
+    OperationKind,
+    proposed_links,
+    shown_text,
+)
+from pipelines.extract.llm.call import BadReply, Place, Prompt, json_lines, load_prompt
 from pipelines.extract.llm.model_extractor import ModelExtractor, shown_documents
-from pipelines.extract.llm.reply_schema import (  # noqa: TC001  pydantic reads the annotations
+from pipelines.extract.llm.reply_schema import (
     MOST_IDS,
     REASON_LENGTH,
     Faulty,
@@ -36,8 +44,6 @@ from pipelines.usage import Tally
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pipelines.extract.extraction import Candidate, DocumentChoice, Extractor
-    from pipelines.extract.llm.call import Place, Prompt
     from pipelines.extract.llm.fallback import Chain
 
     Check = Callable[["Posed", Operation], str]

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import ModelAnswer
+from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.extract.llm.provider import (
     GARBLED,
     TRUNCATED,
@@ -29,7 +29,6 @@ from pipelines.usage import FailureKind, Usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from pipelines.extract.llm.call import Call
     from pipelines.provider_settings import ProviderSettings
 
 

@@ -22,14 +22,12 @@ from pathlib import PurePath
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import ModelAnswer
+from pipelines.extract.llm.call import Call, ModelAnswer
 from pipelines.provider_settings import PREFIX, SECONDS
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from pipelines.extract.llm.call import Call
 
 
 PROVIDER: Final = "exec"

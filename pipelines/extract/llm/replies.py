@@ -12,20 +12,18 @@ import json
 import os
 import threading
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import CurateError
-from pipelines.extract.llm.call import ModelAnswer
+from pipelines.extract.llm.call import Call, Model, ModelAnswer
 from pipelines.store.files import making, read_bytes, replace_synced
 from pipelines.store.folders import holding
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from pathlib import Path
 
-    from pipelines.extract.llm.call import Call, Model
     from pipelines.user_settings import SharedReplySettings
 
 

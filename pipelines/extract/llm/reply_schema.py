@@ -15,20 +15,26 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.extract.extraction import HIDDEN, MOST_LINKS, Candidate, Operation, OperationKind, Place, proposed_links
+from pipelines.extract.extraction import (
+    HIDDEN,
+    MOST_LINKS,
+    Candidate,
+    ExtractionRequest,
+    Operation,
+    OperationKind,
+    Place,
+    proposed_links,
+)
 from pipelines.extract.grounding import ungrounded
 from pipelines.extract.llm.call import BadReply
 from pipelines.store.evidence import fold_markdown, has_quote
-from pipelines.store.item import OUTCOMES, Confidence, ItemType, Status, content_words
+from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status, content_words
 from pipelines.store.markdown import without_spans
 from pipelines.text import fold
 from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from pipelines.extract.extraction import ExtractionRequest
-    from pipelines.store.item import Item
 
 
 TEXT_LENGTH: Final = 500

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import Field
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.claims import Verdict, Verified
+from pipelines.extract.claims import Claim, Verdict, Verified
 from pipelines.extract.extraction import shown_text
-from pipelines.extract.llm.call import BadReply, json_lines, load_prompt
+from pipelines.extract.llm.call import BadReply, Prompt, json_lines, load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN
 from pipelines.extract.llm.reply_schema import (
@@ -28,15 +28,12 @@ from pipelines.extract.llm.reply_schema import (
     reply_schema,
     single_line,
 )
-from pipelines.usage import FailureKind
+from pipelines.usage import FailureKind, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pipelines.extract.claims import Claim
-    from pipelines.extract.llm.call import Prompt
     from pipelines.extract.llm.fallback import Chain
-    from pipelines.usage import Tally
 
     Part = Sequence[dict[str, Any]]
     Judged = tuple[Verdict | None, str]

@@ -32,16 +32,14 @@ from pipelines.extract.rules.labels import (
 )
 from pipelines.extract.rules.owner_acts import NAME, is_typed
 from pipelines.store.evidence import act_in, voice_in
-from pipelines.store.item import Confidence, ItemType
-from pipelines.store.spoken_lines import LONGEST_TEXT, Line, clean, read_lines, sentences
+from pipelines.store.item import Confidence, Item, ItemType
+from pipelines.store.spoken_lines import LONGEST_TEXT, Line, Spoken, clean, read_lines, sentences
 from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pipelines.store.item import Item
     from pipelines.store.log import Entry
-    from pipelines.store.spoken_lines import Spoken
 
 
 _FIELD = re.compile(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, Place
 from pipelines.store.evidence import act_in
 from pipelines.store.item import Confidence, ItemType, Trust
-from pipelines.store.spoken_lines import clean, sentences, without_filler
+from pipelines.store.spoken_lines import Line, clean, sentences, without_filler
 from pipelines.store.transcripts.acts import Act
 from pipelines.text import ARROW, clipped
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from pipelines.store.log import Entry
     from pipelines.store.session_state import Seals
-    from pipelines.store.spoken_lines import Line
 
 
 _MOST: Final = 300

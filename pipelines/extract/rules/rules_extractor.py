@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import Candidate, Extraction, Place
+from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
 from pipelines.extract.rules.label_reader import LabelReader, end_of
 from pipelines.extract.rules.labels import is_bot, is_near_miss, is_procedural
 from pipelines.extract.rules.owner_acts import NAME, is_typed, read_acts
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, ItemType
-from pipelines.store.spoken_lines import clean, overlap, sentences, without_filler, words
+from pipelines.store.spoken_lines import Line, clean, overlap, sentences, without_filler, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pipelines.extract.extraction import ExtractionRequest
     from pipelines.store.log import Entry
-    from pipelines.store.spoken_lines import Line
 
 
 _MOST: Final = 5  # suggestions kept per day

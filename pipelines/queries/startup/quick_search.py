@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.queries.search_settings import searched, spare_threads
 from pipelines.queries.startup.fast import find_root
 from pipelines.search.filters import Filters
-from pipelines.search.hits import CLOSE, OPEN, snippets
+from pipelines.search.hits import CLOSE, OPEN, Hit, snippets
 from pipelines.search.query import SearchRequest
 from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from pipelines.search.found import Found
-    from pipelines.search.hits import Hit
 
 
 # A person reads the first few; a program that asked for JSON takes as many as its own budget of words has room for.

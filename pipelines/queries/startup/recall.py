@@ -14,7 +14,7 @@ import stat
 import time
 from fcntl import LOCK_NB, LOCK_SH, flock
 
-from pipelines.queries.startup.cache import settings_of
+from pipelines.queries.startup.cache import StartupSettings, settings_of
 from pipelines.queries.startup.context import project_path
 from pipelines.queries.startup.fast import find_root, hook_answer, hook_event, note_shown, put_out
 from pipelines.queries.startup.read import live_item, open_folder, read_part, redacted, short_ids, tokens
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
-    from pipelines.queries.startup.cache import StartupSettings
 
 BUDGET = 300
 """The most tokens of an answer, with the line above the items."""

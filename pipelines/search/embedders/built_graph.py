@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import UnusableModel
-from pipelines.search.embedders.pinned_model import LOCAL, digest
+from pipelines.search.embedders.pinned_model import LOCAL, PinnedModel, digest
 from pipelines.store.files import replace_synced, writing
 from pipelines.store.folders import holding
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pipelines.provider_settings import Precision
-    from pipelines.search.embedders.pinned_model import PinnedModel
 
 
 BUILDER: Final = 1  # increment it when the graph changes, so that old graphs are not reused

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, UnusableModel
-from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL
+from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL, EmbedderSettings
 from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pipelines.provider_settings import EmbedderSettings
     from pipelines.search.embedders.embedder import Embedder
 
 

@@ -24,13 +24,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Literal
 
 from pipelines.errors import FetchFailed
-from pipelines.search.embedders.pinned_model import digest
+from pipelines.search.embedders.pinned_model import PinnedModel, digest
 from pipelines.store.files import sync_folder, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from pipelines.search.embedders.pinned_model import PinnedModel
 
     Progress = Callable[[int], None]
 

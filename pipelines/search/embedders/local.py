@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EmbeddingFailed
-from pipelines.search.embedders.built_graph import TOKENIZER, WEIGHTS, read_tensors
+from pipelines.search.embedders.built_graph import TOKENIZER, WEIGHTS, BuiltModel, ModelFolder, read_tensors
 from pipelines.search.embedders.embedder import BadVectors, unit_rows
 from pipelines.search.embedders.pinned_model import LOCAL, MINILM
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from pipelines.search.embedders.built_graph import BuiltModel, ModelFolder
 
     Numbers = NDArray[np.float32]
 

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pipelines.errors import EmbeddingFailed
-from pipelines.provider_settings import VOYAGE_MODEL
+from pipelines.provider_settings import VOYAGE_MODEL, EmbedderSettings
 from pipelines.search.embedders.embedder import BadVectors, batches, fit_to_send, unit_rows
 from pipelines.usage import reason
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import NDArray
-
-    from pipelines.provider_settings import EmbedderSettings
 
 
 QUERY_SECONDS: Final = 10.0  # a person is waiting, and keyword search is available

@@ -10,13 +10,12 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.store.secrets.secret_rules import believed, checked, load_rules
+from pipelines.store.secrets.secret_rules import Rule, Rules, believed, checked, load_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pipelines.store.secrets.known import KnownSecrets
-    from pipelines.store.secrets.secret_rules import Rule, Rules
 
 
 LONGEST_BLOCK: Final = 20_000

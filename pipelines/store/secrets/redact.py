@@ -20,15 +20,12 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.store.files import sync_folder, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
-from pipelines.store.secrets.find import find_secrets, visible
-from pipelines.store.secrets.known import known_anywhere, known_in
+from pipelines.store.secrets.find import Span, find_secrets, visible
+from pipelines.store.secrets.known import KnownSecrets, known_anywhere, known_in
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from pipelines.store.secrets.find import Span
-    from pipelines.store.secrets.known import KnownSecrets
 
 
 _TAG: Final = 4

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.atomic_replace import mask
@@ -24,19 +24,16 @@ from pipelines.store.files import open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.find import ALLOWED, LONGEST_BLOCK
-from pipelines.store.secrets.redact import FoundSecret, format_found, known_values, load_redactor, locate
-from pipelines.store.snapshot import FileWarning
+from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, known_values, load_redactor, locate
+from pipelines.store.snapshot import FileWarning, Snapshot
 from pipelines.store.template import own_files, tracked_files
 from pipelines.store.user_layout import layout_of, real_path
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import BinaryIO
 
     from pipelines.store.git import Git
-    from pipelines.store.secrets.redact import Redactor
-    from pipelines.store.snapshot import Snapshot
 
 
 _BATCH: Final = 32 << 20

@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
-from pipelines.store.transcripts.acts import origin_of
+from pipelines.store.transcripts.acts import Record, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    from pipelines.store.transcripts.acts import Record
 
 
 RUN: Final = 8

@@ -14,30 +14,21 @@ import os
 import re
 import stat
 from dataclasses import dataclass, field, replace
-from datetime import UTC
+from datetime import UTC, tzinfo
 from typing import IO, TYPE_CHECKING, Final, Protocol
 
 from pipelines.errors import BadFile
 from pipelines.store.files import making, writing
-from pipelines.store.folders import LINKED, holding
+from pipelines.store.folders import LINKED, Folder, holding
 from pipelines.store.layout import ASIDE, SESSIONS
 from pipelines.store.transcripts.acts import CODEX_ASKS, Acts
 from pipelines.store.transcripts.outside import Outside, may_call
-from pipelines.store.transcripts.records import (
-    SUMMARIES,
-    UNKNOWN,
-    opening_of,
-    said_in,
-)
+from pipelines.store.transcripts.records import SUMMARIES, UNKNOWN, Opening, Record, Turn, opening_of, said_in
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from datetime import tzinfo
     from pathlib import Path
-
-    from pipelines.store.folders import Folder
-    from pipelines.store.transcripts.records import Opening, Record, Turn
 
 
 LONGEST: Final = 24 * 1024 * 1024

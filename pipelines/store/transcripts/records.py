@@ -10,18 +10,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from pipelines.store.transcripts.acts import Act, is_human
+from pipelines.store.transcripts.acts import Act, Acts, is_human
 from pipelines.text import clean
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from pipelines.store.transcripts.acts import Acts
-
 
 _HOME_DEPTH: Final = 2
 _WORK_TREE: Final = re.compile(r"(?<=.)[/\\]\.(?:claude[/\\])?worktrees[/\\]")
