@@ -96,8 +96,8 @@ def with_caps_applied(
     documents = with_not_confirmed(documents, theirs)
     moved: tuple[Moved, ...] = ()
     for _ in range(_ROUNDS):
-        fields = with_quality(before, documents, theirs)
-        pruned = prune(fields, settings, closed, snapshot.layout.link, vetoed, last)
+        rated = with_quality(before, documents, theirs)
+        pruned = prune(rated, settings, closed, snapshot.layout.link, vetoed, last)
         documents, moved = pruned.documents, (*moved, *pruned.moved)
         if not pruned.moved:
             break

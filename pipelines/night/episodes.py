@@ -153,7 +153,7 @@ def with_episodes(
 
 
 def with_true_episodes(
-    documents: Mapping[str, Document], vetoed: frozenset[str], before: Mapping[str, Document] = MappingProxyType({})
+    documents: Mapping[str, Document], vetoed: frozenset[str], last: Mapping[str, Document] = MappingProxyType({})
 ) -> dict[str, Document]:
     """Return the documents with episodes that tell of exactly what their days brought, as it is now.
 
@@ -163,16 +163,16 @@ def with_true_episodes(
     Args:
         documents: every document by path.
         vetoed: what people deleted from the generated sentences.
-        before: the documents as a run left them, with true episodes. A page is read only if it changed since, or names
-            an item that did.
+        last: the documents as the last run left them, with true episodes. A page is read only if it changed since, or
+            names an item that did.
     """
     known = {ident: item for ident, (_, item) in items_by_id(documents).items()}
     pages = {path: one for path, one in documents.items() if one.kind is Kind.EPISODE}
     days = {heading.title for page in pages.values() for heading in page.headings if heading.level > 1}
-    news = _changed(documents, before)
-    stale = {path: one for path, one in pages.items() if one != before.get(path) or not news.isdisjoint(_named(one))}
+    news = _changed(documents, last)
+    stale = {path: one for path, one in pages.items() if one != last.get(path) or not news.isdisjoint(_named(one))}
     told = {ident for page in pages.values() for ident in _named(page)}
-    once = {ident for path in stale if path in before for ident in _named(before[path])}
+    once = {ident for path in stale if path in last for ident in _named(last[path])}
     untold = _untold([known[ident] for ident in (news | once) - told if ident in known], vetoed)
     after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
     for path, page in pages.items():
@@ -193,11 +193,11 @@ def with_true_episodes(
     return after
 
 
-def _changed(documents: Mapping[str, Document], before: Mapping[str, Document]) -> set[str]:
+def _changed(documents: Mapping[str, Document], last: Mapping[str, Document]) -> set[str]:
     """Return the ids of the items that are new, gone, moved or otherwise not as before."""
     changed = set[str]()
-    for path in documents.keys() | before.keys():
-        if (now := documents.get(path)) != (was := before.get(path)):
+    for path in documents.keys() | last.keys():
+        if (now := documents.get(path)) != (was := last.get(path)):
             held, once = (one.held if one else {} for one in (now, was))
             changed |= {ident for ident in held.keys() | once.keys() if held.get(ident) != once.get(ident)}
     return changed

@@ -33,7 +33,7 @@ _LENGTH: Final = 160
 MOST_NAMED: Final = 3
 _KINDS: Final = frozenset({Kind.PROJECT, Kind.AREA})
 _OVER: Final = frozenset({Status.DONE, Status.DROPPED, Status.RESOLVED, Status.OCCURRED, Status.ANSWERED})
-_ENDED: Final = CLOSED | _OVER
+_NO_LONGER: Final = CLOSED | _OVER
 
 
 def has_state(document: Document) -> bool:
@@ -41,7 +41,7 @@ def has_state(document: Document) -> bool:
     if document.kind not in _KINDS:
         return False
     items = [placed.item for placed in document.items if placed.item.id]
-    return sum(one.active for one in items) > SPEAKS_FOR_ITSELF or any(one.status in _ENDED for one in items)
+    return sum(one.active for one in items) > SPEAKS_FOR_ITSELF or any(one.status in _NO_LONGER for one in items)
 
 
 @kept_with_document

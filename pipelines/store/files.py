@@ -72,10 +72,7 @@ def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None
             why = f"has {size:,} bytes, and the limit is {most:,}"
             raise BadFile(path, why, "Split it or move it, then run again.")
         room = max(size + 1, _PIECE)
-        read = [os.read(descriptor, room)]
-        while len(read[-1]) == room:  # it has grown
-            read.append(os.read(descriptor, room))
-        return b"".join(read)
+        return b"".join(iter(lambda: os.read(descriptor, room), b""))
     except OSError as error:
         raise BadFile(path, f"cannot be read: {error.strerror}") from None
     finally:
