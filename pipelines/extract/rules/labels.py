@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.document import BY_WORD
@@ -235,6 +236,7 @@ _EXAMPLES = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def section_type(title: str) -> Label | None:
     """Return a heading's label for the list items under it, or None if it implies none.
 
@@ -250,6 +252,7 @@ def section_type(title: str) -> Label | None:
     return next((Label(kind, 0, sure=sure) for kind, sure, pattern in _TITLES if pattern.fullmatch(name)), None)
 
 
+@lru_cache(maxsize=4096)
 def _plain(title: str) -> str:
     name = title.casefold().replace("*", "").replace("_", " ")
     for _ in range(2):
