@@ -320,6 +320,16 @@ def test_what_never_held_goes_from_the_episode(memory: Memory) -> None:
     assert told(memory, EPISODES, DAY) == ["To do: Ask legal about the DPA."]
 
 
+def test_what_a_person_deleted_goes_from_the_episode_the_night_after(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    curate(memory, writes("", MOVE))
+    assert "lose orders" in "".join(told(memory, EPISODES, DAY))
+    lines = [line for line in memory.read(ALPHA).splitlines(keepends=True) if not line.startswith("- Risk: ")]
+    memory.write(ALPHA, "".join(lines))
+    curate(memory, writes("", MOVE), f"{DAY[:8]}20T02:00:00+00:00")
+    assert "lose orders" not in "".join(told(memory, EPISODES, DAY))
+
+
 def test_what_is_forgotten_goes_from_states_and_episodes(memory: Memory) -> None:
     log(memory, *ITEMS)
     curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
