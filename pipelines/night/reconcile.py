@@ -53,7 +53,7 @@ class Reconciled:
         corrected: tombstones of wordings that a person replaced, and of generated sentences that they deleted; they
             name no id.
         asked: ids of items about which Review.md asks.
-        last: the documents as the last run left them.
+        last: the documents as the last run left them; empty if only `reconcile` was asked.
     """
 
     documents: dict[str, Document]
@@ -72,8 +72,9 @@ class Reconciled:
 
 def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Document], today: str) -> Reconciled:
     """Return a memory's documents after understanding people's edits since the last run."""
-    baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
-    return reconcile(documents, baseline, today, snapshot.shown)
+    changed, same = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
+    last = changed | {path: documents[path] for path in same}
+    return replace(reconcile(documents, baseline, today, snapshot.shown), last=last)
 
 
 def reconcile(
@@ -134,8 +135,7 @@ def reconcile(
     )
     for path in sorted({path for title in was - now if (path := named_in(title, after))}):
         after[path] = kept(after[path], today)
-    last = changed | {path: documents[path] for path in same}
-    return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(corrected), tuple(sorted(asked)), last)
+    return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(corrected), tuple(sorted(asked)))
 
 
 def _wording(item: Item) -> tuple[str, str]:
