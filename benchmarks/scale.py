@@ -43,6 +43,8 @@ def main() -> None:
     parser.add_argument("--nights", type=int, default=0)
     parser.add_argument("--local-model", action="store_true")
     asked = parser.parse_args()
+    if asked.local_model and not (Path(CACHE) / "memcurate" / "models").is_dir():
+        parser.error("the local model is not on this machine; run `make install`")
     for what in ("words", "numbers") if asked.items else ():
         half, whole = (one_log(count, what) for count in (asked.items // 2, asked.items))
         print(
