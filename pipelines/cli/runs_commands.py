@@ -40,15 +40,16 @@ if TYPE_CHECKING:
 def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
     """List the runs, newest first. With RUN (an id or commit, or the start of one), show that run in full."""
     git = Git(root)
-    runs = all_runs(root, git)
     if run:
-        one = find_run(runs, run)
+        one = find_run(root, git, run)
         changes = items_changed(one, git)
         if as_json:
             say_json(_detail_json(one, changes))
         else:
             _tell(one, changes)
-    elif as_json:
+        return
+    runs = all_runs(root, git)
+    if as_json:
         say_json([one.to_json() for one in runs[:limit]])
     else:
         rows = [
@@ -118,7 +119,7 @@ def curate_replay(*, run: str, as_json: bool, root: Path) -> int:
 
     git = Git(root)
     git.check()
-    replayed = replay(root, git, find_run(all_runs(root, git), run))
+    replayed = replay(root, git, find_run(root, git, run))
     diff = diff_of(root, replayed.changes)
     if replayed.messages:
         before, after = (text.splitlines(keepends=True) for text in replayed.messages)

@@ -52,6 +52,8 @@ _ROUNDS: Final = 4
 _CAPPED: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
 POINTER_SHARE: Final = 3
 """The briefing's rows get at least one such part of its cap, if they need it."""
+_SLACK: Final = 8
+"""A page that overflows gives up one such part of its cap at once, so that it does not overflow again every night."""
 _SOURCES: Final = frozenset({"", "logs", "owner", "logs, owner"})
 """What runs write as a source. Anything else is a person's, such as the URL that a resource was clipped from."""
 
@@ -118,9 +120,10 @@ def with_not_confirmed(documents: Mapping[str, Document], theirs: Collection[str
                 row = f"- “{item.text}” is not confirmed (reported by {source}). Decide in Review.md."
                 rows.setdefault(released(item)[0], []).append(row)
     for path, document in documents.items():
+        if document.kind not in {Kind.PROJECT, Kind.AREA} or path in theirs:
+            continue
         wanted = [marked_row(row) for row in rows.get(path, ())[:MOST_SHOWN]]
-        shown = [line.rstrip("\r\n") for line in document.lines if is_pointer(line)]
-        if document.kind in {Kind.PROJECT, Kind.AREA} and path not in theirs and wanted != shown:
+        if wanted != [line.rstrip("\r\n") for line in document.lines if is_pointer(line)]:
             lines = without_empty(list(without_pointers(document).lines), NOT_CONFIRMED)
             new = [row + line_end(lines) for row in wanted]
             after[path] = document.with_text("".join(insert_rows(lines, NOT_CONFIRMED, new, ORDER) if new else lines))
@@ -222,7 +225,7 @@ def _move(documents: dict[str, Document], blocks: list[Block], source: str, targ
 def _overflow(
     documents: dict[str, Document], path: str, cap: int, rank: Rank, closed: frozenset[str], moved: list[Moved]
 ) -> None:
-    """Move items out of a document until it is under `cap`: closed ones first, oldest first, then by priority.
+    """Move items out of a document until it is well under `cap`: closed ones first, oldest first, then by priority.
 
     Open items, goals, contacts, questions and how-tos leave last.
     """
@@ -234,7 +237,7 @@ def _overflow(
 
     document = documents[path]
     may_leave = (p for p in document.items if p.item.id and p.item.by and not p.item.pinned)
-    out = _first_until_under(cap, document, sorted(may_leave, key=lambda p: leaving_order(p.item)))
+    out = _first_until_under(cap - cap // _SLACK, document, sorted(may_leave, key=lambda p: leaving_order(p.item)))
     documents[path] = edited(document, remove=[placed.item.id for placed in out])
     archives: dict[str, list[Block]] = {}
     room: dict[str, int] = {}

@@ -23,7 +23,7 @@ from pipelines.extract.llm.replies import KeptReply, Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night, plan_night
-from pipelines.night.report import Watch, shared_report_path
+from pipelines.night.report import TRAVELLING, Watch
 from pipelines.night.run_night import signed
 from pipelines.review.meaning import Vectors, kept_in
 from pipelines.settings import load_settings
@@ -78,7 +78,7 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
         NotReplayable: the run's input is not on record here, or it was not a night's run.
     """
     if run.undoes or not isinstance(run.reported("given"), dict):
-        why = "it is an undo" if run.undoes else "this machine has no report of its input"
+        why = "it is an undo" if run.undoes else "there is no report of its input"
         raise NotReplayable(run.id, why)
     base = run.commit.parent if run.commit else str(run.reported("base") or "")
     if not base:
@@ -87,11 +87,10 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
     with tempfile.TemporaryDirectory(prefix="curate-replay-") as folder:
         memory = lay_out(git, base, Path(folder).resolve())
         own = Git(memory)
-        # The run's report is not part of its work; older versions did not commit one.
-        path = shared_report_path(run.id)
-        said = git.show(run.commit.commit, path) if run.commit else None
-        report = (Change(path, None, said),) if said is not None else ()
-        made = _curate(_night(root, memory, run, silent), own, run, report) or base
+        # The reports are not part of its work; older versions did not commit any.
+        done = _changes(git, base, run.commit.commit) if run.commit else ()
+        reports = tuple(one for one in done if one.path.startswith(f"{TRAVELLING}/"))
+        made = _curate(_night(root, memory, run, silent), own, run, reports) or base
         before = run.commit.commit if run.commit else base
         changes = _changes(own, before, made)
         messages: tuple[str, str] | tuple[()] = ()
@@ -131,13 +130,14 @@ def lay_out(git: Git, commit: str, folder: Path) -> Path:
     return memory
 
 
-def _curate(night: Night, git: Git, run: Run, report: tuple[Change, ...]) -> str | None:
+def _curate(night: Night, git: Git, run: Run, reports: tuple[Change, ...]) -> str | None:
     """Curate as the run did; return the commit, or None if nothing changed."""
     make_missing_folders(night.root)
     plan = plan_night(night, git, Watch())
     if not plan.changes:
         return None
-    return apply_changes(night.root, git, (*plan.changes, *report), *signed(night, replace(plan.report, run=run.id)))[0]
+    said = signed(night, replace(plan.report, run=run.id))
+    return apply_changes(night.root, git, (*plan.changes, *reports), *said)[0]
 
 
 def _changes(git: Git, before: str, after: str) -> tuple[Change, ...]:

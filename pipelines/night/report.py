@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
 from pipelines.store.change_set import Change
-from pipelines.store.files import making, replace_synced, writing
+from pipelines.store.files import making, read_bytes, replace_synced, writing
 from pipelines.store.folders import holding
 from pipelines.store.layout import PRIVATE, STATE
 from pipelines.store.lock import private
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from pipelines.store.git import Git
     from pipelines.usage import Tally
 
 
 KEPT: Final = 400
-"""How many reports are kept: more than a year of nights. What a run changed stays in git."""
+"""How many reports are kept, here and among the committed files: more than a year of nights. Git keeps what a run
+changed, and its report."""
 _RUNS: Final = f"{PRIVATE}/runs"
 TRAVELLING: Final = f"{STATE}/runs"
 _HERE: Final = frozenset({"base", "commit", "edits_commit", "index", "merged", "model", "recovered", "seconds"})
@@ -203,17 +205,34 @@ def save_report(root: Path, report: Mapping[str, object]) -> None:
                 folder.unlink(old)
 
 
-def shared_report(report: RunReport) -> Change:
-    """Return the change that adds a run's report to its own commit, without what holds for this machine alone."""
+def shared_reports(root: Path, report: RunReport) -> Iterator[Change]:
+    """Yield the changes to the committed reports: the run's own is added, and the oldest beyond `KEPT` go.
+
+    What holds for this machine alone is left out of it.
+
+    Raises:
+        BadFile: an old report cannot be read.
+    """
     whole: dict[str, Any] = report.to_json()
     shared = {key: value for key, value in whole.items() if key not in _HERE}
     shared["model"] = {key: whole["model"][key] for key in _OF_READERS}
-    return Change(shared_report_path(report.run), None, without_secrets(json.dumps(shared, indent=1)).encode())
+    yield Change(shared_report_path(report.run), None, without_secrets(json.dumps(shared, indent=1)).encode())
+    for name in _names(root, TRAVELLING)[: -KEPT + 1]:
+        yield Change(path := f"{TRAVELLING}/{name}", read_bytes(root, path), None)
 
 
 def shared_report_path(run: str) -> str:
     """Return the path of the report in a run's commit."""
     return f"{TRAVELLING}/{run}.json"
+
+
+def committed_report(git: Git, commit: str, run: str) -> dict[str, object]:
+    """Return the report that a run's commit holds; empty if it has none that is readable."""
+    try:
+        found = json.loads(git.show(commit, shared_report_path(run)) or b"")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> None:

@@ -11,12 +11,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pipelines.night.report import TRAVELLING, left_pending, read_reports
+from pipelines.night.report import TRAVELLING, committed_report, left_pending, read_reports
 from pipelines.store.change_set import ItemChange, ItemPlace, item_changes, with_recorded_edits
 from pipelines.store.git_history import RunCommit, changed_documents, named_run, run_commits, undone_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pipelines.store.git import Git
@@ -110,7 +110,7 @@ def all_runs(root: Path, git: Git) -> list[Run]:
     runs = []
     for one in commits:
         report = reports.pop(one.run, None)
-        ended, why = _ending(report) if report else (RunEnd.COMMITTED, "this machine has no report of it")
+        ended, why = _ending(report) if report else (RunEnd.COMMITTED, "no report of it is kept here")
         if one.undoes:
             ended, why = RunEnd.WELL, ""  # an undo leaves no report: its commit says everything
         elif one.by_hand:
@@ -126,14 +126,19 @@ def all_runs(root: Path, git: Git) -> list[Run]:
     return sorted(runs, key=lambda run: _moment(run.when), reverse=True)
 
 
-def find_run(runs: Sequence[Run], prefix: str) -> Run:
-    """Return the run whose id or commit starts with a prefix.
+def find_run(root: Path, git: Git, prefix: str) -> Run:
+    """Return the run whose id or commit starts with a prefix; an old one has the report that its commit holds.
 
     Raises:
         UnknownRun: none or more than one matches.
     """
+    runs = all_runs(root, git)
     ident = named_run(prefix, ((run.id, run.commit.commit if run.commit else "") for run in runs))
-    return next(run for run in runs if run.id == ident)
+    run = next(run for run in runs if run.id == ident)
+    if run.report or not run.commit or not (report := committed_report(git, run.commit.commit, run.id)):
+        return run
+    ended, why = _ending(report) if run.ended is RunEnd.COMMITTED else (run.ended, run.why)
+    return replace(run, report=report, ended=ended, why=why)
 
 
 def items_changed(run: Run, git: Git) -> list[ItemChange]:

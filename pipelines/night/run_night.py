@@ -13,7 +13,7 @@ from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.reindex import NIGHT_SECONDS, reindex
-from pipelines.night.report import RunReport, Watch, save_failure, save_report, shared_report
+from pipelines.night.report import RunReport, Watch, save_failure, save_report, shared_reports
 from pipelines.search.damage import keep_copies
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
@@ -148,7 +148,7 @@ def _write(night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable
         try:
             with watch.stage("commit"):
                 commit, changed = apply_changes(
-                    night.root, git, (*plan.changes, shared_report(report)), *signed(night, report)
+                    night.root, git, (*plan.changes, *shared_reports(night.root, report)), *signed(night, report)
                 )
         except ChangedUnderRun:
             if attempt == ATTEMPTS:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Words = defaultdict[tuple[str, bool], set[int]]
+    Words = dict[bool, defaultdict[str, set[int]]]
 
 
 NEAREST: Final = 12
@@ -111,16 +111,15 @@ class KnownItems:
         self._looked_up = 0
         self._there = defaultdict[str, dict[Belief, None]](dict)
         self._pending = defaultdict[str, dict[Belief, None]](dict)
-        for one in self._all:
-            self._place(one)
         self._removed: Counter[tuple[str, str]] = Counter()
         self._born: Counter[tuple[str, str]] = Counter()
-        self._held = Counter(one.document for one in self._all if one.item.active)
+        self._held: Counter[str] = Counter()
+        for one in self._all:
+            self._place(one)
 
     def add(self, one: Belief) -> None:
         """Add a new item."""
         if one.stands and one.item.active:
-            self._held[one.document] += 1
             self._born[one.document, one.learnt] += 1
         one.at = len(self._all)
         self._all.append(one)
@@ -148,8 +147,8 @@ class KnownItems:
 
     @cached_property
     def _words(self) -> Words:
-        """(word, current or not) → positions of the items of their own that have it."""
-        found: Words = defaultdict(set)
+        """Current or not → word → positions of the items of their own that have it."""
+        found: Words = {True: defaultdict(set), False: defaultdict(set)}
         for one in self._all:
             self._enter(one, found)
         return found
@@ -204,7 +203,7 @@ class KnownItems:
         elif one.is_new:
             self._born[one.document, day] -= one.item.active
         for word in _keys(one.item.text) if "_words" in self.__dict__ else ():
-            self._words[word, one.current].discard(one.at)
+            self._words[one.current][word].discard(one.at)
         self._there[one.document].pop(one, None)
         self._pending[one.document].pop(one, None)
         one.item = replace(one.item, status=status, until=max(until, one.item.since))
@@ -213,8 +212,9 @@ class KnownItems:
             self._enter(one, self._words)
 
     def _place(self, one: Belief) -> None:
-        """Index a document's active and open items, newest last."""
-        if one.stands and one.item.active:
+        """Count and index a document's active and open items, newest last."""
+        if one.item.active and one.stands:
+            self._held[one.document] += 1
             self._there[one.document][one] = None
             if is_pending(one.item):
                 self._pending[one.document][one] = None
@@ -258,12 +258,12 @@ class KnownItems:
         words = sorted(_keys(candidate.text))
         meant = self._apart(self._by_meaning(candidate))
         near = {
-            current: _joined(_by_words(self._words.get((word, current), ()) for word in words), meant[current][:MEANT])
+            current: _joined(_by_words(self._words[current].get(word, ()) for word in words), meant[current][:MEANT])
             for current in (True, False)
         }
         own = list(reversed(self._there[document]))
         if OWN_SHOWN < len(own) <= _COMMON:
-            weight = {word: 1 / (1 + len(self._words.get((word, True), ()))) for word in words}
+            weight = {word: 1 / (1 + len(self._words[True].get(word, ()))) for word in words}
             own.sort(key=lambda one: -sum(weight.get(word, 0.0) for word in sorted(_keys(one.item.text))))
         pending = islice(reversed(self._pending[document]), MOST_OPEN)
         here = [one.at for one in (*own[:OWN_SHOWN], *pending)]
@@ -298,9 +298,9 @@ class KnownItems:
 
     @staticmethod
     def _enter(one: Belief, words: Words) -> None:
-        current = one.current
+        there = words[one.current]
         for word in _keys(one.item.text) if one.stands and one.item.id else ():
-            words[word, current].add(one.at)
+            there[word].add(one.at)
 
 
 def _by_words(postings: Iterable[Collection[int]]) -> list[int]:
@@ -332,9 +332,9 @@ def _joined(words: Sequence[int], meant: Sequence[int]) -> list[int]:
     return sorted(scores, key=lambda at: (-round(scores[at], 9), at))
 
 
-def _keys(text: str) -> frozenset[str]:
+def _keys(text: str) -> set[str]:
     """Return what texts on one matter share: their content words without endings, cheap enough for every item."""
-    return frozenset(word[:_STEM] for word in content_words(text))
+    return {word[:_STEM] for word in content_words(text)}
 
 
 def _meant(one: Item) -> str:

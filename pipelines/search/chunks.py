@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pipelines.search.schema import NEVER, PAST, SHOWN
 from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import pointer_in
-from pipelines.store.generated import is_pointer, read_sentence
+from pipelines.store.generated import is_pointer, read_sentence, sentences_in
 from pipelines.store.item import STRUCK, Confidence, Status, Trust, parse_item
 from pipelines.store.layout import LOGS, Kind, log_path
 from pipelines.store.log import Entry, is_message, parse_entries, starts_with_clock, tags_of
@@ -165,7 +165,7 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         return
     unsaid, lines = _template_blocks(path), document.lines
     if " <!-- s:" in text:  # generated sentences only repeat items
-        ours = {number for number, line in document.body if (read := read_sentence(line)) and not read[1]}
+        ours = {number for rows in sentences_in(document).values() for number, _, is_changed in rows if not is_changed}
         lines = ["\n" if number in ours else line for number, line in enumerate(lines)]
     item: Unit | None = None
     for block in split_blocks(lines, front.lines):

@@ -45,7 +45,7 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     again: no write leaves its change time as it was. Ignored files count only if HEAD has them.
     """
     layout, changed = git.layout, []
-    tree = {path: entry for path, entry in git.tree(head).items() if layout.is_tracked(path)}
+    tree = git.tree(head)
     there = dict.fromkeys(tracked_files(root))
     known, stamps, began = read_record(root, _STAMPS), dict[str, object](), time.time_ns()
     with Below(root) as below:
@@ -65,7 +65,7 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
             write_record(root, _STAMPS, stamps)
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh) if fresh else set()
-    for path in filterfalse(there.__contains__, tree):
+    for path in filter(layout.is_tracked, filterfalse(there.__contains__, tree)):
         # A file that git has as a link, or that now is one or is behind one, is not known to be deleted.
         with contextlib.suppress(BadFile):
             refuse_links(root, layout.real(path))

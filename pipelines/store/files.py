@@ -28,8 +28,6 @@ MOST_FILES: Final = 200_000
 """The limit of files of one kind below a folder: fifty for each day of ten years."""
 MOST_SEEN: Final = 2_000_000
 """The limit of all names below a folder that are scanned for them."""
-_PIECE: Final = 4096
-"""The minimum size of a read, in case a file has grown."""
 
 
 def too_many(most: int) -> str:
@@ -71,8 +69,11 @@ def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None
         if size > most:
             why = f"has {size:,} bytes, and the limit is {most:,}"
             raise BadFile(path, why, "Split it or move it, then run again.")
-        room = max(size + 1, _PIECE)
-        return b"".join(iter(lambda: os.read(descriptor, room), b""))
+        pieces = []
+        while size > 0 and (piece := os.read(descriptor, size)):
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
     except OSError as error:
         raise BadFile(path, f"cannot be read: {error.strerror}") from None
     finally:

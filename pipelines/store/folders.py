@@ -47,7 +47,7 @@ class Folder(NamedTuple):
             BadFile: it is a symbolic link.
             OSError: it does not exist, or is not a folder.
         """
-        path = f"{self.path}/{name}" if self.path else name
+        path = self._path_of(name)
         try:
             return Folder(os.open(name, _FOLDER, dir_fd=self.descriptor), path)
         except OSError as error:
@@ -64,16 +64,15 @@ class Folder(NamedTuple):
             BadFile: it is a symbolic link, or not a regular file.
             OSError: the disk refuses.
         """
-        path = f"{self.path}/{name}" if self.path else name
         try:
             descriptor = os.open(name, how | _FILE, mode, dir_fd=self.descriptor)
         except OSError as error:
             if error.errno in _LINK_ERRORS:
-                raise BadFile(path, LINKED) from None
+                raise BadFile(self._path_of(name), LINKED) from None
             raise
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise BadFile(path, "is not a regular file")
+            raise BadFile(self._path_of(name), "is not a regular file")
         return descriptor
 
     def read(self, name: str) -> bytes:
@@ -93,6 +92,9 @@ class Folder(NamedTuple):
             if error.errno not in _ABSENT:
                 raise
             return None
+
+    def _path_of(self, name: str) -> str:
+        return f"{self.path}/{name}" if self.path else name
 
     def names(self) -> list[str]:
         """Return the names in this folder, sorted."""
@@ -170,11 +172,12 @@ class Below(contextlib.ExitStack):
     def lstat(self, path: str) -> os.stat_result | None:
         """Return the status of a file by its path on disk, without following links; None if there is none."""
         above, _, name = path.rpartition("/")
-        with contextlib.suppress(BadFile, OSError):
+        try:
             if above not in self._held:
                 self._held[above] = self.enter_context(holding(self._root, above))
             return self._held[above].lstat(name)
-        return None
+        except (BadFile, OSError):
+            return None
 
 
 def refuse_links(root: Path, path: str) -> None:

@@ -42,7 +42,7 @@ Entry = tuple[str, bytes | str]
 MOST_FILES: Final = 1_000_000
 """The limit of files below the memory in one commit."""
 _APART: Final = "Give the memory a repository of its own, without unrelated files."
-_FOLDER: Final = b"40000"
+_FOLDER: Final = "40000"
 """The mode of a folder in a git tree."""
 _FOLDERS: Final = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 _LAG: Final = f"{PRIVATE}/index-base"
@@ -65,7 +65,7 @@ class Git(GitCommands):
         self.root, self.layout = root, layout_of(root)
         # Commits and trees are immutable, and read often in one run.
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
-        self._listed: dict[str, list[tuple[bytes, bytes, str]]] = {}
+        self._listed: dict[str, list[tuple[str, str, str]]] = {}
         self._repository: Repository | None = None
         self._reader: Dialogue | None = None
 
@@ -173,11 +173,11 @@ class Git(GitCommands):
         if (made := self.read_commit(commit)) is None:
             raise DamagedGit(f"The repository of {self.root} has no commit {commit[:10]}.")
         top = made.tree
-        for part in filter(None, os.fsencode(self.repository.prefix).split(b"/")):
+        for part in filter(None, self.repository.prefix.split("/")):
             inner = (tree for mode, name, tree in self._entries(top) if name == part and mode == _FOLDER)
             top = next(inner, "") if top else ""
-        found: list[tuple[bytes, str, str]] = []
-        waiting, seen = [(b"", top)] if top else [], 0
+        found: list[tuple[str, str, str]] = []
+        waiting, seen = [("", top)] if top else [], 0
         while waiting:
             above, tree = waiting.pop()
             for mode, name, ident in self._entries(tree):
@@ -185,14 +185,14 @@ class Git(GitCommands):
                     why = f"{commit[:10]} contains more than {MOST_FILES:,} files."
                     raise GitFault(why, _APART)
                 if mode == _FOLDER:
-                    waiting.append((above + name + b"/", ident))
+                    waiting.append((f"{above}{name}/", ident))
                 else:
-                    found.append((above + name, mode.decode(), ident))
-        named = ((self.layout.tracked(os.fsdecode(path)), mode, ident) for path, mode, ident in sorted(found))
+                    found.append((above + name, mode, ident))
+        named = ((self.layout.tracked(path), mode, ident) for path, mode, ident in sorted(found))
         self._trees[commit] = {path: (mode, ident) for path, mode, ident in named if path is not None}
         return dict(self._trees[commit])
 
-    def _entries(self, tree: str) -> list[tuple[bytes, bytes, str]]:
+    def _entries(self, tree: str) -> list[tuple[str, str, str]]:
         """Return mode, name and id of each entry of a tree; most trees of two commits are the same."""
         if tree in self._listed:
             return self._listed[tree]
@@ -204,7 +204,8 @@ class Git(GitCommands):
         while at < len(data):
             space = data.index(b" ", at)
             end = data.index(b"\0", space) + 1
-            entries.append((data[at:space], data[space + 1 : end - 1], data[end : end + size].hex()))
+            mode, name, ident = data[at:space], data[space + 1 : end - 1], data[end : end + size]
+            entries.append((mode.decode(), os.fsdecode(name), ident.hex()))
             at = end + size
         self._listed[tree] = entries
         return entries

@@ -145,6 +145,12 @@ _EVIDENCE = re.compile(r"(?P<path>.+)#L(?P<start>\d{1,9})(?:-L(?P<end>\d{1,9}))?
 _LOG: Final = re.compile(r"Logs/(\d{4}-\d\d-\d\d)")
 
 
+@lru_cache(maxsize=4096)
+def _day_of(path: str) -> str:
+    found = _LOG.match(path)
+    return found[1] if found else ""
+
+
 def quote_digest(quote_text: str) -> str:
     """Return the hash that identifies a quote: eight hex digits of SHA-256 over its folded text."""
     return hashlib.sha256(fold(quote_text).encode()).hexdigest()[:8]
@@ -207,8 +213,7 @@ class Item:
     @cached_property
     def learnt(self) -> str:
         """The day of the log that it comes from; `since` if it comes from none."""
-        found = _LOG.match(self.evidence[0].path) if self.evidence else None
-        return found[1] if found else self.since
+        return (_day_of(self.evidence[0].path) if self.evidence else "") or self.since
 
     @property
     def linked(self) -> tuple[str, ...]:

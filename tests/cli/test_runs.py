@@ -95,8 +95,10 @@ def test_git_is_the_truth_where_no_report_is_left(memory: Memory) -> None:
     [newest, _] = runs(memory)
     assert (newest["added"], newest["changed"], newest["confirmed"], newest["model"]) == (1, 1, None, None)
     assert "1 added, 1 changed  -  " in memory.curate("runs")
-    assert "committed; this machine has no report of it" in memory.curate("runs")
+    assert "committed; no report of it is kept here" in memory.curate("runs")
     assert "the port is 8080" in memory.curate("runs", second)
+    assert json.loads(memory.curate("runs", "--json", second))["confirmed"] == 1, "its commit has it"
+    assert "Same" in memory.curate("replay", second)
 
 
 def test_one_run_is_shown_whole(memory: Memory) -> None:
@@ -200,6 +202,19 @@ def test_old_reports_age_out_and_the_newest_stay(tmp_path: Path) -> None:
     assert left[-1] == "20260101T000000-aaaaaa"
     save_failure(tmp_path, "20200101T000000-aaaaaa", NOW, CurateError("as of long ago"))
     assert (tmp_path / ".curate" / "runs" / "20200101T000000-aaaaaa.json").exists()
+
+
+def test_the_oldest_reports_leave_the_tree_and_stay_in_their_commits(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.night.report.KEPT", 2)
+    made = [night(memory, day, f"- Decision: Plan {day} holds\n") for day in (11, 12, 13, 14)]
+    assert sorted(file.stem for file in (memory.root / "State" / "runs").iterdir()) == made[2:]
+    assert [one["run"] for one in runs(memory)] == made[::-1]
+    assert json.loads(memory.curate("runs", "--json", made[0]))["confirmed"] == 0
+    for run in made:
+        assert "Same" in memory.curate("replay", run)
+    memory.git("diff", "--exit-code", "HEAD")
 
 
 def test_a_broken_report_is_passed_over(memory: Memory) -> None:
