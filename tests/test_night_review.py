@@ -77,6 +77,51 @@ def test_what_repeats_an_item_confirms_it_and_adds_nothing(memory: Memory) -> No
     )
 
 
+ARCHIVE, MADE_ROOM = "Archives/alpha-2026.md", "by=rules@1 status=archived -->"
+
+
+def archived(memory: Memory, line: str) -> None:
+    memory.write(ARCHIVE, f"# Alpha 2026\n\n## Facts\n\n- {line.replace('by=rules@1 -->', MADE_ROOM)}\n")
+
+
+@pytest.mark.parametrize("said", ["The gateway listens on port 8080.", "The gateway process listens on port 8080."])
+def test_what_made_room_returns_when_it_is_said_again(memory: Memory, said: str) -> None:
+    hold(memory, HOST)
+    archived(memory, PORT)
+    log(memory, f"Fact: {said}")
+    report = curate(memory, says("confirm", "k2222222222"))
+    found = items(memory)["The gateway listens on port 8080."]
+    assert (report.verdicts, report.items["confirmed"]) == ({"confirm": 1}, 1)
+    assert (found.id, found.status, found.confirmed, found.seen) == ("k2222222222", Status.LIVE, "2026-03-12", 1)
+    assert "k2222222222" in memory.read(ALPHA)
+    assert "k2222222222" not in memory.read(ARCHIVE)
+
+
+def test_what_made_room_can_be_superseded_and_its_successor_is_on_the_page(memory: Memory) -> None:
+    hold(memory, PORT)
+    archived(memory, HOST)
+    log(memory, NEW_HOST)
+    report = curate(memory, says("supersede", "k1111111111"))
+    old, new = items(memory)["The billing jobs are hosted by Hetzner."], items(memory)[NEW_TEXT]
+    assert (report.verdicts, old.status, old.superseded_by) == ({"supersede": 1}, Status.SUPERSEDED, new.id)
+    assert NEW_TEXT in memory.read(ALPHA)
+    assert "k1111111111" in memory.read(ARCHIVE).partition("## History")[2]
+
+
+def test_what_made_room_and_returned_can_be_replaced_in_the_same_run(memory: Memory) -> None:
+    archived(memory, PORT)
+    log(memory, "Fact: The gateway listens on port 8080.")
+    log(memory, "Fact: The gateway is reached on port 9090 now.", day="2026-03-13")
+    report = curate(memory, says("supersede", "k2222222222"))
+    old, new = (
+        items(memory)["The gateway listens on port 8080."],
+        items(memory)["The gateway is reached on port 9090 now."],
+    )
+    assert report.verdicts == {"confirm": 1, "supersede": 1}
+    assert (old.status, old.superseded_by, old.until) == (Status.SUPERSEDED, new.id, "2026-03-13")
+    assert new.text in memory.read(ALPHA)
+
+
 def test_what_is_ignored_is_not_asked_about_again(memory: Memory) -> None:
     hold(memory, HOST)
     log(memory, NEW_HOST)

@@ -33,7 +33,7 @@ from pipelines.store.document import (
 )
 from pipelines.store.generated import is_pointer, marked_row, without_pointers
 from pipelines.store.item import SOURCE, Confidence, Item, ItemType, Status, Trust, render_item
-from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind
+from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, archive_path
 from pipelines.store.markdown import line_end
 from pipelines.store.priority import priority
 from pipelines.store.review_queue import MOST_SHOWN, read_queue, released
@@ -245,9 +245,8 @@ def _overflow(
         block = block_of(document, placed)
         block = Block(archived(block.item), block.notes)
         need = len(render_item(block.item).encode()) + 1 + sum(len(note.encode()) for note in block.notes)
-        year = block.item.since[:4] or "undated"
         for number in count(1):  # the archive of its year, or that archive's first part with room
-            target = f"Archives/{document.id.rpartition('/')[2]}-{year}{f'-{number}' if number > 1 else ''}.md"
+            target = archive_path(path, block.item.since, number)
             size = documents[target].size if target in documents else 0
             left = room.setdefault(target, cap - 512 - size)
             if target not in closed and (left >= need or (not size and target not in archives)):

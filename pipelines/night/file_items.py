@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, OperationKind, Place
-from pipelines.review.existing_items import speaks_for
+from pipelines.review.existing_items import home_of_successor
 from pipelines.review.item_links import (
     history_of,
     last_successor,
@@ -22,7 +22,7 @@ from pipelines.review.item_links import (
 from pipelines.review.outcomes import DOUBT, DoubtfulClaim, with_end
 from pipelines.review.questions import Question
 from pipelines.review.review import Ruling, born_status
-from pipelines.store.change_set import items_by_id
+from pipelines.store.change_set import items_by_id, moved
 from pipelines.store.document import Block, Document, edited, with_comments
 from pipelines.store.item import CLOSED, OUTCOMES, PERSON, SOURCE, Evidence, Item, Status, new_id, quote_digest
 from pipelines.store.layout import REVIEW, document_id, kind_of
@@ -41,7 +41,8 @@ class Promoted:
     `confirmed` the items that gained evidence, `superseded` the id of each replaced item → its successor's, and
     `closed` the items that ended otherwise. `questions` are new items for Review.md to ask about, contradictions first;
     they are in none of the others. `claims` are log lines about items on which a person decides. `meant` is temporary
-    id → id, and `over` the ids of items that became history, in order.
+    id → id, `over` the ids of items that became history, in order, and `back` archived items that were said again → the
+    document they return to.
     """
 
     documents: dict[str, Document]
@@ -60,6 +61,7 @@ class Promoted:
     questions: list[Question] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
     over: dict[str, None] = field(default_factory=dict)
+    back: dict[str, str] = field(default_factory=dict)
 
     def take(self, ruling: Ruling) -> None:
         """Apply a ruling."""
@@ -142,7 +144,7 @@ class Promoted:
         """Add a new item to its document, or in place of the items that it supersedes there or in one for all."""
         ident = old[0].id if old else ""
         path = self.added[ident][0] if ident in self.added else self.places[ident][0] if ident else ruling.document
-        path = path if speaks_for(path, ruling.document) else ruling.document
+        path = home_of_successor(path, ruling.document)
         item = self._create(candidate, path)
         self.added[item.id] = (path, item)
         self.over |= {item.id: None} if item.status in CLOSED else {}
@@ -163,6 +165,9 @@ class Promoted:
             after = after if place in after.evidence else with_confirmation(after, place, ruling.operation.day)
         if after != item:
             self.put(after)
+            if ruling.candidate and item.status is Status.ARCHIVED:
+                self.back[item.id] = ruling.document
+                self.titles.setdefault(ruling.document, ruling.candidate.entry.project or ruling.candidate.new_project)
             self.confirmed |= {item.id: None} if item.id in self.places else {}
 
     def _claim(self, ruling: Ruling, item: Item) -> DoubtfulClaim:
@@ -198,6 +203,10 @@ def promote(rulings: Iterable[Ruling], documents: Mapping[str, Document], settle
     work.link()
     changed = {i: (work.places[i][0], item) for i, item in work.changed.items() if item != work.places[i][1]}
     _write(work, changed)
+    for ident, path in work.back.items():
+        if path not in work.documents:
+            work.documents[path] = new_document(path, work.titles.get(path, ""), work.changed[ident].confirmed)
+        work.documents = moved(work.documents, ident, path)
     work.made = [path for path in work.documents if path not in documents]
     for home, item, named, why in work.asked.values():
         rival = work.item(last_successor(named, work.superseded)) if named else None

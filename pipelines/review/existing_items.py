@@ -19,8 +19,8 @@ from pipelines.extract.extraction import Candidate, is_pending
 from pipelines.review import meaning
 from pipelines.review.compare import conflict
 from pipelines.review.meaning import Vectors, sentence_of
-from pipelines.store.item import Item, ItemType, Status, Trust, content_words, folded
-from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, kind_of
+from pipelines.store.item import Item, ItemType, Status, Trust, brought_back, content_words, folded
+from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, archived_from, document_id, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -93,6 +93,11 @@ class Belief:
     def current(self) -> bool:
         """Whether it is active or waits for a decision, and is not closed."""
         return self.item.active or self.item.status is Status.WAITING
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether it only made room for others, and would be active if it were said again."""
+        return self.item.status is Status.ARCHIVED
 
 
 class KnownItems:
@@ -208,6 +213,15 @@ class KnownItems:
         self._pending[one.document].pop(one, None)
         one.item = replace(one.item, status=status, until=max(until, one.item.since))
         one.stands_in = successor
+        if "_words" in self.__dict__:
+            self._enter(one, self._words)
+
+    def bring_back(self, one: Belief, document: str) -> None:
+        """Make an archived item active again, in a document."""
+        for word in _keys(one.item.text) if "_words" in self.__dict__ else ():
+            self._words[one.current][word].discard(one.at)
+        one.item, one.document = brought_back(one.item), document
+        self._place(one)
         if "_words" in self.__dict__:
             self._enter(one, self._words)
 
@@ -352,15 +366,27 @@ def speaks_as(item: Item, trust: Trust) -> bool:
 
 
 def repeats_there(place: str, document: str) -> bool:
-    """Whether a text in `document` repeats one in `place`: it is the same document, or `place` speaks for all.
+    """Whether a text in `document` repeats one in `place`: it is of the same page, or `place` speaks for all.
 
-    Items that wait or are archived speak for all, too.
+    Items that wait speak for all, too.
     """
-    if not document or place in {document, ""}:
-        return True
-    return place in _SHARED or kind_of(place) in {Kind.ARCHIVE, Kind.REVIEW}
+    return not document or place in {"", REVIEW} or _is_for_all(place) or _is_of(place, document)
 
 
 def speaks_for(place: str, home: str) -> bool:
-    """Whether an item filed in `home` can change one in `place`: the same document, or either speaks for all."""
-    return place == home or place in _SHARED or home in _SHARED
+    """Whether an item filed in `home` can change one in `place`: the same page, or either speaks for all."""
+    return _is_of(place, home) or _is_for_all(place) or home in _SHARED
+
+
+def home_of_successor(place: str, home: str) -> str:
+    """Return where the successor of an item in `place` is filed: in its place if that is no archive, else at `home`."""
+    return place if speaks_for(place, home) and kind_of(place) is not Kind.ARCHIVE else home
+
+
+def _is_of(place: str, page: str) -> bool:
+    """Whether a place is a page, or an archive of what was there."""
+    return place == page or archived_from(place) == document_id(page).rpartition("/")[2]
+
+
+def _is_for_all(place: str) -> bool:
+    return place in _SHARED or _is_of(place, GENERAL)

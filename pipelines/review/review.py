@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import MOST_LINKS, Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.compare import conflict, same_statement
-from pipelines.review.existing_items import Belief, KnownItems, repeats_there, speaks_as, speaks_for
+from pipelines.review.existing_items import Belief, KnownItems, home_of_successor, repeats_there, speaks_as, speaks_for
 from pipelines.review.match_forms import corrected_by, corrected_text, target_of
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, PERSON, Confidence, Item, ItemType, Status, Trust, folded
@@ -225,7 +225,7 @@ def certain_ruling(one: Filed, context: ReviewContext) -> Ruling | None:
     if one.doubt:
         return _doubted(one, context)
     same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
-    if same and same.current:
+    if same and (same.current or same.is_archived):
         return _confirming(one, same, "it has the same words", context)
     if same is None and context.buried(candidate):
         return _ignored(one, "a person removed it")
@@ -278,7 +278,7 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     repeatable = [belief for belief in near if repeats_there(belief.document, one.document)]
     said = [belief for belief in repeatable if same_statement(candidate.text, belief.item.text)]
     if repeated := min(said, key=lambda belief: not belief.current, default=None):
-        if repeated.current:
+        if repeated.current or repeated.is_archived:
             return _confirming(one, repeated, "it says the same in other words", context)
         return _ignored(one, "it repeats a closed item")
     if _was_closed(one, context):
@@ -325,7 +325,8 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
     targets = [belief for belief in found if one is None or belief.item.id != one.candidate.id]
     if kind is OperationKind.CONFIRM:
         trust = one.candidate.trust if one else Trust.EXTERNAL
-        held = [belief for belief in targets if belief.current and speaks_as(belief.item, trust)]
+        held = [belief for belief in targets if belief.current or (one and belief.is_archived)]
+        held = [belief for belief in held if speaks_as(belief.item, trust)]
         if one and held:
             return [_confirming(one, belief, operation.reason, context, operation) for belief in held]
         return [_on(operation, [belief], one) for belief in held] or _left(one)
@@ -342,6 +343,7 @@ def _changes(
     """Return the rulings of an operation that changes items, for those still active."""
     kind, day = operation.kind, one.candidate.entry.day if one else operation.day
     held = [belief for belief in found if belief.item.active or (kind is OperationKind.UPDATE and belief.stands_in)]
+    held += [belief for belief in found if kind is OperationKind.SUPERSEDE and belief.is_archived]
     targets = [belief for belief in held if belief.learnt <= day]
     trust = _word(operation, one, context)
     if one and held and not targets:
@@ -372,6 +374,8 @@ def carry_out(ruling: Ruling, known: KnownItems) -> None:
     if ruling.asks:
         return
     for belief in targets:
+        if kind is OperationKind.CONFIRM and candidate and belief.is_archived:
+            known.bring_back(belief, ruling.document)
         if kind in {OperationKind.SUPERSEDE, OperationKind.UPDATE}:
             known.take_out(belief, Status.SUPERSEDED, ruling.day, ruling.told, mine)
         elif kind is OperationKind.CLOSE:
@@ -392,8 +396,8 @@ def _believed(ruling: Ruling, candidate: Candidate, targets: Sequence[Belief]) -
     mine = Belief(item, ruling.document, candidate.entry.day, is_new=True)
     if ruling.kind is OperationKind.CONFIRM:
         mine.stands_in = targets[0]
-    elif targets and not ruling.asks and speaks_for(targets[0].document, mine.document):
-        mine.document = targets[0].document
+    elif targets and not ruling.asks:
+        mine.document = home_of_successor(targets[0].document, mine.document)
     return mine
 
 
@@ -435,19 +439,14 @@ def _confirming(one: Filed, belief: Belief, why: str, context: ReviewContext, gi
     candidate = one.candidate
     if one.recited:
         return _ignored(one, "an agent repeated its context")
+    if belief.is_archived and (candidate.closed or candidate.entry.day <= max(belief.learnt, belief.item.confirmed)):
+        return _ignored(one, "it repeats an archived item")
     if candidate.closed and belief.item.active and candidate.closed in OUTCOMES[belief.item.type]:
-        operation = Operation(
-            OperationKind.CLOSE,
-            (belief.item.id,),
-            how=candidate.closed,
-            reason=why,
-            places=candidate.places,
-            by=candidate.by,
-        )
-        trust = _word(operation, one, context)
-        return _closing(
-            operation, belief, one, trust, _guarded(operation.kind, [belief], trust, candidate.entry.day, context.known)
-        )
+        places, by = candidate.places, candidate.by
+        closing = Operation(OperationKind.CLOSE, how=candidate.closed, reason=why, places=places, by=by)
+        trust = _word(closing, one, context)
+        asks = _guarded(closing.kind, [belief], trust, candidate.entry.day, context.known)
+        return _closing(closing, belief, one, trust, asks)
     return _ruling(one, OperationKind.CONFIRM, belief, reason=why, given=given)
 
 

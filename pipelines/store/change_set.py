@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.store.document import Block, Document, Placed, block_of, edited, numbered, with_comments
-from pipelines.store.item import Item, ItemType, Status, Trust, parse_item, render_item
+from pipelines.store.item import Item, Trust, brought_back, parse_item, render_item
 from pipelines.store.layout import BRIEFING, kind_of
 
 if TYPE_CHECKING:
@@ -254,8 +254,5 @@ def moved(documents: Mapping[str, Document], ident: str, target: str) -> dict[st
     """
     path, placed = placed_item(documents, ident)
     block = block_of(documents[path], placed)
-    item = block.item
-    if item.status is Status.ARCHIVED:
-        item = replace(item, status=Status.OPEN if item.type is ItemType.TODO else Status.LIVE)
     after = {**documents, path: edited(documents[path], remove=[ident])}
-    return {**after, target: edited(after[target], add=[Block(item, block.notes)])}
+    return {**after, target: edited(after[target], add=[Block(brought_back(block.item), block.notes)])}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -222,6 +222,13 @@ class Item:
             return ()
         named = [ident for _, ids in self.links for ident in ids]
         return (*named, *(ident for ident in (self.superseded_by, self.merged_into) if ident))
+
+
+def brought_back(item: Item) -> Item:
+    """Return an archived item as an active one; any other item as it is."""
+    if item.status is not Status.ARCHIVED:
+        return item
+    return replace(item, status=Status.OPEN if item.type is ItemType.TODO else Status.LIVE)
 
 
 def new_id(item: Item, document: str, taken: Container[str]) -> str:

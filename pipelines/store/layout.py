@@ -85,6 +85,21 @@ def document_path(ident: str) -> str:
     return f"{ident}.md"
 
 
+def archive_path(page: str, day: str, number: int = 1) -> str:
+    """Return the path of a part of the archive for a page's items that were learnt in the year of a day."""
+    part = f"-{number}" if number > 1 else ""
+    return f"Archives/{document_id(page).rpartition('/')[2]}-{day[:4] or 'undated'}{part}.md"
+
+
+_ARCHIVED_FROM: Final = re.compile(r"Archives/(?P<page>.+?)(?:-(?:\d{4}|undated)(?:-\d+)?)?\.md")
+
+
+def archived_from(path: str) -> str:
+    """Return the name of the page that an archive was, or whose items it took in; empty for other documents."""
+    found = _ARCHIVED_FROM.fullmatch(path)
+    return found["page"] if found else ""
+
+
 def slug(title: str) -> str:
     """Return the file name for a title: lower case, ASCII where possible, words joined by `-`, 60 characters at most.
 

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 USE = "k1111111111"
 
 
-def held(place: str, kind: ItemType = ItemType.DECISION, text: str = "use uv", status: Status = Status.LIVE) -> Held:
-    return place, Item(kind, text, USE, status, trust=Trust.SELF)
+def held(
+    place: str, kind: ItemType = ItemType.DECISION, text: str = "use uv", status: Status = Status.LIVE, since: str = ""
+) -> Held:
+    return place, Item(kind, text, USE, status, since, trust=Trust.SELF)
 
 
 def ruled(text: str, by: Sequence[Held], document: str = "", home: str = GENERAL) -> tuple[str, tuple[str, ...]]:
@@ -92,12 +94,26 @@ def test_what_holds_for_all_is_not_said_again_in_a_project(place: str) -> None:
     assert ruled("use uv", [held(place)], "Projects/b.md", "Projects/b.md") == ("confirm", (USE,))
 
 
-def test_what_was_archived_is_not_learnt_anew_in_a_project() -> None:
+def test_what_made_room_is_confirmed_where_it_was_and_new_elsewhere() -> None:
     known = [held("Archives/a-2025.md", status=Status.ARCHIVED)]
-    assert ruled("use uv", known, "Projects/b.md", "Projects/b.md") == ("ignore", ())
+    assert ruled("use uv", known, "Projects/a.md", "Projects/a.md") == ("confirm", (USE,))
+    assert ruled("use uv", known) == ("confirm", (USE,))
+    assert ruled("use uv", known, "Projects/b.md", "Projects/b.md") == ("add", ())
+    known = [held("Archives/a.md", text="Use Redis for sessions", status=Status.ARCHIVED)]
+    assert ruled("We decided to use Redis for sessions", known, "Projects/a.md", "Projects/a.md")[0] == "confirm"
+    known = [held("Archives/general-2025-3.md", status=Status.ARCHIVED)]
+    assert ruled("use uv", known, "Projects/b.md", "Projects/b.md") == ("confirm", (USE,))
 
 
-@pytest.mark.parametrize("status", sorted({Status.DONE, Status.ARCHIVED} | STRUCK))
+def test_a_late_or_closing_line_brings_nothing_back() -> None:
+    known = [held("Archives/a-2025.md", status=Status.ARCHIVED, since="2026-12-31")]
+    assert ruled("use uv", known, "Projects/a.md", "Projects/a.md") == ("ignore", ())
+    known = [held("Archives/a-2025.md", status=Status.ARCHIVED)]
+    [ruling] = rulings([replace(candidate("use uv"), closed=Status.ENDED)], context(known))
+    assert ruling.kind == "ignore"
+
+
+@pytest.mark.parametrize("status", sorted({Status.DONE} | STRUCK))
 def test_what_was_closed_is_not_learnt_anew(status: Status) -> None:
     assert ruled("use uv", [held(GENERAL, status=status)]) == ("ignore", ())
     known = [held(GENERAL, text="Use Redis for sessions", status=status)]
