@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.evidence import starts_of
-from pipelines.store.item import Item, content_words, folded
+from pipelines.store.item import Item, ItemType, content_words, folded
 from pipelines.store.state import Reason, Tombstone, wording_hash
 
 if TYPE_CHECKING:
@@ -34,9 +34,10 @@ def buried_by(
 ) -> Callable[[Candidate], bool]:
     """Return a test of whether a person removed an item with a candidate's words; reading a day again ignores that.
 
-    Forgotten items stay forgotten, since their words may remain in a log that is a person's own file. Wordings that a
-    person corrected stay out, too. What a model rewords in lines that the rules had read is matched by its quote as
-    well: the rules keep the log's words.
+    The type does not matter: a model may give a sentence another one on another night. Forgotten items stay forgotten,
+    since their words may remain in a log that is a person's own file. Wordings that a person corrected stay out, too.
+    What a model rewords in lines that the rules had read is matched by its quote as well: the rules keep the log's
+    words.
     """
     hashes = frozenset(stone.hash for stone in stones)
     for_good = frozenset(stone.hash for stone in stones if stone.reason in {Reason.FORGOTTEN, Reason.CORRECTED})
@@ -44,7 +45,7 @@ def buried_by(
     def is_buried(one: Candidate) -> bool:
         texts = (one.text, *one.quotes) if is_reread(one) else (one.text,)
         closed = hashes if one.entry.day != again else for_good
-        return any(wording_hash(one.type, text) in closed for text in texts)
+        return any(wording_hash(kind, text) in closed for kind in ItemType for text in texts)
 
     return is_buried
 

@@ -257,11 +257,10 @@ def _doubted(one: Filed, context: ReviewContext) -> Ruling:
 
     Doubtful words confirm nothing: an item that says the same gains no evidence.
     """
-    for kind in ItemType:
-        if context.known.same(kind, one.candidate.text, one.document):
-            return _ignored(one, "it is known already")
-        if context.buried(replace(one.candidate, type=kind)):
-            return _ignored(one, "a person removed it")
+    if any(context.known.same(kind, one.candidate.text, one.document) for kind in ItemType):
+        return _ignored(one, "it is known already")
+    if context.buried(one.candidate):
+        return _ignored(one, "a person removed it")
     return _ruling(one, OperationKind.ADD, asks=one.doubt)
 
 

@@ -68,11 +68,12 @@ def test_an_edited_item_is_not_proposed_anew_in_its_old_wording(story: Story) ->
     assert "choice number 3" not in story.items()
 
 
-def test_a_deleted_line_is_never_proposed_again(story: Story) -> None:
+@pytest.mark.parametrize("label", ["DECISION", "Fact", "Todo"])
+def test_a_deleted_line_is_never_proposed_again(story: Story, label: str) -> None:
     story.memory.write(ALPHA, story.memory.read(ALPHA).replace(story.line(ALPHA, "number 2"), ""))
     report = story.night()
     assert report["people"]["retracted"] == 1  # type: ignore[index]  # JSON
-    story.memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- DECISION: Choice number 2!\n- Decision: another\n")
+    story.memory.write("Logs/2026-03-12.md", f"project: Alpha\n\n- {label}: Choice number 2!\n- Decision: another\n")
     report = story.night()
     assert report["verdicts"] == {"ignore": 1, "add": 1}
     assert "choice number 2" not in {text.lower() for text in story.items()}
