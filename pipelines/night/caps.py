@@ -35,7 +35,7 @@ from pipelines.store.generated import is_pointer, marked_row, without_pointers
 from pipelines.store.item import SOURCE, Confidence, Item, ItemType, Status, Trust, render_item
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, archive_path
 from pipelines.store.markdown import line_end
-from pipelines.store.priority import priority
+from pipelines.store.priority import days_apart, priority
 from pipelines.store.review_queue import MOST_SHOWN, read_queue, released
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ POINTER_SHARE: Final = 3
 """The briefing's rows get at least one such part of its cap, if they need it."""
 _SLACK: Final = 8
 """A page that overflows gives up one such part of its cap at once, so that it does not overflow again every night."""
+_FRESH_DAYS: Final = 14
+"""What was learnt or confirmed in so many days before the latest day of any log leaves a page last."""
 _SOURCES: Final = frozenset({"", "logs", "owner", "logs, owner"})
 """What runs write as a source. Anything else is a person's, such as the URL that a resource was clipped from."""
 
@@ -166,7 +168,7 @@ def prune(
         over = [path for path, one in sorted(after.items()) if one.kind in _CAPPED and one.size > caps.document]
         count = len(moved)
         for path in over:
-            _overflow(after, path, caps.document, rank, closed, moved)
+            _overflow(after, path, caps.document, partial(_leaving_order, newest=newest), closed, moved)
         if len(moved) == count:
             break
         after = with_states(after, vetoed)
@@ -222,22 +224,33 @@ def _move(documents: dict[str, Document], blocks: list[Block], source: str, targ
     moved += [Moved(block.item.id, source, target) for block in blocks]
 
 
-def _overflow(
-    documents: dict[str, Document], path: str, cap: int, rank: Rank, closed: frozenset[str], moved: list[Moved]
-) -> None:
-    """Move items out of a document until it is well under `cap`: closed ones first, oldest first, then by priority.
+def _leaving_order(item: Item, newest: str) -> tuple[int, float, str, str]:
+    """Return what an item's turn to leave a page is sorted by: closed ones first, oldest first, then by priority.
 
-    Open items, goals, contacts, questions and how-tos leave last.
+    Open items, goals, contacts, questions and how-tos leave late. What the last days brought or confirmed leaves last
+    of all, the oldest day first: a page full of open todos must not turn away what is new.
     """
+    if not item.active:
+        return (0, 0.0, item.since, item.id)
+    worth, age = priority(item, newest), days_apart(max(item.learnt, item.confirmed), newest)
+    if age <= _FRESH_DAYS:
+        return (3, worth - age, item.since, item.id)  # worth is below 1, since pinned items stay
+    is_late = item.type in {ItemType.TODO, ItemType.RISK} or item.page_section
+    return (2 if is_late else 1, worth, item.since, item.id)
 
-    def leaving_order(item: Item) -> tuple[int, float, str, str]:
-        if item.active and (item.type in {ItemType.TODO, ItemType.RISK} or item.page_section):
-            return (2, rank(item), item.since, item.id)
-        return (1, rank(item), item.since, item.id) if item.active else (0, 0.0, item.since, item.id)
 
+def _overflow(
+    documents: dict[str, Document],
+    path: str,
+    cap: int,
+    order: Callable[[Item], tuple[int, float, str, str]],
+    closed: frozenset[str],
+    moved: list[Moved],
+) -> None:
+    """Move items out of a document, in their order, until it is well under `cap`."""
     document = documents[path]
     may_leave = (p for p in document.items if p.item.id and p.item.by and not p.item.pinned)
-    out = _first_until_under(cap - cap // _SLACK, document, sorted(may_leave, key=lambda p: leaving_order(p.item)))
+    out = _first_until_under(cap - cap // _SLACK, document, sorted(may_leave, key=lambda p: order(p.item)))
     documents[path] = edited(document, remove=[placed.item.id for placed in out])
     archives: dict[str, list[Block]] = {}
     room: dict[str, int] = {}

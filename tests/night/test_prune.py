@@ -91,6 +91,24 @@ def test_a_document_overflows_to_the_archive_of_the_items_year_closed_ones_first
     assert all(document.size <= CAPS.document for document in pruned.documents.values())
 
 
+def test_a_page_full_of_open_todos_turns_away_nothing_new() -> None:
+    todos = [item(n, ItemType.TODO, 20, status=Status.OPEN, since="2026-01-01") for n in range(1, 30)]
+    new = [item(n, ItemType.FACT, 20, since="2026-03-01", confidence=Confidence.LOW) for n in range(30, 33)]
+    again = item(33, ItemType.FACT, 20, since="2025-01-01", confirmed="2026-02-27")
+    pruned = prune(documents(*todos, *new, again, path="Projects/p.md", text="# P\n"), SETTINGS, frozenset())
+    left = {placed.item.id for placed in pruned.documents["Projects/p.md"].items}
+    assert {one.id for one in (*new, again)} < left
+    assert {one.id for one in pruned.moved} <= {one.id for one in todos}
+
+
+def test_if_all_is_new_the_oldest_day_leaves_first() -> None:
+    items = [item(n, kind, 20, since=f"2026-03-{n:02}") for n, kind in enumerate([*ItemType] * 6, 1)]
+    pruned = prune(documents(*items, path="Areas/a.md", text="# A\n"), SETTINGS, frozenset())
+    left = {placed.item.id for placed in pruned.documents["Areas/a.md"].items}
+    fresh = [one for one in items if one.since >= "2026-03-16"]
+    assert [one.id in left for one in fresh] == sorted(one.id in left for one in fresh)
+
+
 def test_archives_are_bounded_too() -> None:
     pruned = prune(
         documents(*(item(n, ItemType.FACT, 30) for n in range(80)), path="Areas/a.md", text="# A\n"),

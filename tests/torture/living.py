@@ -89,6 +89,11 @@ def log_of(day: str, chance: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
+def said_in(log: str) -> list[tuple[str, str]]:
+    """Return type and text of each labelled line of a generated log."""
+    return re.findall(rf"(?m)^- \d+:\d+ ({'|'.join(_KINDS)}): (.+)$", log)
+
+
 def days(count: int) -> list[str]:
     """Return the days of a simulated life."""
     return [(date(2025, 1, 1) + timedelta(days=number)).isoformat() for number in range(count)]

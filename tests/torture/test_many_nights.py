@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines.store.item import Status
 from pipelines.store.snapshot import read_documents
-from tests.torture.living import Owner, days, log_of
+from tests.torture.living import Owner, days, log_of, said_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +45,7 @@ def live(memory: Memory, seed: int, count: int) -> dict[str, object]:
     edits: dict[str, int] = {}
     kills = 0
     for day in days(count):
-        memory.write(f"Logs/{day}.md", log_of(day, chance))
+        memory.write(f"Logs/{day}.md", log := log_of(day, chance))
         if chance.random() < 1 / 3:
             kind = owner.edit(day)
             edits[kind] = edits.get(kind, 0) + 1
@@ -52,9 +53,12 @@ def live(memory: Memory, seed: int, count: int) -> dict[str, object]:
             killed_run(memory.root, f"{day}T23:30", chance)
             kills += 1
         memory.curate("run", "--now", f"{day}T23:40")
-        texts = [placed.item.text for document in read_documents(memory.root).values() for placed in document.items]
+        items = [placed.item for document in read_documents(memory.root).values() for placed in document.items]
+        texts = {item.text for item in items}
+        shown = {(str(item.type), item.text) for item in items if item.status is not Status.ARCHIVED}
+        assert not {one for one in said_in(log) if one[1] not in owner.deleted} - shown, day
         assert (memory.root / "MEMORY.md").stat().st_size <= 2048, day
-        assert not owner.deleted & set(texts), day
+        assert not owner.deleted & texts, day
         sizes = {
             str(path): path.stat().st_size
             for folder in ("Projects", "Areas")
