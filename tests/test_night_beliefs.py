@@ -168,6 +168,34 @@ def test_two_projects_have_beliefs_of_their_own(memory: Memory) -> None:
     assert told["verdicts"] == {"add": 1}
 
 
+@pytest.mark.parametrize("over", ["Done", "Dropped"])
+def test_a_todo_that_is_set_again_is_a_new_one(memory: Memory, over: str) -> None:
+    task = "Send Ada the invoice 41 for Turin."
+    for day, line in enumerate([f"Todo: {task}", f"{over}: {task}", f"Todo: {task}", f"{over}: {task}"], 2):
+        night(memory, f"2026-03-0{day}", line, f"Todo: Pay the rent of month {day}.")
+        open_now = [one["text"] for one in json.loads(memory.curate("items", "--json", "--status", "open"))]
+        assert (task in open_now) is line.startswith("Todo"), day
+    assert memory.read("Projects/kestrel.md").count(task) == 2
+    assert json.loads(memory.curate("check", "--json")) == []
+
+
+def test_a_todo_that_is_set_and_done_on_one_day_stays_done(memory: Memory) -> None:
+    task = "Send Ada the invoice 41 for Turin."
+    night(memory, "2026-03-02", f"Todo: {task}")
+    memory.write("Logs/2026-03-03.md", f"# 2026-03-03\n\nproject: Kestrel\n\n- Todo: {task}\n- Done: {task}\n")
+    night(memory, "2026-03-04", "Todo: Pay the rent.")
+    assert items(memory)[task][1].status is Status.DONE
+
+
+def test_what_is_done_in_a_project_is_its_own_todo(memory: Memory) -> None:
+    task = "Renew the certificate before it ends."
+    for day, project in ((2, "Kestrel"), (3, "Orchard")):
+        night(memory, f"2026-03-0{day}", f"Todo: {task}", project=project)
+    night(memory, "2026-03-04", f"Done: {task}", project="Orchard")
+    found = {path: placed.item.status for path, one in read_documents(memory.root).items() for placed in one.items}
+    assert (found["Projects/kestrel.md"], found["Projects/orchard.md"]) == (Status.OPEN, Status.DONE)
+
+
 def test_a_todo_is_closed_by_what_the_log_says(memory: Memory) -> None:
     night(memory, "2026-03-02", "Todo: Write the migration guide for 2.0.", "Todo: Ask Lena about the invoice.")
     told = night(memory, "2026-03-05", "Done: the migration guide for 2.0", "still have to ask Lena about the invoice")

@@ -145,6 +145,11 @@ class Candidate:
         return self.since or self.entry.day
 
     @property
+    def status(self) -> Status:
+        """The status of an item made from it."""
+        return self.closed or (Status.OPEN if self.type is ItemType.TODO else Status.LIVE)
+
+    @property
     def lines(self) -> list[str]:
         """The log lines of its evidence."""
         return [line for place in self.places for line in place.lines]

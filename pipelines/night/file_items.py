@@ -21,7 +21,6 @@ from pipelines.review.item_links import (
 )
 from pipelines.review.outcomes import DOUBT, DoubtfulClaim, with_end
 from pipelines.review.questions import Question
-from pipelines.review.review import Ruling, born_status
 from pipelines.store.change_set import items_by_id, moved
 from pipelines.store.document import Block, Document, edited, with_comments
 from pipelines.store.item import CLOSED, OUTCOMES, PERSON, SOURCE, Evidence, Item, Status, new_id, quote_digest
@@ -31,6 +30,8 @@ from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from pipelines.review.review import Ruling
 
 
 @dataclass(slots=True)
@@ -121,7 +122,7 @@ class Promoted:
         item = Item(
             type=candidate.type,
             text=candidate.text,
-            status=born_status(candidate),
+            status=candidate.status,
             since=candidate.day,
             until=candidate.entry.day if candidate.closed else "",
             trust=candidate.trust,

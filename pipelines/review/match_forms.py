@@ -29,24 +29,25 @@ _ID: Final = re.compile(r"[\[(`#]{0,2}(k[0-9a-f]{4,64})\b")
 _FEWEST: Final = 2
 
 
-def target_of(form: ClosingForm, items: Iterable[Held]) -> str | None:
+def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None:
     """Return the id of the one item that a form closes or ends; None if none or several match.
 
     An item matches by the start of its id, or by its words: the distinctive words of form and item are the same, or one
     contains the other's, and the form adds no number, name, negation or condition. The same words come before contained
-    ones.
+    ones, and of these the document that the line is about before others.
 
     Args:
         form: one that closes or ends.
         items: document path and item. Only active items of a type that can close so, not younger than the form's day,
             count. An item that already has the form's line as evidence was reopened since, and does not.
+        home: the document that the form's line would be filed in.
     """
     fitting = [(place, one) for place, one in items if one.active and one.learnt <= form.place.entry.day]
     fitting = [(place, one) for place, one in fitting if one.type in _MEANT[form.how] and not _was_heeded(form, one)]
     fitting = [(place, one) for place, one in fitting if form.how != "answered" or one.page_section == "questions"]
     if (named := _ID.match(form.target)) and (found := [one.id for _, one in fitting if one.id.startswith(named[1])]):
         return found[0] if len(found) == 1 else None
-    ranked = [(rank, one.id) for place, one in fitting if (rank := likeness(form.target, place, one))]
+    ranked = [((rank, place == home), one.id) for place, one in fitting if (rank := likeness(form.target, place, one))]
     best = [ident for rank, ident in ranked if rank == max(ranked)[0]]
     return best[0] if len(best) == 1 else None
 

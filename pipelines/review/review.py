@@ -173,15 +173,15 @@ def _carried_out(rulings: list[Ruling], context: ReviewContext) -> list[Ruling]:
 def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruling]:
     """Return the rulings of a form: it closes or corrects the one item that it matches, else nothing."""
     places, held = (form.place,), context.known.held()
-    if form.kind != "correct":
-        ident = target_of(form, held)
-        operation = Operation(OperationKind.CLOSE, (ident or "",), how=Status(form.how), places=places, by=FORMS)
-        return rulings_of_operation(operation, None, context, fresh) if ident else []
     proposed = Candidate(
         ItemType.FACT, form.target, places, Confidence.HIGH, "a correction", FORMS, id=fresh,
         trust=context.word_of(form.place.entry, "\n".join(form.place.lines)),
     )  # fmt: skip
     one = context.file(proposed)
+    if form.kind != "correct":
+        ident = target_of(form, held, one.place)
+        operation = Operation(OperationKind.CLOSE, (ident or "",), how=Status(form.how), places=places, by=FORMS)
+        return rulings_of_operation(operation, None, context, fresh) if ident else []
     found = (context.known.same(kind, form.target, one.document) for kind in ItemType)
     if any(same.current for same in found if same):
         return []  # the extractor found it, too
@@ -276,10 +276,11 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     ]
     repeatable = [belief for belief in near if repeats_there(belief.document, one.document)]
     said = [belief for belief in repeatable if same_statement(candidate.text, belief.item.text)]
-    if repeated := min(said, key=lambda belief: not belief.current, default=None):
+    if repeated := min(said, key=lambda belief: (not belief.current, not belief.is_archived), default=None):
         if repeated.current or repeated.is_archived:
             return _confirming(one, repeated, "it says the same in other words", context)
-        return _ignored(one, "it repeats a closed item")
+        if not _is_set_again(candidate, repeated.item):
+            return _ignored(one, "it repeats a closed item")
     if _was_closed(one, context):
         return _ignored(one, "it repeats a closed item")
     there = [belief for belief in near if belief.item.active and speaks_for(belief.document, one.place)]
@@ -299,7 +300,11 @@ def _was_closed(one: Filed, context: ReviewContext) -> bool:
     """Whether a candidate repeats a closed item. A todo that is set again after it was done is a new one."""
     candidate = one.candidate
     same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
-    return same is not None and not (candidate.type is ItemType.TODO and same.item.until < candidate.entry.day)
+    return same is not None and not _is_set_again(candidate, same.item)
+
+
+def _is_set_again(candidate: Candidate, old: Item) -> bool:
+    return candidate.type is ItemType.TODO and old.until < candidate.entry.day
 
 
 def rulings_of_operation(operation: Operation, one: Filed | None, context: ReviewContext, fresh: str) -> list[Ruling]:
@@ -387,7 +392,7 @@ def carry_out(ruling: Ruling, known: KnownItems) -> None:
 
 def _believed(ruling: Ruling, candidate: Candidate, targets: Sequence[Belief]) -> Belief:
     """Return what a candidate becomes by a ruling that makes an item of it or confirms one."""
-    status = Status.WAITING if ruling.asks else born_status(candidate)
+    status = Status.WAITING if ruling.asks else candidate.status
     item = Item(
         candidate.type, candidate.text, candidate.id, status, candidate.day, trust=candidate.trust,
         page_section=candidate.page_section, due=candidate.due, extra=((PERSON, candidate.name),),
@@ -398,11 +403,6 @@ def _believed(ruling: Ruling, candidate: Candidate, targets: Sequence[Belief]) -
     elif targets and not ruling.asks:
         mine.document = home_of_successor(targets[0].document, mine.document)
     return mine
-
-
-def born_status(candidate: Candidate) -> Status:
-    """Return the status of an item made from a candidate."""
-    return candidate.closed or (Status.OPEN if candidate.type is ItemType.TODO else Status.LIVE)
 
 
 _ADD: Final = OperationKind.ADD

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Held = tuple[str, Item]
 
 DAY = "2026-03-18"
+GENERAL, HOME = "Areas/general.md", "Projects/harborlight.md"
 
 
 def forms(text: str) -> list[ClosingForm]:
@@ -35,7 +36,7 @@ def items(text: str) -> list[tuple[str, str]]:
 def held(ident: str, kind: str, text: str, *, since: str = "2026-03-01", status: Status | None = None) -> Held:
     open_now = Status.OPEN if kind == "Todo" else Status.LIVE
     section = "questions" if text.endswith("?") else ""
-    return "Projects/harborlight.md", Item(ItemType(kind), text, ident, status or open_now, since, page_section=section)
+    return HOME, Item(ItemType(kind), text, ident, status or open_now, since, page_section=section)
 
 
 KNOWN = (
@@ -85,7 +86,7 @@ TEXTS = {one.id: one.text for _, one in KNOWN}
 def test_what_is_done_closes_its_todo_and_is_no_item(line: str) -> None:
     (form,) = forms(line + "\n")
     assert (form.kind, form.how, form.target.rstrip(".")) == ("close", "done", "call Anders")
-    assert target_of(form, KNOWN) == "k3f2a2bbbbb"
+    assert target_of(form, KNOWN, GENERAL) == "k3f2a2bbbbb"
     assert items(line + "\n") == []
     assert form.place.quote in "\n".join(form.place.lines)
 
@@ -114,7 +115,7 @@ def test_what_is_done_closes_its_todo_and_is_no_item(line: str) -> None:
 def test_a_form_means_its_one_item(line: str, kind: str, how: str, target: str | None) -> None:
     (form,) = forms(f"- {line}\n")
     assert (form.kind, form.how) == (kind, how)
-    assert target_of(form, KNOWN) == target
+    assert target_of(form, KNOWN, GENERAL) == target
     assert items(f"- {line}\n") == []
 
 
@@ -139,7 +140,7 @@ def test_a_form_means_its_one_item(line: str, kind: str, how: str, target: str |
     ],
 )
 def test_a_form_without_its_one_open_item_closes_nothing_and_is_no_item(line: str) -> None:
-    assert [target_of(form, KNOWN) for form in forms(f"- {line}\n")] in ([None], [])
+    assert [target_of(form, KNOWN, GENERAL) for form in forms(f"- {line}\n")] in ([None], [])
     assert items(f"- {line}\n") == []
 
 
@@ -212,7 +213,7 @@ WORDS = sorted(
 def test_a_form_never_means_what_is_closed_or_younger_and_is_never_an_item(form: str, words: list[str]) -> None:
     line = f"- {form}: {' '.join(words)}\n"
     for one in forms(line):
-        found = (corrected_by if one.kind == "correct" else target_of)(one, KNOWN)
+        found = corrected_by(one, KNOWN) if one.kind == "correct" else target_of(one, KNOWN, GENERAL)
         meant = [item for _, item in KNOWN if item.id == found]
         assert all(item.status in ACTIVE and item.since <= DAY for item in meant)
     assert items(line) == []
@@ -222,4 +223,10 @@ def test_a_form_never_means_what_is_closed_or_younger_and_is_never_an_item(form:
 def test_of_two_alike_none_is_meant(item: Item) -> None:
     twin = held("k00000000ff", "Todo", item.text.upper(), since=item.since, status=item.status)
     (form,) = forms(f"- Done: {item.text}\n")
-    assert target_of(form, (*KNOWN, twin)) is None
+    assert target_of(form, (*KNOWN, twin), GENERAL) is None
+    assert target_of(form, (*KNOWN, twin), HOME) is None
+    elsewhere = (*KNOWN, ("Projects/other.md", twin[1]))
+    assert target_of(form, elsewhere, GENERAL) is None
+    if item.active and item.since <= DAY:
+        assert target_of(form, elsewhere, "Projects/other.md") == twin[1].id
+        assert target_of(form, elsewhere, HOME) == item.id
