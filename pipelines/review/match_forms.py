@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.grounded_values import without_dates
-from pipelines.review.compare import adds_nothing, conflict, guard_words, keywords
+from pipelines.review.compare import UNIT, adds_nothing, conflict, guard_words, keywords
 from pipelines.store.item import Item, ItemType, folded
 
 if TYPE_CHECKING:
@@ -116,11 +116,17 @@ def _corrects(target: str, text: str) -> int:
     now = target[: was.start()] if was else target
     new, old = keywords(now), keywords(text)
     gone, shared = old - new, old & new
-    if was and (before := keywords(was["was"])) and before <= old and shared - before:
+    if was and (before := keywords(_with_unit(was["was"], now, text))) and before <= old and shared - before:
         return 2 * (gone <= before or len(new - old) <= 1)
     one_apart = len(new - old) == len(gone) == 1 and bool(shared) and guard_words(now) == guard_words(text)
     by_value = one_apart and all(any(map(str.isdigit, word)) for word in new ^ old)
     return 2 if by_value or conflict(now, text) else int(one_apart)
+
+
+def _with_unit(value: str, now: str, text: str) -> str:
+    """Return what a correction calls wrong with the unit that follows it in the item, if the new value has it, too."""
+    found = re.search(rf"(?<![\w.,]){re.escape(value)}(?P<unit>[ -]?(?:{UNIT}))", text)
+    return found[0] if found and found["unit"] in now else value
 
 
 def corrected_text(form: ClosingForm, text: str) -> str:
@@ -136,9 +142,10 @@ def corrected_text(form: ClosingForm, text: str) -> str:
     """
     was = _INSTEAD.search(form.target)
     now = form.target[: was.start()] if was else form.target
-    if was and keywords(text) - keywords(now) - keywords(was["was"]):
+    before = _with_unit(was["was"], now, text) if was else ""
+    if before and keywords(text) - keywords(now) - keywords(before):
         new = " ".join(word for word in now.split() if keywords(word) - keywords(text))
-        old = " ".join(word for word in was["was"].split() if keywords(word) - keywords(now))
+        old = " ".join(word for word in before.split() if keywords(word) - keywords(now))
         found = list(re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", text, re.IGNORECASE)) if old and new else []
         if len(found) == 1:
             return f"{text[: found[0].start()]}{new}{text[found[0].end() :]}"

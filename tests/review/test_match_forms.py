@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pipelines.extract.extraction import ExtractionRequest
 from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.label_reader import read_forms
-from pipelines.review.match_forms import corrected_by, target_of
+from pipelines.review.match_forms import corrected_by, corrected_text, target_of
 from pipelines.store.item import ACTIVE, Item, ItemType, Status
 from pipelines.store.log import parse_entries
 
@@ -165,6 +165,28 @@ def test_a_correction_replaces_the_one_item_that_it_speaks_of(line: str, target:
     assert (form.kind, form.target) == ("correct", line)
     assert corrected_by(form, KNOWN) == target
     assert items(f"- Correction: {line}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "after"),
+    [
+        ("Backups are kept for 575 days", "backups are kept for 90 days, not 575", "Backups are kept for 90 days"),
+        ("Backups are kept for 575 days", "kept for 90 days, not 575", "Backups are kept for 90 days"),
+        ("Backups are kept for 575 days", "kept for 90 days, not 575 days", "Backups are kept for 90 days"),
+        ("Backups are kept for 575 days", "backups are kept for 9 weeks, not 575 days", "Backups are kept for 9 weeks"),
+        (
+            "A build takes 41 min on the old runner",
+            "a build takes 14 min, not 41",
+            "A build takes 14 min on the old runner",
+        ),
+        ("The gateway listens on port 8080", "port 9090, not 8080", "The gateway listens on port 9090"),
+    ],
+)
+def test_a_corrected_value_keeps_its_unit(text: str, line: str, after: str) -> None:
+    (form,) = forms(f"- Correction: {line}\n")
+    one = held("k000000000e", "Fact", text)
+    assert corrected_by(form, (*KNOWN, one)) == one[1].id
+    assert corrected_text(form, text) == after
 
 
 def test_a_correction_of_what_two_items_say_is_asked_about() -> None:
