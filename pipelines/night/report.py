@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.store.git import Git
     from pipelines.usage import Tally
 
 
@@ -208,31 +207,20 @@ def save_report(root: Path, report: Mapping[str, object]) -> None:
 def shared_reports(root: Path, report: RunReport) -> Iterator[Change]:
     """Yield the changes to the committed reports: the run's own is added, and the oldest beyond `KEPT` go.
 
-    What holds for this machine alone is left out of it.
-
-    Raises:
-        BadFile: an old report cannot be read.
+    What holds for this machine alone is left out of it. What cannot be read stays.
     """
     whole: dict[str, Any] = report.to_json()
     shared = {key: value for key, value in whole.items() if key not in _HERE}
     shared["model"] = {key: whole["model"][key] for key in _OF_READERS}
     yield Change(shared_report_path(report.run), None, without_secrets(json.dumps(shared, indent=1)).encode())
     for name in _names(root, TRAVELLING)[: -KEPT + 1]:
-        yield Change(path := f"{TRAVELLING}/{name}", read_bytes(root, path), None)
+        with contextlib.suppress(BadFile):
+            yield Change(path := f"{TRAVELLING}/{name}", read_bytes(root, path), None)
 
 
 def shared_report_path(run: str) -> str:
     """Return the path of the report in a run's commit."""
     return f"{TRAVELLING}/{run}.json"
-
-
-def committed_report(git: Git, commit: str, run: str) -> dict[str, object]:
-    """Return the report that a run's commit holds; empty if it has none that is readable."""
-    try:
-        found = json.loads(git.show(commit, shared_report_path(run)) or b"")
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def save_failure(root: Path, run: str, now: datetime, error: BaseException) -> None:

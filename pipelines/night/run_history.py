@@ -11,9 +11,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pipelines.night.report import TRAVELLING, committed_report, left_pending, read_reports
+from pipelines.night.report import TRAVELLING, left_pending, read_reports, shared_report_path
 from pipelines.store.change_set import ItemChange, ItemPlace, item_changes, with_recorded_edits
 from pipelines.store.git_history import RunCommit, changed_documents, named_run, run_commits, undone_by
+from pipelines.store.state import record_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -135,7 +136,9 @@ def find_run(root: Path, git: Git, prefix: str) -> Run:
     runs = all_runs(root, git)
     ident = named_run(prefix, ((run.id, run.commit.commit if run.commit else "") for run in runs))
     run = next(run for run in runs if run.id == ident)
-    if run.report or not run.commit or not (report := committed_report(git, run.commit.commit, run.id)):
+    if run.report or not run.commit:
+        return run
+    if not (report := record_in(git.show(run.commit.commit, shared_report_path(run.id)))):
         return run
     ended, why = _ending(report) if run.ended is RunEnd.COMMITTED else (run.ended, run.why)
     return replace(run, report=report, ended=ended, why=why)

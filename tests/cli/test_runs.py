@@ -215,6 +215,8 @@ def test_the_oldest_reports_leave_the_tree_and_stay_in_their_commits(
     for run in made:
         assert "Same" in memory.curate("replay", run)
     memory.git("diff", "--exit-code", "HEAD")
+    (memory.root / "State" / "runs" / "0-mine.json").mkdir()
+    night(memory, 15, "- Decision: Plan 15 holds\n")
 
 
 def test_a_broken_report_is_passed_over(memory: Memory) -> None:
