@@ -53,7 +53,7 @@ _CAPPED: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
 POINTER_SHARE: Final = 3
 """The briefing's rows get at least one such part of its cap, if they need it."""
 _SLACK: Final = 8
-"""A page that overflows gives up one such part of its cap at once, so that it does not overflow again every night."""
+"""A page that overflows gives up one such part of its cap at once, if it can, so as not to overflow every night."""
 _FRESH_DAYS: Final = 14
 """What was learnt or confirmed in so many days before the latest day of any log leaves a page last."""
 _SOURCES: Final = frozenset({"", "logs", "owner", "logs, owner"})
@@ -168,7 +168,7 @@ def prune(
         over = [path for path, one in sorted(after.items()) if one.kind in _CAPPED and one.size > caps.document]
         count = len(moved)
         for path in over:
-            _overflow(after, path, caps.document, partial(_leaving_order, newest=newest), closed, moved)
+            _overflow(after, path, caps.document, newest, closed, moved)
         if len(moved) == count:
             break
         after = with_states(after, vetoed)
@@ -234,23 +234,22 @@ def _leaving_order(item: Item, newest: str) -> tuple[int, float, str, str]:
         return (0, 0.0, item.since, item.id)
     worth, age = priority(item, newest), days_apart(max(item.learnt, item.confirmed), newest)
     if age <= _FRESH_DAYS:
-        return (3, worth - age, item.since, item.id)  # worth is below 1, since pinned items stay
+        return (3, worth - age, item.since, item.id)  # worth is at most 1: pinned items stay
     is_late = item.type in {ItemType.TODO, ItemType.RISK} or item.page_section
     return (2 if is_late else 1, worth, item.since, item.id)
 
 
 def _overflow(
-    documents: dict[str, Document],
-    path: str,
-    cap: int,
-    order: Callable[[Item], tuple[int, float, str, str]],
-    closed: frozenset[str],
-    moved: list[Moved],
+    documents: dict[str, Document], path: str, cap: int, newest: str, closed: frozenset[str], moved: list[Moved]
 ) -> None:
-    """Move items out of a document, in their order, until it is well under `cap`."""
+    """Move items out of a document until it is under `cap`, and of those that leave early more, until it has room."""
     document = documents[path]
-    may_leave = (p for p in document.items if p.item.id and p.item.by and not p.item.pinned)
-    out = _first_until_under(cap - cap // _SLACK, document, sorted(may_leave, key=lambda p: order(p.item)))
+    movable = [placed for placed in document.items if placed.item.id and placed.item.by and not placed.item.pinned]
+    order = {placed.item.id: _leaving_order(placed.item, newest) for placed in movable}
+    movable.sort(key=lambda placed: order[placed.item.id])
+    early = [placed for placed in movable if order[placed.item.id] < (2,)]
+    must, may = _first_until_under(cap, document, movable), _first_until_under(cap - cap // _SLACK, document, early)
+    out = max(must, may, key=len)  # both are the first of the movable ones
     documents[path] = edited(document, remove=[placed.item.id for placed in out])
     archives: dict[str, list[Block]] = {}
     room: dict[str, int] = {}

@@ -109,6 +109,23 @@ def test_if_all_is_new_the_oldest_day_leaves_first() -> None:
     assert [one.id in left for one in fresh] == sorted(one.id in left for one in fresh)
 
 
+def test_open_todos_leave_only_as_far_as_the_cap_requires() -> None:
+    todos = [item(n, ItemType.TODO, 20, status=Status.OPEN, since="2026-01-01") for n in range(1, 30)]
+    newest = item(30, ItemType.TODO, 20, status=Status.OPEN, since="2026-03-01")
+    facts = [item(n, ItemType.FACT, 20, since="2026-01-01") for n in range(31, 60)]
+
+    def left(*items: Item) -> int:
+        return (
+            prune(documents(*items, path="Areas/a.md", text="# A\n"), SETTINGS, frozenset())
+            .documents["Areas/a.md"]
+            .size
+        )
+
+    line = documents(newest, path="Areas/a.md", text="# A\n")["Areas/a.md"].size
+    assert CAPS.document - line < left(*todos, newest) <= CAPS.document
+    assert left(*facts, newest) <= CAPS.document * 7 // 8
+
+
 def test_archives_are_bounded_too() -> None:
     pruned = prune(
         documents(*(item(n, ItemType.FACT, 30) for n in range(80)), path="Areas/a.md", text="# A\n"),
