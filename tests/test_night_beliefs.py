@@ -182,9 +182,13 @@ def test_a_todo_that_is_set_again_is_a_new_one(memory: Memory, over: str) -> Non
 def test_a_todo_that_is_set_and_done_on_one_day_stays_done(memory: Memory) -> None:
     task = "Send Ada the invoice 41 for Turin."
     night(memory, "2026-03-02", f"Todo: {task}")
-    memory.write("Logs/2026-03-03.md", f"# 2026-03-03\n\nproject: Kestrel\n\n- Todo: {task}\n- Done: {task}\n")
-    night(memory, "2026-03-04", "Todo: Pay the rent.")
-    assert items(memory)[task][1].status is Status.DONE
+    for day in ("2026-03-03", "2026-03-05"):
+        memory.write(f"Logs/{day}.md", f"# {day}\n\nproject: Kestrel\n\n- Todo: {task}\n- Done: {task}\n")
+        memory.curate("run", "--now", f"{day}T23:30")
+        late = f"# {day}\n\nproject: Kestrel\n\n- Todo: {task}\n- Done: {task}\n- 22:00 Todo: {task}\n"
+        memory.write(f"Logs/{day}.md", late)
+        memory.curate("run", "--now", f"{day}T23:50")
+        assert json.loads(memory.curate("items", "--json", "--status", "open")) == []
 
 
 def test_what_is_done_in_a_project_is_its_own_todo(memory: Memory) -> None:

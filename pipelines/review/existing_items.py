@@ -20,7 +20,7 @@ from pipelines.review import meaning
 from pipelines.review.compare import conflict
 from pipelines.review.meaning import Vectors, sentence_of
 from pipelines.store.item import Item, ItemType, Status, Trust, brought_back, content_words, folded
-from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, archived_from, document_id, kind_of
+from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -246,7 +246,7 @@ class KnownItems:
         return one.item.type is not ItemType.TODO and not (one.is_new and one.learnt == day)
 
     def same(self, kind: ItemType, text: str, document: str, trust: Trust = Trust.EXTERNAL) -> Belief | None:
-        """Return the item with the same words in a place that counts, preferring current ones; or None.
+        """Return the item with the same words in a place that counts, the most current one; or None.
 
         Words of the owner or the agent never match an external item: they carry their own `trust`.
         """
@@ -258,7 +258,12 @@ class KnownItems:
             and repeats_there(one.document, document)
             and speaks_as(one.item, trust)
         ]
-        return min(found, key=lambda one: not one.current, default=None)
+        return self.most_current(found)
+
+    @staticmethod
+    def most_current(beliefs: Iterable[Belief]) -> Belief | None:
+        """Return a current item, else an archived one, else the one that was closed last; None if there is none."""
+        return max(beliefs, key=lambda one: (one.current, one.is_archived, one.item.until), default=None)
 
     def near(self, candidate: Candidate, document: str) -> list[Belief]:
         """Return the neighbours of a candidate: items of its document, and the nearest items of every type.
@@ -385,7 +390,7 @@ def home_of_successor(place: str, home: str) -> str:
 
 def _is_of(place: str, page: str) -> bool:
     """Whether a place is a page, or an archive of what was there."""
-    return place == page or archived_from(place) == document_id(page).rpartition("/")[2]
+    return place == page or is_archive_of(place, page)
 
 
 def _is_for_all(place: str) -> bool:

@@ -276,7 +276,7 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     ]
     repeatable = [belief for belief in near if repeats_there(belief.document, one.document)]
     said = [belief for belief in repeatable if same_statement(candidate.text, belief.item.text)]
-    if repeated := min(said, key=lambda belief: (not belief.current, not belief.is_archived), default=None):
+    if repeated := known.most_current(said):
         if repeated.current or repeated.is_archived:
             return _confirming(one, repeated, "it says the same in other words", context)
         if not _is_set_again(candidate, repeated.item):

@@ -91,13 +91,13 @@ def archive_path(page: str, day: str, number: int = 1) -> str:
     return f"Archives/{document_id(page).rpartition('/')[2]}-{day[:4] or 'undated'}{part}.md"
 
 
-_ARCHIVED_FROM: Final = re.compile(r"Archives/(?P<page>.+?)(?:-(?:\d{4}|undated)(?:-\d+)?)?\.md")
+_PART: Final = re.compile(r"(?:-(?:\d{4}|undated))?(?:-\d{1,3})?\.md")
 
 
-def archived_from(path: str) -> str:
-    """Return the name of the page that an archive was, or whose items it took in; empty for other documents."""
-    found = _ARCHIVED_FROM.fullmatch(path)
-    return found["page"] if found else ""
+def is_archive_of(path: str, page: str) -> bool:
+    """Whether a path is that of a page after it was closed, or of an archive of what the page had no room for."""
+    begin = f"Archives/{document_id(page).rpartition('/')[2]}"
+    return path.startswith(begin) and _PART.fullmatch(path, len(begin)) is not None
 
 
 def slug(title: str) -> str:

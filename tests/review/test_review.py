@@ -105,6 +105,28 @@ def test_what_made_room_is_confirmed_where_it_was_and_new_elsewhere() -> None:
     assert ruled("use uv", known, "Projects/b.md", "Projects/b.md") == ("confirm", (USE,))
 
 
+@pytest.mark.parametrize(
+    ("page", "archive"),
+    [
+        ("a", "a"),
+        ("a", "a-2"),
+        ("a", "a-2025"),
+        ("a", "a-undated-2"),
+        ("a-2025", "a-2025"),
+        ("a-2025", "a-2025-2026-2"),
+    ],
+)
+def test_a_page_knows_its_own_archives_by_name(page: str, archive: str) -> None:
+    known = [held(f"Archives/{archive}.md", status=Status.ARCHIVED)]
+    assert ruled("use uv", known, f"Projects/{page}.md", f"Projects/{page}.md")[0] == "confirm"
+
+
+@pytest.mark.parametrize(("page", "archive"), [("a", "ab"), ("a", "a-b"), ("a", "a-2025-2026"), ("a-2025", "a-2026")])
+def test_a_page_with_another_name_has_other_archives(page: str, archive: str) -> None:
+    known = [held(f"Archives/{archive}.md", status=Status.ARCHIVED)]
+    assert ruled("use uv", known, f"Projects/{page}.md", f"Projects/{page}.md")[0] == "add"
+
+
 def test_a_late_or_closing_line_brings_nothing_back() -> None:
     known = [held("Archives/a-2025.md", status=Status.ARCHIVED, since="2026-12-31")]
     assert ruled("use uv", known, "Projects/a.md", "Projects/a.md") == ("ignore", ())
