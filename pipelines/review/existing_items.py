@@ -380,7 +380,7 @@ def repeats_there(place: str, document: str) -> bool:
 
 def speaks_for(place: str, home: str) -> bool:
     """Whether an item filed in `home` can change one in `place`: the same page, or either speaks for all."""
-    return _is_of(place, home) or _is_for_all(place) or home in _SHARED
+    return home in _SHARED or _is_for_all(place) or _is_of(place, home)
 
 
 def home_of_successor(place: str, home: str) -> str:
