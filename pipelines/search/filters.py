@@ -70,7 +70,7 @@ class Filters(NamedTuple):
                 clauses.append(clause)
                 values.append(value)
         for one in self.meta:
-            clauses.append("instr(units.meta, ?)")
+            clauses.append("instr(files.meta, ?)")
             values.append(f"{SEPARATOR}{one.casefold()}{SEPARATOR}")
         return " AND ".join(clauses), tuple(values)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Row = tuple[Any, ...]
 
 
-_STAMPED: Final = ("size", "mtime_ns", "ctime_ns", "beside", "checked_ns", "sha256", "reason", "note", "crc")
+_STAMPED: Final = ("size", "mtime_ns", "ctime_ns", "beside", "checked_ns", "sha256", "reason", "note", "meta", "crc")
 _FILE: Final = f"""
     INSERT INTO files(path, {", ".join(_STAMPED)}) VALUES (?{", ?" * len(_STAMPED)})
     ON CONFLICT(path) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _STAMPED)}
@@ -33,7 +33,7 @@ _SEARCHED: Final = 4
 """The number of values at the end of a unit's row that are indexed by their words."""
 _OTHERS: Final = SUMMED_UNIT[1:-_SEARCHED]
 _THERE: Final = f"SELECT crc, {', '.join(SUMMED_UNIT)} FROM units WHERE file = ? ORDER BY start_line DESC, id DESC"  # noqa: S608  as above
-_MOVED: Final = ("start_line", "end_line", "meta")
+_MOVED: Final = ("start_line", "end_line")
 """What alone changes in most rows of a changed file; to write the others, too, touches more of SQLite's indexes."""
 _MOVE: Final = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _MOVED)}, crc = ? WHERE id = ?"  # noqa: S608  as above
 _MOVING: Final = itemgetter(*map(SUMMED_UNIT[1:].index, _MOVED))
@@ -60,8 +60,9 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp,
     if read is None:
         take_out(connection, path)
         return
-    crc = row_sum((path, read.sha256, read.reason, read.note))
-    connection.execute(_FILE, (path, *stamp, checked_ns, read.sha256, read.reason, read.note, crc))
+    front = read.units[0].meta if read.units else ()  # the same for all units of a file
+    found = (read.sha256, read.reason, read.note, "".join(f"{SEPARATOR}{one}{SEPARATOR}" for one in front))
+    connection.execute(_FILE, (path, *stamp, checked_ns, *found, row_sum((path, *found))))
     (file,) = connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
     placed, passages = surround(path, read.units)
     numbers = _put_passages(connection, file, passages)
@@ -74,18 +75,8 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp,
             (
                 *(file, unit.start_line, unit.end_line, first, last, unit.hidden, key(embedded), unit.date, unit.until),
                 *(types, unit.project, tags, unit.trust, unit.confidence, unit.status, unit.item, cites),
-                *(
-                    unit.confidence_reason,
-                    unit.source,
-                    "".join(f"{SEPARATOR}{one}{SEPARATOR}" for one in unit.meta),
-                    unit.record,
-                    unit.title,
-                    headings,
-                    unit.text,
-                    grams(unit.text),
-                    about,
-                    around,
-                ),
+                *(unit.confidence_reason, unit.source, unit.record, unit.title, headings),
+                *(unit.text, grams(unit.text), about, around),
             )
         )
     _put_units(connection, file, rows)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION: Final = 12
+VERSION: Final = 13
 
 STAMP: Final = "matrix.json"
 """What the vectors' matrix was made from, in `.curate/`."""
@@ -54,6 +54,7 @@ _FILES: Final[Mapping[str, type]] = {
     "sha256": str,
     "reason": str,
     "note": str,
+    "meta": str,
     "crc": int,
 }
 _PASSED: Final[Mapping[str, type]] = {"id": int, "path": str, "reason": str}
@@ -65,7 +66,7 @@ _UNITS: Final[Mapping[str, type]] = {
         ("date", "until", "types", "project", "tags", "trust", "confidence", "status", "item", "cites"), str
     ),
     **dict.fromkeys(
-        ("confidence_reason", "source", "meta", "record", "title", "headings", "text", "grams", "about", "around"), str
+        ("confidence_reason", "source", "record", "title", "headings", "text", "grams", "about", "around"), str
     ),
 }
 _PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "place": int, "text": str}
@@ -80,7 +81,13 @@ _MARKS: Final[Mapping[str, type]] = {"id": int, "build": str, "last_unit": int, 
 SUMMED_UNIT: Final = tuple(column for column in _UNITS if column != "crc")
 """The columns of a unit, in the order in which they are written and summed."""
 SUMMED_CLAIM: Final = tuple(column for column in _CLAIMS if column not in {"id", "file", "crc"})
-SUMMED_FILE: Final = ("path", "sha256", "reason", "note")  # a wrong stamp merely causes the file to be read again
+SUMMED_FILE: Final = (
+    "path",
+    "sha256",
+    "reason",
+    "note",
+    "meta",
+)  # a wrong stamp merely causes the file to be read again
 DAMAGED_ROW: Final = "it is damaged (a row has changed)"
 _BETWEEN: Final = "\x1e"
 
