@@ -199,8 +199,14 @@ class Git(GitCommands):
         found = self.object(tree)
         if found is None:
             raise DamagedGit(f"The repository of {self.root} lacks the tree {tree[:10]}.")
-        entry = re.compile(rb"([0-7]+) ([^\0]+)\0(.{%d})" % (len(tree) // 2), re.DOTALL)  # all ids have the same length
-        entries = [(mode.decode(), os.fsdecode(name), ident.hex()) for mode, name, ident in entry.findall(found[2])]
+        data, at, size = found[2], 0, len(tree) // 2  # all ids of a repository have the same length
+        entries = []
+        while at < len(data):
+            space = data.index(b" ", at)
+            end = data.index(b"\0", space) + 1
+            mode, name, ident = data[at:space], data[space + 1 : end - 1], data[end : end + size]
+            entries.append((mode.decode(), os.fsdecode(name), ident.hex()))
+            at = end + size
         self._listed[tree] = entries
         return entries
 

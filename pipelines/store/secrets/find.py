@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
+from itertools import accumulate, pairwise, zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.store.secrets.secret_rules import Rule, Rules, believed, checked, load_rules
@@ -20,40 +20,56 @@ if TYPE_CHECKING:
 
 LONGEST_BLOCK: Final = 20_000
 """Bytes of the longest block; no key in use has half as many."""
-_BEGIN: Final = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_END: Final = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_EDGE: Final = re.compile(rb"-----(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_PUBLIC: Final = re.compile(rb"-----(?P<edge>BEGIN|END) (?![A-Z0-9 ]{0,40}PRIVATE)[A-Z0-9 ]{1,40}-----")
+"""Where a certificate, a public key, a signature or an encrypted message begins and ends."""
 _BODY: Final = re.compile(rb"[A-Za-z0-9+/=]{40}")
 _BLOCKS_RUN: Final = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 _STRING_END: Final = re.compile(rb'(?<!\\)(?:\\\\)*"')
+_ESCAPE: Final = re.compile(rb"[bfnrt]|u[0-9a-fA-F]{4}")
+"""An escaped character of JSON, after the backslash."""
 _GAP: Final = 24
 """Bytes between two lines of a key: line ends, their escapes, line numbers, quotes in source code."""
 
 
 def key_blocks(data: bytes, *, json: bool) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each private key; an unclosed one ends with the last line that looks like a key.
+    """Yield the start and end of each private key, also of one whose beginning or end is cut off.
 
-    A beginning without any key after it is ordinary text, and is skipped.
+    It then begins, or ends, with the first or last line that looks like a key. A mark without any key beside it is
+    ordinary text, and is skipped.
 
     Args:
         data: the text.
         json: whether it is a line of JSON, where no block extends beyond its string.
     """
-    at, closed = 0, -1
-    closing: re.Match[bytes] | None = None
-    while found := _BEGIN.search(data, at):
-        start, at = found.span()
-        if closed < at:
-            closing = _END.search(data, at)
-            closed = closing.start() if closing else len(data)
-        limit = min(len(data), at + LONGEST_BLOCK)
-        if following := _BEGIN.search(data, at, limit):
-            limit = following.start()
-        if json and (quote := _STRING_END.search(data, at, limit)):
-            limit = quote.start()
-        end = closing.end() if closing and closing.end() <= limit else _last_line(data, at, limit)
-        if _BODY.search(data, at, end):
+    done, edges = 0, list(_EDGE.finditer(data))
+    for edge, after in zip_longest(edges, edges[1:]):
+        if edge.start() < done:
+            continue
+        if edge["edge"] == b"END":
+            start, end = _first_line(data, max(done, edge.start() - LONGEST_BLOCK), edge.start(), json=json), edge.end()
+        else:
+            start, limit = edge.start(), min(edge.end() + LONGEST_BLOCK, after.start() if after else len(data))
+            if json and (quote := _STRING_END.search(data, edge.end(), limit)):
+                limit = quote.start()
+            is_closed = after and after["edge"] == b"END" and after.start() == limit
+            end = after.end() if is_closed else _last_line(data, edge.end(), limit)
+        done = end
+        if _BODY.search(data, start, end):
             yield start, end
-            at = end
+
+
+def _first_line(data: bytes, least: int, end: int, *, json: bool) -> int:
+    """Return the start of the first line that looks like a part of a key, of those right before `end`."""
+    first = end
+    for run in reversed(list(_BLOCKS_RUN.finditer(data, least, end))):
+        between = data[run.end() : first]
+        is_part = first == end or _BODY.match(run[0])  # all lines but the last one are full
+        if not is_part or len(between) > _GAP or (json and _STRING_END.search(between)):
+            break
+        first = run.start()
+    escape = _ESCAPE.match(data, first) if data[first - 1 : first] == b"\\" else None
+    return escape.end() if escape else first
 
 
 def _last_line(data: bytes, start: int, limit: int) -> int:
@@ -108,9 +124,21 @@ def find_secrets(
         spans += [(start, end, blocks) for start, end in key_blocks(data, json=json)]
     if known:
         spans = _with_known(spans, data, known, rules)
-    if not spans:
-        return []
-    return _kept(spans, data, rules, marks=marks)
+    if spans and b"-----BEGIN " in data:
+        spans = _outside_public_blocks(spans, data, rules)
+    return _kept(spans, data, rules, marks=marks) if spans else []
+
+
+def _outside_public_blocks(spans: list[tuple[int, int, int]], data: bytes, rules: Rules) -> list[tuple[int, int, int]]:
+    """Return the spans without the lines of certificates, public keys and the like, which only look random."""
+    marks = pairwise(_PUBLIC.finditer(data))
+    blocks = [(a.end(), b.start()) for a, b in marks if (a["edge"], b["edge"]) == (b"BEGIN", b"END")]
+
+    def is_public(start: int) -> bool:
+        at = bisect_right(blocks, (start, len(data))) - 1
+        return at >= 0 and start < blocks[at][1]
+
+    return [span for span in spans if rules.rules[span[2]].check != "unnamed" or not is_public(span[0])]
 
 
 def _with_known(

@@ -142,19 +142,22 @@ _LOOKED_AT: Final = 80
 _ESCAPED: Final = 8
 """The limit of quotes within a quoted value; with more, it is a text."""
 _OPENING: Final = re.compile(rb"""\\{0,7}["'`]""")
+_KEY_END: Final = re.compile(rb"""\\{0,7}["'`]\s{0,8}:""")
+"""How the key of an object ends."""
 _BARE: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
 # An escaped end of a line, a string or a cell; any other backslash belongs to the value.
 _ESCAPED_END: Final = re.compile(rb"""\\(?:[nrtu"'`]|$)""")
 _PLACEHOLDER: Final = re.compile(
     rb"<.*|\$[A-Z_({].*|\{.*|\[.*|%[sd]|%[({].*|#\{.*|[@&][A-Z.-]+|\(.*|[x*.\xe2\x80\xa6_=#-]+"
     rb"|(?:your|insert|enter|dummy|fake)[-_ ].*|.*[-_]here"
+    rb"|.*\[[^\]\s]{0,40}(?:a-z|A-Z|0-9).*"  # a regular expression
     rb"|.*(?:redacted|placeholder|\.\.\.|\xe2\x80\xa6|####|xxxx|changeme|\*\*\*).*",
     re.IGNORECASE | re.DOTALL,
 )
 _CODE: Final = re.compile(rb"[A-Za-z_$][\w$]*(?:\??(?:\.|->|::)[A-Za-z_$][\w$]*)*(?:[(\[{].*|[)\]}!?;:.]*)", re.DOTALL)
 _WORD: Final = re.compile(rb"[A-Za-z\x80-\xff_'./-]+")
 _TELLING: Final = re.compile(
-    rb"(?:[a-z][a-z0-9+.-]*://|mailto:|[~.]{0,2}/|[A-Z]:[\\/]|arn:|\d{4}-\d\d-\d\d|v?\d+\.\d+).*"
+    rb"(?:[a-z][a-z0-9+.-]*://|mailto:|[~.]{0,2}/|[A-Z]:[\\/]|arn:|\d{4}-\d\d-\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}|v?\d+\.\d+).*"
     rb"|[\w./~-]+\.[a-z]{2,5}(?::\d[\d-]*)?",  # a file, perhaps a line of it
     re.IGNORECASE | re.DOTALL,
 )
@@ -252,9 +255,13 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
         or bool(name["pair"])
         or (separator[-1:] == b"=" and variable is not None and variable[0].isupper())
     )
-    if separator == b"==" and not quoted:
-        return None
-    return (begin, end) if _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned) else None
+    is_other = (
+        (separator == b"==" and not quoted)
+        or (separator == b"->" and words.strip() in value)  # a branch that is pushed: `fix-secrets-2 -> fix-secrets-2`
+        or (name["call"] and quoted and _KEY_END.match(data, end))  # "… the password", "next key": …
+    )
+    is_secret = not is_other and _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned)
+    return (begin, end) if is_secret else None
 
 
 def checked(rules: Rules, rule: Rule, value: bytes) -> bool:

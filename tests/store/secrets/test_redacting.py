@@ -79,6 +79,19 @@ def test_a_key_that_is_cut_off_or_numbered_or_quoted_goes_as_well() -> None:
     assert REDACTOR.redact(f"{cut}\n\nand then prose goes on").text.endswith("and then prose goes on")
 
 
+def test_a_key_whose_beginning_is_cut_off_goes_as_well() -> None:
+    rows = Planter(4).key_block().split("\n")
+    tail = "\n".join(rows[2:])
+    numbered = "\n".join(f"{number:6}→{row}" for number, row in enumerate(rows[2:], 3))
+    for text in (f"The last lines of it:\n{tail}\nand that was all", numbered):
+        assert not any(row in REDACTOR.redact(text).text for row in rows[2:-1])
+        given = {"file": "a" * 50, "a": text, "b": tail, "c": {"d": "e" * 50}}
+        record = REDACTOR.redact_record(json.dumps(given).encode())
+        assert not any(row.encode() in record for row in rows[2:-1])
+        assert json.loads(record) == given | {one: json.loads(record)[one] for one in ("a", "b")}
+    assert REDACTOR.redact("It ends with -----END PRIVATE KEY-----.").text == "It ends with -----END PRIVATE KEY-----."
+
+
 def test_escapes_of_json_hide_nothing() -> None:
     secret = f"ghp_{Planter(5).of('abcdefgh', 36)}"
     escaped = "".join(f"\\u{ord(char):04x}" for char in secret)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import string
 import time
@@ -152,10 +153,25 @@ def test_what_looks_random_counts_without_a_known_issuer(text: str) -> None:
         "<key>SUPublicEDKey</key><string>IxXWh+jLs25J3FiI4BDhurpau1yHNIK2z33NxJqR4Bc=</string>",
         "SHA256:47DEQpj8HBSaTImW5JCeuQeRkm5NMpJWZG3hSuFU",
         'let titleKey = "custom_title_reindex_v1", key "sk_abcdefghijklmnopqrstuvwxyz123"',
+        '{"content":"Find the server in 1Password","status":"pending","why":"it asks for a password.","signature":"x"}',
+        r'{"said":"{\"command\":\"pwd\",\"description\": \"Say where we are\"}"}',
+        " * [new branch]      fix-secrets-b4NWV -> fix-secrets-b4NWV",
+        "PasswordLastSet  : 11/15/2025 10:24:36",
+        r"regex = '(secret|password|token|key):\s*[a-zA-Z0-9_\-\.]{16,}'",
+        "The vault of the passwords (ID: xg7lqtwc2tzerycm3eu7zgpwzu)",
     ],
 )
 def test_what_is_named_as_something_else_is_no_secret(text: str) -> None:
     assert find_secrets(text.encode()) == []
+
+
+@pytest.mark.parametrize("kind", ["CERTIFICATE", "PUBLIC KEY", "PGP PUBLIC KEY BLOCK", "PGP MESSAGE"])
+def test_what_is_published_looks_random_and_is_no_secret(kind: str) -> None:
+    rows = Planter(4).key_block().split("\n")[1:-1]
+    block = "\n".join((f"-----BEGIN {kind}-----", *rows, f"-----END {kind}-----"))
+    assert find_secrets(block.encode()) == find_secrets(json.dumps(block).encode(), json=True) == []
+    assert find_secrets(f"{block}\nBen gave me {rows[0]}".encode()) != []
+    assert find_secrets(block.replace("\n", "\npassword: kestrel-7-b\n", 1).encode()) != []
 
 
 RESTS = ("=", ': "', " a1B")
