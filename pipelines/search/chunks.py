@@ -299,7 +299,7 @@ def _is_table(lines: Sequence[str]) -> bool:
 
 def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...], list[int], bool]]:
     """Yield line numbers that belong together, with the headings above, and whether they are a code fence."""
-    body = list(body_lines(lines, start))
+    body = body_lines(lines, start)
     titles = {heading.line: heading for heading in headings_among(body)}
     above: tuple[Heading, ...] = ()
     group: list[int] = []

@@ -90,7 +90,7 @@ class Document:
     @cached_property
     def body(self) -> list[tuple[int, str]]:
         """Number (from 0) and text of each line outside front matter, code fences and comments."""
-        return list(body_lines(self.lines, self.front.lines))
+        return body_lines(self.lines, self.front.lines)
 
     @cached_property
     def items(self) -> tuple[Placed, ...]:

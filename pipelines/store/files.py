@@ -28,6 +28,7 @@ MOST_FILES: Final = 200_000
 """The limit of files of one kind below a folder: fifty for each day of ten years."""
 MOST_SEEN: Final = 2_000_000
 """The limit of all names below a folder that are scanned for them."""
+_TOO_MANY_ADVICE: Final = "Move unrelated files out of it."
 
 
 def too_many(most: int) -> str:
@@ -94,22 +95,44 @@ def read_text(path: Path, advice: str = "Name another file.") -> str:
         raise BadFile(path, "is not UTF-8", advice) from None
 
 
-def list_files(root: Path, folder: str, suffix: str, *, links: bool = False) -> list[str]:
+def list_files(root: Path, folder: str, suffix: str, links: list[str] | None = None) -> list[str]:
     """Return the regular files below a folder whose names end with `suffix`, sorted; skip hidden files and links.
 
     Args:
         root: the memory.
         folder: the folder.
         suffix: the end of their names.
-        links: whether to return the symbolic links instead of the files.
+        links: receives the symbolic links, in the same order.
 
     Raises:
         BadFile: the folder or one above it is a symbolic link, or it cannot be listed, or has too many files: a partial
             list would make the others look deleted.
     """
     layout = layout_of(root)
-    start = layout.start(folder)
     found: list[str] = []
+    linked: list[str] = []
+    for path, entry in _entries_below(root, folder):
+        if not path.endswith(suffix):
+            continue
+        if entry.is_file(follow_symlinks=False):
+            found.append(path)
+            if len(found) > MOST_FILES:
+                raise BadFile(layout.start(folder) or root, too_many(MOST_FILES), _TOO_MANY_ADVICE)
+        elif links is not None and entry.is_symlink():
+            linked.append(path)
+
+    def named(paths: list[str]) -> list[str]:
+        return sorted(path for path in filter(None, map(layout.canonical, paths)) if path.startswith(f"{folder}/"))
+
+    if links is not None:
+        links += named(linked)
+    return named(found)
+
+
+def _entries_below(root: Path, folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield path and entry of everything below a folder but folders and hidden names."""
+    layout = layout_of(root)
+    start = layout.start(folder)
     pending, seen = [start], 0
     refuse_links(root, start)
     while pending:
@@ -118,23 +141,19 @@ def list_files(root: Path, folder: str, suffix: str, *, links: bool = False) -> 
             with os.scandir(root / here) as entries:
                 for entry in entries:
                     seen += 1
-                    if len(found) > MOST_FILES or seen > MOST_SEEN:
-                        raise BadFile(start or root, too_many(MOST_FILES), "Move unrelated files out of it.")
+                    if seen > MOST_SEEN:
+                        raise BadFile(start or root, too_many(MOST_FILES), _TOO_MANY_ADVICE)
                     if entry.name.startswith("."):
                         continue
                     path = f"{here}/{entry.name}" if here else entry.name
-                    if entry.is_dir(follow_symlinks=False):
-                        pending += [path] if layout.leads(path, folder) else []
-                    elif not entry.name.endswith(suffix):
-                        continue
-                    elif entry.is_symlink() if links else entry.is_file(follow_symlinks=False):
-                        found.append(path)
+                    if not entry.is_dir(follow_symlinks=False):
+                        yield path, entry
+                    elif layout.leads(path, folder):
+                        pending.append(path)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
             raise BadFile(here, f"cannot be listed: {error.strerror}") from None
-    named = filter(None, map(layout.canonical, found))
-    return sorted(path for path in named if path.startswith(f"{folder}/"))
 
 
 _OWN: Final = frozenset({PRIVATE, SESSIONS})

@@ -262,6 +262,7 @@ _HARDENED: Final = (
     "core.fsync=all",  # git's default lets a power cut tear the objects of a commit that a branch already names
     "safe.bareRepository=explicit",
     "fastimport.unpackLimit=1",  # keep a commit as one pack, flushed at once
+    "pack.compression=1",  # a night stores whole pages, which a later repack stores as differences
     "log.showSignature=false",  # would run a program named in the repository's settings
     "submodule.recurse=false",
     "core.askPass=",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 
 # A fence may follow a quote mark or a list mark. More than ten marks count as ten, which bounds the work.
@@ -75,7 +75,7 @@ def fenced(lines: Sequence[str]) -> frozenset[int]:
 
 _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
-_MAY_HEAD: Final = ("#", " ")
+_MAY_HEAD: Final = frozenset("# ")
 _OPENING: Final = re.compile(r"\n[^\S\n]*<!--")
 _KEY_LINE: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
 
@@ -133,18 +133,17 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     return FrontMatter(end + 1, tuple(values), tuple(faults))
 
 
-def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
-    """Yield number (from 0) and text of each line outside code fences and comment blocks.
+def body_lines(lines: Sequence[str], start: int) -> list[tuple[int, str]]:
+    """Return number (from 0) and text of each line outside code fences and comment blocks.
 
     An unclosed fence ends before the next blank line or heading, and an unclosed comment hides nothing: one forgotten
     mark must not make a document's items vanish.
     """
     text = "".join(["\n", *lines])
     if not ("```" in text or "~~~" in text or _OPENING.search(text)):  # fast path for nearly all documents
-        yield from zip(range(start, len(lines)), lines[start:], strict=True)
-        return
+        return list(enumerate(lines[start:], start))
     hidden = fenced([line.rstrip("\r\n") for line in lines])
-    closed, comment = _comment_closes(lines), False
+    closed, comment, found = _comment_closes(lines), False, []
     for number in range(start, len(lines)):
         line = lines[number]
         if comment:
@@ -154,7 +153,8 @@ def body_lines(lines: Sequence[str], start: int) -> Iterator[tuple[int, str]]:
         elif line.lstrip().startswith("<!--") and "-->" not in line and closed[number + 1]:
             comment = True
         else:
-            yield number, line
+            found.append((number, line))
+    return found
 
 
 def _comment_closes(lines: Sequence[str]) -> list[bool]:
@@ -172,11 +172,8 @@ def _comment_closes(lines: Sequence[str]) -> list[bool]:
 
 def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
     """Return the ATX headings among body lines, as `body_lines` yields them."""
-    found = []
-    for number, line in body:
-        if line.startswith(_MAY_HEAD) and (mark := _HEADING.match(line)):
-            found.append(Heading(number, len(mark[1]), (mark[2] or "").strip()))
-    return found
+    marks = ((number, _HEADING.match(line)) for number, line in body if line[:1] in _MAY_HEAD)
+    return [Heading(number, len(mark[1]), (mark[2] or "").strip()) for number, mark in marks if mark]
 
 
 def without_spans(text: str, begin: str, end: str, within: str | None = None) -> str:

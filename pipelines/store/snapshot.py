@@ -109,16 +109,19 @@ def read_snapshot(root: Path) -> Snapshot:
     documents = read_documents(root, warnings)
     total = 0
     for folder in FOLDERS:
-        is_link = (root / layout.real(folder)).is_symlink()
-        links = [folder] if is_link else list_files(root, folder, "", links=True)
+        links: list[str] = []
+        if (root / layout.real(folder)).is_symlink():
+            links.append(folder)
+        else:
+            list_files(root, folder, "", links)
         warnings += [FileWarning(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
-    warnings += [
-        FileWarning(path, f"{LINKED}; {_PENDING}", pending=True) for path in list_files(root, LOGS, "", links=True)
-    ]
+    links = []
+    log_files = list_files(root, LOGS, "", links)
+    warnings += [FileWarning(path, f"{LINKED}; {_PENDING}", pending=True) for path in links]
     logs: dict[str, bytes] = {}
     partials: dict[str, bytes] = {}
     with Below(root) as below:
-        for path in list_files(root, LOGS, ""):
+        for path in log_files:
             partial = path.startswith(f"{PARTIAL}/")
             if not partial and not layout.day_of_log(path):
                 why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
