@@ -158,11 +158,11 @@ _CODE: Final = re.compile(rb"[A-Za-z_$][\w$]*(?:\??(?:\.|->|::)[A-Za-z_$][\w$]*)
 _WORD: Final = re.compile(rb"[A-Za-z\x80-\xff_'./-]+")
 _TELLING: Final = re.compile(
     rb"(?:[a-z][a-z0-9+.-]*://|mailto:|[~.]{0,2}/|[A-Z]:[\\/]|arn:|\d{4}-\d\d-\d\d|\d\d?[/.]\d\d?[/.]\d{2,4}|v?\d+\.\d+).*"
-    rb"|[\w./~-]+\.[a-z]{2,5}(?::\d[\d-]*)?",  # a file, perhaps a line of it
+    rb"|[\w./~:-]+\.[a-z]{2,5}(?::\d[\d:-]*)?",  # a file, perhaps a line of it
     re.IGNORECASE | re.DOTALL,
 )
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
-_HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+")
+_HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+|0x[0-9a-fA-F]{40}")
 _DIGIT_AND_LETTER: Final = re.compile(rb"\A(?=\D*+\d)[^A-Za-z]*+[A-Za-z]")
 # Names in programs: `not_supported`, `PASSWORD_AUTH`.
 _NAMING: Final = re.compile(

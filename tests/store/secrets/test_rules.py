@@ -158,6 +158,9 @@ def test_what_looks_random_counts_without_a_known_issuer(text: str) -> None:
         " * [new branch]      fix-secrets-b4NWV -> fix-secrets-b4NWV",
         "PasswordLastSet  : 11/15/2025 10:24:36",
         r"regex = '(secret|password|token|key):\s*[a-zA-Z0-9_\-\.]{16,}'",
+        '"token_address": "3G8Nip7WqYkLs2vTzRb9mXcJh5EaPdUfQo4KpumpA1xz"',
+        "It pays to 0x325b6A1fC9e84D7bE0a2F53c8B9d1E6f7A4C5430.",
+        '"key": "memory:memory/.dreams/session-corpus/2026-05-14.txt:21:21"',
         "The vault of the passwords (ID: xg7lqtwc2tzerycm3eu7zgpwzu)",
     ],
 )
