@@ -89,6 +89,7 @@ class Redactor:
     def find(self, data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
         """Return the secrets of a text, including known values, and remember new values."""
         bare = _OWN_COMMENT.sub(b"", data) if b" by=rules@1 " in data else data
+        bare = _OWN_ROW.sub(b"", bare) if b'", "digest": "' in bare else bare
         spans = find_secrets(bare, marks=marks, json=json, known=self.known)
         if spans and len(bare) < len(data):
             spans = find_secrets(data, marks=marks, json=json, known=self.known)
@@ -214,6 +215,10 @@ _OWN_COMMENT: Final = re.compile(
 )
 """The comment of nearly every item that the rules read. It is half of a page, has no room for a secret, and would cost
 most of the search for one."""
+_OWN_ROW: Final = re.compile(
+    rb'^{"log": "Logs/%b\.md", "file": "[0-9a-f]{16}", "digest": "[0-9a-f]{16}"}$' % _DAY, re.MULTILINE
+)
+"""The record of a log that was read: likewise."""
 
 NAME: Final = "redaction.key"
 _BYTES: Final = 32
