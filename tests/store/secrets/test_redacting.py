@@ -206,3 +206,13 @@ def test_a_secret_in_or_beside_the_comment_of_an_item_is_found() -> None:
         assert clean.count("[redacted:") == 2 * line.count(token)
     for hidden in (f"{comment} reason={token} -->", f"{comment} status={token} -->", f"{comment} --> {token}"):
         assert token not in REDACTOR.redact(f"- Fact: The gate is red. {hidden}\n").text
+
+
+def test_a_secret_in_or_beside_the_record_of_a_log_is_found() -> None:
+    row = '{"log": "Logs/2026-01-01.md", "file": "0123456789abcdef", "digest": "fedcba9876543210"}'
+    token = "ghp_" + "Kf3k9Zs1QwErTyUiOpAsDfGhJkLzXcVbNm12"
+    assert REDACTOR.redact(f"{row}\n{row}\n").found == ()
+    for hidden in (token, f"{row} {token}", row.replace("fedcba9876543210", token), row.replace("2026-01-01", token)):
+        shown = REDACTOR.redact(f"{row}\n{hidden}\n{row}\n").text
+        assert token not in shown
+        assert shown.count(row) >= 2
