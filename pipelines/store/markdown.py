@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # A fence may follow a quote mark or a list mark. More than ten marks count as ten, which bounds the work.
 _FENCE = re.compile(r"[ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,8})?(?P<mark>`{3,10}|~{3,10})(?P<info>.*)", re.DOTALL)
+_MAY_HEAD: Final = frozenset("# ")
 _FENCES_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
 
@@ -75,7 +76,6 @@ def fenced(lines: Sequence[str]) -> frozenset[int]:
 
 _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
-_MAY_HEAD: Final = frozenset("# ")
 _OPENING: Final = re.compile(r"\n[^\S\n]*<!--")
 _KEY_LINE: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
 
@@ -172,8 +172,8 @@ def _comment_closes(lines: Sequence[str]) -> list[bool]:
 
 def headings_among(body: Iterable[tuple[int, str]]) -> list[Heading]:
     """Return the ATX headings among body lines, as `body_lines` yields them."""
-    marks = ((number, _HEADING.match(line)) for number, line in body if line[:1] in _MAY_HEAD)
-    return [Heading(number, len(mark[1]), (mark[2] or "").strip()) for number, mark in marks if mark]
+    marks = [(at, mark) for at, line in body if line[:1] in _MAY_HEAD and (mark := _HEADING.match(line))]
+    return [Heading(at, len(mark[1]), (mark[2] or "").strip()) for at, mark in marks]
 
 
 def without_spans(text: str, begin: str, end: str, within: str | None = None) -> str:
