@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 
 KEPT: Final = 400
-"""How many reports are kept, here and among the committed files: more than a year of nights. Git keeps what a run
-changed, and its report."""
+"""How many reports are kept on this machine: more than a year of nights."""
+SHARED: Final = 100
+"""How many are kept among the committed files, all of which each night lists. Older ones are in their commits."""
 _RUNS: Final = f"{PRIVATE}/runs"
 TRAVELLING: Final = f"{STATE}/runs"
 _HERE: Final = frozenset({"base", "commit", "edits_commit", "index", "merged", "model", "recovered", "seconds"})
@@ -205,7 +206,7 @@ def save_report(root: Path, report: Mapping[str, object]) -> None:
 
 
 def shared_reports(root: Path, report: RunReport) -> Iterator[Change]:
-    """Yield the changes to the committed reports: the run's own is added, and the oldest beyond `KEPT` go.
+    """Yield the changes to the committed reports: the run's own is added, and the oldest beyond `SHARED` go.
 
     What holds for this machine alone is left out of it. What cannot be read stays.
     """
@@ -213,7 +214,7 @@ def shared_reports(root: Path, report: RunReport) -> Iterator[Change]:
     shared = {key: value for key, value in whole.items() if key not in _HERE}
     shared["model"] = {key: whole["model"][key] for key in _OF_READERS}
     yield Change(shared_report_path(report.run), None, without_secrets(json.dumps(shared, indent=1)).encode())
-    for name in _names(root, TRAVELLING)[: -KEPT + 1]:
+    for name in _names(root, TRAVELLING)[: -SHARED + 1]:
         with contextlib.suppress(BadFile):
             yield Change(path := f"{TRAVELLING}/{name}", read_bytes(root, path), None)
 

@@ -81,13 +81,8 @@ _MARKS: Final[Mapping[str, type]] = {"id": int, "build": str, "last_unit": int, 
 SUMMED_UNIT: Final = tuple(column for column in _UNITS if column != "crc")
 """The columns of a unit, in the order in which they are written and summed."""
 SUMMED_CLAIM: Final = tuple(column for column in _CLAIMS if column not in {"id", "file", "crc"})
-SUMMED_FILE: Final = (
-    "path",
-    "sha256",
-    "reason",
-    "note",
-    "meta",
-)  # a wrong stamp merely causes the file to be read again
+# A wrong stamp merely causes the file to be read again.
+SUMMED_FILE: Final = ("path", "sha256", "reason", "note", "meta")
 DAMAGED_ROW: Final = "it is damaged (a row has changed)"
 _BETWEEN: Final = "\x1e"
 

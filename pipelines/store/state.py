@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 _T = TypeVar("_T")
-_NONE: frozenset[str] = frozenset()
 
 
 class LogProgress(NamedTuple):
@@ -74,8 +73,8 @@ def read_progress(data: bytes | None) -> dict[str, tuple[LogProgress, ...]]:
             LogProgress(
                 str(row["file"]),
                 str(row.get("digest", "")),
-                frozenset(map(str, row["entries"])) if "entries" in row else _NONE,
-                frozenset(map(str, row["by_rules"])) if "by_rules" in row else _NONE,
+                frozenset(map(str, row.get("entries", ()))),
+                frozenset(map(str, row.get("by_rules", ()))),
                 str(row.get("night", "")),
             ),
         ),
@@ -106,15 +105,13 @@ def unreadable_lines(data: bytes) -> list[int]:
 
 def render_progress(progress: Mapping[str, tuple[LogProgress, ...]]) -> bytes:
     """Return the bytes of `State/progress.jsonl`; the inverse of `read_progress`."""
-    rows, encode = [], json.JSONEncoder(ensure_ascii=False).encode  # quick for a text, and slow for all else
+    rows, encode = [], json.JSONEncoder(ensure_ascii=False).encode
     for path in sorted(progress):
         for record in progress[path]:
-            texts = {"log": path, "file": record.file} | ({"digest": record.digest} if record.digest else {})
-            row = [f'"{key}": {encode(text)}' for key, text in texts.items()]
-            row += [] if record.digest else [f'"entries": {encode(sorted(record.entries))}']
-            if record.by_rules:
-                row.append(f'"by_rules": {encode(sorted(record.by_rules))}, "night": {encode(record.night)}')
-            rows.append(f"{{{', '.join(row)}}}\n")
+            row: dict[str, object] = {"log": path, "file": record.file}
+            row |= {"digest": record.digest} if record.digest else {"entries": sorted(record.entries)}
+            row |= {"by_rules": sorted(record.by_rules), "night": record.night} if record.by_rules else {}
+            rows.append(encode(row) + "\n")
     return "".join(rows).encode()
 
 

@@ -207,7 +207,7 @@ def test_old_reports_age_out_and_the_newest_stay(tmp_path: Path) -> None:
 def test_the_oldest_reports_leave_the_tree_and_stay_in_their_commits(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.night.report.KEPT", 2)
+    monkeypatch.setattr("pipelines.night.report.SHARED", 2)
     made = [night(memory, day, f"- Decision: Plan {day} holds\n") for day in (11, 12, 13, 14)]
     assert sorted(file.stem for file in (memory.root / "State" / "runs").iterdir()) == made[2:]
     assert [one["run"] for one in runs(memory)] == made[::-1]
