@@ -432,7 +432,7 @@ def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Se
     trust, seal = Trust.EXTERNAL if outside.seen else Trust.SELF, ""
     if outside.seen and not turn.act:
         text, spans = said_in_turn(lines)
-        echoes = [str(at) for at, (start, end) in enumerate(spans) if outside.echoes(text[start:end])]
+        echoes = [str(at) for at in outside.echoing(text, spans)]
         seal = ".".join(echoes) if len(echoes) <= _MOST_NAMED else "all"
     if turn.act:
         seal = seals.of(log_path(day), lines, session.file, turn.line, Trust.OWNER)

@@ -1,7 +1,8 @@
 """Outside text that a session's tools brought in, and whether an agent's words repeat it.
 
-A call's tool and paths decide whether its result is outside text. Every run of eight words of that text sets a bit in a
-filter of fixed size: a full filter has false positives, but never false negatives.
+A call's tool and paths decide whether its result is outside text. Every run of eight words of that text, and every row
+of sentences with fewer, sets a bit in a filter of fixed size: a full filter has false positives, but never false
+negatives.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from zlib import crc32
 from pipelines.store.transcripts.acts import Record, origin_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 
 RUN: Final = 8
 """Words in a row that the agent cannot share with outside text by chance."""
-_FEWEST: Final = 4  # words of a sentence shorter than a run, which is compared as a whole
+_FEWEST: Final = 4  # words of a sentence, or of some in a row, shorter than a run, which are compared as a whole
+_TOGETHER: Final = 3  # sentences in a row that may be so short
 _BITS: Final = 1 << 26
 _MOST: Final = (
     2_000_000  # words of outside text in one session; beyond that, everything the agent says counts as shared
@@ -31,7 +33,8 @@ _MOST: Final = (
 _COMMITS: Final = 5000  # the newest commits of a repository, searched for authors of files
 _MOST_KNOWN: Final = 200_000  # runs of the session's own words; also calls, and files that it wrote
 _WORD: Final = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
-_SENTENCE: Final = re.compile(r"[.!?:;]\s|[\n。！？|]")
+_LINE: Final = re.compile(r"[\n|]")
+_SENTENCE: Final = re.compile(r"[.!?:;]\s|[。！？]")
 # These tools touch only the session's own folder and bring in nothing. All others do, including unknown ones: a page, a
 # search, a server of tools, a subagent that may have read any of these.
 _WRITES: Final = frozenset(
@@ -149,6 +152,23 @@ class Outside:
         """Return whether an agent's sentence shares a run of words with earlier outside text."""
         return self.seen and any(self._words > _MOST or self._has(run) for run in _runs(sentence))
 
+    def echoing(self, text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
+        """Return the numbers of an agent's sentences that share words with earlier outside text, as `echoes` decides.
+
+        Short sentences in a row are looked at together, too.
+
+        Args:
+            text: what the agent said.
+            spans: start and end of each of its sentences.
+        """
+        found = {at for at, (start, end) in enumerate(spans) if self.echoes(text[start:end])}
+        is_short = [len(_WORD.findall(text[start:end])) < RUN for start, end in spans]
+        for size in range(2, _TOGETHER + 1):
+            rows = [range(first, first + size) for first in range(len(spans) - size + 1)]
+            rows = [row for row in rows if found.isdisjoint(row) and all(is_short[row.start : row.stop])]
+            found.update(*(row for row in rows if self.echoes(text[spans[row[0]][0] : spans[row[-1]][1]])))
+        return sorted(found)
+
     def _has(self, run: int) -> bool:
         return bool(self._filter) and bool(self._filter[(run >> 3) % len(self._filter)] >> (run & 7) & 1)
 
@@ -258,13 +278,21 @@ def _texts(content: object) -> Iterator[str]:
 
 
 def _runs(text: str) -> Iterator[int]:
-    """Yield a hash for every run of eight words, and for every sentence slightly shorter than that."""
-    words = _WORD.findall(text.casefold())
+    """Yield a hash for every run of eight words, and for all sentences in a row of a line that are slightly shorter."""
+    folded = text.casefold()
+    words = _WORD.findall(folded)
     for at in range(len(words) - RUN + 1):
         yield _number(words[at : at + RUN])
-    for sentence in _SENTENCE.split(text.casefold()):
-        if len(sentence) < 1 << 9 and _FEWEST <= len(short := _WORD.findall(sentence)) < RUN:
-            yield _number(short)
+    for line in _LINE.split(folded):
+        sentences = [said for one in _SENTENCE.split(line) if (said := _WORD.findall(one[: 1 << 9]))]
+        for first in range(len(sentences)):
+            short: list[str] = []
+            for sentence in sentences[first : first + _TOGETHER]:
+                short += sentence
+                if len(short) >= RUN:
+                    break
+                if len(short) >= _FEWEST:
+                    yield _number(short)
 
 
 def _number(words: Iterable[str]) -> int:
