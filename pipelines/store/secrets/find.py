@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 LONGEST_BLOCK: Final = 20_000
 """Bytes of the longest block; no key in use has half as many."""
 _EDGE: Final = re.compile(rb"-----(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_PUBLIC: Final = re.compile(rb"-----(?P<edge>BEGIN|END) (?![A-Z0-9 ]{0,40}PRIVATE)[A-Z0-9 ]{1,40}-----")
-"""Where a certificate, a public key, a signature or an encrypted message begins and ends."""
+_PUBLIC: Final = re.compile(
+    rb"-----(?P<edge>BEGIN|END) (?:[A-Z0-9]{1,12} ){0,4}"
+    rb"(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|MESSAGE|PARAMETERS|CRL)-----"
+)
+"""Where a certificate, a public key, a signature, an encrypted message or the like begins and ends."""
 _BODY: Final = re.compile(rb"[A-Za-z0-9+/=]{40}")
 _BLOCKS_RUN: Final = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 _STRING_END: Final = re.compile(rb'(?<!\\)(?:\\\\)*"')
@@ -133,6 +136,8 @@ def _outside_public_blocks(spans: list[tuple[int, int, int]], data: bytes, rules
     """Return the spans without the lines of certificates, public keys and the like, which only look random."""
     marks = pairwise(_PUBLIC.finditer(data))
     blocks = [(a.end(), b.start()) for a, b in marks if (a["edge"], b["edge"]) == (b"BEGIN", b"END")]
+    # Prose may name both marks: what is between them counts only if most of it is lines of a block.
+    blocks = [(a, b) for a, b in blocks if 2 * (b - a) <= 3 * sum(map(len, _BLOCKS_RUN.findall(data, a, b)))]
 
     def is_public(start: int) -> bool:
         at = bisect_right(blocks, (start, len(data))) - 1

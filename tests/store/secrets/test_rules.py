@@ -175,6 +175,16 @@ def test_what_is_published_looks_random_and_is_no_secret(kind: str) -> None:
     assert find_secrets(block.encode()) == find_secrets(json.dumps(block).encode(), json=True) == []
     assert find_secrets(f"{block}\nBen gave me {rows[0]}".encode()) != []
     assert find_secrets(block.replace("\n", "\npassword: kestrel-7-b\n", 1).encode()) != []
+    told = f"-----BEGIN {kind}----- begins it, as those who have seen one know. Ben put {rows[0]} there"
+    for text in (f"{told}\n{block}", f"{told}, and nobody saw it. -----END {kind}-----"):
+        assert find_secrets(text.encode()) != []
+
+
+def test_what_only_resembles_what_is_exempt_is_found() -> None:
+    lines = "\n".join(Planter(4).key_block().split("\n")[1:-1])
+    kind = "PGP SECRET KEY BLOCK"
+    assert find_secrets(f"-----BEGIN {kind}-----\n{lines}\n-----END {kind}-----".encode()) != []
+    assert find_secrets(b"password -> password-kestrel-77x!") != []
 
 
 RESTS = ("=", ': "', " a1B")
@@ -188,6 +198,7 @@ WORST = [
     ),
     b"eyJa.", b"://a:b@", b"-----BEGIN PRIVATE KEY-----", b"\\u0041", b"\\", b"[redacted:x:1234]", b'token="\\"',
     b"curl -u a:", b"<!-- allow-secret -->", b"-----BEGIN PRIVATE KEY-----" + b"A" * 64,
+    b"-----END PRIVATE KEY-----" + b"A" * 64, b"-----BEGIN CERTIFICATE----- Kf3k9Zs1QwErTyUiOpAsDfGh7 ",
 ]  # fmt: skip
 
 
