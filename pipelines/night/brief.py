@@ -90,8 +90,7 @@ def brief(  # noqa: PLR0913  the state of a night
         writer: the models that write, or None if only code does.
         verifier: checks whether the items support the sentences, or None.
     """
-    present = {path: data for path, data in logs.items() if (day := day_of_log(path)) <= today and day not in pending}
-    days, recent = _days_to_write(documents, present, read, today)
+    days, recent = _days_to_write(documents, logs, read, pending, today)
     days = [one for one in days if episode_path(one.day) not in closed]
     if writer is None or verifier is None:
         return Brief(with_episodes(documents, days, {}, vetoed))
@@ -117,14 +116,18 @@ def brief(  # noqa: PLR0913  the state of a night
 
 
 def _days_to_write(
-    documents: Mapping[str, Document], logs: Mapping[str, bytes], read: Collection[str], today: str
+    documents: Mapping[str, Document],
+    logs: Mapping[str, bytes],
+    read: Collection[str],
+    pending: Collection[str],
+    today: str,
 ) -> tuple[list[ClosedDay], set[str]]:
     """Return the days to write an episode for, in order, and those of them to ask a model about."""
     done, week = days_with_episodes(documents), (date.fromisoformat(today) - _WEEK).isoformat()
     paths: dict[str, list[str]] = {}
     for path in logs:
         day = day_of_log(path)
-        if day in read or day not in done:
+        if (day in read or day not in done) and day <= today and day not in pending:
             paths.setdefault(day, []).append(path)
     days = []
     for day, of_day in sorted(paths.items()):

@@ -39,8 +39,9 @@ from pipelines.store.priority import days_apart, priority
 from pipelines.store.review_queue import MOST_SHOWN, read_queue, released
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from pipelines.night.briefing import Section
     from pipelines.settings import Settings
     from pipelines.store.snapshot import Snapshot
 
@@ -71,10 +72,11 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The documents under their caps, and the items that moved."""
+    """The documents under their caps, the items that moved, and what the briefing would show if it had room."""
 
     documents: Mapping[str, Document]
     moved: tuple[Moved, ...]
+    sections: Sequence[Section] = ()
 
 
 def with_caps_applied(
@@ -97,15 +99,29 @@ def with_caps_applied(
         last: the documents as the last run left them, if they are known.
     """
     before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
-    documents = with_not_confirmed(documents, theirs)
+    rated = with_quality(before, with_not_confirmed(documents, theirs), theirs)
     moved: tuple[Moved, ...] = ()
     for _ in range(_ROUNDS):
-        rated = with_quality(before, documents, theirs)
         pruned = prune(rated, settings, closed, snapshot.layout.link, vetoed, last)
-        documents, moved = pruned.documents, (*moved, *pruned.moved)
-        if not pruned.moved:
+        moved = (*moved, *pruned.moved)
+        given, rated = rated, with_quality(before, pruned.documents, theirs)
+        if rated == given or _fit(rated, settings, pruned.sections, vetoed):
             break
-    return Pruned(with_quality(before, documents, theirs), moved)
+    return Pruned(rated, moved)
+
+
+def _fit(
+    documents: Mapping[str, Document], settings: Settings, sections: Sequence[Section], vetoed: frozenset[str]
+) -> bool:
+    """Whether every document is under its cap, and MEMORY.md has room for the rows it should have."""
+    caps = settings.caps
+    if any(one.kind in _CAPPED and one.size > caps.document for one in documents.values()):
+        return False
+    if BRIEFING in documents:
+        bare = without_pointers(documents[BRIEFING])
+        if bare.size > caps.briefing - _room_for_rows(bare, sections, caps.briefing, vetoed):
+            return False
+    return USER not in documents or documents[USER].size <= caps.user
 
 
 def with_not_confirmed(documents: Mapping[str, Document], theirs: Collection[str] = ()) -> dict[str, Document]:
@@ -159,10 +175,10 @@ def prune(
     if BRIEFING in after:
         after[BRIEFING] = without_pointers(after[BRIEFING])
         # What leaves may need one more row, so repeat until nothing leaves.
-        while _shrink(
-            after, BRIEFING, caps.briefing - _room_for_rows(after, caps.briefing, link, vetoed), rank, closed, moved
-        ):
-            pass
+        leaves = True
+        while leaves:
+            room = _room_for_rows(after[BRIEFING], briefing_sections(after, link), caps.briefing, vetoed)
+            leaves = _shrink(after, BRIEFING, caps.briefing - room, rank, closed, moved)
     after = with_states(after, vetoed)
     for _ in range(_ROUNDS):  # what leaves a page changes its State, too
         over = [path for path, one in sorted(after.items()) if one.kind in _CAPPED and one.size > caps.document]
@@ -173,17 +189,15 @@ def prune(
             break
         after = with_states(after, vetoed)
     after = with_true_episodes(after, vetoed, last)
+    sections = briefing_sections(after, link)
     if BRIEFING in after:
-        after[BRIEFING] = with_briefing(after[BRIEFING], briefing_sections(after, link), caps.briefing, vetoed)
-    return Pruned(after, tuple(moved))
+        after[BRIEFING] = with_briefing(after[BRIEFING], sections, caps.briefing, vetoed)
+    return Pruned(after, tuple(moved), sections)
 
 
-def _room_for_rows(
-    documents: Mapping[str, Document], cap: int, link: Callable[[str], str], vetoed: frozenset[str]
-) -> int:
-    """Return how many bytes the briefing's rows get."""
-    bare = documents[BRIEFING]
-    whole = with_briefing(bare, briefing_sections(documents, link), bare.size + cap, vetoed)
+def _room_for_rows(bare: Document, sections: Sequence[Section], cap: int, vetoed: frozenset[str]) -> int:
+    """Return how many bytes the rows of these sections get in the briefing, which has none yet."""
+    whole = with_briefing(bare, sections, bare.size + cap, vetoed)
     return min(whole.size - bare.size, cap // POINTER_SHARE)
 
 

@@ -112,7 +112,9 @@ def _cited_lines(documents: Mapping[str, Document], logs: Container[str]) -> dic
 
 def days_with_episodes(documents: Mapping[str, Document]) -> set[str]:
     """Return the days that have an episode."""
-    return {day for day, lines in episodes_in(documents) if lines}
+    pages = (one for one in documents.values() if one.kind is Kind.EPISODE)
+    days = ((day, page.lines[start:stop]) for page in pages for day, start, stop in _days_on(page))
+    return {day for day, lines in days if any(map(str.strip, lines))}
 
 
 def with_episodes(
@@ -166,14 +168,14 @@ def with_true_episodes(
         last: the documents as the last run left them, with true episodes. A page is read only if it changed since, or
             names an item that did.
     """
-    known = {ident: item for ident, (_, item) in items_by_id(documents).items()}
+    known = items_by_id(documents)
     pages = {path: one for path, one in documents.items() if one.kind is Kind.EPISODE}
     days = {heading.title for page in pages.values() for heading in page.headings if heading.level > 1}
     news = _changed(documents, last)
     stale = {path: one for path, one in pages.items() if one != last.get(path) or not news.isdisjoint(_named(one))}
     told = {ident for page in pages.values() for ident in _named(page)}
     once = {ident for path in stale if path in last for ident in _named(last[path])}
-    untold = _untold([known[ident] for ident in (news | once) - told if ident in known], vetoed)
+    untold = _untold((known[ident][1] for ident in (news | once) - told if ident in known), vetoed)
     after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
     for path, page in pages.items():
         if path not in stale and (not untold or untold.isdisjoint(sentences_in(page))):
@@ -222,8 +224,8 @@ def _covering(sentences: Sequence[Sentence], lines: str, sessions: tuple[str, ..
     ]
 
 
-def _holds(sentence: Sentence, known: Mapping[str, Item]) -> bool:
-    items = [item for ident in sentence.ids if (item := known.get(ident)) and is_citable(item)]
+def _holds(sentence: Sentence, known: Mapping[str, tuple[str, Item]]) -> bool:
+    items = [found[1] for ident in sentence.ids if (found := known.get(ident)) and is_citable(found[1])]
     return len(items) == len(sentence.ids) and (not items or digest(items, with_status=False) == sentence.of)
 
 
@@ -291,8 +293,13 @@ def episodes_in(documents: Mapping[str, Document]) -> Iterator[tuple[str, list[s
     """Yield each day that has an episode, in order, with the episode's lines, a person's included."""
     for path in sorted(path for path, one in documents.items() if one.kind is Kind.EPISODE):
         page = documents[path]
-        stops = [*(heading.line for heading in page.headings[1:]), len(page.lines)]
-        for heading, stop in sorted(zip(page.headings, stops, strict=False), key=lambda one: one[0].title):
-            if heading.level > 1:
-                lines = [line.rstrip() for line in page.lines[heading.line + 1 : stop] if line.strip()]
-                yield heading.title, lines
+        for day, start, stop in sorted(_days_on(page)):
+            yield day, [line.rstrip() for line in page.lines[start:stop] if line.strip()]
+
+
+def _days_on(page: Document) -> Iterator[tuple[str, int, int]]:
+    """Yield each day of a page, the line after its heading (from 0), and the line where the next one begins."""
+    stops = [*(heading.line for heading in page.headings[1:]), len(page.lines)]
+    for heading, stop in zip(page.headings, stops, strict=False):
+        if heading.level > 1:
+            yield heading.title, heading.line + 1, stop

@@ -36,7 +36,6 @@ from pipelines.store.state import (
     Reason,
     entries_digest,
     file_hash,
-    read_progress,
     render_progress,
     tombstone,
 )
@@ -195,8 +194,7 @@ def _log_changes(held: HeldMemory, item: Item, words: Words) -> tuple[list[Chang
     snapshot, changes, count = held.snapshot, list[Change](), 0
     if snapshot.layout.in_place:
         return changes, 0  # the logs are a person's own files
-    before = snapshot.state.get(PROGRESS)
-    progress = read_progress(before)
+    before, progress = snapshot.state.get(PROGRESS), dict(snapshot.progress)
     for path, data in {**snapshot.logs, **snapshot.partials}.items():
         after, lines = _blotted(path, data, item, words)
         if after != data:

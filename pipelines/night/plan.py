@@ -58,7 +58,6 @@ from pipelines.store.snapshot import Snapshot, read_snapshot, with_links_told_ap
 from pipelines.store.state import (
     Tombstone,
     entries_digest,
-    read_progress,
     read_tombstones,
     render_progress,
     render_tombstones,
@@ -187,7 +186,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> NightPlan:
     Raises:
         BrokenChangeSet: the changes would break a promise.
     """
-    snapshot = with_links_told_apart(without_secret_files(read_snapshot(night.root)), git)
+    snapshot = with_links_told_apart(without_secret_files(read_snapshot(night.root, night.again)), git)
     template = missing_files(night.root, resource("memory_template"))
     made = {path: Document(path, data.decode()) for path, data in template.items() if kind_of(path)}
     found = {**snapshot.documents, **made}
@@ -197,7 +196,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> NightPlan:
     added = [*promoted.added, *(one.item.id for one in promoted.questions)]
     if faults := check_documents(found, documents, night.settings.caps.briefing, added=added, gone=gone):
         raise BrokenChangeSet(faults)
-    logs, state = {**snapshot.logs, **snapshot.partials}, snapshot.state
+    logs, state = {**snapshot.logs.fresh, **snapshot.partials}, snapshot.state
     changes = (
         *(Change(path, None, data) for path, data in template.items() if not kind_of(path) and path != SETTINGS),
         *(Change(path, logs.get(path), data) for path, data in decided.logs.items() if logs.get(path) != data),
@@ -210,11 +209,12 @@ def plan_night(night: Night, git: Git, watch: Watch) -> NightPlan:
 def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document], watch: Watch) -> _Decided:
     """Run the stages in their order."""
     today, closed = night.today, snapshot.unreadable()
-    progress = read_progress(snapshot.state.get(PROGRESS))
+    progress = snapshot.progress
     with watch.stage("capture"):
         redactor = load_redactor(night.root)
-        logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, progress, redactor)
+        logs, partials, redacted, private = clean_logs(snapshot.logs.fresh, snapshot.partials, progress, redactor)
         captured = capture(logs, partials, today, closed)
+        every_log = snapshot.logs.with_fresh(captured.logs)
         reconciled = understand_edits(git, snapshot, found, today)
         answered = apply_answers(reconciled.documents, today, snapshot.theirs(), snapshot.shown)
     catalog = Catalog(answered.documents, closed)
@@ -243,12 +243,12 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         )
     with watch.stage("promote"):
         promoted = promote(with_named_links(checked.rulings, items), catalog.documents, checked.items)
-        documents, claims, archives = _ask(night, snapshot, promoted, quotes, captured.logs)
+        documents, claims, archives = _ask(night, snapshot, promoted, quotes, every_log)
     vetoed = vetoed_by(stones, snapshot.documents)
     with watch.stage("brief"):
         read, pending = ({one.day for one in some} for some in (extracted.read, extracted.pending))
         briefed = brief(
-            documents, snapshot.documents, captured.logs, read, pending, today,
+            documents, snapshot.documents, every_log, read, pending, today,
             closed=closed, writer=night.writer, verifier=night.verifier, vetoed=vetoed,
         )  # fmt: skip
     with watch.stage("prune"):

@@ -195,7 +195,7 @@ def _is_over(document: Document, logs: Mapping[str, bytes], since: str) -> bool:
     if not last or last >= since or document.front.get(KEPT) >= last:
         return False
     names = {folded(document.title), slug(document.title), document.id.rpartition("/")[2]} - {""}
-    recent = (f" {folded(data.decode(errors='replace'))} " for path, data in logs.items() if day_of_log(path) >= since)
+    recent = (f" {folded(logs[path].decode(errors='replace'))} " for path in logs if day_of_log(path) >= since)
     return not any(f" {name} " in text for text in recent for name in names)
 
 

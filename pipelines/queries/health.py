@@ -20,9 +20,8 @@ from pipelines.queries.startup.context import OVERDUE_HOURS
 from pipelines.store.days import moment_of
 from pipelines.store.git_history import nights_elsewhere
 from pipelines.store.journal import is_unfinished
-from pipelines.store.layout import PROGRESS
 from pipelines.store.lock import scheduler_runs
-from pipelines.store.state import read_progress, read_record
+from pipelines.store.state import read_record
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -182,8 +181,8 @@ def minutes(when: datetime) -> str:
 
 def waiting_days(snapshot: Snapshot, today: str) -> list[str]:
     """Return the days with entries that no run has read."""
-    logs = capture(snapshot.logs, snapshot.partials, today).logs
-    days = days_to_read(logs, read_progress(snapshot.state.get(PROGRESS)), today, lambda *_: None)
+    logs = capture(snapshot.logs.fresh, snapshot.partials, today).logs
+    days = days_to_read(logs, snapshot.progress, today, lambda *_: None)
     return list(dict.fromkeys(day.day for day in days if day.fresh))
 
 

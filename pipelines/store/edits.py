@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import stat
-import time
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import BadFile, CurateError
+from pipelines.errors import BadFile
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.folders import Below, refuse_links
 from pipelines.store.git import Author, Entry, Git, blob_hash
 from pipelines.store.layout import PARTIAL, day_of_log
 from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
 from pipelines.store.secrets.scan import inspect
-from pipelines.store.state import read_record, write_record
+from pipelines.store.stamps import Stamps
+from pipelines.store.state import FILE_DIGITS
 from pipelines.store.template import tracked_files
 from pipelines.store.user_layout import at
 
@@ -29,12 +30,6 @@ _PIECE: Final = 1 << 20
 """The fewest and the most bytes to read at once: a buffer much larger than the file takes time.
 
 Files are read in pieces, because one that is too large to be curated is committed all the same."""
-_STAMPS: Final = "stamps.json"
-"""The files that were found to have the bytes of HEAD: path → size, times, inode and blob id. Safe to delete."""
-_SETTLED_NS: Final = 60_000_000_000
-"""The age from which a file's times distinguish it from any later version, and its bytes are on the disk."""
-_WORTH: Final = 8
-"""How many stamps to write at once: a change of a few files writes none."""
 
 
 def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
@@ -47,22 +42,19 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     layout, changed = git.layout, []
     tree = git.tree(head)
     there = dict.fromkeys(tracked_files(root))
-    known, stamps, began = read_record(root, _STAMPS), dict[str, object](), time.time_ns()
+    stamps = Stamps(root)
     with Below(root) as below:
         for path in filter(tree.__contains__, there):
             real, blob = layout.real(path), tree[path][1]
             if (status := below.lstat(real)) is None:
                 continue
-            stamp = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, blob]
-            if known.get(path) != stamp:
-                found = _blob_at(below, real, blob)
-                changed += [path] if found not in {blob, None} else []
-                if found != blob or max(status.st_mtime_ns, status.st_ctime_ns) + _SETTLED_NS > began:
-                    continue
-            stamps[path] = stamp
-    if sum(known.get(path) != stamp for path, stamp in stamps.items()) >= _WORTH:
-        with contextlib.suppress(CurateError):  # it only saves time
-            write_record(root, _STAMPS, stamps)
+            if (known := stamps.hashes(path, status)) and known[0] == blob:
+                continue
+            if (found := _hashes_at(below, real, blob)) and found[0] != blob:
+                changed.append(path)
+            elif found:
+                stamps.keep(path, status, *found)
+    stamps.write()
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh) if fresh else set()
     for path in filter(layout.is_tracked, filterfalse(there.__contains__, tree)):
@@ -73,19 +65,20 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     return sorted([*changed, *(path for path in fresh if path not in ignored)])
 
 
-def _blob_at(below: Below, path: str, like: str) -> str | None:
-    """Return the id that git would give a file, by its path on disk; None if it is deleted or unreadable."""
+def _hashes_at(below: Below, path: str, like: str) -> tuple[str, str] | None:
+    """Return git's id of a file, by its path on disk, and its `file_hash`; None if it is deleted or unreadable."""
     descriptor = None
     with contextlib.suppress(BadFile):
         descriptor = below.open(path)
     if descriptor is None:
         return None
     size = os.fstat(descriptor).st_size
-    found = blob_hash(size, like)
+    blob, own = blob_hash(size, like), hashlib.sha256()
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         while piece := file.read(min(max(size + 1, _LEAST), _PIECE)):
-            found.update(piece)
-    return found.hexdigest()
+            blob.update(piece)
+            own.update(piece)
+    return blob.hexdigest(), own.hexdigest()[:FILE_DIGITS]
 
 
 Edits = tuple[dict[str, frozenset[str]], tuple[str, ...]]

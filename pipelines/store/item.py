@@ -376,15 +376,22 @@ def parse_item(line: str) -> Item | None:
         confirmed=confirmed,
         trust=_TRUSTS.get(trust, Trust.OWNER),
         confidence=_CONFIDENCES.get(confidence, Confidence.HIGH),
-        evidence=tuple([e for part in source.split(",") if part and (e := Evidence.parse(unquote(part)))]),
+        evidence=_evidence_in(source),
         seen=int(seen) if seen.isdecimal() else 0,
         by=unquote(by) if "%" in by else by,
         superseded_by=superseded,
         merged_into=merged,
-        reason=unquote(reason),
+        reason=unquote(reason) if reason else "",
         **rest,
     )
     return item
+
+
+def _evidence_in(source: str) -> tuple[Evidence, ...]:
+    if "%" not in source and "," not in source:  # fast path for nearly all items
+        found = Evidence.parse(source)
+        return (found,) if found else ()
+    return tuple([found for part in source.split(",") if (found := Evidence.parse(unquote(part)))])
 
 
 def _rest(pairs: Mapping[str, str]) -> dict[str, Any]:

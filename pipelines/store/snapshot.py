@@ -1,8 +1,10 @@
-"""The memory as a run reads it: every file once, so that all stages decide on the same bytes."""
+"""The memory as a run reads it: every file once at most, so that all stages decide on the same bytes."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -12,18 +14,21 @@ from pipelines.store.document import Document, Placed, document_at
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.folders import LINKED, Below
 from pipelines.store.in_place_layout import InPlaceLayout
-from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, REVIEW, STATE, USER, Layout
+from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, PROGRESS, REVIEW, STATE, USER, Layout
+from pipelines.store.stamps import Stamps
+from pipelines.store.state import LogProgress, read_progress
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from pipelines.store.git import Git
 
 
 _PENDING: Final = "its entries stay pending"
+_HELD: Final = "The logs and the state of the memory"
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
 """Documents are held parsed, all at once; nobody reads a larger page."""
@@ -54,6 +59,43 @@ class FileWarning:
         return f"{escape_terminal_line(self.shown or self.path)} {self.why}."
 
 
+class Logs(Mapping[str, bytes]):
+    """The bytes of logs by path, ordered by day; settled logs are read when they are asked for, which few are.
+
+    Args:
+        root: the memory.
+        fresh: path → bytes of the others.
+        settled: those that an earlier run read to their end, and that are as they were then.
+    """
+
+    def __init__(self, root: Path, fresh: Mapping[str, bytes], settled: Collection[str] = ()) -> None:
+        self._root, self.fresh = root, fresh
+        self._settled = dict.fromkeys(settled, b"")
+        self._read = set[str]()
+
+    def with_fresh(self, fresh: Mapping[str, bytes]) -> Logs:
+        """Return the logs with others, or other bytes, for those that are not settled."""
+        return Logs(self._root, fresh, self._settled)
+
+    def __getitem__(self, path: str) -> bytes:
+        if path in self.fresh:
+            return self.fresh[path]
+        if path in self._settled and path not in self._read:
+            self._read.add(path)
+            with contextlib.suppress(BadFile):  # it was readable; a change since then is for the next run
+                self._settled[path] = read_bytes(self._root, path, MAX_LOG_BYTES) or b""
+        return self._settled[path]
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.fresh or path in self._settled
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted((*self.fresh, *self._settled)))
+
+    def __len__(self) -> int:
+        return len(self.fresh) + len(self._settled)
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """The content of the memory when it was read.
@@ -61,18 +103,20 @@ class Snapshot:
     Args:
         root: the memory.
         documents: path → document, for every readable curated file.
-        logs: path → bytes of each log named after a day, ordered by day.
+        logs: each log named after a day.
         partials: path → bytes of each partial log.
         state: path → bytes of each file under State.
+        progress: log → what earlier runs read of it.
         layout: the paths on disk of its files.
         warnings: what could not be read, and why.
     """
 
     root: Path
     documents: Mapping[str, Document]
-    logs: Mapping[str, bytes]
+    logs: Logs
     partials: Mapping[str, bytes]
     state: Mapping[str, bytes]
+    progress: Mapping[str, tuple[LogProgress, ...]]
     layout: Layout
     warnings: tuple[FileWarning, ...] = ()
 
@@ -97,8 +141,12 @@ class Snapshot:
         return frozenset(warned.path for warned in self.warnings)
 
 
-def read_snapshot(root: Path) -> Snapshot:
+def read_snapshot(root: Path, again: str = "") -> Snapshot:
     """Read a memory. What cannot be read is skipped with a warning.
+
+    Args:
+        root: the memory.
+        again: a day whose log is not settled, although a run read it.
 
     Raises:
         BadFile: a folder of the layout or a state file is a symbolic link or cannot be read, so that earlier content is
@@ -107,7 +155,6 @@ def read_snapshot(root: Path) -> Snapshot:
     layout = layout_of(root)
     warnings: list[FileWarning] = []
     documents = read_documents(root, warnings)
-    total = 0
     for folder in FOLDERS:
         links: list[str] = []
         if (root / layout.real(folder)).is_symlink():
@@ -115,32 +162,54 @@ def read_snapshot(root: Path) -> Snapshot:
         else:
             list_files(root, folder, "", links)
         warnings += [FileWarning(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
-    links = []
-    log_files = list_files(root, LOGS, "", links)
-    warnings += [FileWarning(path, f"{LINKED}; {_PENDING}", pending=True) for path in links]
-    logs: dict[str, bytes] = {}
-    partials: dict[str, bytes] = {}
-    with Below(root) as below:
-        for path in log_files:
-            partial = path.startswith(f"{PARTIAL}/")
-            if not partial and not layout.day_of_log(path):
-                why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
-                warnings.append(FileWarning(path, why, pending=False))
-            elif partial and is_safe_line(path) and not can_be_kept(path):
-                warnings.append(FileWarning(path, f"has a name that is too long; {_PENDING}", pending=True))
-            elif (data := _read_text(root, path, MAX_LOG_BYTES, below, warnings, _PENDING)) is not None:
-                total += len(data)
-                if total > MOST_BYTES:
-                    raise _too_much("The logs and the state of the memory", MOST_BYTES)
-                (partials if partial else logs)[path] = data
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
-    if total + sum(map(len, state.values())) > MOST_BYTES:
-        raise _too_much("The logs and the state of the memory", MOST_BYTES)
+    progress = read_progress(state.get(PROGRESS))
+    logs, partials = _read_logs(root, progress, again, warnings)
+    if sum(len(data) for some in (logs.fresh, partials, state) for data in some.values()) > MOST_BYTES:
+        raise _too_much(_HELD, MOST_BYTES)
     warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]
     for path, real in layout.forsaken.items() if isinstance(layout, InPlaceLayout) else ():
         why = f"is not read since {real} is opted in; move its items there by hand and remove it"
         warnings += [FileWarning(path, why, pending=True)] if os.path.lexists(root / path) else []
-    return Snapshot(root, documents, logs, partials, state, layout, tuple(warnings))
+    return Snapshot(root, documents, logs, partials, state, progress, layout, tuple(warnings))
+
+
+def _read_logs(
+    root: Path, progress: Mapping[str, tuple[LogProgress, ...]], again: str, warnings: list[FileWarning]
+) -> tuple[Logs, dict[str, bytes]]:
+    """Return the logs and the partial logs; a log that a partial one will be folded into is read, too."""
+    layout, stamps = layout_of(root), Stamps(root)
+    links: list[str] = []
+    files = list_files(root, LOGS, "", links)
+    warnings += [FileWarning(path, f"{LINKED}; {_PENDING}", pending=True) for path in links]
+    busy = {again, *(path.removeprefix(f"{PARTIAL}/")[: len("YYYY-MM-DD")] for path in files)}
+    fresh, partials, settled, total = dict[str, bytes](), dict[str, bytes](), list[str](), 0
+    with Below(root) as below:
+        for path in files:
+            partial = path.startswith(f"{PARTIAL}/")
+            if not partial and not (day := layout.day_of_log(path)):
+                why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
+                warnings.append(FileWarning(path, why, pending=False))
+            elif partial and is_safe_line(path) and not can_be_kept(path):
+                warnings.append(FileWarning(path, f"has a name that is too long; {_PENDING}", pending=True))
+            elif not partial and day not in busy and _is_settled(path, progress, stamps, below, layout):
+                settled.append(path)
+            elif (data := _read_text(root, path, MAX_LOG_BYTES, below, warnings, _PENDING)) is not None:
+                total += len(data)
+                if total > MOST_BYTES:
+                    raise _too_much(_HELD, MOST_BYTES)
+                (partials if partial else fresh)[path] = data
+    return Logs(root, fresh, settled), partials
+
+
+def _is_settled(
+    path: str, progress: Mapping[str, tuple[LogProgress, ...]], stamps: Stamps, below: Below, layout: Layout
+) -> bool:
+    """Whether the day of a log is closed, a run read all of it, and it is as it was then."""
+    closed = [one.file for one in progress.get(path, ()) if one.digest and not one.by_rules]
+    status = below.lstat(layout.real(path)) if closed else None
+    found = stamps.hashes(path, status) if status else None
+    return found is not None and found[1] in closed
 
 
 def _too_much(what: str, most: int) -> BadFile:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.night.briefing import briefing_sections, with_briefing
-from pipelines.night.caps import prune
+from pipelines.night.caps import prune, with_caps_applied
+from pipelines.night.file_items import new_document
 from pipelines.settings import Settings, SizeCaps
 from pipelines.store.document import Block, Document, edited
 from pipelines.store.generated import Sentence, without_pointers
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
+from pipelines.store.layout import Layout
+from pipelines.store.snapshot import Logs, Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 CAPS = SizeCaps(briefing=1024, user=1024, document=4096)
 SETTINGS = Settings(caps=CAPS)
@@ -50,6 +58,32 @@ def test_pruning_twice_is_pruning_once(rows: list[tuple[ItemType, int]]) -> None
     twice = prune(once.documents, SETTINGS, frozenset())
     assert twice.moved == ()
     assert {p: d.text for p, d in twice.documents.items()} == {p: d.text for p, d in once.documents.items()}
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from(ItemType), st.integers(1, 40), st.booleans()), max_size=60),
+    st.integers(1024, 1300),
+    st.integers(4096, 4300),
+)
+def test_a_second_night_finds_nothing_to_move(
+    rows: list[tuple[ItemType, int, bool]], briefing: int, document: int
+) -> None:
+    """The fields on top of each page take room, too, and change with what moves."""
+    caps = Settings(caps=SizeCaps(briefing=briefing, user=1024, document=document))
+    paths = ("MEMORY.md", "Projects/p.md")
+    pages = {path: new_document(path, "", "2026-01-01") for path in paths}
+    for n, (kind, words, on_top) in enumerate(rows):
+        path = paths[not on_top]
+        pages[path] = edited(pages[path], add=[Block(item(n, kind, words))])
+    once = with_caps_applied(pages, snapshot_of(pages), caps).documents
+    twice = with_caps_applied(once, snapshot_of(once), caps)
+    assert twice.moved == ()
+    assert {p: d.text for p, d in twice.documents.items()} == {p: d.text for p, d in once.items()}
+
+
+def snapshot_of(pages: Mapping[str, Document]) -> Snapshot:
+    return Snapshot(Path("memory"), pages, Logs(Path("memory"), {}), {}, {}, {}, Layout())
 
 
 def test_the_lowest_priority_leaves_first() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.store import edits
+from pipelines.store import edits, stamps
 from pipelines.store.edits import commit_edits, uncommitted
 from pipelines.store.git import Author, Git
 
@@ -36,14 +36,14 @@ def git(bare_memory: Path) -> Git:
 def read_by(git: Git, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
     """Return what differs, as a run finds it two minutes from now, and what it read for that."""
     read: list[str] = []
-    blob_at, now = edits._blob_at, time.time_ns()
+    hashes_at, now = edits._hashes_at, time.time_ns()
 
-    def told(below: Below, path: str, like: str) -> str | None:
+    def told(below: Below, path: str, like: str) -> tuple[str, str] | None:
         read.append(path)
-        return blob_at(below, path, like)
+        return hashes_at(below, path, like)
 
     with monkeypatch.context() as patch:
-        patch.setattr(edits, "_blob_at", told)
+        patch.setattr(edits, "_hashes_at", told)
         patch.setattr(time, "time_ns", lambda: now + LATER)
         return uncommitted(git.root, git, git.head()), read
 
@@ -55,7 +55,7 @@ def test_what_has_not_changed_is_read_once(git: Git, monkeypatch: pytest.MonkeyP
 
 def test_a_file_that_is_still_young_is_read_again(git: Git) -> None:
     assert uncommitted(git.root, git, git.head()) == []
-    assert not (git.root / ".curate" / edits._STAMPS).exists()
+    assert not (git.root / ".curate" / stamps.FILE).exists()
 
 
 def test_an_edit_that_keeps_size_and_time_is_seen(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,6 +77,6 @@ def test_a_file_that_takes_anothers_place_is_seen(git: Git, monkeypatch: pytest.
 
 def test_stamps_that_cannot_be_read_cost_nothing_but_time(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
     read_by(git, monkeypatch)
-    (git.root / ".curate" / edits._STAMPS).write_text('{"Logs/2026-03-01.md": [1, ')
+    (git.root / ".curate" / stamps.FILE).write_text('{"Logs/2026-03-01.md": [1, ')
     (git.root / DAYS[0]).write_text("changed")
     assert read_by(git, monkeypatch)[0] == [DAYS[0]]
