@@ -30,7 +30,7 @@ SYLLABLES = "ka lo mi ter ran do ve shi pol gan bur nel sto fri wen dra cu pe li
 COMMON = "server cache team budget report customer schema release backup office contract index worker region".split()
 VERBS = "uses needs keeps sends reads follows replaces blocks supports".split()
 KINDS = "Fact Decision Rule Todo Risk".split()
-EARLY, TURNS, SETTLING = 18, 22, 2
+EARLY, TURNS, SETTLING = 8, 42, 2
 """The night whose memory is copied; how many nights are run in turn; how many of them the copy needs to settle."""
 CACHE = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
 

@@ -76,6 +76,14 @@ def test_no_word_name_or_title_is_erased(tmp_path: Path, assignment: str, word: 
     assert redactor.redact(f"The {word} is what we use.").text == f"The {word} is what we use."
 
 
+def test_a_short_value_that_no_word_looks_like_goes_too(tmp_path: Path) -> None:
+    redactor = load_redactor(tmp_path)
+    redactor.redact("password: 'kT4!mQ9z', password: 'hunter22', password: 'Summer2024'")
+    text = redactor.redact("| backup.enc | `kT4!mQ9z` |, the hunter22 of Summer2024").text
+    assert "kT4!mQ9z" not in text
+    assert "the hunter22 of Summer2024" in text
+
+
 def test_a_night_leaves_a_value_nowhere_and_a_sentence_without_its_value_is_no_item(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", f"# 2026-03-17\n\n- 09:00 Fact: the gate opens with {VALUE} on Mondays.\n")
     text = f"- 09:00 API_TOKEN={VALUE}\n- 09:01 Fact: The password is kestrel-7-orders-9\n"

@@ -47,6 +47,7 @@ _TITLES: Final = {
     ItemType.DECISION: "Decided", ItemType.RULE: "From now on", ItemType.FACT: "Learnt", ItemType.TODO: "To do",
     ItemType.RISK: "At risk",
 }  # fmt: skip
+_FEW: Final = 30
 _IDS: Final = re.compile(rf" ({ID_PATTERN})\b")
 _ORDER: Final = (*_ENDED.values(), *_TITLES.values(), "Asked")
 
@@ -172,10 +173,10 @@ def with_true_episodes(
     pages = {path: one for path, one in documents.items() if one.kind is Kind.EPISODE}
     days = {heading.title for page in pages.values() for heading in page.headings if heading.level > 1}
     news = _changed(documents, last)
-    stale = {path: one for path, one in pages.items() if one != last.get(path) or not news.isdisjoint(_named(one))}
-    told = {ident for page in pages.values() for ident in _named(page)}
-    once = {ident for path in stale if path in last for ident in _named(last[path])}
-    untold = _untold((known[ident][1] for ident in (news | once) - told if ident in known), vetoed)
+    stale = {path: one for path, one in pages.items() if one != last.get(path) or _named(one, news)}
+    looked = news | {ident for path in stale if path in last for ident in _named_in(last[path])}
+    untold = looked.difference(*(_named(page, looked) for page in pages.values()))
+    untold = _untold((known[ident][1] for ident in untold if ident in known), vetoed)
     after, items = dict(documents), dict[str, list[tuple[str, Item]]]()
     for path, page in pages.items():
         if path not in stale and (not untold or untold.isdisjoint(sentences_in(page))):
@@ -205,8 +206,15 @@ def _changed(documents: Mapping[str, Document], last: Mapping[str, Document]) ->
     return changed
 
 
+def _named(page: Document, idents: set[str]) -> set[str]:
+    """Return those of the ids that a page names."""
+    if len(idents) <= _FEW:  # to look for a few is cheaper than to list all of them
+        return {ident for ident in idents if ident in page.text and ident in _named_in(page)}
+    return idents & _named_in(page)
+
+
 @kept_with_document
-def _named(page: Document) -> frozenset[str]:
+def _named_in(page: Document) -> frozenset[str]:
     """Return the ids in a page; its sentences cite all of them, or nearly: a person may name one, too."""
     return frozenset(_IDS.findall(page.text))
 

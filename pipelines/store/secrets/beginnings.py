@@ -91,6 +91,8 @@ class Beginnings:
     def _words_of(self, data: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
         lower = data.lower()
         for search, stems in self._searches:
+            if len(stems) == 1 and stems[0].text not in lower:  # which takes a fraction of a search
+                continue
             for at, stem in _places(data, lower, search, stems):
                 for offset, word, rules in stem.words:
                     if lower.startswith(word, at - offset if at >= offset else at):

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 FILE: Final = ".curate/secrets.jsonl"
-_SHORTEST: Final = 12
+_SHORTEST: Final = 8
+_PLAIN: Final = 12
+"""The shortest value to remember; and the shortest without a small letter, a capital, a digit or a sign."""
 _LONGEST: Final = 512
 _VARIED: Final = 8
 _BITS: Final = 3.0
@@ -50,6 +52,7 @@ _FEW: Final = 12
 _NONE: Final[set[int]] = set()
 _MOST_OPEN: Final = 4
 _HEADING: Final = re.compile(r"(?m)^#+[ \t]+(.+)$")
+_KINDS: Final = tuple(map(re.compile, (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^A-Za-z0-9]")))
 _EDGE: Final = re.compile(rb"\\[nrtbf]|[^A-Za-z0-9]")
 _IN_VALUES: Final = bytes(0x20 if code in b" \t\n\r\x0b\x0c\"'" else 0x61 for code in range(256))
 _WORDS: Final = b"abcdefghijklmnopqrstuvwxyz-_.:/@"
@@ -150,6 +153,7 @@ class KnownSecrets:
             or len(set(value)) < _VARIED
             or entropy(value) < _BITS
             or is_name(value)
+            or (len(value) < _PLAIN and not all(kind.search(value) for kind in _KINDS))
             or _folded(value.decode(errors="replace")) in self._names
         ):
             return None

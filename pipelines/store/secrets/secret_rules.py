@@ -19,16 +19,20 @@ if TYPE_CHECKING:
 
 
 _LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
+_OF: Final = r"""(?:[ ](?:for|of|to|für|zum?|pour|du|de|para|для)[ ][^\r\n:="'<>]{1,40}?(?=[ ]<is>[ ]|[ ]?[:=]))"""
 _BLANK: Final = r"(?:[ \t]|\\t)"
+_IS: Final = "(?:is|was|are|ist|lautet|est|es)"
 _SEP: Final = (
     r"""(?:\\{0,7}["'`]\]?|\*{1,2}|\])?(?:"""
     # <add key="NAME" value="…">, {"name": "NAME", "value": "…"}, and both across lines
     r"""(?P<pair>(?:\\n|[,;\s/><}]){1,60}\\{0,7}["']?(?i:value)\\{0,7}["']?[ \t]{0,3}[:=>]\s{0,30})"""
     rf"|(?P<type>:?{_BLANK}{{1,3}}(?:string|str|String|bytes|&str|Text|varchar|\[\]byte)\??(?={_BLANK}{{0,3}}=))?"
-    rf"{_BLANK}{{0,3}}(?P<sep>=>|[:?.+|]{{0,3}}={{1,3}}|:|->|>(?:\s{{0,40}}(?=\S))?){_BLANK}{{0,3}}\*{{0,2}}(?:\s{{1,40}}(?=[\"'`])|{_BLANK}{{0,3}})"
+    rf"{_BLANK}{{0,3}}(?P<sep>=>|[:?.+|]{{0,3}}={{1,3}}|:|：|＝|->|>(?:\s{{0,40}}(?=\S))?){_BLANK}{{0,3}}\*{{0,2}}(?:\s{{1,40}}(?=[\"'`])|{_BLANK}{{0,3}})"
     rf"|{_BLANK}{{0,3}}(?P<call>[,({{-]|\|\|)\s{{0,40}}(?=\\{{0,7}}[\"'`])|{_BLANK}{{0,12}}(?P<cell>\|){_BLANK}{{0,12}}"
-    rf"|{_BLANK}{{1,3}}(?P<verb>is|was|are){_BLANK}{{1,3}}(?:now[ \t])?(?::[ \t]{{0,3}})?|(?P<blank>{_BLANK}{{1,3}}))"
+    rf"|{_BLANK}{{1,3}}(?P<verb>{_IS}){_BLANK}{{1,3}}(?:now[ \t])?(?::[ \t]{{0,3}})?"
+    rf"|{_BLANK}{{0,3}}(?:是|为|為|は){_BLANK}{{0,3}}|(?P<blank>{_BLANK}{{1,3}}))"
 )
+_PARTS: Final = {"<left>": _LEFT, "<of>": _OF, "<is>": _IS, "<sep>": _SEP}
 
 
 _NAME: Final = 40
@@ -61,7 +65,9 @@ class Rule(NamedTuple):
 
 @cache
 def _compiled(source: str) -> re.Pattern[bytes]:
-    return re.compile(source.replace("<left>", _LEFT).replace("<sep>", _SEP).encode())
+    for short, text in _PARTS.items():
+        source = source.replace(short, text)
+    return re.compile(source.encode())
 
 
 _FIELDS: Final = ("keywords", "words", "near", "then", "unless", "value", "check", "before")
@@ -144,7 +150,8 @@ _ESCAPED: Final = 8
 _OPENING: Final = re.compile(rb"""\\{0,7}["'`]""")
 _KEY_END: Final = re.compile(rb"""\\{0,7}["'`]\s{0,8}:""")
 """How the key of an object ends."""
-_BARE: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
+# Scripts without blanks between words, and their signs, end a value: they begin with these bytes.
+_BARE: Final = re.compile(rb"""[^\s"'`,;<>|&\xe3-\xed\xef]+""")
 # An escaped end of a line, a string or a cell; any other backslash belongs to the value.
 _ESCAPED_END: Final = re.compile(rb"""\\(?:[nrtu"'`]|$)""")
 _PLACEHOLDER: Final = re.compile(
@@ -198,6 +205,13 @@ _ID: Final = re.compile(
     re.DOTALL,
 )
 
+_BECH32_DIGITS: Final = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+_BECH32: Final = re.compile(rb"([a-z_]{1,20})1([" + _BECH32_DIGITS + rb"]{26,110})")
+_BECH32_TERMS: Final = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
+_BECH32_SUMS: Final = frozenset({1, 0x2BC830A3})
+_PRIVATE: Final = re.compile(rb"s[ek]|pr[iv]|key|lnurl")
+"""What the first part of a private key in Bech32 says: `nsec`, `root_xsk`, `suiprivkey`; an `lnurl` may spend money."""
+
 
 def value_at(data: bytes, start: int) -> tuple[int, int, bool]:
     """Return the start and end of a value (equal if there is none), and whether it is quoted.
@@ -242,7 +256,7 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     separator = name["pair"] or name["call"] or name["cell"] or name["sep"] or b""
     ends = [at for at in map(name.start, ("pair", "type", "call", "cell", "sep")) if at >= 0]
     words = data[name.start() : min(ends, default=name.end())]
-    if rules.names.search(words, 3) or _hides_nothing(rules, value):
+    if rules.names.search(words, 3) or _hides_nothing(rules, value) or _is_address(data[begin:end]):
         return None
     option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
     if name["blank"] and not option:
@@ -266,6 +280,8 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
 
 def checked(rules: Rules, rule: Rule, value: bytes) -> bool:
     """Return whether a pattern's match passes the rule's own test."""
+    if _is_address(value):
+        return False
     value = value[:_LOOKED_AT]
     return not _hides_nothing(rules, value) and not _is_sequence(value) and _CHECKS[rule.check](value)
 
@@ -286,6 +302,21 @@ def is_name(value: bytes) -> bool:
 
 def _hides_nothing(rules: Rules, value: bytes) -> bool:
     return value.lower() in rules.placeholders or _PLACEHOLDER.fullmatch(value) is not None
+
+
+def _is_address(value: bytes) -> bool:
+    """Whether a value is a public address in Bech32 (BIP 173, BIP 350), whose checksum no random token has."""
+    found = _BECH32.fullmatch(value)
+    if found is None or _PRIVATE.search(found[1]):
+        return False
+    checksum = 1
+    for number in (
+        *(one >> 5 for one in found[1]), 0, *(one & 31 for one in found[1]), *map(_BECH32_DIGITS.index, found[2])
+    ):  # fmt: skip
+        top, checksum = checksum >> 25, (checksum & 0x1FFFFFF) << 5 ^ number
+        for bit, term in enumerate(_BECH32_TERMS):
+            checksum ^= term if top >> bit & 1 else 0
+    return checksum in _BECH32_SUMS
 
 
 def _password(value: bytes, *, quoted: bool, assigned: bool) -> bool:

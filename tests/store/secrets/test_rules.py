@@ -72,13 +72,13 @@ def test_keywords_that_overlap_hide_none_of_each_other(begin: str, rule: str) ->
 def test_each_word_is_found_wherever_it_stands() -> None:
     """Words with a rare sign in common are searched for at once: none hides another, or itself."""
     rules, dice = load_rules(), random.Random(5)
-    words = sorted({(word, rule.number) for rule in rules.rules if not rule.then for word in rule.words})
+    words = sorted({(word.encode(), rule.number) for rule in rules.rules if not rule.then for word in rule.words})
     for _ in range(300):
-        text = "".join(
-            dice.choice(words)[0][dice.choice((0, 0, 0, 1)) :] + dice.choice(("", "", " ")) for _ in range(12)
+        text = b"".join(
+            dice.choice(words)[0][dice.choice((0, 0, 0, 1)) :] + dice.choice((b"", b"", b" ")) for _ in range(12)
         )
         sought = {(at, number) for word, number in words for at in range(len(text)) if text.startswith(word, at)}
-        places = rules.beginnings.places(text.swapcase().encode())
+        places = rules.beginnings.places(text.swapcase())
         assert {
             (at, rule.number) for at, found in places for rule in found if rule.words and not rule.then
         } == sought, text
@@ -141,6 +141,78 @@ def test_what_only_looks_long_and_odd_is_left_alone() -> None:
 )
 def test_what_looks_random_counts_without_a_known_issuer(text: str) -> None:
     assert [span.rule for span in find_secrets(text.encode())] == ["random-token"]
+
+
+OPEN = "Kestrel7!x"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Password for encrypted backups: `{}` (kept in `.backup`)",
+        "The password for the staging database is {}!",
+        "the secret for the webhook: `{}`",
+        "密码：{}",
+        "- 登录密码是 {}，请保密",
+        "| 密碼 | {} |",
+        "**口令**：`{}`",
+        "Password：{}",
+        "パスワードは{}です",
+        "비밀번호: {}",
+        "Пароль для базы: {}",
+        "La contraseña de la base es {}",
+        "Mot de passe : {}",
+        "A senha: {}",
+        "Das Passwort lautet {}",
+        "Passwort für den Server: {}",
+        "Wachtwoord: {}",
+        "hasło: {}",
+    ],
+)
+def test_a_password_is_found_in_the_words_of_other_languages_and_with_what_it_is_for(text: str) -> None:
+    data = text.format(OPEN).encode()
+    assert [data[span.start : span.end].decode() for span in find_secrets(data)] == [OPEN]
+
+
+@pytest.mark.parametrize("text", ["API Key：{}", "密钥：{}", "访问令牌: {}", "clé API : {}", "Schlüssel: {}"])
+def test_a_key_is_found_in_the_words_of_other_languages(text: str) -> None:
+    value = "kf3k9zs1" + "QwErTyUi"
+    data = text.format(value).encode()
+    assert [data[span.start : span.end].decode() for span in find_secrets(data)] == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "密码错误：请重新输入，密码不能为空：至少8位，密码长度：12",
+        "密钥：见保险库，令牌：已过期，密钥路径：/home/ada/.ssh/id_ed25519",
+        "パスワードは変更済み, пароль изменён: да, ключ к успеху: терпение",
+        "clé du succès : patience; le mot de passe est obligatoire; contraseña: obligatoria",
+        "Das Passwort ist falsch, Schlüssel: liegt bei Mara, Passwort: siehe Tresor",
+        "passwords for all of the users: they expire in 90 days, the password for Ada's account is wrong",
+        "token for each request: 4096, secret to success: patience and 8 hours of sleep",
+    ],
+)
+def test_what_is_said_of_passwords_in_other_words_is_none(text: str) -> None:
+    assert find_secrets(text.encode()) == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",  # of BIP 173
+        "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0",  # of BIP 350
+        "npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg",  # of NIP 19
+    ],
+)
+def test_an_address_with_its_checksum_is_public_whatever_it_is_called(address: str) -> None:
+    assert find_secrets(f"The wallet {address} pays, API_TOKEN={address}".encode()) == []
+    assert find_secrets(f"API_TOKEN={address[:-1]}{'q' if address[-1] != 'q' else 'p'}".encode())
+
+
+def test_a_private_key_with_such_a_checksum_is_secret() -> None:
+    key = "nsec1vl029mgpspedva04" + "g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5"  # of NIP 19
+    assert [span.rule for span in find_secrets(f"We sign with {key} now".encode())] == ["random-token"]
 
 
 @pytest.mark.parametrize(
