@@ -24,6 +24,7 @@ _IMAGE: Final = 400
 """Characters of a run that is likely to have some keyword by chance."""
 _OF_TOKENS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=$%@!#^&*?"
 _IN_TOKENS: Final = bytes(0x61 if code in _OF_TOKENS else 0x20 for code in range(256))
+_ASCII: Final = bytes(range(128))
 _FIRST: Final = 3
 _PART: Final = re.compile(rb"(?=([A-Za-z0-9_-]..))[A-Za-z0-9_-]++", re.DOTALL)
 # An escape of JSON or of a terminal may stand right before a token.
@@ -70,11 +71,11 @@ class Beginnings:
         for word, rules in words.items():
             stem = min((one for one in words if one in word), key=len)
             if stem not in stems:
-                sign = next((one for one in _RARE if one in stem), stem)
+                sign = next((one for one in _RARE if one in stem and stem.isascii()), stem)
                 stems[stem] = Stem(stem.encode(), stem.index(sign), [])
                 sought.setdefault(sign, []).append(stems[stem])
             stems[stem].words.append((word.index(stem), word.encode(), rules))
-        self._searches = [(_search(sign.encode(), found), found) for sign, found in sought.items()]
+        self._searches = [(_mark(found), _search(sign.encode(), found), found) for sign, found in sought.items()]
 
     def matches(self, data: bytes) -> Iterator[tuple[re.Match[bytes], Rule]]:
         """Yield each match of a rule's pattern that begins with one of its keywords or words, and the rule."""
@@ -90,10 +91,9 @@ class Beginnings:
 
     def _words_of(self, data: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
         lower = data.lower()
-        for search, stems in self._searches:
-            if len(stems) == 1 and stems[0].text not in lower:  # which takes a fraction of a search
-                continue
-            for at, stem in _places(data, lower, search, stems):
+        foreign = b"" if data.isascii() else data.translate(None, _ASCII)
+        for mark, search, stems in self._searches:
+            for at, stem in _places(data, lower, search, stems) if mark in foreign else ():
                 for offset, word, rules in stem.words:
                     if lower.startswith(word, at - offset if at >= offset else at):
                         yield at - offset, rules
@@ -121,20 +121,37 @@ class Beginnings:
                 yield at, rules
 
 
-def _search(sign: bytes, stems: Sequence[Stem]) -> re.Pattern[bytes]:
-    """Return a pattern that finds the sign of each stem, or the only stem with what must follow it."""
+def _mark(stems: Sequence[Stem]) -> bytes:
+    """Return the signs of another alphabet without which a text has none of the stems; most texts have none."""
+    return stems[0].text.translate(None, _ASCII) if len(stems) == 1 else b""
+
+
+def _search(sign: bytes, stems: Sequence[Stem]) -> bytes | re.Pattern[bytes]:
+    """Return what finds the sign of each stem: the only stem itself, perhaps with what must follow it, or a pattern."""
     if stems[0].text == sign:
         after = {rule.then for _, _, rules in stems[0].words for rule in rules}
-        return re.compile(re.escape(sign) + (b"(?=%b)" % "|".join(sorted(after)).encode() if all(after) else b""))
+        return re.compile(re.escape(sign) + b"(?=%b)" % "|".join(sorted(after)).encode()) if all(after) else sign
     around = [re.escape(stem.text[stem.sign + 1 :]) + b"(?<=%b)" % re.escape(stem.text) for stem in stems]
     return re.compile(re.escape(sign) + b"(?=%b)" % b"|".join(around))
 
 
-def _places(data: bytes, lower: bytes, search: re.Pattern[bytes], stems: Sequence[Stem]) -> Iterator[tuple[int, Stem]]:
+def _starts(text: bytes, sought: bytes | re.Pattern[bytes]) -> Iterator[int]:
+    """Yield where a text has what is sought, from left to right and without overlap."""
+    if isinstance(sought, re.Pattern):
+        yield from (found.start() for found in sought.finditer(text))
+        return
+    at = text.find(sought)  # quicker than a pattern
+    while at >= 0:
+        yield at
+        at = text.find(sought, at + len(sought))
+
+
+def _places(
+    data: bytes, lower: bytes, search: bytes | re.Pattern[bytes], stems: Sequence[Stem]
+) -> Iterator[tuple[int, Stem]]:
     """Yield where a stem occurs, unless it is repeated without a blank: nobody does so except to cost us time."""
     crowds = [(stem, [0, 0]) for stem in stems]  # where it occurred last, and how often in a row
-    for found in search.finditer(lower):
-        sign = found.start()
+    for sign in _starts(lower, search):
         for stem, crowd in crowds:
             at = sign - stem.sign
             if at >= 0 and lower.startswith(stem.text, at):
