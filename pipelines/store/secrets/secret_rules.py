@@ -164,7 +164,7 @@ _PLACEHOLDER: Final = re.compile(
 _CODE: Final = re.compile(rb"[A-Za-z_$][\w$]*(?:\??(?:\.|->|::)[A-Za-z_$][\w$]*)*(?:[(\[{].*|[)\]}!?;:.]*)", re.DOTALL)
 _WORD: Final = re.compile(rb"[A-Za-z\x80-\xff_'./-]+")
 _TELLING: Final = re.compile(
-    rb"(?:[a-z][a-z0-9+.-]*://|mailto:|[~.]{0,2}/|[A-Z]:[\\/]|arn:|\d{4}-\d\d-\d\d|\d\d?/\d\d?/\d{2,4}|v?\d+\.\d+).*"
+    rb"(?:[a-z][a-z0-9+.-]*://|mailto:|(?:@(?:file:)?)?[~.]{0,2}/|[A-Z]:[\\/]|arn:|\d{4}-\d\d-\d\d|\d\d?/\d\d?/\d{2,4}|v?\d+\.\d+).*"
     rb"|[\w./~:-]+\.[a-z]{2,5}(?::\d[\d:-]*)?",  # a file, perhaps a line of it
     re.IGNORECASE | re.DOTALL,
 )
@@ -273,6 +273,7 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
         (separator == b"==" and not quoted)
         or (separator == b"->" and value.endswith(words.strip()))  # a branch that is pushed: `fix-secrets-2 -> …`
         or (name["call"] and quoted and _KEY_END.match(data, end))  # "… the password", "next key": …
+        or (data[begin - 1 : begin] == b"`" and _calls(value))  # code in prose
     )
     is_secret = not is_other and _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned)
     return (begin, end) if is_secret else None
