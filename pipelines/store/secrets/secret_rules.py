@@ -273,6 +273,8 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
         (separator == b"==" and not quoted)
         or (separator == b"->" and value.endswith(words.strip()))  # a branch that is pushed: `fix-secrets-2 -> …`
         or (name["call"] and quoted and _KEY_END.match(data, end))  # "… the password", "next key": …
+        or (name["call"] and b"]" in words)  # ["user", "password"], "Signing in"
+        or (name["call"] == b"," and words[-1:].isalnum())  # connect(user, password, "localhost")
         or (data[begin - 1 : begin] == b"`" and _calls(value))  # code in prose
     )
     is_secret = not is_other and _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned)

@@ -197,7 +197,8 @@ def test_a_key_is_found_in_the_words_of_other_languages(text: str) -> None:
         "token for each request: 4096, secret to success: patience and 8 hours of sleep",
         "--- PASS: TestLogin/with_2fa (0.01s), PASS src/app2.test.ts, pass: test_01_login, 2FA bypass: abc12345",
         "密码替换为 `os.environ.get('VM_PASSWORD')`, the password is now `get_secret(2)`",
-        "HF_TOKEN: '@file:/home/ada2/hf_token'",
+        """HF_TOKEN: '@file:/home/ada2/hf_token', (["user", "password"], "Authentication"), ["PASS", "CONSIDER"]""",
+        'connect(user, password, "localhost"), connect(user, mongoPass, "bad.host")',
         "proxy_pass http://backend2; first_pass: 0.9312; pass = compute2(); EMAIL_PASS=${EMAIL_PASS}",
     ],
 )
