@@ -170,6 +170,7 @@ _TELLING: Final = re.compile(
 )
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+|0x[0-9a-fA-F]{40}")
+_SIGN: Final = re.compile(rb"(?<=[A-Za-z0-9])[!$%^&*]")
 _DIGIT_AND_LETTER: Final = re.compile(rb"\A(?=\D*+\d)[^A-Za-z]*+[A-Za-z]")
 # Names in programs: `not_supported`, `PASSWORD_AUTH`.
 _NAMING: Final = re.compile(
@@ -191,6 +192,7 @@ _DIGITS: Final = 2
 _PASSWORD: Final = 6
 _SECRET: Final = 8
 _TOKEN: Final = 12
+_LONG: Final = 16
 _MIXED: Final = 0.25
 _BITS: Final = 3.2
 _LEAST_BITS: Final = 3.0
@@ -259,7 +261,7 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     if rules.names.search(words, 3) or _hides_nothing(rules, value) or _is_address(data[begin:end]):
         return None
     option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
-    if name["blank"] and not option:
+    if name["blank"] and not option and not _is_said(value, quoted=quoted and data[begin - 1 : begin] != b"`"):
         return None
     # Environment variables are in capitals: what follows `=` is then a value, not code.
     variable = re.compile(rb"[A-Za-z0-9_]*").match(data, name.start())
@@ -322,6 +324,12 @@ def _is_address(value: bytes) -> bool:
     return checksum in _BECH32_SUMS
 
 
+def _is_said(value: bytes, *, quoted: bool) -> bool:
+    """Whether a value that stands right after its name, as in `login ada password …`, can be no word of a sentence."""
+    is_odd = quoted or _SIGN.search(value)
+    return bool(is_odd and _DIGIT_AND_LETTER.search(value)) and not is_name(value) and not _calls(value)
+
+
 def _password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     if len(value) < _PASSWORD or (quoted and re.search(rb"\s", value)):
         return False
@@ -334,7 +342,7 @@ def _password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
 
 def _secret(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     if len(value) < _SECRET or not _DIGIT_AND_LETTER.search(value) or (not assigned and _CODE.fullmatch(value)):
-        return assigned and looks_random(value)
+        return looks_random(value) and (assigned or (value.isalnum() and len(value) >= _LONG))
     return _password(value, quoted=quoted, assigned=assigned)
 
 

@@ -171,6 +171,10 @@ OPEN = "Kestrel7!x"
         "user: ada, pass: {}",
         "wifi pw: {}",
         "passphrase: {}",
+        "machine db.example login ada password {}",
+        "user ada, password {}, on the old host",
+        "it falls back to the default password '{}'",
+        "the root pw is {}",
     ],
 )
 def test_a_password_is_found_in_the_words_of_other_languages_and_with_what_it_is_for(text: str) -> None:
@@ -178,7 +182,9 @@ def test_a_password_is_found_in_the_words_of_other_languages_and_with_what_it_is
     assert [data[span.start : span.end].decode() for span in find_secrets(data)] == [OPEN]
 
 
-@pytest.mark.parametrize("text", ["API Key：{}", "密钥：{}", "访问令牌: {}", "Schlüssel: {}"])
+@pytest.mark.parametrize(
+    "text", ["api_secret: {}", "client-secret={}", "API Key：{}", "密钥：{}", "访问令牌: {}", "Schlüssel: {}"]
+)
 def test_a_key_is_found_in_the_words_of_other_languages(text: str) -> None:
     value = "kf3k9zs1" + "QwErTyUi"
     data = text.format(value).encode()
@@ -199,6 +205,8 @@ def test_a_key_is_found_in_the_words_of_other_languages(text: str) -> None:
         "密码替换为 `os.environ.get('VM_PASSWORD')`, the password is now `get_secret(2)`",
         """HF_TOKEN: '@file:/home/ada2/hf_token', (["user", "password"], "Authentication"), ["PASS", "CONSIDER"]""",
         'connect(user, password, "localhost"), connect(user, mongoPass, "bad.host")',
+        "Oauth *oauth.Credential2 `json:name2=oauth2`, secret = strings.Trim(found[1]), walletSecret: Uint8Array",
+        "the password field2 and the 'password' \"reset\" page, password Northwind2, password manager-2.0",
         "proxy_pass http://backend2; first_pass: 0.9312; pass = compute2(); EMAIL_PASS=${EMAIL_PASS}",
     ],
 )
