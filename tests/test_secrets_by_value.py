@@ -86,7 +86,7 @@ def test_a_short_value_that_no_word_looks_like_goes_too(tmp_path: Path) -> None:
 
 def test_a_night_leaves_a_value_nowhere_and_a_sentence_without_its_value_is_no_item(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", f"# 2026-03-17\n\n- 09:00 Fact: the gate opens with {VALUE} on Mondays.\n")
-    text = f"- 09:00 API_TOKEN={VALUE}\n- 09:01 Fact: The password is kestrel-7-orders-9\n"
+    text = f"- 09:00 API_TOKEN={VALUE}\n- 09:01 Fact: The password is kestrel-7-orders-9\n- Fact: 密码：Kestrel7!x\n"
     memory.write(f"Logs/{DAY}.md", f"# {DAY}\n\n{text}")
     memory.write("Areas/notes.md", f"# Notes\n\nI typed {VALUE} today.\n")
     memory.curate("index")
@@ -97,6 +97,7 @@ def test_a_night_leaves_a_value_nowhere_and_a_sentence_without_its_value_is_no_i
     shown = memory.curate("items")
     assert "gate opens" in shown
     assert "The password is" not in shown
+    assert "密码" not in shown
 
 
 def test_what_git_holds_of_a_value_is_named_with_the_commands_that_purge_it(memory: Memory) -> None:
