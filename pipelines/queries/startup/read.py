@@ -21,8 +21,14 @@ _LEAST = 20  # tokens below which the end of an overlong entry says nothing
 _DEEPEST = 6
 _SHORTEST_ID = 11
 
-_WORDS = ("passw", "pwd", "secret", "token", "key", "credential", "kennwort", "auth", "bearer", "cookie")
-_AFTER = 48  # characters within which a name that is assigned something is followed by what assigns it
+_WORDS = (
+    "passw", "passp", "passc", "_pass", "-pass", ".pass", "pass:", "pass=", "pass =", "pass>", "pass(", "pass：",
+    'pass"', "pass'", "pwd", " pw", "_pw", "-pw", "pw:", "pw=", 'pw"', "pw'", "mot de passe",
+    "secret", "token", "key", "credential", "auth", "bearer", "cookie",
+    "kennwort", "schlüssel", "contraseña", "wachtwoord", "hasło", "пароль", "токен", "ключ",
+    "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "トークン", "비밀번호",
+)  # fmt: skip
+_AFTER = 64  # characters within which a name that is assigned something is followed by what assigns it
 _RUN = 20  # no token of a provider is shorter
 _TOKEN_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _BLANKED = bytes(byte if byte in _TOKEN_BYTES else 0x20 for byte in range(256))
@@ -31,8 +37,11 @@ _SIGNED_BLANKED = bytes(byte if byte in _TOKEN_BYTES + b".~+=%/" else 0x20 for b
 _UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # within a token they hide it
 # Short tokens begin so, and options that passwords follow.
 _STARTS = ("xox", "xapp-", "q~", "sig=", " -u", " -p", " -a", " --user")
-# A name and its value stand apart by one of these; an apostrophe within a word is none.
-_MARKS = (":", "=", ">", "|", '"', "`", " '", ",'", "('", "{'", "-'", "',", "']", " is ", " was ", " are ")
+# A name and its value stand apart by one of these, or the value has one; an apostrophe within a word is none.
+_MARKS = (
+    ":", "=", ">", "|", '"', "`", " '", ",'", "('", "{'", "-'", "',", "']", " is ", " was ", " are ",
+    "：", "＝", " ist ", " lautet ", " est ", " es ", "是", "为", "為", "は", "!", "$", "%", "^", "&", "*",
+)  # fmt: skip
 _ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WITHOUT_LETTERS = str.maketrans("", "", _ALPHABET)
 _WITHOUT_DIGITS = str.maketrans("", "", "0123456789")

@@ -38,6 +38,19 @@ def test_no_secret_is_taken_for_harmless() -> None:
         "the staging token - 'KUL9OcajaQ¦2xT'",
         'auth: "aB3dE6¦gH9jK2"',
         "Ben gave me ghp_16C7e42F29\u200b2c6912E771¦0c838347Ae178B4a there",
+        "machine db.example login ada password Kes¦trel7!x",
+        "Password for the backups of the house in the old town: kes¦trel7",
+        "the root pw is kes¦trel-7-gate",
+        "PW=kes¦trel-7-gate and smtpPass: 'Kes¦trel7'",
+        '{"auth": {"user": "ada", "pass": "Kes¦trel7!x"}}',
+        "curl --pass Kes¦trel7!x",
+        "密码：Kes¦trel7!x",
+        "パスワードはKes¦trel7!xです",
+        "Пароль: Kes¦trel7!x",
+        "La contraseña es Kes¦trel7!x",
+        "Das Kennwort lautet Kes¦trel7!x",
+        "Mot de passe : Kes¦trel7!x",
+        "API Key：kf3k9zs1¦QwErTyUi",
     ],
 )
 def test_what_the_rules_find_is_suspicious(text: str) -> None:
@@ -61,6 +74,7 @@ def test_a_password_after_a_long_option_never_reaches_the_log(memory: Memory) ->
         "- Decision: Use Terraform. <!-- k7f3a9c2b10 since=2026-02-11 trust=self from=Logs/2026-02-11.md#L4~9c1e -->",
         "- 09:00 the key question came up again, and Ben has no token of esteem",
         "- 10:00 read https://example.org/a/b",
+        "- 11:00 all tests passed: 12 of 12, passing the upward trend on",
     ],
 )
 def test_what_days_are_full_of_brings_in_no_library(text: str) -> None:
