@@ -22,10 +22,10 @@ from pipelines.queries.startup.read import (
     read_raw,
     redacted,
     redacted_log,
-    suspicious,
     tokens,
     without_lines,
 )
+from pipelines.queries.startup.suspicion import suspicious
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

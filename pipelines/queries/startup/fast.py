@@ -23,7 +23,8 @@ from pipelines.queries.startup.context import (
     assemble,
     day_text,
 )
-from pipelines.queries.startup.read import open_folder, suspicious
+from pipelines.queries.startup.read import open_folder
+from pipelines.queries.startup.suspicion import suspicious
 from pipelines.store.whole_lines import append_whole
 
 TYPE_CHECKING = False

@@ -24,7 +24,7 @@ _IMAGE: Final = 400
 """Characters of a run that is likely to have some keyword by chance."""
 _OF_TOKENS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=$%@!#^&*?"
 _IN_TOKENS: Final = bytes(0x61 if code in _OF_TOKENS else 0x20 for code in range(256))
-_ASCII: Final = bytes(range(128))
+ASCII: Final = bytes(range(128))
 _FIRST: Final = 3
 _PART: Final = re.compile(rb"(?=([A-Za-z0-9_-]..))[A-Za-z0-9_-]++", re.DOTALL)
 # An escape of JSON or of a terminal may stand right before a token.
@@ -77,21 +77,25 @@ class Beginnings:
             stems[stem].words.append((word.index(stem), word.encode(), rules))
         self._searches = [(_mark(found), _search(sign.encode(), found), found) for sign, found in sought.items()]
 
-    def matches(self, data: bytes) -> Iterator[tuple[re.Match[bytes], Rule]]:
-        """Yield each match of a rule's pattern that begins with one of its keywords or words, and the rule."""
-        for at, rules in self.places(data):
+    def matches(self, data: bytes, foreign: bytes) -> Iterator[tuple[re.Match[bytes], Rule]]:
+        """Yield each match of a rule's pattern that begins with one of its keywords or words, and the rule.
+
+        Args:
+            data: a text.
+            foreign: its bytes that are not `ASCII`.
+        """
+        for at, rules in self.places(data, foreign):
             for rule in rules:
                 if found := rule.pattern.match(data, at):
                     yield found, rule
 
-    def places(self, data: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
-        """Yield where a keyword or word occurs, and its rules."""
-        yield from self._words_of(data)
+    def places(self, data: bytes, foreign: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
+        """Yield where a keyword or word occurs, and its rules; the arguments are those of `matches`."""
+        yield from self._words_of(data, foreign)
         yield from self._tokens_of(data)
 
-    def _words_of(self, data: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
+    def _words_of(self, data: bytes, foreign: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
         lower = data.lower()
-        foreign = b"" if data.isascii() else data.translate(None, _ASCII)
         for mark, search, stems in self._searches:
             for at, stem in _places(data, lower, search, stems) if mark in foreign else ():
                 for offset, word, rules in stem.words:
@@ -123,7 +127,7 @@ class Beginnings:
 
 def _mark(stems: Sequence[Stem]) -> bytes:
     """Return the signs of another alphabet without which a text has none of the stems; most texts have none."""
-    return stems[0].text.translate(None, _ASCII) if len(stems) == 1 else b""
+    return stems[0].text.translate(None, ASCII) if len(stems) == 1 else b""
 
 
 def _search(sign: bytes, stems: Sequence[Stem]) -> bytes | re.Pattern[bytes]:

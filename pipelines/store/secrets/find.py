@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate, pairwise, zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pipelines.store.secrets.beginnings import ASCII
 from pipelines.store.secrets.secret_rules import Rule, Rules, believed, checked, load_rules
 
 if TYPE_CHECKING:
@@ -90,7 +91,6 @@ _REDACTED: Final = re.compile(rb"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]")
 _BLOCK: Final = "block"
 # Zero-width characters: the soft hyphen, U+200B to U+200D, U+2060 and U+FEFF.
 _UNSEEN: Final = tuple(map(str.encode, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-_ASCII: Final = bytes(range(128))
 _NEAR: Final = 400
 
 
@@ -113,12 +113,13 @@ def find_secrets(
         json: whether it is a line of JSON, where no secret extends beyond its string.
         known: values that were found before, which count anywhere, or are allowed.
     """
-    if len(seen := visible(data)) < len(data):
+    foreign = b"" if data.isascii() else data.translate(None, ASCII)
+    if len(seen := _visible(data, foreign)) < len(data):
         return _at_their_places(data, find_secrets(seen, marks=marks, json=json, known=known))
     rules = load_rules()
     spans: list[tuple[int, int, int]] = []
     blocks = None
-    for found, rule in rules.beginnings.matches(data):
+    for found, rule in rules.beginnings.matches(data, foreign):
         if rule.value == _BLOCK:
             blocks = rule.number
         elif where := _found(rules, rule, found, data):
@@ -175,12 +176,13 @@ def _kept(spans: list[tuple[int, int, int]], data: bytes, rules: Rules, *, marks
 
 def visible(data: bytes) -> bytes:
     """Return a text without invisible characters."""
-    # Their last bytes are rare, and quickly searched for.
-    if not data.isascii() and any(sign[-1:] in data for sign in _UNSEEN):
-        rest = data.translate(None, _ASCII)
-        for sign in _UNSEEN:
-            if sign in rest:
-                data = data.replace(sign, b"")
+    return data if data.isascii() else _visible(data, data.translate(None, ASCII))
+
+
+def _visible(data: bytes, foreign: bytes) -> bytes:
+    for sign in _UNSEEN if foreign else ():
+        if sign in foreign:
+            data = data.replace(sign, b"")
     return data
 
 
