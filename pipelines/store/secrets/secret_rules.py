@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
-_OF: Final = r"""(?:[ ](?:for|of|to|für|zum?|pour|du|de|para|для)[ ][^\r\n:="'<>]{1,40}?(?=[ ]<is>[ ]|[ ]?[:=]))"""
+_OF: Final = r"""(?:[ ](?:for|of|to|für|zum?|pour|du|de|para|для)[ ][^\r\n\\:="'<>]{1,40}?(?=[ ]<is>[ ]|[ ]?[:=]))"""
 _BLANK: Final = r"(?:[ \t]|\\t)"
 _IS: Final = "(?:is|was|are|ist|lautet|est|es)"
 _SEP: Final = (

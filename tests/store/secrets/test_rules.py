@@ -200,6 +200,7 @@ def test_a_key_is_found_in_the_words_of_other_languages(text: str) -> None:
         "clé du succès : patience; le mot de passe est obligatoire; contraseña: obligatoria",
         "Das Passwort ist falsch, Schlüssel: liegt bei Mara, Passwort: siehe Tresor",
         "passwords for all of the users: they expire in 90 days, the password for Ada's account is wrong",
+        r"{'said': 'Ada has the password for the gate\nStep 2: configure1 and restart'}",
         "token for each request: 4096, secret to success: patience and 8 hours of sleep",
         "--- PASS: TestLogin/with_2fa (0.01s), PASS src/app2.test.ts, pass: test_01_login, 2FA bypass: abc12345",
         "密码替换为 `os.environ.get('VM_PASSWORD')`, the password is now `get_secret(2)`",
