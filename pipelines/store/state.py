@@ -89,9 +89,7 @@ def read_rows(data: bytes | None, understood: Callable[[dict[str, Any]], _T]) ->
     """Yield each parsed line of a JSONL file; lines that cannot be read, or written again, are skipped."""
     for line in (data or b"").decode(errors="replace").split("\n"):
         try:
-            row, end = _DECODER.raw_decode(line)
-            if line[end:].strip():
-                continue
+            row = _DECODER.decode(line)
             if "\\u" in line and "\\ud" in line.lower():
                 json.dumps(row, ensure_ascii=False).encode()  # fails on lone surrogates
             read = understood(row)
