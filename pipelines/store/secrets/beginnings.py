@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -14,19 +15,23 @@ if TYPE_CHECKING:
 # A search for many texts at once is slow in any regular expression, unless all have one rare sign: it is searched for,
 # and what is around it compared. Tokens are looked at only where as many of their characters stand in a row as the
 # shortest token has: words do not.
-_RARE: Final = "qkwc-"
-"""Signs that are rare in texts, the rarest first."""
+_RARE: Final = "QBkcp-"
+"""Signs that are rare in texts; a capital, the rarest, is sought in words that count only as they are written."""
 _LONG: Final = 15
 """Characters of the shortest token."""
 _ANY: Final = 24
 """Characters of the shortest token that is known by nothing but its looks."""
+_BATCH: Final = 64
+"""Runs that are looked at together: few have so much as a keyword."""
+_KEPT: Final = 4096
+"""Runs that are remembered: paths, addresses and long names recur in any text."""
 _IMAGE: Final = 400
 """Characters of a run that is likely to have some keyword by chance."""
+_FIRST: Final = 3
+_PART: Final = re.compile(rb"(?=([A-Za-z0-9_-]..))[A-Za-z0-9_-]++", re.DOTALL)
 _OF_TOKENS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=$%@!#^&*?"
 _IN_TOKENS: Final = bytes(0x61 if code in _OF_TOKENS else 0x20 for code in range(256))
 ASCII: Final = bytes(range(128))
-_FIRST: Final = 3
-_PART: Final = re.compile(rb"(?=([A-Za-z0-9_-]..))[A-Za-z0-9_-]++", re.DOTALL)
 # An escape of JSON or of a terminal may stand right before a token.
 _ESCAPE: Final = re.compile(rb"(?<=\\)[nrt]|[0-9]{1,3}m")
 _OF_ESCAPES: Final = b"nrt0123456789"
@@ -39,7 +44,7 @@ class Stem(NamedTuple):
     """The shortest part of words that is searched for.
 
     Args:
-        text: in lower case.
+        text: in lower case, or with capitals as it is written.
         sign: the place of its rare sign, or 0.
         words: each word with the place of the stem in it, and its rules.
     """
@@ -54,7 +59,8 @@ class Beginnings:
 
     Args:
         keywords: how tokens begin → their rules; nothing of a token precedes it. "" is any long run.
-        words: texts in lower case → their rules; they count anywhere and in any case.
+        words: texts in lower case → their rules; they count anywhere and in any case. A text with capitals counts
+            only as it is written.
     """
 
     def __init__(self, keywords: Mapping[str, Sequence[Rule]], words: Mapping[str, Sequence[Rule]]) -> None:
@@ -65,6 +71,8 @@ class Beginnings:
             firsts = [text[:_FIRST]] if len(text) >= _FIRST else [text + bytes([code]) for code in range(256)]
             for first in firsts if text else ():
                 self._tokens.setdefault(first, []).append((text, rules))
+        self._firsts = frozenset(self._tokens)
+        self.plain: set[bytes] = set()  # runs without a token, seen before
         # A word within others is searched for, and what is around it is compared.
         stems: dict[str, Stem] = {}
         sought: dict[str, list[Stem]] = {}
@@ -75,7 +83,9 @@ class Beginnings:
                 stems[stem] = Stem(stem.encode(), stem.index(sign), [])
                 sought.setdefault(sign, []).append(stems[stem])
             stems[stem].words.append((word.index(stem), word.encode(), rules))
-        self._searches = [(_mark(found), _search(sign.encode(), found), found) for sign, found in sought.items()]
+        searches = [(_mark(found), _search(sign.encode(), found), found) for sign, found in sought.items()]
+        self._searches = [one for one in searches if not one[0]]
+        self._foreign = [one for one in searches if one[0]]
 
     def matches(self, data: bytes, foreign: bytes) -> Iterator[tuple[re.Match[bytes], Rule]]:
         """Yield each match of a rule's pattern that begins with one of its keywords or words, and the rule.
@@ -96,28 +106,39 @@ class Beginnings:
 
     def _words_of(self, data: bytes, foreign: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
         lower = data.lower()
-        for mark, search, stems in self._searches:
-            for at, stem in _places(data, lower, search, stems) if mark in foreign else ():
+        for _, search, stems in [*self._searches, *(one for one in self._foreign if foreign and one[0] in foreign)]:
+            text = lower if stems[0].text.islower() else data
+            for at, stem in _places(text, search, stems):
                 for offset, word, rules in stem.words:
-                    if lower.startswith(word, at - offset if at >= offset else at):
+                    if text.startswith(word, at - offset if at >= offset else at):
                         yield at - offset, rules
 
     def _tokens_of(self, data: bytes) -> Iterator[tuple[int, Sequence[Rule]]]:
-        for start, end in runs(data):
-            if end - start >= _ANY:
-                yield start, self._any
-            if end - start > _IMAGE or self._may_have_token(data, start, end):
-                for part in _PART.finditer(data, start, end):
-                    yield from self._tokens_at(data, part.start())
-            if data[start] in _OF_ESCAPES and (escape := _ESCAPE.match(data, start)):
-                yield from self._tokens_at(data, escape.end())
+        found = runs(data)
+        while batch := [(start, data[start:end]) for start, end in islice(found, _BATCH)]:
+            self._look_at({run for _, run in batch if len(run) <= _IMAGE})
+            for start, run in batch:
+                if run not in self.plain:
+                    if len(run) >= _ANY:
+                        yield start, self._any
+                    for part in _PART.finditer(data, start, start + len(run)):
+                        yield from self._tokens_at(data, part.start())
+                if data[start] in _OF_ESCAPES and (escape := _ESCAPE.match(data, start)):
+                    yield from self._tokens_at(data, escape.end())
 
-    def _may_have_token(self, data: bytes, start: int, end: int) -> bool:
-        """Return whether a run has a keyword: a quick test."""
-        firsts, found = self._tokens.keys(), _PART.findall(data, start, end)
-        return not firsts.isdisjoint(found) and any(
-            data.find(text, start, end) >= 0 for first in firsts & found for text, _ in self._tokens[first]
-        )
+    def _look_at(self, found: set[bytes]) -> None:
+        """Remember those runs that no rule can match, whatever stands before them: a quick test of all at once."""
+        if len(self.plain) > _KEPT:
+            self.plain.clear()
+        if not (fresh := found - self.plain):
+            return
+        text = b" ".join(fresh)
+        if self._firsts.isdisjoint(firsts := _PART.findall(text)) or not any(
+            keyword in text for first in self._firsts.intersection(firsts) for keyword, _ in self._tokens[first]
+        ):
+            patterns = [rule.pattern for rule in self._any]
+            odd = {run for run in fresh if len(run) >= _ANY and any(one.match(run) for one in patterns)}
+            self.plain |= fresh - odd
 
     def _tokens_at(self, data: bytes, at: int) -> Iterator[tuple[int, Sequence[Rule]]]:
         for text, rules in self._tokens.get(data[at : at + _FIRST], ()):
@@ -131,7 +152,9 @@ def _mark(stems: Sequence[Stem]) -> bytes:
 
 
 def _search(sign: bytes, stems: Sequence[Stem]) -> bytes | re.Pattern[bytes]:
-    """Return what finds the sign of each stem: the only stem itself, perhaps with what must follow it, or a pattern."""
+    """Return what finds the sign of each stem: the sign itself, perhaps with what must follow it, or a pattern."""
+    if sign.isupper():
+        return sign
     if stems[0].text == sign:
         after = {rule.then for _, _, rules in stems[0].words for rule in rules}
         return re.compile(re.escape(sign) + b"(?=%b)" % "|".join(sorted(after)).encode()) if all(after) else sign
@@ -150,21 +173,16 @@ def _starts(text: bytes, sought: bytes | re.Pattern[bytes]) -> Iterator[int]:
         at = text.find(sought, at + len(sought))
 
 
-def _places(
-    data: bytes, lower: bytes, search: bytes | re.Pattern[bytes], stems: Sequence[Stem]
-) -> Iterator[tuple[int, Stem]]:
+def _places(text: bytes, search: bytes | re.Pattern[bytes], stems: Sequence[Stem]) -> Iterator[tuple[int, Stem]]:
     """Yield where a stem occurs, unless it is repeated without a blank: nobody does so except to cost us time."""
-    crowds = [(stem, [0, 0]) for stem in stems]  # where it occurred last, and how often in a row
-    for sign in _starts(lower, search):
+    crowds = [(stem, [-_CLOSE, 0]) for stem in stems]  # where it occurred last, and how often in a row
+    for sign in _starts(text, search):
         for stem, crowd in crowds:
             at = sign - stem.sign
-            if at >= 0 and lower.startswith(stem.text, at):
+            if at >= 0 and text.startswith(stem.text, at):
                 last, count = crowd
-                end, one = at + len(stem.text), max(last, at - _CROWD * _CLOSE)
-                while (one := lower.find(stem.text, one + 1, end)) >= 0:  # those that the search passed over count, too
-                    count = count + 1 if one - last < _CLOSE and _UNBROKEN.fullmatch(data, last, one) else 0
-                    last = one
-                crowd[:] = last, count
+                count = count + 1 if at - last < _CLOSE and _UNBROKEN.fullmatch(text, last, at) else 0
+                crowd[:] = at, count
                 if count < _CROWD:
                     yield at, stem
 

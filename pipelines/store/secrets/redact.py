@@ -88,8 +88,9 @@ class Redactor:
 
     def find(self, data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
         """Return the secrets of a text, including known values, and remember new values."""
-        bare = _OWN_COMMENT.sub(b"", data) if b" by=rules@1 " in data else data
-        bare = _OWN_ROW.sub(b"", bare) if b'", "digest": "' in bare else bare
+        # One sign is quicker to look for than a text.
+        bare = _OWN_COMMENT.sub(b"", data) if b"~" in data and b" by=rules@1 " in data else data
+        bare = _OWN_ROW.sub(b"", bare) if b"{" in bare and b'", "digest": "' in bare else bare
         spans = find_secrets(bare, marks=marks, json=json, known=self.known)
         if spans and len(bare) < len(data):
             spans = find_secrets(data, marks=marks, json=json, known=self.known)
