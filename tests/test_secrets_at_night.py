@@ -16,7 +16,7 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.search.embed import vector_of
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
-from pipelines.store.secrets import find_secrets, load_redactor
+from pipelines.store.secrets import Span, find_secrets, known, load_redactor, redact
 from pipelines.store.secrets.redact import TranscriptCleaner, known_values
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import read_documents, read_snapshot
@@ -285,3 +285,32 @@ def test_a_document_that_was_clean_is_held_back_once_its_value_is_known(memory: 
     assert "Areas/ops.md" not in without_secret_files(snapshot).documents
     known_values(memory.root).allow(value)
     assert "Areas/ops.md" in without_secret_files(snapshot).documents
+
+
+def test_what_only_newer_rules_know_is_removed_from_every_log_once(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = f"- 09:00 Fact: The gate of the harbor takes {SECRET}.\n"
+    memory.write("Logs/2026-03-17.md", f"# 2026-03-17\n\n{line}- 09:30 Fact: The port is 8080.\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(redact, "find_secrets", lambda *_, **__: [])  # rules that know nothing
+        patch.setattr(known, "_rules_digest", lambda: "of earlier rules")
+        night(memory)
+    assert SECRET in memory.read("Logs/2026-03-17.md")
+    report = night(memory, "2026-03-19T02:00+00:00")
+    assert "[redacted:github-token:" in memory.read("Logs/2026-03-17.md")
+    assert SECRET not in memory.git("show", "HEAD:Logs/2026-03-17.md")
+    [said] = [one for one in report.warnings if one.startswith("Logs/2026-03-17.md: ")]
+    assert said.endswith(
+        "redacted. Git history still has a copy: `curate check --secrets --history` shows how to purge it."
+    )
+    asked: list[bytes] = []
+
+    def told(data: bytes, **_: object) -> list[Span]:
+        asked.append(data)
+        return []
+
+    monkeypatch.setattr(redact, "find_secrets", told)
+    night(memory, "2026-03-20T02:00+00:00")
+    assert asked
+    assert not any(data.startswith(b"# 2026-03-17") for data in asked)

@@ -52,6 +52,7 @@ from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTO
 from pipelines.store.log import parse_entries
 from pipelines.store.review_queue import MOST_SHOWN, read_queue
 from pipelines.store.secrets import format_found, load_redactor, without_secrets
+from pipelines.store.secrets.known import rules_changed
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.session_state import load_seals
 from pipelines.store.snapshot import Snapshot, read_snapshot, with_links_told_apart
@@ -186,7 +187,8 @@ def plan_night(night: Night, git: Git, watch: Watch) -> NightPlan:
     Raises:
         BrokenChangeSet: the changes would break a promise.
     """
-    snapshot = with_links_told_apart(without_secret_files(read_snapshot(night.root, night.again)), git)
+    read = read_snapshot(night.root, night.again, every_log=rules_changed(night.root))
+    snapshot = with_links_told_apart(without_secret_files(read), git)
     template = missing_files(night.root, resource("memory_template"))
     made = {path: Document(path, data.decode()) for path, data in template.items() if kind_of(path)}
     found = {**snapshot.documents, **made}
@@ -212,7 +214,8 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     progress = snapshot.progress
     with watch.stage("capture"):
         redactor = load_redactor(night.root)
-        logs, partials, redacted, private = clean_logs(snapshot.logs.fresh, snapshot.partials, progress, redactor)
+        cleaned = {} if rules_changed(night.root) else progress
+        logs, partials, redacted, private = clean_logs(snapshot.logs.fresh, snapshot.partials, cleaned, redactor)
         captured = capture(logs, partials, today, closed)
         every_log = snapshot.logs.with_fresh(captured.logs)
         reconciled = understand_edits(git, snapshot, found, today)

@@ -21,6 +21,7 @@ from pipelines.store.git_history import run_id
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets.known import remember_rules
 from pipelines.store.secrets.scan import clean_copies, secret_warnings
 from pipelines.store.template import make_missing_folders
 from pipelines.templating import render
@@ -86,6 +87,7 @@ def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) 
     report = _write(night, git, run, watch, commit)
     if redactor.learned > known or report.logs.get("redacted"):
         clean_copies(night.root, redactor)
+    remember_rules(night.root)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root, NIGHT_SECONDS, watch.advance)
     if found[1]:

@@ -141,12 +141,13 @@ class Snapshot:
         return frozenset(warned.path for warned in self.warnings)
 
 
-def read_snapshot(root: Path, again: str = "") -> Snapshot:
+def read_snapshot(root: Path, again: str = "", *, every_log: bool = False) -> Snapshot:
     """Read a memory. What cannot be read is skipped with a warning.
 
     Args:
         root: the memory.
         again: a day whose log is not settled, although a run read it.
+        every_log: whether none is.
 
     Raises:
         BadFile: a folder of the layout or a state file is a symbolic link or cannot be read, so that earlier content is
@@ -164,7 +165,7 @@ def read_snapshot(root: Path, again: str = "") -> Snapshot:
         warnings += [FileWarning(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
     progress = read_progress(state.get(PROGRESS))
-    logs, partials = _read_logs(root, progress, again, warnings)
+    logs, partials = _read_logs(root, {} if every_log else progress, again, warnings)
     if sum(len(data) for some in (logs.fresh, partials, state) for data in some.values()) > MOST_BYTES:
         raise _too_much(_HELD, MOST_BYTES)
     warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]

@@ -1,4 +1,4 @@
-"""Known values: a secret that was found once is found anywhere, whatever is around it.
+"""What earlier runs knew of secrets: values, and rules. A secret found once is found anywhere, whatever is around it.
 
 For each value, `.curate/secrets.jsonl` has a keyed hash, another of its first bytes, its length and the rule that found
 it, but never the value. Each night leaves a copy in `.curate/kept/`. Without both, values are unknown until a rule
@@ -13,6 +13,7 @@ import json
 import re
 from functools import cache, cached_property, lru_cache
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
@@ -22,11 +23,11 @@ from pipelines.store.files import read_bytes
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.beginnings import runs
 from pipelines.store.secrets.secret_rules import entropy, has_own_format, is_name
+from pipelines.store.state import file_hash, read_record, write_record
 from pipelines.store.template import tracked_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
 
     from pipelines.store.document import Document
 
@@ -247,3 +248,25 @@ def known_in(root: Path, key: Callable[[], bytes]) -> KnownSecrets:
 def known_anywhere() -> list[KnownSecrets]:
     """Return the known values of the memories that this process opened last, if there are any."""
     return [known for known in _OPEN.values() if known.rules]
+
+
+_RULES: Final = "rules.json"
+
+
+def rules_changed(root: Path) -> bool:
+    """Return whether the last run cleaned a memory's logs by other rules than these; where nothing is known, it did."""
+    return read_record(root, _RULES).get("digest") != _rules_digest()
+
+
+def remember_rules(root: Path) -> None:
+    """Write down that all logs of a memory were cleaned by these rules."""
+    if rules_changed(root):
+        with contextlib.suppress(CurateError):  # the next run cleans them again
+            write_record(root, _RULES, {"digest": _rules_digest()})
+
+
+@cache
+def _rules_digest() -> str:
+    """Return the digest of the rules and of the code that applies them."""
+    files = sorted(path for path in Path(__file__).parent.iterdir() if path.suffix in {".py", ".toml"})
+    return file_hash(b"\0".join(path.read_bytes() for path in files))
