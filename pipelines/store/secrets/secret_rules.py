@@ -168,6 +168,10 @@ _TELLING: Final = re.compile(
     rb"|[\w./~:-]+\.[a-z]{2,5}(?::\d[\d:-]*)?",  # a file, perhaps a line of it
     re.IGNORECASE | re.DOTALL,
 )
+# Where something is, or a path of names: `/home/ada/src`, `agent:main:web-2`.
+_PLACE: Final = re.compile(
+    rb"[A-Za-z][A-Za-z0-9+.-]*://.*|(?:/[\w.@+-]+){2,}/?|(?:[a-z][a-z_-]*:){2,}[\w:.-]+", re.DOTALL
+)
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+|0x[0-9a-fA-F]{40}")
 _SIGN: Final = re.compile(rb"(?<=[A-Za-z0-9])[!$%^&*]")
@@ -176,6 +180,8 @@ _DIGIT_AND_LETTER: Final = re.compile(rb"\A(?=\D*+\d)[^A-Za-z]*+[A-Za-z]")
 _NAMING: Final = re.compile(
     rb"[A-Za-z]+(?:_[A-Za-z]+)+|(?=[A-Za-z-]*+\Z)[A-Za-z-]*?(?:password|passwd|secret|token)[A-Za-z-]*", re.IGNORECASE
 )
+_OPENED: Final = re.compile(rb"""[({]\s{0,40}\\{0,7}["'`][\w.-]{0,30}\Z""")
+"""What precedes a name that is the first argument."""
 _CALLED: Final = re.compile(
     rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*?(?:(?P<called>[(\[{].*)|(?:\.|->|::)[A-Za-z_]\w*)",
     re.DOTALL,
@@ -183,6 +189,11 @@ _CALLED: Final = re.compile(
 # A word or two, perhaps followed by a number: `NorthwindPortal2`.
 _NAMED: Final = re.compile(rb"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[0-9]{0,4}|[A-Z]+[0-9]{0,4}")
 _NAMES: Final = re.compile(rb"(?:[A-Za-z\x80-\xff]++|[0-9]++)(?:[-_.:/@ ]?[0-9]++|[-_.:/@ ][A-Za-z\x80-\xff]++)*+")
+# A name in a program: `publicKeyBase64FromPem`.
+_CAMEL: Final = re.compile(
+    rb"(?=(?:[^a-z]*+[a-z]){12})"
+    rb"(?:[A-Z]?[a-z]{2,}+|(?:Of|To|In|On|By|Is|Id|As|At|Or)|[A-Z]{2,6}(?![a-z])|[A-Z]{0,6}[0-9]{1,4}(?![a-z0-9]))++"
+)
 # Rare in CamelCase names, frequent in random text.
 _SINGLE: Final = re.compile(rb"[A-Z][a-z](?=[A-Z])")
 _CAPITALS: Final = re.compile(rb"[A-Z]{2,}")
@@ -260,6 +271,8 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     words = data[name.start() : min(ends, default=name.end())]
     if rules.names.search(words, 3) or _hides_nothing(rules, value) or _is_address(data[begin:end]):
         return None
+    if _PLACE.fullmatch(value):
+        return None
     option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
     if name["blank"] and not option and not _is_said(value, quoted=quoted and data[begin - 1 : begin] != b"`"):
         return None
@@ -277,6 +290,12 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
         or (name["call"] and quoted and _KEY_END.match(data, end))  # "… the password", "next key": …
         or (name["call"] and b"]" in words)  # ["user", "password"], "Signing in"
         or (name["call"] == b"," and words[-1:].isalnum())  # connect(user, password, "localhost")
+        # ["login", "must-pass", "role-claim"], but not setenv("DB_PASS", "…")
+        or (
+            name["call"] == b","
+            and not _OPENED.search(data, max(0, name.start() - _NAME), name.start())
+            and is_name(value)
+        )
         or (data[begin - 1 : begin] == b"`" and _calls(value))  # code in prose
     )
     is_secret = not is_other and _BELIEFS[rule.value](value, quoted=quoted, assigned=assigned)
@@ -333,10 +352,11 @@ def _is_said(value: bytes, *, quoted: bool) -> bool:
 def _password(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     if len(value) < _PASSWORD or (quoted and re.search(rb"\s", value)):
         return False
-    if _TELLING.fullmatch(value) and not assigned:
+    if not assigned and (_TELLING.fullmatch(value) or (b"/" in value and is_name(value))):
         return False
     if assigned:
-        return not _NAMING.fullmatch(value) and (quoted or b"(" not in value or not _calls(value))
+        code = None if quoted else _CALLED.fullmatch(value)
+        return not _NAMING.fullmatch(value) and (code is None or code["called"] is None)
     return _mixed(value) and not _calls(value)
 
 
@@ -400,7 +420,7 @@ def entropy(value: bytes) -> float:
 
 def _unnamed(value: bytes) -> bool:
     """Whether a value looks random without anything around it that says so."""
-    if _HEX.fullmatch(value) or _ID.fullmatch(value) or _NAMES.fullmatch(value):
+    if _HEX.fullmatch(value) or _ID.fullmatch(value) or _NAMES.fullmatch(value) or _CAMEL.fullmatch(value):
         return False
     kinds = value.translate(_KINDS, _SIGNS)
     changes, counts = _changes(kinds), Counter(kinds)
@@ -431,4 +451,5 @@ _CHECKS: Final[dict[str, Callable[[bytes], bool]]] = {
     "token": lambda value: looks_random(value) or _mixed(value),
     "url": lambda value: len(value) >= 3 and not (value.isdigit() and len(value) <= 5),  # noqa: PLR2004  then a port
     "prose": lambda value: _password(value, quoted=False, assigned=False),
+    "said": lambda value: _is_said(value, quoted=True),
 }

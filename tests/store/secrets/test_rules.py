@@ -226,10 +226,27 @@ def test_a_key_is_found_in_the_words_of_other_languages(text: str) -> None:
         "Oauth *oauth.Credential2 `json:name2=oauth2`, secret = strings.Trim(found[1]), walletSecret: Uint8Array",
         "the password field2 and the 'password' \"reset\" page, password Northwind2, password manager-2.0",
         "proxy_pass http://backend2; first_pass: 0.9312; pass = compute2(); EMAIL_PASS=${EMAIL_PASS}",
+        '"tags":["security","must-pass","role-claim"], inp("New", "", "Current password", "pwCurrent", "text")',
+        '[\n  "account",\n  "password",\n  "attempted",\n  "密码",\n  "注意事项"\n]',
+        "PWD=/home/ada/src/harbor-2 OLDPWD=/root/.agent/workspace IG_PASSWORD = os.environ['IG_PASSWORD']",
+        '"childSessionKey": "agent:main:subagent:e9ca4837-cb6c-411b-a838-1a2b3c4d5e6f", session_key=agent:main:web-3f2',
+        "| password | `https://search.example/?q=password+20` | and the file is password-protected: ECMA-376",
     ],
 )
 def test_what_is_said_of_passwords_in_other_words_is_none(text: str) -> None:
     assert find_secrets(text.encode()) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'setenv("DB_PASS", "{}")', "{{'must-pass', '{}'}}", '["user", "password", "{}"]', "PGPASSWORD={} psql",
+        'login("ada",\n      "password",\n      "{}")',
+    ],
+)  # fmt: skip
+def test_a_password_is_found_among_arguments_and_in_lists(text: str) -> None:
+    data = text.format(OPEN).encode()
+    assert [data[span.start : span.end].decode() for span in find_secrets(data)] == [OPEN]
 
 
 @pytest.mark.parametrize(
@@ -256,6 +273,7 @@ def test_a_private_key_with_such_a_checksum_is_secret() -> None:
         "call_TmgpILX7nTKmM4wNK2JlkSxW answered, and agent_msg_01LkKqpUD829m724o5oSeN7M",
         "the sheet is 1OqVVZPawOU_8bakipfUVSrofmiJeJTiAbkZLtaDE20Y",
         "TryIngestA2AEventAsync and x10_Chapter_1_Why_Goal_Set_Now",
+        "publicKeyRawBase64UrlFromPem, readBlockZip64EndOfCentralLocator and convertUtf8ToUtf16BigEndian",
         '{"sessionId":"Kf3k9Zs1QwErTyUiOpAsDfGh7"}',
         "<key>SUPublicEDKey</key><string>IxXWh+jLs25J3FiI4BDhurpau1yHNIK2z33NxJqR4Bc=</string>",
         "SHA256:47DEQpj8HBSaTImW5JCeuQeRkm5NMpJWZG3hSuFU",
