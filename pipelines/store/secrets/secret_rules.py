@@ -155,8 +155,9 @@ _BARE: Final = re.compile(rb"""[^\s"'`,;<>|&\xe3-\xed\xef]+""")
 # An escaped end of a line, a string or a cell; any other backslash belongs to the value.
 _ESCAPED_END: Final = re.compile(rb"""\\(?:[nrtu"'`]|$)""")
 _PLACEHOLDER: Final = re.compile(
-    rb"<.*|\$[A-Z_({].*|\{.*|\[.*|%[sd]|%[({].*|#\{.*|[@&][A-Z.-]+|\(.*|[x*.\xe2\x80\xa6_=#-]+"
+    rb"<.*|\$[A-Z_({].*|\{.*|\[.*|%[sd]|%[({].*|%\w+%|#\{.*|[@&][A-Z.-]+|\(.*|[x*.\xe2\x80\xa6_=#-]+"
     rb"|(?:your|insert|enter|dummy|fake)[-_ ].*|.*[-_]here"
+    rb"|!(?:vault|secret|env|env_var|ref|sub|getatt)|(?:ctrl|cmd|alt|shift|meta)[+-].*"  # tags of YAML; shortcuts
     rb"|.*\[[^\]\s]{0,40}(?:a-z|A-Z|0-9).*"  # a regular expression
     rb"|.*(?:redacted|placeholder|\.\.\.|\xe2\x80\xa6|####|xxxx|changeme|\*\*\*).*",
     re.IGNORECASE | re.DOTALL,
@@ -180,6 +181,8 @@ _DIGIT_AND_LETTER: Final = re.compile(rb"\A(?=\D*+\d)[^A-Za-z]*+[A-Za-z]")
 _NAMING: Final = re.compile(
     rb"[A-Za-z]+(?:_[A-Za-z]+)+|(?=[A-Za-z-]*+\Z)[A-Za-z-]*?(?:password|passwd|secret|token)[A-Za-z-]*", re.IGNORECASE
 )
+# What precedes the name in `postgres://ada:<password>@db.internal` and in `${DB_PASSWORD:?is missing}`.
+_INSIDE: Final = re.compile(rb"(?::<|\$\{)\w*\Z")
 _OPENED: Final = re.compile(rb"""[({]\s{0,40}\\{0,7}["'`][\w.-]{0,30}\Z""")
 """What precedes a name that is the first argument."""
 _CALLED: Final = re.compile(
@@ -287,6 +290,7 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     is_other = (
         (separator == b"==" and not quoted)
         or (separator == b"->" and value.endswith(words.strip()))  # a branch that is pushed: `fix-secrets-2 -> …`
+        or (value[:1] in b"@?" and _INSIDE.search(data, max(0, name.start() - _NAME), name.start()))
         or (name["call"] and quoted and _KEY_END.match(data, end))  # "… the password", "next key": …
         or (name["call"] and b"]" in words)  # ["user", "password"], "Signing in"
         or (name["call"] == b"," and words[-1:].isalnum())  # connect(user, password, "localhost")

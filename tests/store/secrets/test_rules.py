@@ -230,6 +230,9 @@ def test_a_key_is_found_in_the_words_of_other_languages(text: str) -> None:
         '[\n  "account",\n  "password",\n  "attempted",\n  "密码",\n  "注意事项"\n]',
         "PWD=/home/ada/src/harbor-2 OLDPWD=/root/.agent/workspace IG_PASSWORD = os.environ['IG_PASSWORD']",
         '"childSessionKey": "agent:main:subagent:e9ca4837-cb6c-411b-a838-1a2b3c4d5e6f", session_key=agent:main:web-3f2',
+        "postgres://ada:<password>@localhost:5432/db, mongodb+srv://ada:<db_password>@cluster0.example.net/?w=majority2",
+        "postgres://ada:%DB_PASSWORD%@localhost:5432/db, set PASSWORD=%DB_PASSWORD2%",
+        "password: !vault |\nPOSTGRES_PASSWORD: ${POSTGRES_PASSWORD:?required}\nshortcut key: Ctrl+Shift+K2",
         "| password | `https://search.example/?q=password+20` | and the file is password-protected: ECMA-376",
     ],
 )
@@ -241,7 +244,7 @@ def test_what_is_said_of_passwords_in_other_words_is_none(text: str) -> None:
     "text",
     [
         'setenv("DB_PASS", "{}")', "{{'must-pass', '{}'}}", '["user", "password", "{}"]', "PGPASSWORD={} psql",
-        'login("ada",\n      "password",\n      "{}")',
+        'login("ada",\n      "password",\n      "{}")', "<password>{}</password>",
     ],
 )  # fmt: skip
 def test_a_password_is_found_among_arguments_and_in_lists(text: str) -> None:
