@@ -7,12 +7,13 @@ _WORDS = (
     'pass"', "pass'", "pwd", " pw", "_pw", "-pw", "pw:", "pw=", 'pw"', "pw'", "mot de passe",
     "secret", "token", "key", "credential", "creds", "auth", "bearer", "cookie",
     "kennwort", "schlüssel", "contraseña", "wachtwoord", "hasło", "ароль", "токен", "ключ",
-    "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "トークン", "비밀번호",
+    " by '", ' by "', "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "トークン", "비밀번호",
 )  # fmt: skip
 _AFTER = 64  # characters within which a name that is assigned something is followed by what assigns it
 _RUN = 20  # no token of a provider is shorter
 _TOKEN_BYTES = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _BLANKED = bytes(byte if byte in _TOKEN_BYTES else 0x20 for byte in range(256))
+_ODD = 16  # characters of the shortest token that stands right after its name
 _DOTTED = 24  # characters of the shortest token with dots and signs in it
 _SIGNED_BLANKED = bytes(byte if byte in _TOKEN_BYTES + b".~+=%/" else 0x20 for byte in range(256))
 _UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # within a token they hide it
@@ -20,7 +21,7 @@ _UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # within a token they hide it
 _STARTS = ("xox", "xapp-", "q~", "sig=", " -u", " -p", " -a", " --user")
 # A name and its value stand apart by one of these, or the value has one; an apostrophe within a word is none.
 _MARKS = (
-    ":", "=", ">", "|", '"', "`", " '", ",'", "('", "{'", "-'", "',", "']", " is ", " was ", " are ",
+    ":", "=", ">", "|", '"', "`", " '", ",'", "('", "{'", "-'", "',", "']", " is ", " was ", " are ", " to ", "→",
     "：", "＝", " ist ", " lautet ", " est ", " es ", "是", "为", "為", "は", "!", "$", "%", "^", "&", "*",
 )  # fmt: skip
 
@@ -48,5 +49,7 @@ def _assigned(low: str, word: str) -> bool:
     while (at := low.find(word, at + 1)) >= 0:
         after = low[at : at + _AFTER].partition("\n")[0]
         if any(mark in after for mark in _MARKS) or "--" in low[max(0, at - 30) : at]:
+            return True
+        if any(len(part) >= _ODD for part in after.split()[1:]):
             return True
     return False

@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 
 
 _LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
-_OF: Final = r"""(?:[ ](?:for|of|to|für|zum?|pour|du|de|para|для)[ ][^\r\n\\:="'<>]{1,40}?(?=[ ]<is>[ ]|[ ]?[:=]))"""
+_OF: Final = (
+    r"""(?:[ ](?:\([^()\r\n\\"'<>]{1,40}\)|(?:for|of|to|on|at|from|für|von|auf|zum?|pour|du|de|para|для|от)[ ]"""
+    r"""[^\r\n\\:="'<>]{1,40}?)(?=[ ]<is>[ ]|[ ]?[:=：＝]))"""
+)
 _BLANK: Final = r"(?:[ \t]|\\t)"
-_IS: Final = "(?:is|was|are|ist|lautet|est|es)"
+_IS: Final = "(?:is|was|are|ist|lautet|est|es|(?:changed|set|reset|updated|rotated)[ ]to|geändert[ ](?:auf|in|zu))"
 _SEP: Final = (
     r"""(?:\\{0,7}["'`]\]?|\*{1,2}|\])?(?:"""
     # <add key="NAME" value="…">, {"name": "NAME", "value": "…"}, and both across lines
     r"""(?P<pair>(?:\\n|[,;\s/><}]){1,60}\\{0,7}["']?(?i:value)\\{0,7}["']?[ \t]{0,3}[:=>]\s{0,30})"""
     rf"|(?P<type>:?{_BLANK}{{1,3}}(?:string|str|String|bytes|&str|Text|varchar|\[\]byte)\??(?={_BLANK}{{0,3}}=))?"
-    rf"{_BLANK}{{0,3}}(?P<sep>=>|[:?.+|]{{0,3}}={{1,3}}|:|：|＝|->|>(?:\s{{0,40}}(?=\S))?){_BLANK}{{0,3}}\*{{0,2}}(?:\s{{1,40}}(?=[\"'`])|{_BLANK}{{0,3}})"
+    rf"{_BLANK}{{0,3}}(?P<sep>=>|[:?.+|]{{0,3}}={{1,3}}|:|：|＝|->|→|>(?:\s{{0,40}}(?=\S))?){_BLANK}{{0,3}}\*{{0,2}}(?:\s{{1,40}}(?=[\"'`])|{_BLANK}{{0,3}})"
     rf"|{_BLANK}{{0,3}}(?P<call>[,({{-]|\|\|)\s{{0,40}}(?=\\{{0,7}}[\"'`])|{_BLANK}{{0,12}}(?P<cell>\|){_BLANK}{{0,12}}"
     rf"|{_BLANK}{{1,3}}(?P<verb>{_IS}){_BLANK}{{1,3}}(?:now[ \t])?(?::[ \t]{{0,3}})?"
     rf"|{_BLANK}{{0,3}}(?:是|为|為|は){_BLANK}{{0,3}}|(?P<blank>{_BLANK}{{1,3}}))"
@@ -175,6 +178,8 @@ _PLACE: Final = re.compile(
 )
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+|0x[0-9a-fA-F]{40}")
+# Crockford's alphabet, which leaves out i, l, o and u, is for identifiers that people read.
+_BASE32: Final = re.compile(rb"[0-9a-hjkmnp-tv-z]{26,40}|[0-9A-HJKMNP-TV-Z]{26,40}")
 _SIGN: Final = re.compile(rb"(?<=[A-Za-z0-9])[!$%^&*]")
 _DIGIT_AND_LETTER: Final = re.compile(rb"\A(?=\D*+\d)[^A-Za-z]*+[A-Za-z]")
 # Names in programs: `not_supported`, `PASSWORD_AUTH`.
@@ -349,6 +354,8 @@ def _is_address(value: bytes) -> bool:
 
 def _is_said(value: bytes, *, quoted: bool) -> bool:
     """Whether a value that stands right after its name, as in `login ada password …`, can be no word of a sentence."""
+    if len(value) >= _LONG and looks_random(value):
+        return not (_HEX.fullmatch(value) or _UUID.fullmatch(value) or _ID.fullmatch(value))
     is_odd = quoted or _SIGN.search(value)
     return bool(is_odd and _DIGIT_AND_LETTER.search(value)) and not is_name(value) and not _calls(value)
 
@@ -424,7 +431,9 @@ def entropy(value: bytes) -> float:
 
 def _unnamed(value: bytes) -> bool:
     """Whether a value looks random without anything around it that says so."""
-    if _HEX.fullmatch(value) or _ID.fullmatch(value) or _NAMES.fullmatch(value) or _CAMEL.fullmatch(value):
+    if _HEX.fullmatch(value) or _BASE32.fullmatch(value) or _ID.fullmatch(value):
+        return False
+    if _NAMES.fullmatch(value) or _CAMEL.fullmatch(value):
         return False
     kinds = value.translate(_KINDS, _SIGNS)
     changes, counts = _changes(kinds), Counter(kinds)

@@ -54,6 +54,11 @@ def test_no_secret_is_taken_for_harmless() -> None:
         "Das Kennwort lautet Kes¦trel7!x",
         "Mot de passe : Kes¦trel7!x",
         "API Key：kf3k9zs1¦QwErTyUi",
+        "the db password changed to Kes¦trel-9",
+        "set the password of the gate to Kes¦tr7!xy",
+        "password → kes¦trel7!x",
+        "use token kf3k9zs1¦QwErTyUi8 for it",
+        "CREATE USER ada IDENTIFIED BY 'kes¦trel7'",
     ],
 )
 def test_what_the_rules_find_is_suspicious(text: str) -> None:
