@@ -175,11 +175,10 @@ def _starts(text: bytes, sought: bytes | re.Pattern[bytes]) -> Iterator[int]:
 
 def _places(text: bytes, search: bytes | re.Pattern[bytes], stems: Sequence[Stem]) -> Iterator[tuple[int, Stem]]:
     """Yield where a stem occurs, unless it is repeated without a blank: nobody does so except to cost us time."""
-    crowds = [(stem, [-_CLOSE, 0]) for stem in stems]  # where it occurred last, and how often in a row
-    for sign in _starts(text, search):
-        for stem, crowd in crowds:
-            at = sign - stem.sign
-            if at >= 0 and text.startswith(stem.text, at):
+    crowds = [(stem, stem.text, stem.sign, [-_CLOSE, 0]) for stem in stems]  # where it was last, how often in a row
+    for found in _starts(text, search):
+        for stem, sought, sign, crowd in crowds:
+            if found >= sign and text.startswith(sought, at := found - sign):
                 last, count = crowd
                 count = count + 1 if at - last < _CLOSE and _UNBROKEN.fullmatch(text, last, at) else 0
                 crowd[:] = at, count
