@@ -147,7 +147,7 @@ def read_snapshot(root: Path, again: str = "", *, every_log: bool = False) -> Sn
     Args:
         root: the memory.
         again: a day whose log is not settled, although a run read it.
-        every_log: whether none is.
+        every_log: whether to read every log, settled or not.
 
     Raises:
         BadFile: a folder of the layout or a state file is a symbolic link or cannot be read, so that earlier content is
