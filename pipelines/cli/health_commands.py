@@ -32,12 +32,12 @@ from pipelines.clock import day_of, moment
 from pipelines.errors import EXPECTED, FINE, BadSettings
 from pipelines.extract.choose_models import probe
 from pipelines.night import unattended
-from pipelines.night.report import last_report, read_reports
+from pipelines.night.report import read_reports
+from pipelines.night.run_history import RunEnd
 from pipelines.queries.health import Health, health_of, installed_nights, minutes, next_run, waiting_days
 from pipelines.search.damage import VectorFacts, index_facts
 from pipelines.search.indexed_files import unread
 from pipelines.settings import Settings, load_settings
-from pipelines.store.days import moment_of
 from pipelines.store.document import Document
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
@@ -49,10 +49,11 @@ from pipelines.store.user_layout import layout_of
 from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
+    from pipelines.night.run_history import Run
 
     Fields = list[tuple[str, str]]
     Part = tuple[dict[str, object], Fields]
@@ -73,17 +74,18 @@ def curate_status(*, as_json: bool, probing: bool, notify: bool, opened: OpenMem
     """
     root, settings, when = opened
     held, held_lines, notes = _held(root, settings, when)
-    reports = read_reports(root)
-    state = health_of(root, reports, held["days_waiting"], when, settings)
-    nights, night_lines = _nights(root, state, reports.values(), when, probing=probing)
+    state = health_of(root, held["days_waiting"], when, settings)
+    nights, night_lines = _nights(root, state, when, probing=probing)
     search, search_lines = _search(root)
     if as_json:
         say_json(held | nights | search)
     else:
         say(f"{_how_it_is(state, held, nights)}\n")
-        say_fields([*held_lines, *night_lines, *search_lines, *notes, ("Version", f"memcurate {__version__}")])
+        first = [("Memory", str(root)), ("Last run", _run(state.last) or "none yet")]
+        say_fields([*first, *held_lines, *night_lines, *search_lines, *notes, ("Version", f"memcurate {__version__}")])
     if notify:
-        how = unattended.notify(unattended.notification_text(root, overdue=bool(state.overdue)))
+        left = state.last is not None and state.last.ended is RunEnd.PENDING
+        how = unattended.notify(unattended.notification_text(root, overdue=bool(state.overdue), left=left))
         warn(f"Notified you by {how}." if how else "No desktop and no mail program is here to notify you.")
     return EXPECTED if state.is_bad else FINE
 
@@ -96,8 +98,10 @@ def _how_it_is(state: Health, held: Mapping[str, Any], nights: Mapping[str, Any]
         "The last run failed. `curate doctor` shows what to do.": state.failed,
         "The last runs left work undone. `curate doctor` shows what to do.": state.overdue and state.happens,
         "No run has ended well for more than a day. Run `curate run`.": state.overdue,
-        "Nothing has been curated yet. Run `curate run`.": not held["last_run"] and not state.last_well,
+        "Nothing has been curated yet. Run `curate run`.": not state.last and not state.last_well,
+        "A run is dated in the future. `curate doctor` shows what to do.": state.ahead,
         f"{briefing['path']} is {over:,} bytes too long. Shorten what you wrote in it.": over > 0,
+        "Your budget kept the last run from reading everything.": state.unread,
         f"All is well, and {count(review, 'entry waits', 'entries wait')} for you. Run `curate review`.": review,
         "All is well. There is nothing to do.": nights["next_run"],
         f"{count(past, 'day')} of logs {'waits' if past == 1 else 'wait'} to be read. Run `curate run`.": past,
@@ -111,7 +115,6 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     today = day_of(when, settings)
     snapshot = read_snapshot(root)
     waiting = waiting_days(snapshot, today)
-    last = last_report(root)
     briefing, path, cap = snapshot.documents.get(BRIEFING), snapshot.shown(BRIEFING), settings.caps.briefing
     size = briefing.size if briefing else 0
     items, documents = sum(1 for _ in snapshot.items()), len(snapshot.documents)
@@ -121,9 +124,6 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
         "memory": str(root),
         "version": __version__,
         "day": today,
-        "last_run": {key: last[key] for key in ("run", "now", "exit_code", "commit", "error") if key in last}
-        if last
-        else None,
         "days_waiting": waiting,
         "briefing": {"path": path, "bytes": size, "cap": cap},
         "items": items,
@@ -135,8 +135,6 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     }
     days = f"{count(len(waiting), 'day')}, from {day_shown(waiting[0])}" if waiting else "nothing"
     lines = [
-        ("Memory", str(root)),
-        ("Last run", _last_run(last) if last else "none yet"),
         ("Waiting", days),
         ("Briefing", f"{path} has {size:,} of {cap:,} bytes"),
         ("Holds", f"{count(items, 'item')} in {count(documents, 'document')}"),
@@ -148,26 +146,30 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     return facts, lines, notes
 
 
-def _last_run(last: Mapping[str, object]) -> str:
-    """Return when a run was and how it ended."""
-    when, error = moment_of(last), last.get("error")
-    how = "ended well" if last.get("exit_code") == 0 else "left something pending"
-    if isinstance(error, dict):
-        how = f"failed: {error.get('sentence')}"
-    return f"{_time(when) if when else last.get('now')}, {how}"
+def _run(run: Run | None, whose: str = "") -> str:
+    """Return when a run was, whose it was, and how it ended."""
+    if run is None or run.moment is None:
+        return ""
+    return f"{_time(run.moment)}{whose}{f', {run.outcome}' if run.outcome else ''}"
+
+
+def _run_json(run: Run) -> dict[str, object]:
+    report = run.report or {}
+    told = {key: report[key] for key in ("run", "now", "exit_code", "commit", "error") if key in report}
+    return {**told, "ended": run.ended, "why": run.why or None}
 
 
 def _time(when: datetime) -> str:
     return moment_shown(when.isoformat()) if on_terminal() else minutes(when)
 
 
-def _nights(
-    root: Path, state: Health, reports: Iterable[Mapping[str, object]], when: datetime, *, probing: bool
-) -> Part:
+def _nights(root: Path, state: Health, when: datetime, *, probing: bool) -> Part:
     """Return the state of the runs: whether they happen, when the next one is, what they cost, which models answer."""
+    there = state.elsewhere
     probes = probe(load_user_settings(os.environ)) if probing else None
     installed = installed_nights(root)
     upcoming = next_run(root, installed, when)
+    reports = read_reports(root).values()
     costs, push = spent(reports, when), push_state(root)
     models = [found for report in reports if isinstance(found := report.get("model"), dict) and found.get("calls")]
     failed = (models[-1].get("failing") if models else None) or {}
@@ -177,11 +179,14 @@ def _nights(
     except (OSError, ValueError):
         entries = 0
     facts: dict[str, object] = {
+        "last_run": _run_json(state.last) if state.last else None,
         "overdue": state.overdue or None,
         "failed": state.failed or None,
+        "unread": state.unread or None,
+        "ahead": state.ahead or None,
         "last_well": state.last_well.isoformat() if state.last_well else None,
-        "elsewhere": state.elsewhere.isoformat() if state.elsewhere else None,
-        "elsewhere_ended": state.ended_elsewhere or None,
+        "elsewhere": there.moment.isoformat() if there and there.moment else None,
+        "elsewhere_ended": (there.outcome or None) if there else None,
         "next_run": {"at": upcoming[0].isoformat(), "by": upcoming[1]} if upcoming else None,
         "schedule": [asdict(one) for one in installed],
         "review": entries,
@@ -195,22 +200,17 @@ def _nights(
         begins = f"{_time(upcoming[0])}, by {upcoming[1]}"
     elif installed:
         begins = "installed but not active; `curate install --list` shows what is installed"
-    pushed = "nothing is pushed"
-    if push:
-        reason = f": {push['reason']}" if push.get("reason") else ""
-        pushed = f"{push['state']} ({push['remote']}, {push['at']}){reason}{not_reached(push)}"
     waits = f"{count(entries, 'entry waits', 'entries wait')} in {queue}; `curate review`"
-    there = [_time(state.elsewhere), "the last run of another machine"] if state.elsewhere else []
-    there += [state.ended_elsewhere] if state.ended_elsewhere else []
     lines = [
         ("Overdue", f"{state.overdue}{'' if state.happens or not state.overdue else ' Run `curate run`.'}"),
         ("Failed", state.failed),
+        ("Unread", state.unread),
         ("Note", state.ahead),
-        ("Elsewhere", ", ".join(there)),
+        ("Elsewhere", _run(there, ", the last run of another machine")),
         ("Next run", begins),
         ("Review", waits if entries else "nothing waits"),
         ("Cost", _cost(costs)),
-        ("Push", pushed),
+        ("Push", _pushed(push) if push else "nothing is pushed"),
     ]
     if not state.failed:  # which says why
         lines += [
@@ -220,6 +220,11 @@ def _nights(
         answers = [f"{one.provider} {f'answers in {one.seconds:.1f} s' if one.reached else one.why}." for one in probes]
         lines += [("Model", line) for line in answers or ["none is asked: rules read the logs."]]
     return facts, [(label, text) for label, text in lines if text]
+
+
+def _pushed(push: Mapping[str, object]) -> str:
+    reason = f": {push['reason']}" if push.get("reason") else ""
+    return f"{push['state']} ({push['remote']}, {push['at']}){reason}{not_reached(push)}"
 
 
 def _cost(costs: Mapping[str, object]) -> str:

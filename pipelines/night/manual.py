@@ -26,7 +26,7 @@ from pipelines.store.document import Block, Document, edited, numbered, with_com
 from pipelines.store.edits import commit_edits
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Author, Git
-from pipelines.store.git_history import BY_HAND, run_id
+from pipelines.store.git_history import BY_HAND, BY_PEOPLE, run_id
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, folded, new_id
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import TOMBSTONES, document_id
@@ -177,7 +177,7 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
             if edits:
                 after = ManualChange(people.documents, "Edits by hand, understood", changed=edits, stones=people.stones)
                 # Repeat only if bytes changed.
-                edits *= held.write(after, by="people")[1]
+                edits *= held.write(after, by=BY_PEOPLE)[1]
                 held = replace(held, snapshot=read_snapshot(root))
         yield held
 

@@ -266,12 +266,6 @@ def read_reports(root: Path, folder: str = _RUNS) -> dict[str, dict[str, object]
     return found
 
 
-def last_report(root: Path) -> dict[str, object] | None:
-    """Return this machine's newest readable report, or None."""
-    names = reversed(_names(root, _RUNS))
-    return next((report for name in names if (report := read_record(root, name, _RUNS))), None)
-
-
 def left_pending(report: Mapping[str, object]) -> str:
     """Return the sentence why a run left something pending; empty if nothing is pending or the whole run failed."""
     if report.get("exit_code") != EXPECTED or report.get("error"):

@@ -6,21 +6,23 @@ time and money, is local: it may be missing, and it is all that a run leaves tha
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
-from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pipelines.night.report import TRAVELLING, left_pending, read_reports, shared_report_path
+from pipelines.errors import FINE, CurateError
+from pipelines.night.report import TRAVELLING, left_pending, read_reports, save_report, shared_report_path
 from pipelines.store.change_set import ItemChange, ItemPlace, item_changes, with_recorded_edits
+from pipelines.store.days import moment_of
+from pipelines.store.git import Git
 from pipelines.store.git_history import RunCommit, changed_documents, named_run, run_commits, undone_by
 from pipelines.store.state import record_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
     from pathlib import Path
-
-    from pipelines.store.git import Git
 
 
 class RunEnd(StrEnum):
@@ -48,6 +50,7 @@ class Run:
         changed: how many existing items it changed or moved.
         commit: its commit, as git's history has it, or None.
         report: its report, from this machine or its commit, or None.
+        here: whether this machine ran it.
     """
 
     id: str
@@ -58,6 +61,34 @@ class Run:
     changed: int
     commit: RunCommit | None
     report: Mapping[str, object] | None
+    here: bool = False
+
+    @property
+    def is_night(self) -> bool:
+        """Whether it read the logs, or tried to; what people and commands do is no night."""
+        return self.commit is None or self.commit.is_night
+
+    @property
+    def moment(self) -> datetime | None:
+        """When it acted, or None if that is unreadable."""
+        return moment_of({"now": self.when})
+
+    @property
+    def did_its_work(self) -> bool:
+        """Whether nothing failed; a run that was undone, or that stopped at the user's budget, did its work."""
+        failed = self.ended in {RunEnd.FAILED, RunEnd.ASTRAY}
+        return not failed and (self.report is None or self.report.get("exit_code") == FINE)
+
+    @property
+    def outcome(self) -> str:
+        """How it ended, as the end of a sentence; empty if that is unknown."""
+        return {
+            RunEnd.WELL: "ended well",
+            RunEnd.PENDING: f"left something pending: {self.why}",
+            RunEnd.FAILED: f"failed: {self.why}",
+            RunEnd.UNDONE: f"was undone by {self.why}",
+            RunEnd.ASTRAY: f"is gone: {self.why}",
+        }.get(self.ended, "")
 
     def reported(self, *keys: str) -> object:
         """Return the report's value under nested keys, or None."""
@@ -106,25 +137,46 @@ class Run:
 
 def all_runs(root: Path, git: Git) -> list[Run]:
     """Return the runs of a memory, newest first: those in git, and those with only a report on this machine."""
-    commits, reports = run_commits(git), read_reports(root, TRAVELLING) | read_reports(root)
-    gone = undone_by(commits)
+    commits, here = run_commits(git), read_reports(root)
+    reports, gone = read_reports(root, TRAVELLING) | here, undone_by(commits)
     runs = []
     for one in commits:
         report = reports.pop(one.run, None)
         ended, why = _ending(report) if report else (RunEnd.COMMITTED, "no report of it is kept here")
         if one.undoes:
             ended, why = RunEnd.WELL, ""  # an undo leaves no report: its commit says everything
-        elif one.by_hand:
+        elif not one.is_night:
             ended, why = RunEnd.BY_HAND, one.subject
         if one.run in gone:
             ended, why = RunEnd.UNDONE, gone[one.run]
-        runs.append(Run(one.run, one.when, ended, why, one.added, one.changed, one, report))
+        runs.append(Run(one.run, one.when, ended, why, one.added, one.changed, one, report, one.run in here))
     for ident, report in reversed(reports.items()):
-        ended, why = _ending(report)
+        run = _without_commit(ident, report, here=ident in here)
         if report.get("commit"):
-            ended, why = RunEnd.ASTRAY, f"its commit {str(report['commit'])[:10]} is not in the history of this branch"
-        runs.append(Run(ident, str(report.get("now") or ""), ended, why, 0, 0, None, report))
-    return sorted(runs, key=lambda run: _moment(run.when), reverse=True)
+            why = f"its commit {str(report['commit'])[:10]} is not in the history of this branch"
+            run = replace(run, ended=RunEnd.ASTRAY, why=why)
+        runs.append(run)
+    return sorted(runs, key=_when, reverse=True)
+
+
+def nights(root: Path) -> list[Run]:
+    """Return the nights, here and on other machines, newest first; if git cannot be read, those reported here."""
+    try:
+        runs = all_runs(root, Git(root))
+    except CurateError:  # other checks report a broken repository
+        found = read_reports(root).items()
+        runs = sorted((_without_commit(*one, here=True) for one in found), key=_when, reverse=True)
+    return [run for run in runs if run.is_night and run.moment]
+
+
+def note_undone(root: Path) -> None:
+    """Note in this machine's last report whether that run is undone: the session start reads no git."""
+    if last := next((run for run in nights(root) if run.here and run.report), None):
+        undone = last.why if last.ended is RunEnd.UNDONE else None
+        report = last.report or {}
+        if report.get("undone_by") != undone:
+            with contextlib.suppress(CurateError):  # a disk that refuses takes nothing else with it
+                save_report(root, {**report, "undone_by": undone})
 
 
 def find_run(root: Path, git: Git, prefix: str) -> Run:
@@ -161,13 +213,18 @@ def _ending(report: Mapping[str, object]) -> tuple[RunEnd, str]:
     error = report.get("error")
     if isinstance(error, dict):
         return RunEnd.FAILED, str(error.get("sentence") or error.get("kind") or "no reason was recorded")
-    why = left_pending(report)
-    return (RunEnd.PENDING, why) if why else (RunEnd.WELL, "")
+    model = report.get("model")
+    why = left_pending(report) or (model.get("over_budget") if isinstance(model, dict) else "")
+    return (RunEnd.PENDING, str(why)) if why else (RunEnd.WELL, "")
 
 
-def _moment(when: str) -> float:
-    """Return a time as a number to sort by; unreadable ones come last."""
+def _without_commit(ident: str, report: Mapping[str, object], *, here: bool) -> Run:
+    return Run(ident, str(report.get("now") or ""), *_ending(report), 0, 0, None, report, here)
+
+
+def _when(run: Run) -> float:
+    """Return a run's time as a number to sort by; unreadable ones come last."""
     try:
-        return datetime.fromisoformat(when).timestamp()
-    except (ValueError, OverflowError):
+        return run.moment.timestamp() if run.moment else 0.0
+    except OverflowError:
         return 0.0

@@ -11,6 +11,7 @@ from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, CurateError, GitFault
 from pipelines.night.caps import prune
 from pipelines.night.fold_logs import clean_logs
+from pipelines.night.run_history import note_undone
 from pipelines.night.sync_merge import join, vetoes, with_edits_recorded
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import commit_edits, find_edits
@@ -118,6 +119,7 @@ class Sharing:
         """Join a fetched commit; notes name the files that could not be merged."""
         taken = join_fetched(git, self.settings, theirs, self.now)
         self.has_received = True
+        note_undone(git.root)
         self.notes += [f"{path} changed on two machines; the version not kept is in git's history." for path in taken]
 
     def remote_for(self, git: Git) -> Remote:

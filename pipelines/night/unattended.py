@@ -109,9 +109,16 @@ _DESKTOPS: Final = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY")
 _SENDMAIL: Final = ("/usr/sbin", "/usr/lib")
 
 
-def notification_text(root: Path, *, overdue: bool) -> str:
-    """Return the notification's text."""
-    what = "No run has succeeded for more than a day and a half" if overdue else "The last run failed"
+def notification_text(root: Path, *, overdue: bool, left: bool) -> str:
+    """Return the notification's text, whose reader only knows that something called for it.
+
+    Args:
+        root: the memory.
+        overdue: whether no run has ended well for a day and a half.
+        left: whether the last run did end, and left something pending.
+    """
+    what = "The last run left something pending" if left else "The last run failed"
+    what = "No run has succeeded for more than a day and a half" if overdue else what
     memory = escape_terminal_line(str(root))
     return f"{what} for the memory in {memory}. For details, see `curate status`; for a fix, `curate doctor`."
 

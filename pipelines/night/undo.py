@@ -13,6 +13,7 @@ from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
 from pipelines.night.caps import Pruned, prune, with_quality
 from pipelines.night.reconcile import Reconciled, understand_edits
 from pipelines.night.reindex import reindex
+from pipelines.night.run_history import note_undone
 from pipelines.night.undo_items import RunSides, Undone, undo
 from pipelines.store.change_set import Change, check_documents, document_changes, item_places, items_by_id
 from pipelines.store.edits import commit_edits
@@ -152,6 +153,7 @@ def carry_out_undo(wish: Wish, git: Git) -> tuple[UndoPlan, str]:
                 if attempt == ATTEMPTS:
                     raise
             else:
+                note_undone(wish.root)
                 reindex(wish.root)
                 return plan, commit or ""
     raise AssertionError  # the loop returns or raises

@@ -18,7 +18,7 @@ from pipelines.clock import day_of, system_zone
 from pipelines.errors import CurateError, NotYours
 from pipelines.extract.choose_models import probe
 from pipelines.extract.llm.logged_in import found_program
-from pipelines.night.report import read_reports
+from pipelines.night.run_history import RunEnd
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
 from pipelines.search.damage import index_facts, private_faults
@@ -267,7 +267,7 @@ def schedule(root: Path, now: datetime) -> Answer:
 def last_nights(root: Path, now: datetime) -> Answer:
     """Check whether a run is overdue or the last one failed."""
     settings = load_settings(root)
-    found = health_of(root, read_reports(root), waiting_days(read_snapshot(root), day_of(now, settings)), now, settings)
+    found = health_of(root, waiting_days(read_snapshot(root), day_of(now, settings)), now, settings)
     if found.failed:
         return _wrong(found.failed, _MEND)
     if found.overdue:
@@ -275,7 +275,11 @@ def last_nights(root: Path, now: datetime) -> Answer:
         return _wrong(found.overdue, _MEND if found.happens else late)
     if found.ahead:
         return _look(found.ahead, "Set the clock, and delete that report from .curate/runs.")
-    return _ok(f"The last one ended well at {minutes(found.last_well)}." if found.last_well else "There was none yet.")
+    if found.unread:
+        return _look(found.unread, "Raise that limit in your settings; the next run reads the oldest day first.")
+    undone = found.last and found.last.ended is RunEnd.UNDONE and found.last.moment == found.last_well
+    ended = "ended well, and was undone," if undone else "ended well"
+    return _ok(f"The last one {ended} at {minutes(found.last_well)}." if found.last_well else "There was none yet.")
 
 
 def push(root: Path) -> Answer:

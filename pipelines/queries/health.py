@@ -6,59 +6,53 @@ import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.timers_cron import found_nights
-from pipelines.errors import FINE
 from pipelines.extract.extract_days import days_to_read
 from pipelines.night.fold_logs import capture
-from pipelines.night.report import TRAVELLING, left_pending, read_reports
+from pipelines.night.run_history import Run, RunEnd, nights
 from pipelines.queries.startup.context import OVERDUE_HOURS
-from pipelines.store.days import moment_of
-from pipelines.store.git_history import nights_elsewhere
 from pipelines.store.journal import is_unfinished
-from pipelines.store.lock import scheduler_runs
+from pipelines.store.lock import is_held, scheduler_runs
 from pipelines.store.state import read_record
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Sequence
 
     from pipelines.agents.timers import InstalledNight
     from pipelines.settings import Settings
     from pipelines.store.snapshot import Snapshot
 
-    Report = Mapping[str, object]
-
 
 _HOURS_OF_TWO_DAYS: Final = 48
 _AHEAD: Final = timedelta(hours=1)
-_UNKNOWN: Final = MappingProxyType({"exit_code": FINE})
-"""The report of a run whose commit came without one: it did its work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The state of a memory's runs; an empty sentence means that all is well.
+    """The state of a memory's nights; an empty sentence means that all is well.
 
     Args:
         overdue: since when no run has ended well, if that is more than a day and a half, and what the last one left.
-        failed: how the last run failed, if days still wait for it or it is unfinished.
+        failed: how the last run failed, or that a run is unfinished.
+        unread: that the user's budget kept the last run from reading all, if days still wait for it.
         ahead: that a run is dated in the future, because the clock was set back.
-        last_well: when the newest run ended well, here or on another machine, or None.
-        elsewhere: when another machine ran, if that is newer than all runs here, or None.
-        ended_elsewhere: how that run ended, if its report came with its commit; else empty.
+        last: the newest night here, or None.
+        last_well: when the newest night ended well, here or on another machine, or None.
+        elsewhere: the newest night of another machine, if that is newer than all here, or None.
         happens: whether the last run came in time, and is overdue only for what it left pending.
     """
 
     overdue: str
     failed: str
+    unread: str
     ahead: str
+    last: Run | None
     last_well: datetime | None
-    elsewhere: datetime | None
-    ended_elsewhere: str
+    elsewhere: Run | None
     happens: bool
 
     @property
@@ -67,85 +61,64 @@ class Health:
         return bool(self.overdue or self.failed)
 
 
-def health_of(
-    root: Path, reports: Mapping[str, Report], waiting: Sequence[str], now: datetime, settings: Settings
-) -> Health:
-    """Return the state of a memory's runs, including those of other machines.
+def health_of(root: Path, waiting: Sequence[str], now: datetime, settings: Settings) -> Health:
+    """Return the state of a memory's nights, including those of other machines.
 
     Args:
         root: the memory.
-        reports: the runs of this machine, as `read_reports` gives them.
         waiting: the days with something unread, oldest first.
         now: the moment, in the memory's zone.
         settings: the memory's settings, for the end of its days.
     """
-    nights = nights_elsewhere(root, reports)
-    travelled = read_reports(root, TRAVELLING) if nights else {}
-    elsewhere = {when: travelled.get(run, _UNKNOWN) for run, when in nights.items()}
-    return health(reports.values(), waiting, now, settings, elsewhere, unfinished=is_unfinished(root))
+    unfinished = is_unfinished(root) and not is_held(root)
+    return health(nights(root), waiting, now, settings, unfinished=unfinished)
 
 
 def health(
-    reports: Collection[Report],
-    waiting: Sequence[str],
-    now: datetime,
-    settings: Settings,
-    elsewhere: Mapping[datetime, Report] = MappingProxyType({}),
-    *,
-    unfinished: bool = False,
+    runs: Sequence[Run], waiting: Sequence[str], now: datetime, settings: Settings, *, unfinished: bool = False
 ) -> Health:
-    """Return the state of the runs.
+    """Return the state of the nights.
 
-    A run on another machine counts, and ended well unless its report says otherwise. If none ever ran here, nothing is
-    overdue until a day waits: a run that finds nothing new on another machine leaves no trace here.
+    A night on another machine counts, and ended well unless its report says otherwise. If none ever ran here, nothing
+    is overdue until a day waits: a run that finds nothing new on another machine leaves no trace here.
 
     Args:
-        reports: the runs of this machine.
+        runs: the nights, newest first.
         waiting: the days with something unread, oldest first.
         now: the moment, in the memory's zone.
         settings: the memory's, for where its days end.
-        elsewhere: the runs of other machines, each with the report that came with its commit, or `_UNKNOWN`.
         unfinished: whether a run was interrupted while it wrote; the next one finishes it.
     """
-    dated = [(when, report) for report in reports if (when := moment_of(report))]
-    past = [(when, report) for when, report in dated if when <= now + _AHEAD]
+    dated = [(when, run) for run in runs if (when := run.moment)]
+    past = [(when, run) for when, run in dated if when <= now + _AHEAD]
     ahead = ""
     if len(past) < len(dated):
-        ahead = (
-            f"A run is dated {minutes(max(when for when, _ in dated))}, which is in the future. Was the clock set back?"
-        )
-    moments = [when for when, _ in past]
-    first, last = min(moments, default=None), max(moments, default=None)
-    newest = max(past, key=lambda run: run[0])[1] if past else None
-    well = max((when for when, report in past if _ended_well(report)), default=None)
-    there = {when: run for when, run in elsewhere.items() if when <= now + _AHEAD and (last is None or when > last)}
+        ahead = f"A run is dated {minutes(dated[0][0])}, which is in the future. Was the clock set back?"
+    here = [(when, run) for when, run in past if run.here]
+    last = here[0][1] if here else None
+    there = [(when, run) for when, run in past if not run.here and (not here or when > here[0][0])]
+    well = next((when for when, run in here if run.did_its_work), None)
     end = _first_end(waiting, now, settings)
-    since = well or first
-    if well_there := max((when for when, report in there.items() if _ended_well(report)), default=None):
+    since = well or (here[-1][0] if here else None)
+    if well_there := next((when for when, run in there if run.did_its_work), None):
         since = max(well_there, since or end or now)
         well = well_there
-    latest = max(there, default=None)
-    if latest and not unfinished:
-        newest, last = there[latest], latest
-    failed = _failure(newest) if newest and (waiting or unfinished) and not _ended_well(newest) else ""
+    when, newest = past[0] if past else (None, None)
     overdue = _overdue(since or end, well, now)
-    left = left_pending(newest) if newest and last and now - last <= timedelta(hours=OVERDUE_HOURS) else ""
+    in_time = when is not None and now - when <= timedelta(hours=OVERDUE_HOURS)
+    left = newest.why if newest and in_time and newest.ended is RunEnd.PENDING else ""
     if overdue and left:
         overdue = f"{overdue} The last run left something pending: {left.rstrip('.')}."
-    ended = _ending(there[latest]) if latest else ""
-    return Health(overdue, failed, ahead, well, latest, ended, happens=bool(overdue and left))
-
-
-def _ending(report: Report) -> str:
-    """Return how a run on another machine ended, or an empty string if that is unknown."""
-    if left := left_pending(report):
-        return f"left something pending: {left}"
-    return "" if report is _UNKNOWN else "ended well"
-
-
-def _ended_well(report: Report) -> bool:
-    """Whether a run did its work; one that stopped at the user's budget did."""
-    return report.get("exit_code") == 0 and not report.get("error")
+    return Health(
+        overdue,
+        _failure(newest, waiting) or (_UNFINISHED if unfinished else ""),
+        _over_budget(newest) if waiting else "",
+        ahead,
+        last,
+        well,
+        there[0][1] if there else None,
+        happens=bool(overdue and left),
+    )
 
 
 def _first_end(waiting: Sequence[str], now: datetime, settings: Settings) -> datetime | None:
@@ -166,12 +139,24 @@ def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> st
     return f"No run has ended well yet; the first one was due {ago} ago."
 
 
-def _failure(report: Report) -> str:
-    error, model = report.get("error"), report.get("model")
-    if isinstance(error, dict):
-        return f"The last run failed: {error.get('sentence') or error.get('kind')}"
-    why = model.get("failure") if isinstance(model, dict) else None
-    return f"The last run left days unread: {why or '`curate runs` shows why.'}"
+_UNFINISHED: Final = "A run or a command was cut short while it wrote; the next run finishes it."
+
+
+def _failure(newest: Run | None, waiting: Sequence[str]) -> str:
+    """Return how the newest run failed; what it left pending counts while days wait for it."""
+    if newest is None or newest.did_its_work:
+        return ""
+    if newest.ended is RunEnd.FAILED:
+        return f"The last run failed: {newest.why}"
+    if not waiting:
+        return ""
+    if newest.ended is RunEnd.ASTRAY:
+        return f"The last run is gone: {newest.why}."
+    return f"The last run left days unread: {newest.reported('model', 'failure') or '`curate runs` shows why.'}"
+
+
+def _over_budget(newest: Run | None) -> str:
+    return str((newest and newest.did_its_work and newest.reported("model", "over_budget")) or "")
 
 
 def minutes(when: datetime) -> str:

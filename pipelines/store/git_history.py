@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, TooMuchFromGit, UnknownRun, did_you_mean
-from pipelines.store.days import moment_of
 from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import starts_of
 from pipelines.store.git import Git, blob_id
@@ -20,7 +19,7 @@ from pipelines.store.log import lines_of
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -29,11 +28,13 @@ BY_HAND: Final = "owner"
 """The `Extractor` trailer of a manual change: everything in that commit is the command's doing."""
 BY_SESSION: Final = "session"
 """The same for an immediate change by an agent's session; it is not a manual edit."""
+BY_PEOPLE: Final = "people"
+"""The same for people's edits that a command understood: they are not the command's doing."""
 
 _SHORTEST: Final = 4
 _TRAILERS: Final = ("Run-Id", "Undoes", "Items-Added", "Items-Changed", "Extractor")
 _FORMAT: Final = "%x1f".join(
-    ["%H", "%P", "%cI", "%s", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS)]
+    ["%H", "%P", "%aI", "%s", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS)]
 )
 
 
@@ -45,7 +46,7 @@ class RunCommit:
         run: the run's id.
         commit: the commit's id.
         parent: the id of its first parent, or empty for a root commit.
-        when: the time at which it acted, ISO 8601.
+        when: the time at which it acted, ISO 8601; a rebase keeps it.
         subject: the first line of the commit message.
         undoes: the id of the run that it undoes, or empty.
         item: the id of the only item whose change it undoes, or empty if it undoes the whole run.
@@ -69,6 +70,11 @@ class RunCommit:
     def by_hand(self) -> bool:
         """Whether a person's command or an agent's session made it, rather than a nightly run."""
         return self.extractor in {BY_HAND, BY_SESSION}
+
+    @property
+    def is_night(self) -> bool:
+        """Whether it read the logs; undos, and commits that commands make on their way, did not."""
+        return not self.undoes and not self.by_hand and self.extractor != BY_PEOPLE
 
 
 def run_id(now: datetime, head: str | None) -> str:
@@ -351,23 +357,3 @@ def baseline_at(
         except (UnicodeDecodeError, TooMuchFromGit):  # never read as a document either
             continue
     return changed, frozenset(same)
-
-
-# ---------------------------------------- runs on other machines
-# Two machines that share a memory both run at night; git knows the other one's runs.
-
-
-def nights_elsewhere(root: Path, known: Container[str]) -> dict[str, datetime]:
-    """Return run id → time of nightly runs on other machines whose commits are here.
-
-    Runs that found nothing new make no commit, so they are missing; manual changes and undos do not count.
-
-    Args:
-        root: the memory.
-        known: the ids of runs that left a report here, which says more.
-    """
-    with contextlib.suppress(CurateError):  # other checks report a broken repository
-        nights = [one for one in run_commits(Git(root)) if not one.by_hand and not one.undoes]
-        moments = {one.run: moment_of({"now": one.when}) for one in nights if one.run not in known}
-        return {run: when for run, when in moments.items() if when}
-    return {}

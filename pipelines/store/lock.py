@@ -81,8 +81,13 @@ def schedule_lock(root: Path) -> Iterator[None]:
 
 def scheduler_runs(root: Path) -> bool:
     """Whether a scheduler holds its lock now, even in another container."""
+    return is_held(root, _SCHEDULE)
+
+
+def is_held(root: Path, name: str = "lock") -> bool:
+    """Whether a process holds a lock now: without a name, that of whoever writes."""
     try:
-        with (root / PRIVATE / _SCHEDULE).open("rb") as file:
+        with (root / PRIVATE / name).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

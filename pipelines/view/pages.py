@@ -14,8 +14,7 @@ from pipelines.clock import day_of, span_of
 from pipelines.errors import BadFile, CurateError, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.episodes import episodes_in
-from pipelines.night.report import read_reports
-from pipelines.night.run_history import RunEnd, all_runs
+from pipelines.night.run_history import RunEnd
 from pipelines.queries.audit import audit
 from pipelines.queries.health import health_of, waiting_days
 from pipelines.queries.history import History
@@ -136,11 +135,14 @@ def morning(reading: MemoryReader) -> Values:
     day = yesterday if yesterday in told else max((one for one in told if one < today), default="")
     waiting = waiting_days(read_snapshot(root), today)
     due = sorted((one for one in held if one.due), key=lambda one: days_apart(one.due, today))
-    run = next((one for one in all_runs(root, Git(root)) if not one.undoes and one.ended != RunEnd.BY_HAND), None)
+    health = health_of(root, waiting, reading.now, reading.settings)
+    run = health.elsewhere or health.last
     return {
         "run": run.to_json() if run else None,
         "closed": run.number("items", "closed") if run else 0,
-        "health": health_of(root, read_reports(root), waiting, reading.now, reading.settings),
+        "outcome": f"{run.outcome or 'was committed'}." if run else "",
+        "undone": run and run.ended is RunEnd.UNDONE,
+        "health": health,
         "waiting": len(questions(beliefs.documents)),
         "today": today,
         "day": day,

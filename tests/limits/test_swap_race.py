@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pipelines.errors import BadFile, CurateError, NotWritable
-from pipelines.night.report import last_report
+from pipelines.night.report import read_reports
 from pipelines.store import rename_exchange as swap
 from pipelines.store.append_log import append_line
 from pipelines.store.atomic_replace import carry_over, put, settle
@@ -59,7 +59,7 @@ def recorded(root: Path) -> None:
 
 def locked(root: Path) -> None:
     with run_lock(root, "which tests"):
-        last_report(root)
+        read_reports(root)
 
 
 WRITES: Final[dict[str, tuple[Callable[[Path], None], tuple[str, ...]]]] = {

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.errors import GitFault
-from pipelines.night.report import save_failure
-from pipelines.queries.health import health
-from pipelines.settings import Settings
+from pipelines.night.report import save_failure, save_report
 from pipelines.store.lock import schedule_lock
 from pipelines.store.state import spent
 from tests.agents.install.outside import system
@@ -52,12 +50,10 @@ def test_a_first_night_that_did_not_happen_is_overdue_too(memory: Memory) -> Non
     assert "due 37 hours ago" in status(memory, "2026-03-20T13:00", exits=1)["overdue"]
 
 
-def test_a_night_that_failed_is_bad_where_days_wait(memory: Memory) -> None:
+def test_a_night_that_failed_is_bad_whether_days_wait_or_not(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", "- Decision: Use SQLite.\n")
     memory.curate("run", "--now", "2026-03-19T02:00")
     save_failure(memory.root, "20260320T020000-aa", NOW.replace(hour=2), GitFault("git refused.", "Mend it."))
-    assert status(memory, "2026-03-20T12:00")["failed"] is None, "it lost nothing"
-    memory.write("Logs/2026-03-19.md", "- Decision: Use Redis.\n")
     assert status(memory, "2026-03-20T12:00", exits=1)["failed"] == "The last run failed: git refused. Mend it."
     assert "failed: git refused" in memory.curate("context", "--now", "2026-03-20T12:00")
     memory.curate("run", "--now", "2026-03-20T13:00")
@@ -73,16 +69,32 @@ def test_a_model_that_fails_is_a_failed_night(memory: Memory, monkeypatch: pytes
     assert status(memory, "2026-03-19T03:00", exits=1)["failed"].startswith("The last run left days unread: ")
 
 
-def test_a_clock_that_was_set_back_is_said_and_hides_nothing() -> None:
-    reports = [
+def reported(memory: Memory, *reports: dict[str, object]) -> None:
+    """Keep reports of runs, as `curate run` does."""
+    for number, report in enumerate(reports):
+        save_report(memory.root, {"run": f"{str(report['now'])[:4]}{number}", **report})
+
+
+def test_a_clock_that_was_set_back_is_said_and_hides_nothing(memory: Memory) -> None:
+    reported(
+        memory,
         {"now": "2026-03-10T02:00:00+00:00", "exit_code": 0},
         {"now": "2031-01-01T02:00:00+00:00", "exit_code": 0},
         {"now": "no moment", "exit_code": 0},
-    ]
-    told = health(reports, [], NOW, Settings())
-    assert "dated 2031-01-01 02:00+00:00" in told.ahead
-    assert "10 days ago" in told.overdue
-    assert told.is_bad
+    )
+    told = status(memory, NOW.isoformat(), exits=1)
+    assert "dated 2031-01-01 02:00+00:00" in told["ahead"]
+    assert "10 days ago" in told["overdue"]
+    assert told["last_run"]["now"] == "2026-03-10T02:00:00+00:00"
+    said = memory.curate("context", "--now", NOW.isoformat())
+    assert "last run 2026-03-10 02:00" in said
+    assert "10 days ago" in said
+    assert "dated 2031-01-01 02:00, which is in the future" in said
+
+
+def test_a_clock_that_was_set_back_is_not_well(memory: Memory) -> None:
+    reported(memory, {"now": NOW.isoformat(), "exit_code": 0}, {"now": "2031-01-01T02:00:00+00:00", "exit_code": 0})
+    assert "A run is dated in the future." in memory.curate("status", "--now", NOW.isoformat())
 
 
 @pytest.mark.parametrize(
@@ -93,21 +105,28 @@ def test_a_clock_that_was_set_back_is_said_and_hides_nothing() -> None:
         ({"now": "2026-03-18T02:00+00:00", "warnings": ["A.md is odd."]}, "2 days ago."),
     ],
 )
-def test_nights_that_happen_and_leave_something_say_what(last: dict[str, object], told: str) -> None:
-    well: dict[str, object] = {"now": "2026-03-18T01:00+00:00", "exit_code": 0}
-    found = health([well, {**last, "exit_code": 1}], [], NOW.replace(hour=12), Settings())
-    assert found.overdue.endswith(told)
-    assert found.happens == ("pending" in told)
+def test_nights_that_happen_and_leave_something_say_what(memory: Memory, last: dict[str, object], told: str) -> None:
+    reported(memory, {"now": "2026-03-18T01:00+00:00", "exit_code": 0}, {**last, "exit_code": 1})
+    assert status(memory, NOW.isoformat(), exits=1)["overdue"].endswith(told)
+    if "pending" in told:
+        assert "The last runs left work undone." in memory.curate("status", "--now", NOW.isoformat(), exits=1)
 
 
-def test_a_run_that_only_the_caps_ended_went_well() -> None:
-    assert not health([{"now": NOW.isoformat(), "exit_code": 0}], ["2026-03-01"], NOW, Settings()).is_bad
+def test_a_run_that_only_the_caps_ended_is_no_failure_and_not_all_is_well(memory: Memory) -> None:
+    memory.write("Logs/2026-03-01.md", "- Decision: Use SQLite.\n")
+    why = "The limit of 100 tokens a day was reached."
+    reported(memory, {"now": NOW.isoformat(), "model": {"over_budget": why}, "exit_code": 0})
+    assert status(memory, NOW.isoformat())["unread"] == why
+    assert memory.curate("status", "--now", NOW.isoformat()).startswith("Your budget kept the last run")
+    assert "stopped at your budget" in memory.curate("context", "--now", NOW.isoformat())
+    assert f"left something pending: {why.rstrip('.')}" in memory.curate("runs")
 
 
 @pytest.mark.parametrize(("day_end", "is_bad"), [("00:00", True), ("06:00", False)])
-def test_the_first_day_ends_when_the_memory_says(day_end: str, *, is_bad: bool) -> None:
-    now = NOW.replace(hour=13)
-    assert health([], ["2026-03-18"], now, Settings(day_end=day_end)).is_bad == is_bad
+def test_the_first_day_ends_when_the_memory_says(memory: Memory, day_end: str, *, is_bad: bool) -> None:
+    memory.write("curate.toml", f'timezone = "UTC"\nday_end = "{day_end}"\n')
+    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite.\n")
+    assert bool(status(memory, NOW.replace(hour=13).isoformat(), exits=is_bad)["overdue"]) == is_bad
 
 
 def test_what_the_last_thirty_days_cost() -> None:

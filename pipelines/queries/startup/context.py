@@ -59,6 +59,8 @@ _MOST_READ = 1 << 22  # bytes of all documents in which open todos and risks are
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
 _AHEAD_SECONDS = 3600
+_BROKEN = 5
+"""So many broken reports are passed over."""
 
 
 class ContextRequest:
@@ -350,37 +352,46 @@ def _slug(name: str) -> str:
 
 
 def _last_run(root: str, now: float) -> str:
-    report = _newest_report(root)
+    report, ahead = _newest_report(root, now)
     when = _value(report, "now")
     ended = moment_of(when)
-    said = f"last run {when[:16].replace('T', ' ')}, {_ending(report)}." if report else ""
-    if report and (ended is None or (now - ended) / 3600 <= OVERDUE_HOURS):
-        return said
-    there = _newest_elsewhere(root, now)
-    if there is not None and (ended is None or there > ended):
-        shown = time.strftime("%Y-%m-%d %H:%M", time.gmtime(there))
-        said = f"{said} Another machine's night: {shown} UTC.".lstrip()
-        ended = there
-    if report and ended is not None and (hours := (now - ended) / 3600) > OVERDUE_HOURS:
-        ago = f"{int(hours // 24)} days" if hours >= 2 * 24 else f"{int(hours)} hours"
-        said += f" Curation is overdue: that was {ago} ago; run `curate run`, then see `curate status`."
-    return said or "no run yet; `curate run` makes the first."
+    said = f"last run {_shown(when)}, {_ending(report)}." if report else ""
+    if ended is None or (now - ended) / 3600 > OVERDUE_HOURS:
+        there, told = _newest_elsewhere(root, now)
+        if there is not None and (ended is None or there > ended):
+            said = f"{said} {told}".lstrip()
+            ended = there
+        if report and ended is not None and (hours := (now - ended) / 3600) > OVERDUE_HOURS:
+            ago = f"{int(hours // 24)} days" if hours >= 2 * 24 else f"{int(hours)} hours"
+            said += f" Curation is overdue: that was {ago} ago; run `curate run`, then see `curate status`."
+    if ahead:
+        said += f" A run is dated {_shown(ahead)}, which is in the future: was the clock set back?"
+    return said.lstrip() or "no run yet; `curate run` makes the first."
 
 
-def _newest_elsewhere(root: str, now: float) -> float | None:
-    """Return when another machine ran a night, up to now; None where none did, or the memory is shared with none.
+def _shown(when: str) -> str:
+    return when[:16].replace("T", " ")
 
-    It takes time, and so is asked only where this machine's own nights are late.
+
+def _newest_elsewhere(root: str, now: float) -> tuple[float | None, str]:
+    """Return when another machine ran a night, up to now, and a sentence on it; None where none did.
+
+    It takes time, and so is asked only where this machine's own nights are late and the memory is shared.
     """
     if not any(os.path.isdir(f"{root}/{folder}") for folder in (".git/refs/remotes", ".curate/remote.git")):
-        return None
+        return None, ""
     from pathlib import Path
 
-    from pipelines.store.git_history import nights_elsewhere
+    from pipelines.night.run_history import nights
 
-    known = {name.removesuffix(".json") for name in _names(root)}
-    moments = [when.timestamp() for when in nights_elsewhere(Path(root), known).values()]
-    return max((when for when in moments if when <= now + _AHEAD_SECONDS), default=None)
+    runs = [run for run in nights(Path(root)) if not run.here]
+    dated = [(run.moment.timestamp(), run) for run in runs if run.moment]
+    when, run = next(((when, run) for when, run in dated if when <= now + _AHEAD_SECONDS), (None, None))
+    if when is None or run is None:
+        return None, ""
+    shown = time.strftime("%Y-%m-%d %H:%M", time.gmtime(when))
+    outcome = f"; it {run.outcome.rstrip('.')}" if run.outcome and run.ended != "well" else ""
+    return when, f"Another machine's night: {shown} UTC{outcome}."
 
 
 def _ending(report: str) -> str:
@@ -389,8 +400,12 @@ def _ending(report: str) -> str:
 
         error = json.loads(report)["error"] or {}
         return f"failed: {str(error.get('sentence') or 'see `curate runs`').strip().rstrip('.')}"
+    if undone := _value(report, "undone_by").removeprefix("null"):
+        return f"undone by {undone}"
     if _value(report, "exit_code") not in {"", "0"}:
         return "left something pending; `curate runs` says what"
+    if '\n  "over_budget": "' in report:
+        return "stopped at your budget; `curate status` says what waits"
     return "ended well"
 
 
@@ -399,16 +414,24 @@ def _value(report: str, key: str) -> str:
     return report.partition(f'\n "{key}": ')[2].partition("\n")[0].rstrip(",").strip('"')
 
 
-def _newest_report(root: str) -> str:
-    """Return the text of the newest report that is whole, or an empty string."""
-    for name in sorted(_names(root), reverse=True)[:5]:
+def _newest_report(root: str, now: float) -> tuple[str, str]:
+    """Return the newest whole report up to now, or an empty string, and the day of one that is ahead of the clock."""
+    ahead, broken = "", 0
+    for name in sorted(_names(root), reverse=True):
+        if broken == _BROKEN:
+            break
         try:
             found = read_part(root, f".curate/runs/{name}", 1 << 20)
         except (OSError, ValueError):
-            continue
-        if found.startswith("{\n") and found.rstrip().endswith("}") and _value(found, "now"):
-            return found
-    return ""
+            found = ""
+        moment = moment_of(_value(found, "now"))
+        if moment is None or not (found.startswith("{\n") and found.rstrip().endswith("}")):
+            broken += 1
+        elif moment > now + _AHEAD_SECONDS:
+            ahead = ahead or _value(found, "now")
+        else:
+            return found, ahead
+    return "", ahead
 
 
 def _names(root: str) -> list[str]:

@@ -1,0 +1,146 @@
+"""Nights that did not happen, or came to nothing, are told for what they are wherever the last run is told."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.agents.install.outside import system
+from tests.view.browsing import Browser
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+__all__ = ["system"]
+pytestmark = pytest.mark.usefixtures("system")
+LAST, LATER = "2026-03-13T02:00", "2026-03-18T08:00"
+"""The only night, and a morning five days later: that of the page."""
+NAME = ("-c", "user.name=Tess", "-c", "user.email=tess@example.org")
+
+
+@pytest.fixture
+def late(memory: Memory) -> Memory:
+    """Return a memory whose last night was five days ago, with a line by hand since."""
+    memory.write("Logs/2026-03-12.md", "project: Kestrel\n\n- Todo: Oil the hinge.\n- Rule: Sweep the yard daily.\n")
+    memory.curate("run", "--now", LAST)
+    page = memory.read("Projects/kestrel.md")
+    memory.write("Projects/kestrel.md", f"{page}\n- Fact: The gate weighs 40 kg.\n")
+    return memory
+
+
+def ident(memory: Memory, words: str) -> str:
+    rows: list[dict[str, Any]] = json.loads(memory.curate("items", "--json"))
+    return str(next(row["id"] for row in rows if words in row["text"]))
+
+
+def pinned(memory: Memory) -> None:
+    memory.curate("pin", ident(memory, "Oil"), "--now", LATER)
+
+
+def corrected(memory: Memory) -> None:
+    memory.curate("correct", ident(memory, "Sweep"), "Sweep the yard weekly.", "--now", LATER)
+
+
+def done(memory: Memory) -> None:
+    memory.curate("done", ident(memory, "Oil"), "--now", LATER)
+
+
+def edited(memory: Memory) -> None:
+    memory.curate("add", "Fact", "The yard is paved.", "--now", LATER)
+    memory.git(*NAME, "commit", "-qm", "By hand", "--allow-empty")
+
+
+def undone(memory: Memory) -> None:
+    memory.curate("undo", "--now", LATER)
+    memory.curate("pin", ident(memory, "gate"), "--now", LATER)
+
+
+def rebased(memory: Memory) -> None:
+    pinned(memory)
+    memory.git(*NAME, "rebase", "-q", "--force-rebase", "HEAD~4")
+
+
+@pytest.mark.parametrize("act", [pinned, corrected, done, edited, undone, rebased])
+def test_only_nights_count_as_nights(late: Memory, act: Callable[[Memory], None]) -> None:
+    act(late)
+    told = json.loads(late.curate("status", "--json", "--now", LATER, exits=1))
+    assert told["overdue"] == "No run has ended well since 2026-03-13 02:00+00:00, 5 days ago."
+    assert told["last_well"] == "2026-03-13T02:00:00+00:00"
+    assert told["elsewhere"] is None
+    assert "All is well" not in late.curate("status", "--now", LATER, exits=1)
+    assert "5 days ago" in late.curate("doctor", "--now", LATER, exits=1)
+    assert "Curation is overdue: that was 5 days ago" in late.curate("context", "--now", LATER)
+    page = Browser(late).enter().get("/")
+    assert "5 days ago" in page
+    assert re.search(r'The run of <span class="day">2026-03-13 02:00</span>', page)
+
+
+def test_what_people_did_is_no_night_on_another_machine_either(late: Memory, tmp_path: Path) -> None:
+    pinned(late)
+    other = late.aside(tmp_path / "other")
+    late.git("clone", "-q", ".", str(other.root))
+    told = json.loads(other.curate("status", "--json", "--now", LATER))
+    assert (told["elsewhere"], told["last_well"]) == ("2026-03-13T02:00:00+00:00",) * 2
+    assert "Another machine's night: 2026-03-13 02:00 UTC" in other.curate("context", "--now", LATER)
+    listed = json.loads(other.curate("runs", "--json"))
+    assert [one["ended"] for one in listed] == ["by-hand", "by-hand", "well"]
+    assert "committed; no report" not in other.curate("runs")
+
+
+def test_an_undone_night_is_told_as_undone_and_may_only_be_brought_back(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", "- Fact: The gate weighs 40 kg.\n")
+    night = json.loads(memory.curate("run", "--json", "--now", "2026-03-18T02:00"))["run"]
+    memory.curate("undo", "--now", "2026-03-18T07:00")
+    undo = json.loads(memory.curate("runs", "--json"))[0]["run"]
+    now = ("--now", LATER)
+    assert f"2026-03-18 02:00+00:00, was undone by {undo}" in memory.curate("status", *now)
+    assert json.loads(memory.curate("status", "--json", *now))["last_run"]["ended"] == "undone"
+    assert f"last run 2026-03-18 02:00, undone by {undo}." in memory.curate("context", *now)
+    assert "was undone" in memory.curate("doctor", *now)
+    browser = Browser(memory).enter()
+    page = browser.get("/")
+    assert f"was undone by {undo}." in page
+    assert re.findall(r'value="undo"><input type="hidden" name="id" value="([^"]+)"', page) == [undo]
+    assert night not in page
+    page = browser.post("/do", verb="undo", id=undo, back="/")
+    assert "The gate weighs 40 kg." in memory.curate("items")
+    assert "ended well." in page
+    assert "ended well." in memory.curate("context", *now)
+
+
+def test_a_night_that_failed_is_told_though_nothing_waited(memory: Memory) -> None:
+    memory.curate("run", "--now", "2026-03-17T02:00")
+    merging = memory.write(".git/MERGE_HEAD", memory.git("rev-parse", "HEAD"))
+    memory.curate("run", "--now", "2026-03-18T02:00", exits=1)
+    merging.unlink()
+    assert "All is well" not in memory.curate("status", "--now", LATER, exits=1)
+    assert "The last run failed" in memory.curate("doctor", "--now", LATER, exits=1)
+    assert "failed" in memory.curate("context", "--now", LATER)
+    assert "The last run failed" in Browser(memory).enter().get("/")
+
+
+def test_a_night_whose_commit_was_taken_away_is_not_all_is_well(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", "- Fact: The gate weighs 40 kg.\n")
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.git("reset", "-q", "--hard", "HEAD~2")
+    memory.write("Logs/2026-03-17.md", "- Fact: The gate weighs 40 kg.\n")
+    assert "The last run is gone" in memory.curate("status", "--now", LATER, exits=1)
+
+
+def test_a_dry_run_is_no_night(late: Memory) -> None:
+    late.curate("run", "--dry-run", "--now", LATER)
+    assert "5 days ago" in late.curate("status", "--now", LATER, exits=1)
+
+
+def test_a_run_that_was_cut_short_while_it_wrote_is_told(memory: Memory) -> None:
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    (memory.root / ".curate/pending").mkdir()
+    assert "was cut short" in memory.curate("status", "--now", LATER, exits=1)
+    memory.curate("run", "--now", LATER)
+    assert "was cut short" not in memory.curate("status", "--now", LATER)
