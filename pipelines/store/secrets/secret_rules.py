@@ -35,7 +35,16 @@ _SEP: Final = (
     rf"|{_BLANK}{{1,3}}(?P<verb>{_IS}){_BLANK}{{1,3}}(?:now[ \t])?(?::[ \t]{{0,3}})?"
     rf"|{_BLANK}{{0,3}}(?:是|为|為|は){_BLANK}{{0,3}}|(?P<blank>{_BLANK}{{1,3}}))"
 )
-_PARTS: Final = {"<left>": _LEFT, "<of>": _OF, "<is>": _IS, "<sep>": _SEP}
+_MARKS: Final = r"""["'`*_\\]{0,4}"""
+_LOGIN: Final = rf"(?:{_MARKS}[ ]?(?:[:=|]|：){_MARKS}[ ]{{0,12}}|[ ]{_IS}[ ]|[ ](?=[`\"']))"
+"""What stands between a label that names a login and the name of the user."""
+_AND: Final = rf"{_MARKS}(?::|[ ]/[ ]|[ ]{{0,8}}\|[ ]{{0,8}})"
+"""What stands between the user and the password; beside it, a comma where the password can be no word."""
+_END: Final = r"""(?=[*_"'`\\)\]}.,;]{0,6}(?:[ \t]{0,8}(?:[\r\n|(<]|\Z)|\\[nr]|[.,;][ ]))"""
+_PARTS: Final = {
+    "<left>": _LEFT, "<of>": _OF, "<is>": _IS, "<sep>": _SEP, "<login>": _LOGIN, "<and>": _AND, "<end>": _END,
+    "<marks>": _MARKS,
+}  # fmt: skip
 
 
 _NAME: Final = 40
@@ -282,7 +291,8 @@ def believed(rules: Rules, rule: Rule, name: re.Match[bytes], data: bytes) -> tu
     if _PLACE.fullmatch(value):
         return None
     option = data[max(0, name.start() - 30) : name.start()].rpartition(b" ")[2].startswith(b"--")
-    if name["blank"] and not option and not _is_said(value, quoted=quoted and data[begin - 1 : begin] != b"`"):
+    is_said = _is_said(value, quoted=quoted and data[begin - 1 : begin] != b"`")
+    if name["blank"] and not (option or is_said or (rule.value == "key" and quoted and _is_readable_key(value))):
         return None
     # Environment variables are in capitals: what follows `=` is then a value, not code.
     variable = re.compile(rb"[A-Za-z0-9_]*").match(data, name.start())
@@ -391,7 +401,20 @@ def _token(value: bytes, *, quoted: bool, assigned: bool) -> bool:
     return (looks_random(value) or varied) and (assigned or not _calls(value))
 
 
-_BELIEFS: Final[dict[str, Callable[..., bool]]] = {"password": _password, "secret": _secret, "token": _token}
+def _key(value: bytes, *, quoted: bool, assigned: bool) -> bool:
+    return _token(value, quoted=quoted, assigned=assigned) or _is_readable_key(value)
+
+
+def _is_readable_key(value: bytes) -> bool:
+    """Whether a value that is said to be a key may be one that people read: `harbor-lantern-2031`."""
+    digits = sum(chr(byte).isdigit() for byte in value)
+    return len(value) >= _LONG and digits > _DIGITS and _READABLE.fullmatch(value) is not None
+
+
+_READABLE: Final = re.compile(rb"(?=[^a-z]*+[a-z])[A-Za-z0-9]++(?:-[A-Za-z0-9]++)++")
+_BELIEFS: Final[dict[str, Callable[..., bool]]] = {
+    "password": _password, "secret": _secret, "token": _token, "key": _key,
+}  # fmt: skip
 
 
 def _mixed(value: bytes) -> bool:
