@@ -149,16 +149,16 @@ def review(
     rulings: list[Ruling] = []
     days = {one.candidate.entry.day for one in filed} | {one.day for one in said}
     numbers = count(len(filed) + 1)
-    by_model = {
-        place.entry for one in filed if not one.candidate.by.startswith("rules@") for place in one.candidate.places
-    }
-    by_model |= {place.entry for one in said for place in one.places}
+    places = [place for one in filed if not one.candidate.by.startswith("rules@") for place in one.candidate.places]
+    places += [place for one in said for place in one.places]
+    by_model = {(one.entry.path, line) for one in places for line in range(one.start_line, one.end_line + 1)}
     for day in sorted(days | {form.place.entry.day for form in forms}):
         rulings += _review_day([one for one in filed if one.candidate.entry.day == day], context)
         for form in (one for one in forms if one.place.entry.day == day):
             ruled = _by_form(form, context, f"n{next(numbers)}")
             # Where a model has read the line, a correction without its one item is no question.
-            rulings += _carried_out([one for one in ruled if not (one.asks and form.place.entry in by_model)], context)
+            is_read = (form.place.entry.path, form.place.start_line) in by_model
+            rulings += _carried_out([one for one in ruled if not (one.asks and is_read)], context)
         for operation in (one for one in said if one.day == day):
             rulings += _carried_out(rulings_of_operation(operation, None, context, f"n{next(numbers)}"), context)
     return rulings

@@ -16,6 +16,7 @@ from pipelines.extract.extraction import (
     Extraction,
     ExtractionRequest,
     Extractor,
+    Operation,
     shown_text,
     with_weekday,
 )
@@ -24,6 +25,7 @@ from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import added_tokens, price_of
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Item, Trust, folded
+from pipelines.store.secrets import holds_secret
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import fold
 from pipelines.usage import FailureKind, Tally, Usage
@@ -87,14 +89,7 @@ class ModelExtractor:
             tally.add(spent)
         fault = next((one for *_, one in outcomes if one), None)
         if fault is None:
-            candidates = [one for read, *_ in outcomes for one in read.candidates]
-            dropped = [one for _, lost, *_ in outcomes for one in lost]
-            read = Extraction(
-                tuple(sorted(candidates, key=_position)),
-                tuple(one for read, *_ in outcomes for one in read.operations),
-                dropped=sum(one.ungrounded for one in dropped),
-                notes=_notes(pieces, dropped, sum(one.unlinked for one in candidates)),
-            )
+            read = _joined_outcomes(request, pieces, outcomes)
         elif self.last is None or fault.kind is FailureKind.OVER_BUDGET:
             fault.tally = tally
             raise fault
@@ -180,6 +175,32 @@ class ModelExtractor:
         return self.prompt.call(values, reply_schema(), data=data, place=(request.day, number))
 
 
+def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], outcomes: Sequence[Outcome]) -> Extraction:
+    """Return what the replies to all pieces say, and what labels say that the replies leave out."""
+    from pipelines.extract.rules.left_out import left_out  # noqa: PLC0415  compiles the rules' patterns
+
+    said: list[Candidate | Operation] = []
+    for read, *_ in outcomes:
+        said += [*read.candidates, *read.operations]
+    kept = [one for one in said if not _would_hold_secret(one)]
+    dropped = [one for _, lost, *_ in outcomes for one in lost]
+    candidates = [one for one in kept if isinstance(one, Candidate)]
+    reply = Extraction(tuple(candidates), tuple(one for one in kept if isinstance(one, Operation)))
+    secret = _counted(len(said) - len(kept), "it would hold a secret")
+    return replace(
+        reply,
+        candidates=tuple(sorted([*candidates, *left_out(request, reply)], key=_position)),
+        dropped=sum(one.ungrounded for one in dropped),
+        notes=(*_notes(pieces, dropped, sum(one.unlinked for one in candidates)), *secret),
+    )
+
+
+def _would_hold_secret(one: Candidate | Operation) -> bool:
+    """Whether a line of a page would hold a secret with what a model wrote."""
+    title = (one.name, one.new_project) if isinstance(one, Candidate) else ()
+    return any(map(holds_secret, filter(None, (one.text, one.reason, *title))))
+
+
 @dataclass(frozen=True, slots=True)
 class _Shown:
     """The existing items shown to a model with a piece: as rows, open ones apart, and by id."""
@@ -260,13 +281,17 @@ def _faulty_row(faulty: Faulty) -> dict[str, object]:
     return {"item": faulty.item if len(item) <= _FAULTY_LENGTH else item[:500], "wrong": faulty.detail}
 
 
+def _counted(count: int, why: str) -> list[str]:
+    return [f"{count} proposed {'item was' if count == 1 else 'items were'} dropped: {why}"] if count else []
+
+
 def _notes(pieces: Sequence[LogPiece], dropped: Sequence[Faulty], unlinked: int) -> tuple[str, ...]:
     counted = Counter(one.why for one in dropped)
     notes = []
     for why, count in sorted(counted.items()):
         lines = sorted({line for one in dropped if one.why == why for line in _cited(one)})
         at = f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines[:_MOST_LINES]))})" if lines else ""
-        notes.append(f"{count} proposed {'item was' if count == 1 else 'items were'} dropped: {why}{at}")
+        notes += [f"{note}{at}" for note in _counted(count, why)]
     if unlinked:
         links = "link was" if unlinked == 1 else "links were"
         notes.append(f"{unlinked} proposed {links} dropped: not among the items shown")

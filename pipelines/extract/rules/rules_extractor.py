@@ -53,15 +53,20 @@ class RulesExtractor:
         speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in read)
         if speaking < _FEW or speaking * _SHARE < len(read):
             suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
-        labelled: dict[tuple[str, ...], Candidate] = {}  # repeated statements of a day, once, where they are surest
-        for found in (reader.found, laid_down, reader.repeated):
-            for one in sorted(found, key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line)):
-                labelled.setdefault((one.type, one.page_section, *words(one.text)), one)
-        ordered = sorted(labelled.values(), key=lambda one: one.start_line)
+        ordered = once_each(reader.found, laid_down, reader.repeated)
         sure = [one for one in ordered if one.confidence is Confidence.HIGH]
         unsure = [one for one in ordered if one.confidence is not Confidence.HIGH]
         kept = [*sure, *_best([*unsure, *suggested], sure)]
         return Extraction(tuple(sorted(kept, key=lambda one: one.start_line)))
+
+
+def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
+    """Return the statements of a day in log order, each repeated one only where it is surest, in the earliest group."""
+    kept: dict[tuple[str, ...], Candidate] = {}
+    for found in groups:
+        for one in sorted(found, key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line)):
+            kept.setdefault((one.type, one.page_section, *words(one.text)), one)
+    return sorted(kept.values(), key=lambda one: one.start_line)
 
 
 def _lays_down(sentence: str) -> ItemType | None:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
         Redacted,
         Redactor,
         format_found,
+        holds_secret,
         load_redactor,
         without_secrets,
     )
@@ -20,6 +21,7 @@ __all__ = [
     "Span",
     "find_secrets",
     "format_found",
+    "holds_secret",
     "load_redactor",
     "without_secrets",
 ]

@@ -187,6 +187,12 @@ def without_secrets(text: str) -> str:
     return _VEIL.redact(text).text
 
 
+def holds_secret(text: str) -> bool:
+    """Return whether a text holds a secret; unlike `without_secrets`, this remembers nothing."""
+    data = text.encode(errors="surrogatepass")
+    return any(find_secrets(data, known=known) for known in (None, *known_anywhere()))
+
+
 _VEIL: Final = Redactor(lambda: os.urandom(_BYTES))
 
 

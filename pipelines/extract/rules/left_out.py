@@ -1,0 +1,60 @@
+"""The labelled lines that a model's reply leaves out: labels are read by code, whoever else reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from pipelines.extract.rules.label_reader import LabelReader
+from pipelines.extract.rules.rules_extractor import once_each
+from pipelines.store.item import Confidence
+from pipelines.store.spoken_lines import overlap, same_key, words
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Sequence
+
+    from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
+
+
+_HALF: Final = 0.5
+
+
+def left_out(request: ExtractionRequest, reply: Extraction) -> list[Candidate]:
+    """Return what labels say for sure in a day's entries and a reply does not cover, as the rules would add it.
+
+    A reply covers a label if its evidence has the label's lines; of several labels there, those that it quotes or
+    says. Closing forms are read apart, but may be what a reply means.
+    """
+    reader = LabelReader()
+    for entry in request.entries:
+        reader.read(entry)
+    labelled = [one for one in once_each(reader.found, reader.repeated) if one.confidence is Confidence.HIGH]
+    if not labelled:
+        return []
+    spots = [*(one.places[0] for one in labelled), *(form.place for form in reader.forms)]
+    covered: set[int] = set()
+    evidence = [(place, one.text) for one in reply.candidates for place in one.places]
+    evidence += [(place, one.text) for one in reply.operations for place in one.places]
+    for place, text in evidence:
+        covered |= _meant(place, text, spots, covered)
+    known = {(one.type, same_key(one.text)) for one in reply.candidates}
+    return [one for at, one in enumerate(labelled) if at not in covered and (one.type, same_key(one.text)) not in known]
+
+
+def _meant(place: Place, text: str, spots: Sequence[Place], covered: Container[int]) -> set[int]:
+    """Return which of the labels at a reply's evidence its quote and text mean: at least one, if there is any."""
+    near = [at for at, spot in enumerate(spots) if _overlap(place, spot)]
+    if len(near) <= 1:
+        return set(near)
+    quoted = same_key(place.quote)
+    if inside := {at for at in near if quoted in same_key(spots[at].quote)}:
+        return inside
+    said = Counter(words(text))
+    bags = {at: Counter(words(spots[at].quote)) for at in near}
+    best = max(near, key=lambda at: (overlap(bags[at], said), at not in covered, -at))
+    return {best} | {at for at in near if (bags[at] & said).total() > bags[at].total() * _HALF}
+
+
+def _overlap(one: Place, other: Place) -> bool:
+    is_apart = one.end_line < other.start_line or other.end_line < one.start_line
+    return one.entry.path == other.entry.path and not is_apart

@@ -1,0 +1,119 @@
+"""Labels are read by code, whoever else reads: a labelled line that a model's reply leaves out is kept all the same."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.extract.programs import exec_reader, said
+from tests.test_quarantine import ATTACK, session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+NOTHING: dict[str, Any] = {"items": [], "operations": []}
+NIGHT = "2026-03-18T02:00"
+
+
+def items(memory: Memory) -> dict[str, dict[str, Any]]:
+    return {one["text"]: one for one in json.loads(memory.curate("items", "--json"))}
+
+
+def night(memory: Memory, tmp_path: Path, log: str, reply: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    memory.write("Logs/2026-03-17.md", log)
+    memory.curate("run", "--provider", exec_reader(tmp_path, reply), "--now", NIGHT)
+    return items(memory)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Decision: The fence is green.",
+        "- 09:00 Decision: The fence is green.",
+        "- **Decision:** The fence is green.",
+        "> Decision: The fence is green.",
+        "## Decisions\n\n- The fence is green.",
+        "Decisions:\n\n- The fence is green.",
+        "- We met. Decision: The fence is green.",
+    ],
+)
+def test_what_a_reply_leaves_out_is_filed_as_without_a_model(memory: Memory, tmp_path: Path, line: str) -> None:
+    alone = memory.aside(tmp_path / "alone")
+    memory.git("clone", "-q", ".", str(alone.root))
+    log = f"project: Kestrel\n\n{line}\n"
+    alone.write("Logs/2026-03-17.md", log)
+    alone.curate("run", "--provider", "rules", "--now", NIGHT)
+    found = night(memory, tmp_path, log, NOTHING)
+    assert found == items(alone)
+    if line[0] != ">":
+        assert found["The fence is green."]["trust"] == "self"
+
+
+def test_a_line_that_the_reply_covers_in_other_words_gives_one_item(memory: Memory, tmp_path: Path) -> None:
+    log = "project: Kestrel\n\n- Decision: The fence is green.\n- Fact: The gate weighs 40 kg.\n"
+    one = said(3, "Decision", "The fence is green.", "Kestrel paints its fence green.")
+    found = night(memory, tmp_path, log, {"items": [one], "operations": []})
+    assert sorted(found) == ["Kestrel paints its fence green.", "The gate weighs 40 kg."]
+
+
+@pytest.mark.parametrize("quote", ["Decision: The fence is green.", "{line}"])
+def test_of_several_labels_on_a_line_those_are_added_that_the_reply_does_not_say(
+    memory: Memory, tmp_path: Path, quote: str
+) -> None:
+    line = "Decision: The fence is green. Fact: The gate weighs 40 kg. Rule: Oil the hinge in May."
+    one = said(3, "Decision", quote.format(line=line), "Kestrel paints its fence green.")
+    log = f"project: Kestrel\n\n{line}\n"
+    found = night(memory, tmp_path, log, {"items": [one], "operations": []})
+    assert sorted(found) == ["Kestrel paints its fence green.", "Oil the hinge in May.", "The gate weighs 40 kg."]
+
+
+def test_closing_forms_count_though_the_reply_tells_of_another_line_of_the_entry(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory.write("Logs/2026-03-16.md", "project: Kestrel\n\n- Todo: Oil the hinge.\n- Risk: The latch may jam.\n")
+    memory.curate("run", "--provider", "rules", "--now", "2026-03-17T02:00")
+    log = "project: Kestrel\n\n- The fence is green.\n  Done: Oil the hinge.\n  Resolved: The latch may jam.\n"
+    found = night(memory, tmp_path, log, {"items": [said(3, "Fact", "The fence is green.", "The fence is green.")]})
+    assert found["Oil the hinge."]["status"] == "done"
+    assert found["The latch may jam."]["status"] == "resolved"
+    assert "The fence is green." in found
+
+
+def test_an_item_that_was_dropped_covers_nothing(memory: Memory, tmp_path: Path) -> None:
+    lie = said(1, "Decision", "The fence is blue.", "The fence is blue.")
+    found = night(memory, tmp_path, "- Decision: The fence is green.\n", {"items": [lie], "operations": []})
+    assert list(found) == ["The fence is green."]
+
+
+def test_a_day_that_no_model_read_stays_pending_with_its_labels(memory: Memory, tmp_path: Path) -> None:
+    memory.write("Logs/2026-03-16.md", "- Decision: The fence is green.\n")
+    memory.write("Logs/2026-03-17.md", "- Decision: The gate is red.\n")
+    reader = exec_reader(tmp_path, NOTHING, d2026_03_17=None)
+    memory.curate("run", "--provider", reader, "--now", NIGHT, exits=1)
+    assert list(items(memory)) == ["The fence is green."]
+    memory.curate("run", "--provider", exec_reader(tmp_path, NOTHING), "--now", "2026-03-19T02:00")
+    assert sorted(items(memory)) == ["The fence is green.", "The gate is red."]
+
+
+def test_a_label_of_an_outsider_gives_no_live_rule(memory: Memory, tmp_path: Path) -> None:
+    found = night(memory, tmp_path, ATTACK, NOTHING)
+    assert not any(one["status"] == "live" for one in found.values())
+    assert "its source is The vendor's page." in memory.read("Review.md")
+
+
+def test_a_label_in_a_session_counts_as_without_a_model(memory: Memory, tmp_path: Path) -> None:
+    turns = ("user", "Please look."), ("assistant", "Decision: The fence is green.")
+    session(memory, tmp_path, *turns)
+    memory.curate("run", "--provider", exec_reader(tmp_path, NOTHING), "--now", "2026-03-19T02:00")
+    assert list(items(memory)) == ["The fence is green."]
+
+
+def test_reading_a_day_again_adds_no_label_twice(memory: Memory, tmp_path: Path) -> None:
+    night(memory, tmp_path, "- Decision: The fence is green.\n", NOTHING)
+    reader = exec_reader(tmp_path, NOTHING)
+    memory.curate("run", "--again", "2026-03-17", "--provider", reader, "--now", "2026-03-19T02:00")
+    assert list(items(memory)) == ["The fence is green."]
