@@ -23,7 +23,7 @@ from pipelines.store.generated import Sentence, can_stand, digest, is_vetoed, wi
 from pipelines.store.item import ACTIVE, Item, Status, folded, render_item
 from pipelines.store.layout import day_of_log, episode_path
 from pipelines.store.log import Entry, parse_entries
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets import holds_secret
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def is_sound(sentence: Proposed, items: Mapping[str, Item], titles: Mapping[str,
     text, ids = sentence
     if not ids or not all(ident in items for ident in ids) or len(text) > _LONGEST:
         return False
-    if not can_stand(text) or without_secrets(text) != text:
+    if not can_stand(text) or holds_secret(text):
         return False
     cited = [items[ident] for ident in ids]
     places = [Place(_entry(one, titles.get(one.id, "")), 1, 1, _with_due(one)) for one in cited]

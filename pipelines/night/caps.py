@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.briefing import briefing_sections, with_briefing
 from pipelines.night.episodes import with_true_episodes
 from pipelines.night.file_items import new_document
+from pipelines.night.secret_lines import without_secret_lines
 from pipelines.night.states import with_history, with_states
 from pipelines.store.document import (
     NOT_CONFIRMED,
@@ -72,11 +73,19 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The documents under their caps, the items that moved, and what the briefing would show if it had room."""
+    """The documents under their caps, and what became of them.
+
+    Args:
+        documents: every document by path.
+        moved: the items that moved.
+        sections: what the briefing would show if it had room.
+        left_out: the documents from which a generated sentence was left out, because it would hold a secret.
+    """
 
     documents: Mapping[str, Document]
     moved: tuple[Moved, ...]
     sections: Sequence[Section] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def with_caps_applied(
@@ -107,7 +116,8 @@ def with_caps_applied(
         given, rated = rated, with_quality(before, pruned.documents, theirs)
         if rated == given or _fit(rated, settings, pruned.sections, vetoed):
             break
-    return Pruned(rated, moved)
+    kept, left_out = without_secret_lines(rated, before, snapshot.root)
+    return Pruned(kept, moved, left_out=left_out)
 
 
 def _fit(

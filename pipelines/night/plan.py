@@ -415,6 +415,10 @@ def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
         f"{path} was not folded, because its name has no date. Rename it to DAY-NAME.md."
         for path in decided.captured.odd
     ]
+    notes += [
+        f"{snapshot.shown(path)}: a generated sentence was left out, because it would hold a secret."
+        for path in decided.pruned.left_out
+    ]
     if gone := len(decided.reconciled.asked):
         notes.append(f"{gone} items are gone from their documents. Retract or restore them in {review}.")
     if questions := sum(one.rival is not None for one in promoted.questions):

@@ -20,7 +20,7 @@ from pipelines.store.git import Author, Git
 from pipelines.store.git_history import run_id
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.lock import run_lock
-from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets import load_redactor, without_secrets
 from pipelines.store.secrets.known import remember_rules
 from pipelines.store.secrets.scan import clean_copies, secret_warnings
 from pipelines.store.template import make_missing_folders
@@ -200,7 +200,9 @@ def signed(night: Night, report: RunReport) -> tuple[str, Author]:
     message = render(
         "commit.txt",
         summary=report.summary(),
-        lines=[f"{path}: {count} added" for path, count in sorted(report.items["by_document"].items())],
+        lines=[
+            without_secrets(f"{path}: {count} added") for path, count in sorted(report.items["by_document"].items())
+        ],
         run_id=report.run,
         added=report.added,
         changed=report.changed,

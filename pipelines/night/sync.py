@@ -12,6 +12,7 @@ from pipelines.errors import BrokenChangeSet, CurateError, GitFault
 from pipelines.night.caps import prune
 from pipelines.night.fold_logs import clean_logs
 from pipelines.night.run_history import note_undone
+from pipelines.night.secret_lines import without_secret_lines
 from pipelines.night.sync_merge import join, vetoes, with_edits_recorded
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import commit_edits, find_edits
@@ -246,6 +247,8 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     ours = with_edits_recorded(git, base, head, here, today)  # no run has read them if `sync` committed them
     others, joined, clashed = join(was, ours, incoming)
     documents = prune(joined, settings, frozenset(), vetoed=vetoes(was, ours, incoming)).documents
+    same = {path: one for path, one in documents.items() if ours.get(path) == one.text.encode()}
+    documents, _ = without_secret_lines(documents, same, git.root)
     if faults := check_documents(joined, documents, settings.caps.briefing):
         raise BrokenChangeSet(faults)
     files: dict[str, bytes | None] = {**ours, **others}

@@ -14,6 +14,7 @@ from pipelines.night.caps import Pruned, prune, with_quality
 from pipelines.night.reconcile import Reconciled, understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.night.run_history import note_undone
+from pipelines.night.secret_lines import without_secret_lines
 from pipelines.night.undo_items import RunSides, Undone, undo
 from pipelines.store.change_set import Change, check_documents, document_changes, item_places, items_by_id
 from pipelines.store.edits import commit_edits
@@ -227,6 +228,7 @@ def _changes(
     for path in undone.exact:
         if pruned.documents[path].text == undone.documents[path].text:
             after[path] = pruned.documents[path]  # its quality fields are as they were, too
+    after, _ = without_secret_lines(after, snapshot.documents, wish.root)
     gone = {*(item.id for item in undone.removed), *(stone.id for stone in base.retracted)}
     cap = wish.settings.caps.briefing
     if faults := check_documents(snapshot.documents, after, cap, added=undone.restored, gone=gone):

@@ -39,6 +39,7 @@ from pipelines.extract.llm.reply_schema import (
     single_line,
 )
 from pipelines.store.item import Status
+from pipelines.store.secrets import holds_secret
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -266,4 +267,6 @@ def _operation(raw: dict[str, object], posed: Posed, shown: frozenset[str]) -> t
     links, lost = proposed_links(raw.get("links"), shown - set(ids) - {posed.candidate.id})
     how = Status(one.how) if one.how else None
     reason = single_line(one.reason)[:REASON_LENGTH]
+    if holds_secret(one.text) or holds_secret(reason):
+        raise Faulty(raw, "it would hold a secret")
     return Operation(kind, ids, single_line(one.text), how, one.document, links, reason, posed.candidate.places), lost

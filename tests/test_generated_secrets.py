@@ -1,0 +1,82 @@
+"""What a run makes itself never holds a secret, and what would hold one does not keep the rest from being written."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.store.secrets import find_secrets
+from tests.extract.programs import exec_reader, said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+NAMED, RANDOM = "The staging token belongs to the gate", "qwErTyUi7OpAsDf9GhJkLz is how the deploy is named"
+DAY = f"project: Kestrel\n\n- Fact: {NAMED}.\n- Fact: {RANDOM}.\n- Decision: The fence is green.\n"
+LEAK = "password: Kes7rel!9x"
+GENERATED = "a generated sentence was left out, because it would hold a secret."
+
+
+def written(memory: Memory) -> str:
+    """Return all that git holds now, after looking for secrets in it."""
+    texts = [memory.git("show", f"HEAD:{path}") for path in memory.git("ls-files").splitlines()]
+    assert not any(find_secrets(text.encode()) for text in texts)
+    assert memory.git("status", "--porcelain") == ""
+    return "\n".join(texts)
+
+
+def test_two_harmless_lines_that_read_as_a_secret_in_one_sentence_do_not_stop_the_night(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", DAY)
+    said = memory.curate("run", "--now", "2026-03-18T02:00")
+    assert f"Episodes/2026-03.md: {GENERATED}" in said
+    text = written(memory)
+    assert all(f"Fact: {words}." in text for words in (NAMED, RANDOM))
+    assert "Decided: The fence is green." in text
+    files = memory.files()
+    assert GENERATED not in memory.curate("run", "--now", "2026-03-18T03:00")
+    assert memory.files() == files, "nothing new changes no byte"
+
+
+@pytest.mark.parametrize("kind", ["Todo", "Risk"])
+def test_states_and_rows_are_left_out_too_and_no_command_stops(memory: Memory, kind: str) -> None:
+    rows = "".join(f"- {kind}: {words}.\n" for words in (NAMED, RANDOM))
+    rows += "".join(f"- Fact: Board {number} of the fence is cut.\n" for number in range(12))
+    memory.write("Logs/2026-03-17.md", f"project: Kestrel\n\n{rows}")
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    items = {one["text"]: one["id"] for one in json.loads(memory.curate("items", "--json"))}
+    assert {f"{NAMED}.", f"{RANDOM}."} <= items.keys()
+    memory.curate("pin", items[f"{RANDOM}."], "--now", "2026-03-18T08:00")
+    memory.curate("add", "Fact", "The yard is paved.", "--now", "2026-03-18T08:01")
+    written(memory)
+    memory.curate("undo", "--now", "2026-03-18T08:02")
+    memory.curate("undo", "--now", "2026-03-18T08:03")
+    written(memory)
+
+
+def test_a_secret_that_only_two_sentences_make_is_not_looked_for_from_then_on(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", DAY)
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    memory.write("Logs/2026-03-18.md", f"project: Kestrel\n\n- Fact: Again, {RANDOM}.\n")
+    memory.curate("run", "--now", "2026-03-19T02:00")
+    assert "[redacted:" not in written(memory)
+
+
+def test_an_item_in_which_a_model_writes_a_secret_is_left_out_and_the_rest_is_filed(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory.write("Logs/2026-03-17.md", "- We chose brass for the hinge.\n- The staging gate got a new lock.\n")
+    items = [
+        said(1, "Decision", "We chose brass for the hinge.", "Brass is used for the hinge."),
+        said(2, "Fact", "The staging gate got a new lock.", "The staging gate got a new lock.", LEAK),
+        said(2, "Fact", "The staging gate got a new lock.", f"The staging gate got a new lock: {LEAK}."),
+    ]
+    provider = exec_reader(tmp_path, {"items": items, "operations": []})
+    told = memory.curate("run", "--provider", provider, "--now", "2026-03-18T02:00")
+    text = written(memory)
+    assert "Decision: Brass is used for the hinge." in text
+    assert "Kes7rel" not in text
+    assert "dropped: it would hold a secret" in told
