@@ -8,6 +8,7 @@
                 close · keep                           a log line claims that an item is over
     doubt       keep · end · retract                   an item that was called into question
     reopen      reopen · keep                          a closed item that a log line claims to hold again
+    merge       done                                   what two machines changed in different ways
 
 An accepted item moves to a document, a rejected one gets a tombstone, so neither is asked about again. The next run
 applies boxes ticked in the file; `curate review` applies and commits an answer at once.
@@ -52,6 +53,7 @@ ACCEPT: Final = {
     "archive": "archive",
     "doubt": "end",
     "reopen": "reopen",
+    "merge": "done",
     **dict.fromkeys(map(str, ENDINGS), "close"),
 }
 REJECT: Final = {
@@ -61,6 +63,7 @@ REJECT: Final = {
     "archive": "keep",
     "doubt": "keep",
     "reopen": "keep",
+    "merge": "done",
     **dict.fromkeys(map(str, ENDINGS), "keep"),
 }
 """What a yes and a no mean. Rejecting a contradicting item does not confirm the old one; `keep old` does."""
@@ -261,6 +264,7 @@ _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
 }
 _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]]]] = {
     "archive": {"archive": _archive, "keep": _keep},
+    "merge": {"done": lambda *_: None},
     REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
     "doubt": {"keep": _believe, "end": _end, "retract": partial(_close, how=Status.NEVER_HELD)},
     # Keeping the item changes nothing: the line that claimed otherwise was read, and is not read again.

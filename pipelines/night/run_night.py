@@ -58,10 +58,8 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
             git.check()
             held.enter_context(run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"))
             recovered = recover(night.root, git) is not None
-            if night.sharing:
-                night.sharing.pull(git)
             run = run_id(night.now, git.head())
-            report = _curate(night, git, run, watch, recovered=recovered)
+            report = _curate(night, git, watch, recovered=recovered)
         except LockHeld:
             raise
         except BaseException as error:
@@ -74,16 +72,20 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
         return report
 
 
-def _curate(night: Night, git: Git, run: str, watch: Watch, *, recovered: bool) -> RunReport:
+def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> RunReport:
     make_missing_folders(night.root)
     keep_copies(night.root)
     redactor = load_redactor(night.root)
     known = redactor.learned
     found = find_edits(night.root, git)
-    # People's edits get a commit of their own, so that an undo can tell them from the run's changes.
-    message = f"Edits since the last run\n\nCommitted as they stood before run {run}.\n"
+    # People's edits get a commit of their own, so that an undo can tell them from the run's changes. It comes before
+    # anything is pulled, so that a join sees them beside the other machine's.
+    message = "Edits since the last run\n\nCommitted as they stood before the run.\n"
     commit = partial(commit_edits, night.root, git, message, Author(*night.settings.author, night.now))
     edits = commit(found)
+    if night.sharing:
+        night.sharing.pull(git)
+    run = run_id(night.now, git.head())
     report = _write(night, git, run, watch, commit)
     if redactor.learned > known or report.logs.get("redacted"):
         clean_copies(night.root, redactor)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.clock import day_of
@@ -13,14 +14,14 @@ from pipelines.night.caps import prune
 from pipelines.night.fold_logs import clean_logs
 from pipelines.night.run_history import note_undone
 from pipelines.night.secret_lines import without_secret_lines
-from pipelines.night.sync_merge import join, vetoes, with_edits_recorded
+from pipelines.night.sync_merge import join, vetoes, with_edits_recorded, with_questions
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import read_bytes
 from pipelines.store.git import Author, Entry, Git
 from pipelines.store.git_remote import Refused, Remote, address_of
 from pipelines.store.journal import apply_changes, recover
-from pipelines.store.layout import PARTIAL, SETTINGS
+from pipelines.store.layout import PARTIAL, REVIEW, SETTINGS
 from pipelines.store.lock import log_lock, run_lock
 from pipelines.store.merge import merge
 from pipelines.store.secrets import load_redactor
@@ -29,7 +30,6 @@ from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
     from pathlib import Path
 
     from pipelines.settings import Settings
@@ -75,11 +75,10 @@ class Sharing:
     has_received: bool = False
 
     def pull(self, git: Git) -> None:
-        """Pull the remote's commits, unless a person's edits here are not understood yet; those wait for `push`."""
+        """Pull the remote's commits; the person's edits are committed by then."""
         try:
             theirs = self.tried(self.remote_for(git).fetch)
-            head, last = git.head(), git.last_run()
-            if theirs and head and (follows(git, head, theirs) or head == last):
+            if theirs and (head := git.head()) and not follows(git, theirs, head):
                 self.take_in(git, theirs)
         except CurateError as fault:
             self._note("failed", git, fault.sentence)
@@ -117,11 +116,12 @@ class Sharing:
         return True
 
     def take_in(self, git: Git, theirs: str) -> None:
-        """Join a fetched commit; notes name the files that could not be merged."""
-        taken = join_fetched(git, self.settings, theirs, self.now)
+        """Join a fetched commit; notes name the files that both machines changed in different ways."""
+        asked = join_fetched(git, self.settings, theirs, self.now)
         self.has_received = True
         note_undone(git.root)
-        self.notes += [f"{path} changed on two machines; the version not kept is in git's history." for path in taken]
+        real = git.layout.real
+        self.notes += [f"{real(path)} was changed on two machines. Decide in {real(REVIEW)}." for path in asked]
 
     def remote_for(self, git: Git) -> Remote:
         """Return the remote, with the memory's current branch."""
@@ -219,7 +219,7 @@ def _cleaned_logs(root: Path, git: Git, paths: Sequence[str]) -> tuple[Change, .
 
 
 def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tuple[str, ...]:
-    """Join a fetched commit, and return the files that could not be merged, of which one side's version was kept.
+    """Join a fetched commit, and return the files that Review.md asks about: both machines changed the same there.
 
     A person's uncommitted edits stay, merged with the new content.
 
@@ -242,13 +242,14 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     if base == head:
         _apply(git, here, other, theirs, "Follow another machine\n", author)
         return ()
-    today = day_of(now, settings)
+    today = _later_day(git, head, theirs, settings)
     incoming = with_edits_recorded(git, base, theirs, other, today)
     ours = with_edits_recorded(git, base, head, here, today)  # no run has read them if `sync` committed them
-    others, joined, clashed = join(was, ours, incoming)
+    others, joined, disputed = join(was, ours, incoming)
     documents = prune(joined, settings, frozenset(), vetoed=vetoes(was, ours, incoming)).documents
     same = {path: one for path, one in documents.items() if ours.get(path) == one.text.encode()}
     documents, _ = without_secret_lines(documents, same, git.root)
+    documents = with_questions(documents, disputed, (head, theirs), today, git.layout.real)
     if faults := check_documents(joined, documents, settings.caps.briefing):
         raise BrokenChangeSet(faults)
     files: dict[str, bytes | None] = {**ours, **others}
@@ -258,7 +259,13 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     message = f"Join what another machine did\n\nJoins: {theirs}\n"
     made = _commit(git, (head, theirs), after, message, author)
     _apply(git, here, after, made, message, author)
-    return clashed
+    return tuple(sorted({one.path for one in disputed}))
+
+
+def _later_day(git: Git, one: str, other: str, settings: Settings) -> str:
+    """Return the day of the later of two commits, which is the same on either machine."""
+    times = [found.seconds for commit in (one, other) if (found := git.read_commit(commit))]
+    return day_of(datetime.fromtimestamp(max(times), UTC), settings)
 
 
 def _commit(git: Git, parents: tuple[str, str], after: Mapping[str, bytes], message: str, author: Author) -> str:

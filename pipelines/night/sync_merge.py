@@ -1,30 +1,33 @@
 """Join two trees with a common ancestor, by rules that give the same result on either machine.
 
-Documents are joined item by item, logs entry by entry, and state row by row.
+Documents are joined item by item and their other lines as text, logs entry by entry, and state row by row. What both
+machines changed in different ways stays, or is named, so that a person can decide.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import subprocess
-import tempfile
-from dataclasses import replace
-from pathlib import Path
+import tomllib
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.reconcile import reconcile
+from pipelines.night.undo_items import own_words
 from pipelines.store.document import Block, Document, block_of, edited, numbered
 from pipelines.store.generated import vetoed_by, without_differing, without_pointers
 from pipelines.store.git_history import baseline_at
-from pipelines.store.item import Status, folded, render_item
-from pipelines.store.layout import BRIEFING, LOGS, STATE, TOMBSTONES, kind_of
-from pipelines.store.markdown import body_lines, headings_among, line_end, split_lines
+from pipelines.store.item import Status, folded
+from pipelines.store.layout import BRIEFING, LOGS, REVIEW, SETTINGS, STATE, TOMBSTONES, kind_of
+from pipelines.store.markdown import body_lines, headings_among, split_lines
+from pipelines.store.merge import merge_documents, merge_notes
+from pipelines.store.review_queue import with_entry
 from pipelines.store.state import read_tombstones, render_tombstones
+from pipelines.store.three_way import Clash, both, merge_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from pipelines.store.git import Git
 
@@ -46,18 +49,39 @@ _RANK: Final = {
 """Closing an item wins over leaving it open: a person, or a newer item, closed it."""
 
 
+_BOTH: Final = "Both versions stand there, one after the other."
+_ONE: Final = "The first version stands there."
+_STAYS: Final = "It was deleted on one machine and changed on the other, so it stays."
+_WHOLE: Final = "It cannot be merged line by line. One version stands there whole."
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """What two machines changed in different ways, and no rule decides.
+
+    Args:
+        path: the file.
+        what: what stands there now, a sentence.
+        versions: the lines of either side; empty if the file as a whole is disputed.
+    """
+
+    path: str
+    what: str
+    versions: tuple[tuple[str, ...], ...] = ()
+
+
 def join(
     before: Files, ours: Files, theirs: Files
-) -> tuple[dict[str, bytes | None], dict[str, Document], tuple[str, ...]]:
+) -> tuple[dict[str, bytes | None], dict[str, Document], tuple[Disputed, ...]]:
     """Join two trees. The result is the same from either side.
 
     Returns:
-        Every other file that differs from ours (None to delete it), the documents, and the files that clashed.
+        Every other file that differs from ours (None to delete it), the documents, and what a person must decide.
     """
     files: dict[str, bytes | None] = {}
-    clashed = []
-    documents = _join_documents(_documents(before), _documents(ours), _documents(theirs))
-    for path in sorted({*ours, *theirs}):
+    before, ours, theirs = _renamed_alike(before, ours, theirs)
+    documents, disputed = _join_documents(_documents(before), _documents(ours), _documents(theirs))
+    for path in sorted({*before, *ours, *theirs}):
         if path in documents or _readable({path: ours.get(path) or theirs.get(path) or b""}):
             continue
         was, here, there = (side.get(path) for side in (before, ours, theirs))
@@ -69,10 +93,65 @@ def join(
             files[path] = join_rows(was or b"", here or b"", there or b"")
         elif here == was:
             files[path] = there
+        elif here is None or there is None:
+            files[path] = here or there
+            disputed.append(Disputed(path, _STAYS))
         else:
-            files[path] = max(filter(None, (here, there)), default=None)
-            clashed.append(path)
-    return files, documents, tuple(clashed)
+            files[path], found = _join_plain(path, was or b"", *sorted((here, there)))
+            disputed += found
+    return files, documents, tuple(disputed)
+
+
+def _join_plain(path: str, before: bytes, one: bytes, other: bytes) -> tuple[bytes, list[Disputed]]:
+    """Join a file without items line by line; of settings that clash, the greater lines stand, as both are invalid."""
+    is_settings = path == SETTINGS
+    try:
+        sides = [data.decode() for data in (before, one, other)]
+        merged, clashes = merge_texts(*sides, resolve=_greater if is_settings else both)
+        if is_settings:
+            tomllib.loads(merged)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return other, [Disputed(path, _WHOLE)]
+    return merged.encode(), [_disputed(path, clash, _ONE if is_settings else _BOTH) for clash in clashes]
+
+
+def _greater(clash: Clash) -> list[str]:
+    return list(max(clash.one, clash.other))
+
+
+def _disputed(path: str, clash: Clash, what: str) -> Disputed:
+    return Disputed(path, what, tuple(sorted((clash.one, clash.other), reverse=what == _ONE)))
+
+
+def _renamed_alike(before: Files, ours: Files, theirs: Files) -> tuple[Files, Files, Files]:
+    """Return the trees with the pages that one side renamed under their new names on all sides."""
+    sides = [dict(side) for side in (before, ours, theirs)]
+    for one, other in ((1, 2), (2, 1)):
+        for old, new in _renames(sides[0], sides[one]):
+            if old in sides[other] and new not in sides[other]:
+                for side in (sides[0], sides[other]):
+                    side[new] = side.pop(old)
+    return sides[0], sides[1], sides[2]
+
+
+def _renames(before: Files, after: Files) -> list[tuple[str, str]]:
+    """Return the old and the new name of each page with at least half of its lines in a new one."""
+    gone, made = (
+        {path: _line_counts(side[path]) for path in sorted(side.keys() - rest.keys()) if kind_of(path)}
+        for side, rest in ((before, after), (after, before))
+    )
+    found = []
+    for old, lines in gone.items():
+        shared = {new: (lines & more).total() for new, more in made.items()}
+        best = max(shared, key=lambda new: (shared[new], new), default="")
+        if best and shared[best] * 2 >= max(lines.total(), 1):
+            found.append((old, best))
+            del made[best]
+    return found
+
+
+def _line_counts(data: bytes) -> Counter[bytes]:
+    return Counter(line.strip() for line in data.splitlines() if line.strip())
 
 
 def vetoes(before: Files, ours: Files, theirs: Files) -> frozenset[str]:
@@ -84,24 +163,56 @@ def vetoes(before: Files, ours: Files, theirs: Files) -> frozenset[str]:
 
 def _join_documents(
     before: Mapping[str, Document], ours: Mapping[str, Document], theirs: Mapping[str, Document]
-) -> dict[str, Document]:
+) -> tuple[dict[str, Document], list[Disputed]]:
+    disputed = [Disputed(path, _STAYS) for path in sorted(before) if _is_only_rewritten(path, before, ours, theirs)]
+    back = [before[one.path] for one in disputed]
+    ours, theirs = _put_back(ours, back), _put_back(theirs, back)
     old, mine, other = _places(before), _places(ours), _places(theirs)
     places = {}
     for ident in sorted({*mine, *other}):
-        if one := _joined_item(old.get(ident), mine.get(ident), other.get(ident)):
+        was, here, there = old.get(ident), mine.get(ident), other.get(ident)
+        if one := _joined_item(was, here, there):
             places[ident] = one
+            disputed += _reworded_twice(one, was, here, there)
     homes: dict[str, dict[str, Block]] = {}
     for ident, (path, block) in _without_twins(places, mine, other).items():
         homes.setdefault(path, {})[ident] = block
     out = {}
     for path in sorted({*ours, *theirs, *homes}):
-        was, here, there = sides = (before.get(path), ours.get(path), theirs.get(path))
-        left = here or there
-        gone = was and not (here and there) and (left is None or left.text == was.text)  # the other side left it alone
+        sides = page, *_ = (before.get(path), ours.get(path), theirs.get(path))
+        left = sides[1] or sides[2]
+        # The other side left it alone.
+        gone = page and not (sides[1] and sides[2]) and (left is None or left.text == page.text)
         if path in homes or not gone:
             blocks = homes.get(path, {})
-            out[path] = _as_it_is(sides, blocks) or _join_document(path, sides, blocks)
-    return out
+            out[path] = _as_it_is(sides, blocks) or _join_document(path, sides, blocks, disputed)
+    return out, disputed
+
+
+def _is_only_rewritten(
+    path: str, before: Mapping[str, Document], ours: Mapping[str, Document], theirs: Mapping[str, Document]
+) -> bool:
+    """Whether one side deleted a page on which the other changed a person's own lines."""
+    left = ours.get(path) or theirs.get(path)
+    return left is not None and (path in ours) != (path in theirs) and own_words(left) != own_words(before[path])
+
+
+def _put_back(side: Mapping[str, Document], pages: Sequence[Document]) -> Mapping[str, Document]:
+    """Return one side with the pages that it deleted, without the items that it moved elsewhere."""
+    if not (lost := [page for page in pages if page.path not in side]):
+        return side
+    here = _places(side)
+    return {**side, **{page.path: edited(page, remove=page.held.keys() & here.keys()) for page in lost}}
+
+
+def _reworded_twice(joined: Place, *sides: Place | None) -> list[Disputed]:
+    """Return the dispute about an item that a person reworded on each machine, in different words."""
+    items = [side[1].item for side in sides if side]
+    texts = {item.text for item in items}
+    if len(texts) < len(sides) or any(item.by for item in items[1:]):
+        return []
+    own = joined[1].item.text
+    return [Disputed(joined[0], _ONE, ((own,), (next(one.text for one in items[1:] if one.text != own),)))]
 
 
 def _as_it_is(sides: Sides, blocks: Mapping[str, Block]) -> Document | None:
@@ -179,7 +290,8 @@ def _both(before: Place | None, less: Place, more: Place) -> Place:
         links=heavy.links or light.links,
     )
     stayed = before is not None and more_path == before[0] and heavy.status is light.status
-    return less_path if stayed else more_path, Block(item, more_block.notes or less_block.notes)
+    notes = merge_notes(before[1] if before else None, *sorted((less_block, more_block), key=lambda one: one.notes))
+    return less_path if stayed else more_path, Block(item, notes)
 
 
 def _without_twins(items: Mapping[str, Place], ours: Container[str], theirs: Container[str]) -> dict[str, Place]:
@@ -196,82 +308,64 @@ def _without_twins(items: Mapping[str, Place], ours: Container[str], theirs: Con
     return out
 
 
-# ---------------------------------------- the text of a document
-# Lines of both machines are joined, and items put back in their places.
-
-
-_FOUND: Final = re.compile(r"\x00(k[0-9a-f]+)\n")
-
-
-def _join_document(path: str, sides: Sides, blocks: Mapping[str, Block]) -> Document:
+def _join_document(path: str, sides: Sides, blocks: Mapping[str, Block], disputed: list[Disputed]) -> Document:
     """Return a document with the lines of both sides, and `blocks` as its items.
 
     Args:
         path: its path.
         sides: before, here and on the other machine; None where it is missing.
         blocks: id → the items it will hold.
+        disputed: receives what both sides changed.
     """
     before, ours, theirs = sides
     if ours and theirs:  # generated sentences that differ are rewritten later
-        ours, theirs = without_differing(ours, theirs)
-    front = _front(before, ours, theirs)
-    bodies = [_skeleton(side) if side else "" for side in (before, ours, theirs)]
-    body = _three_way(bodies[0], bodies[1], bodies[2]) if ours and theirs else bodies[1] if ours else bodies[2]
-    end = line_end(split_lines(front + body))
-    left, rows = dict(blocks), []
-    for line in split_lines(body):
-        token = _FOUND.fullmatch(line)
-        if token is None:
-            rows.append(line)
-        elif block := left.pop(token[1], None):
-            rows += [render_item(block.item) + end, *block.notes]
-    document = Document(path, front + "".join(rows))
-    return edited(document, add=[left[ident] for ident in sorted(left, key=lambda one: (left[one].item.since, one))])
+        ours, theirs = sorted(without_differing(ours, theirs), key=lambda one: one.text)
+    left = ours or theirs or Document(path, "")
+    versions = (before or Document(path, ""), ours, theirs) if ours and theirs else (left, left, left)
+    joined = merge_documents(versions, blocks)
+    if path != REVIEW:  # there, both questions stand
+        disputed += [_disputed(path, clash, _BOTH) for clash in joined.clashes]
+        disputed += [_disputed(path, clash, _ONE) for clash in joined.keys]
+    return joined.document
 
 
-def _front(before: Document | None, ours: Document | None, theirs: Document | None) -> str:
-    """Return the front matter of the only side that changed it, else the later one, whole so that its keys agree."""
-    was, here, there = ("".join(one.lines[: one.front.lines]) if one else None for one in (before, ours, theirs))
-    if here is None or there is None or here == there:
-        return here or there or ""
-    if was in (here, there):
-        return there if here == was else here
-    return max((one.front.get("updated"), text) for one, text in ((ours, here), (theirs, there)) if one)[1]
+# ---------------------------------------- what a person decides
 
 
-def _skeleton(document: Document) -> str:
-    """Return the text below the front matter, with a token in place of each item and its notes."""
-    lines = list(document.lines)
-    for placed in reversed(document.items):
-        if placed.item.id:
-            lines[placed.line : placed.end] = [f"\x00{placed.item.id}\n"]
-    return "".join(lines[document.front.lines :])
+DONE: Final = "done: it is as it should be; edit it before, if it is not"
+_MOST_QUOTED: Final = 20
+"""Longer versions are in git."""
 
 
-def _three_way(before: str, ours: str, theirs: str) -> str:
-    if theirs in (ours, before):
-        return ours
-    if ours == before:
-        return theirs
-    one, other = sorted((ours, theirs))
-    with tempfile.TemporaryDirectory() as folder:
-        files = [Path(folder, name) for name in ("one", "before", "other")]
-        for file, text in zip(files, (one, before, other), strict=True):
-            # git treats a file with a zero byte as binary, so U+0001 marks the tokens meanwhile.
-            file.write_bytes(text.replace("\x00", "\x01token ").encode())
-        done = subprocess.run(
-            ["git", "merge-file", "--union", "-p", *map(str, files)],  # noqa: S607  the person's own git
-            capture_output=True,
-            check=True,
-            env={
-                "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-                "LC_ALL": "C",
-                "GIT_CONFIG_NOSYSTEM": "1",
-                "HOME": folder,
-            },
-            cwd=folder,
-        )
-    return done.stdout.decode().replace("\x01token ", "\x00")
+def with_questions(
+    documents: Mapping[str, Document],
+    disputed: Sequence[Disputed],
+    commits: Sequence[str],
+    today: str,
+    shown: Callable[[str], str],
+) -> dict[str, Document]:
+    """Return the documents with a question in Review.md about each file with something disputed.
+
+    Args:
+        documents: every document by path.
+        disputed: what is disputed.
+        commits: the commits of the two machines.
+        today: the day of the join, the same on either machine.
+        shown: turns a path into the file name that people know.
+    """
+    after, short = dict(documents), sorted(commit[:10] for commit in commits)
+    for path in sorted({one.path for one in disputed}):
+        rows: list[str] = []
+        for one in disputed:
+            if one.path == path:
+                rows += [one.what, ""]
+                for version in one.versions:
+                    quoted = [f"> {line.replace('<!--', '&lt;!--')}" for line in version[:_MOST_QUOTED]]
+                    rows += [*quoted, *["> …"] * (len(version) > _MOST_QUOTED), *["> (deleted)"] * (not version), ""]
+        shows = " and ".join(f"`git show {commit}:./{shown(path)}`" for commit in short)
+        title = f"{shown(path)} was changed on two machines ({' and '.join(short)})"
+        after = with_entry(after, "merge", today, title, "\n".join([*rows, f"Both are in git: {shows}."]), [DONE])
+    return after
 
 
 # ---------------------------------------- logs and state
@@ -351,7 +445,7 @@ def with_edits_recorded(
         theirs: its files.
         today: the memory's day.
     """
-    last = git.last_run(since=base, until=there) or base  # a run of ours understood what came before the base
+    last = git.last_run(until=there) or base
     if last == there:
         return theirs
     documents = _readable(theirs)

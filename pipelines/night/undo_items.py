@@ -17,7 +17,7 @@ from pipelines.store.change_set import (
     item_places,
     with_recorded_edits,
 )
-from pipelines.store.document import ORDER, Document, insert_rows, section_of
+from pipelines.store.document import ORDER, OWN_KEYS, Document, insert_rows, section_of
 from pipelines.store.generated import without_pointers, without_sentences
 from pipelines.store.item import STRUCK, Item, Status, Trust
 from pipelines.store.layout import FOLDERS, REVIEW, Kind
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 _ENDS: Final = frozenset({Status.DONE, *STRUCK}) - {Status.SUPERSEDED, Status.MERGED}
-_OWN_KEYS: Final = frozenset({"updated", "source", "trust", "confidence", "confidence_reason"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +252,7 @@ def _rewritten(work: Undone, twice: frozenset[str], *, whole: bool) -> dict[str,
         made = path in sides.after and path not in sides.before and path.partition("/")[0] in FOLDERS
         # Comparing with the run's commit will not do: somebody may have written to the file during the run.
         empty = Document(path, "") if document.kind is Kind.EPISODE else new_document(path, document.title, "")
-        if made and not document.items and _own_words(document) == _own_words(empty):
+        if made and not document.items and own_words(document) == own_words(empty):
             documents.pop(path, None)  # it holds nothing but its template's text
         elif (path in now or rows.get(path)) and (path not in now or document.text != now[path].text):
             documents[path] = document
@@ -278,7 +277,7 @@ def _base(
     if not whole or before is None or after is None or here.text != after.text:
         return here
     held = {p.item.id for side in (before, after) for p in side.items}
-    return before if not held & twice and _own_words(before) == _own_words(after) else here
+    return before if not held & twice and own_words(before) == own_words(after) else here
 
 
 def _with_rows(document: Document, rows: Mapping[str, ItemPlace], twice: frozenset[str]) -> Document:
@@ -302,7 +301,7 @@ def _with_rows(document: Document, rows: Mapping[str, ItemPlace], twice: frozens
     return document.with_text("".join(lines))
 
 
-def _own_words(document: Document) -> list[object]:
+def own_words(document: Document) -> list[object]:
     """Return what no run writes: no items, questions, generated lines, their sections, or quality fields."""
     document = without_sentences(without_pointers(document), lambda *_: True)
     rows = {number for placed in document.items for number in range(placed.line, placed.end)}
@@ -315,4 +314,4 @@ def _own_words(document: Document) -> list[object]:
         for number, line in enumerate(document.lines)
         if number >= document.front.lines and number not in rows and line.strip()
     ]
-    return [*body, *(pair for pair in document.front.values if pair[0] not in _OWN_KEYS)]
+    return [*body, *(pair for pair in document.front.values if pair[0] not in OWN_KEYS)]

@@ -49,6 +49,8 @@ ORDER: Final = (
     NOT_CONFIRMED, HISTORY, *ROWS,
 )  # fmt: skip
 """The sections of a page, from top to bottom."""
+OWN_KEYS: Final = frozenset({"updated", "source", "trust", "confidence", "confidence_reason"})
+"""The keys of the front matter that runs write."""
 _MARKS: Final = ("-", "*", "+")
 
 

@@ -1,22 +1,27 @@
 """Merge a run's change into a file that changed meanwhile: keep the other edits, and add the run's items.
 
-Each kind of file has its own merge: documents by item, logs by appended text, state by union. Files are merged one by
-one, so a move of an item that somebody changed meanwhile is cancelled: it would leave the item in two places.
+Each kind of file has its own merge: documents by item and their other lines as text, logs by appended text, state by
+union. Files are merged one by one, so a move of an item that somebody changed meanwhile is cancelled: it would leave
+the item in two places.
 """
 
 from __future__ import annotations
 
+import re
+import tomllib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.store.document import Document, block_of, edited
-from pipelines.store.layout import LOGS, PARTIAL, STATE, kind_of
+from pipelines.store.document import OWN_KEYS, Block, Document, Placed, block_of, edited, with_front_matter
+from pipelines.store.item import Item, render_item
+from pipelines.store.layout import LOGS, PARTIAL, SETTINGS, STATE, kind_of
+from pipelines.store.markdown import line_end, read_front_matter, split_lines
+from pipelines.store.three_way import Clash, both, merge_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from pipelines.store.change_set import Change
-    from pipelines.store.item import Item
 
 
 def merge(path: str, before: bytes | None, after: bytes | None, current: bytes | None) -> bytes | None:
@@ -36,7 +41,7 @@ def merge(path: str, before: bytes | None, after: bytes | None, current: bytes |
         return _merge_logs(before, after, current)
     if path.startswith(f"{STATE}/"):
         return b"".join(sorted({*_rows(after), *_rows(current)}))
-    return _merge_documents(path, before, after, current) if kind_of(path) else current
+    return (_merge_documents if kind_of(path) else _merge_plain)(path, before, after, current)
 
 
 def _merge_logs(before: bytes, after: bytes, current: bytes) -> bytes:
@@ -54,23 +59,146 @@ def _rows(data: bytes) -> list[bytes]:
 
 
 def _merge_documents(path: str, before: bytes, after: bytes, current: bytes) -> bytes:
+    """Merge items by id, and all other lines as text; of generated lines that clash, the current ones stay."""
     try:
-        old, new, now = (Document(path, data.decode()) for data in (before, after, current))
+        old, new, now = sides = tuple(Document(path, data.decode()) for data in (before, after, current))
     except UnicodeDecodeError:
         return current
-    had, there = _items(old), _items(now)
-    wanted = {p.item.id: block_of(new, p) for p in new.items if p.item.id}
-    replacing = {
-        ident: block.item
-        for ident, block in wanted.items()
-        if ident in had and block.item != had[ident] and there.get(ident) == had[ident]
-    }
-    return edited(
-        now,
-        add=[block for ident, block in wanted.items() if ident not in had and ident not in there],
-        replace=replacing,
-        remove=[ident for ident, item in had.items() if ident not in wanted and there.get(ident) == item],
-    ).text.encode()
+    was, run, here = ({p.item.id: block_of(side, p) for p in side.items if p.item.id} for side in sides)
+    blocks = {}
+    for ident in {**here, **run}:
+        had, wanted, there = was.get(ident), run.get(ident), here.get(ident)
+        if there is None:
+            kept = None if had else wanted  # a person deleted it, or the run adds it
+        elif had and there.item == had.item:
+            kept = wanted
+        else:
+            kept = there
+        if kept:
+            blocks[ident] = replace(kept, notes=merge_notes(had, wanted or kept, there or kept))
+    return merge_documents((old, new, now), blocks, _without_generated)[0].text.encode()
+
+
+def _without_generated(clash: Clash) -> list[str]:
+    return both(replace(clash, one=tuple(line for line in clash.one if not _GENERATED.search(line))))
+
+
+def _merge_plain(path: str, before: bytes, after: bytes, current: bytes) -> bytes:
+    """Merge a file without items line by line; settings that would be invalid stay as they are."""
+    try:
+        merged = merge_texts(*(data.decode() for data in (before, after, current)))[0]
+        if path == SETTINGS:
+            tomllib.loads(merged)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return current
+    return merged.encode()
+
+
+# ---------------------------------------- documents
+# All but the items is merged as text; each item stands there as one token, and is put back in its place.
+
+
+_TOKEN: Final = re.compile(r"\x00(k[0-9a-f]+)\r?\n?")
+_GENERATED: Final = re.compile(r" <!-- [ps]:")
+
+
+def merge_notes(before: Block | None, one: Block, other: Block) -> tuple[str, ...]:
+    """Return the notes below an item, merged."""
+    was, mine, theirs = ("".join(side.notes) if side else "" for side in (before, one, other))
+    return tuple(split_lines(merge_texts(was, mine, theirs)[0]))
+
+
+class MergedDocument(NamedTuple):
+    """A merged document; where people's own lines clash, and where keys of the front matter do."""
+
+    document: Document
+    clashes: list[Clash]
+    keys: list[Clash]
+
+
+def merge_documents(
+    sides: tuple[Document, Document, Document],
+    blocks: Mapping[str, Block],
+    resolve: Callable[[Clash], list[str]] = both,
+) -> MergedDocument:
+    """Return a document with the lines of both sides and these items. Of keys that clash, the greater line stands.
+
+    Args:
+        sides: the document before, on one side and on the other.
+        blocks: id → the items that it will hold.
+        resolve: what stands where people's own lines clash.
+    """
+    path, clashes, (front, keys) = sides[1].path, list[Clash](), _merge_front(sides)
+    held = [side.held.keys() for side in sides]
+    # An item that one side removed, and that stays all the same, keeps its place.
+    stays = {ident for ident in blocks if (ident in held[1]) != (ident in held[2])}
+
+    def resolved(clash: Clash) -> list[str]:
+        was, mine, theirs = (_own_lines(side) for side in (clash.before, clash.one, clash.other))
+        if was == mine:
+            return [*clash.other, *(line for line in clash.one if _TOKEN.fullmatch(line) and line not in clash.other)]
+        if was == theirs:
+            return [*clash.one, *(line for line in clash.other if _TOKEN.fullmatch(line) and line not in clash.one)]
+        own = Clash(was, mine, theirs)
+        clashes.extend([own] if mine != theirs else [])
+        return resolve(clash)
+
+    bodies = (_skeleton(side, stays if side is sides[0] else ()) for side in sides)
+    body = merge_texts(*bodies, resolve=resolved)[0]
+    end, left, rows = line_end(split_lines(front + body)), dict(blocks), list[str]()
+    for line in split_lines(body):
+        if (token := _TOKEN.fullmatch(line)) is None:
+            rows.append(line)
+        elif block := left.pop(token[1], None):
+            rows += [render_item(block.item) + end, *block.notes]
+    document = Document(path, front + "".join(rows))
+    homeless = [placed.item.id for placed in document.items if _lost_its_heading(placed, sides)]
+    again = sorted([*left, *homeless], key=lambda ident: (blocks[ident].item.since, ident))
+    document = edited(document, add=[blocks[ident] for ident in again], remove=homeless)
+    return MergedDocument(document, clashes, keys)
+
+
+def _lost_its_heading(placed: Placed, sides: Iterable[Document]) -> bool:
+    """Whether an item came below another heading because its own is gone."""
+    homes = [(one.section, side) for side in sides for one in side.items if one.item.id == placed.item.id]
+    titles = {heading.title for _, side in homes for heading in side.headings}
+    return bool(placed.item.id) and placed.section in titles - {title for title, _ in homes}
+
+
+def _own_lines(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the lines that are a person's: no items, and nothing generated."""
+    return tuple(line for line in lines if line.strip() and not _TOKEN.fullmatch(line) and not _GENERATED.search(line))
+
+
+def _merge_front(sides: tuple[Document, Document, Document]) -> tuple[str, list[Clash]]:
+    """Return the front matter: what runs write is of the newer side, and the other keys are merged.
+
+    Where both changed a key, the greater line stands, on either machine.
+    """
+    later = max(sides[1:], key=lambda one: (one.front.get("updated"), one.text))
+    own = {key: value for key, value in later.front.values if key in OWN_KEYS}
+    was, mine, theirs = (_front(with_front_matter(side, own)) for side in sides)
+    if not (mine and theirs):
+        return mine or theirs, []
+    merged, clashes = merge_texts(was, mine, theirs, resolve=lambda clash: list(max(clash.one, clash.other)))
+    read = read_front_matter(split_lines(merged))
+    keys = [key for key, _ in read.values]
+    if read.faults or len(set(keys)) < len(keys) or not read.lines:  # each added the same key
+        return max(mine, theirs), [Clash((), *(tuple(text.splitlines()) for text in (mine, theirs)))]
+    return merged, clashes
+
+
+def _front(document: Document) -> str:
+    return "".join(document.lines[: document.front.lines])
+
+
+def _skeleton(document: Document, without: Container[str]) -> str:
+    """Return the text below the front matter, with a token in place of each item and its notes."""
+    lines = list(document.lines)
+    for placed in reversed(document.items):
+        if ident := placed.item.id:
+            lines[placed.line : placed.end] = [f"\0{ident}\n"] * (ident not in without)
+    return "".join(lines[document.front.lines :])
 
 
 def _items(document: Document) -> dict[str, Item]:

@@ -1,0 +1,130 @@
+"""Merge two versions of a text line by line, against the one that both began with.
+
+Lines that only one side changed are taken, and so is what either side added. Only lines that both sides changed, each
+in its own way, clash; whoever asks for the merge decides what stands then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipelines.store.markdown import line_end, split_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Lines = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """Lines that both sides changed differently, without line ends: as they were, and on either side."""
+
+    before: tuple[str, ...]
+    one: tuple[str, ...]
+    other: tuple[str, ...]
+
+
+class _Edit(NamedTuple):
+    """The lines from `start` to `end` became `lines`; `side` is 0 or 1."""
+
+    start: int
+    end: int
+    side: int
+    lines: tuple[str, ...]
+
+
+def both(clash: Clash) -> list[str]:
+    """Return the lines of both sides, one after the other; what they begin with in common stands once."""
+    one, other = clash.one, clash.other
+    same = _common(one, other)
+    return [*one, *other[same if any(line.strip() for line in one[:same]) else 0 :]]
+
+
+def merge_lines(
+    before: Lines, one: Lines, other: Lines, *, resolve: Callable[[Clash], list[str]] = both
+) -> tuple[list[str], list[Clash]]:
+    """Return the merged lines, and what clashed.
+
+    Args:
+        before: the lines that both sides began with, without line ends.
+        one: the lines of one side.
+        other: the lines of the other side.
+        resolve: what stands where both sides changed the same lines.
+    """
+    out: list[str] = []
+    clashes, at = [], 0
+    for edits in _groups(sorted([*_edits(before, one, 0), *_edits(before, other, 1)])):
+        start, end = edits[0].start, max(edit.end for edit in edits)
+        was = tuple(before[start:end])
+        mine, theirs = (_applied(was, start, [edit for edit in edits if edit.side == side]) for side in (0, 1))
+        out += before[at:start]
+        at = end
+        if was in (mine, theirs) or mine == theirs:
+            out += theirs if was == mine else mine
+        elif start == end:  # both added something at the same place
+            out += both(Clash(was, mine, theirs))
+        else:
+            clash = Clash(was, mine, theirs)
+            clashes.append(clash)
+            out += resolve(clash)
+    return [*out, *before[at:]], clashes
+
+
+def merge_texts(
+    before: str, one: str, other: str, *, resolve: Callable[[Clash], list[str]] = both
+) -> tuple[str, list[Clash]]:
+    """Return the merged text, and what clashed. Line ends alone are no change, and the side that changed them wins."""
+    if other in (one, before):
+        return one, []
+    if one == before:
+        return other, []
+    was, mine, theirs = (split_lines(text) for text in (before, one, other))
+    end = line_end(theirs) if line_end(mine) == line_end(was) else line_end(mine)
+    sides = ([line.rstrip("\r\n") for line in side] for side in (was, mine, theirs))
+    lines, clashes = merge_lines(*sides, resolve=resolve)
+    return "".join(line + end for line in lines), clashes
+
+
+def _edits(before: Lines, after: Lines, side: int) -> Iterator[_Edit]:
+    """Yield what changed. Lines replaced by as many count one by one, so that neighbours do not clash."""
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    for what, i, j, k, m in SequenceMatcher(None, old, new).get_opcodes():
+        if what == "replace" and j - i == m - k:
+            for n in range(j - i):
+                yield _Edit(head + i + n, head + i + n + 1, side, (new[k + n],))
+        elif what != "equal":
+            yield _Edit(head + i, head + j, side, tuple(new[k:m]))
+
+
+def _common(one: Lines, other: Lines) -> int:
+    """Return how many lines two texts begin with in common."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((number for number, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def _groups(edits: list[_Edit]) -> Iterator[list[_Edit]]:
+    """Yield the edits in groups that touch the same lines, or add at the same place."""
+    group: list[_Edit] = []
+    for edit in edits:
+        end = max((one.end for one in group), default=-1)
+        if group and not (edit.start < end or edit[:2] == group[0][:2]):
+            yield group
+            group = []
+        group.append(edit)
+    if group:
+        yield group
+
+
+def _applied(lines: tuple[str, ...], start: int, edits: list[_Edit]) -> tuple[str, ...]:
+    """Return the lines from `start` on with one side's edits."""
+    out: list[str] = []
+    at = 0
+    for edit in edits:
+        out += [*lines[at : edit.start - start], *edit.lines]
+        at = edit.end - start
+    return (*out, *lines[at:])

@@ -1,0 +1,164 @@
+"""What people write that is no item: two machines keep the words of both, and ask where both changed the same lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.store import journal
+from tests.night.sync.machines import append_log, check_same, git, shared
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+PAGE = "Projects/kestrel.md"
+PROSE = "\nThe harbour is in Bergen.\n\nThe crew is four.\n\nThe boat is red.\n"
+FACTS = "".join(f"- Fact: shelf {number} holds bolts\n" for number in range(1, 4))
+
+
+class Pair:
+    """Two machines whose memories hold a page and SOUL.md with three paragraphs each."""
+
+    def __init__(self, machines: tuple[Memory, Memory, Path]) -> None:
+        self.one, self.other, self.remote = machines
+        append_log(self.one, "2025-01-01", f"project: Kestrel\n\n{FACTS}")
+        self.one.curate("run", "--now", "2025-01-01T23:00")
+        for path in (PAGE, "SOUL.md", "AGENTS.md"):
+            self.one.write(path, self.one.read(path) + PROSE)
+        self._day = 1
+        self.meet()
+
+    def change(self, memory: Memory, path: str, old: str, new: str) -> None:
+        text = memory.read(path)
+        assert old in text
+        memory.write(path, text.replace(old, new))
+
+    def meet(self, verb: str = "run") -> str:
+        """Let both machines work until they know of each other, and return what they said."""
+        self._day += 1
+        told = ""
+        for minute, memory in enumerate((self.one, self.other, self.one, self.other)):
+            told += memory.curate(verb, "--now", f"2025-01-{self._day:02}T23:{minute:02}")
+        check_same((self.one, self.other), self.remote)
+        return told
+
+
+@pytest.fixture
+def pair(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pair:
+    """Return two machines that share a memory with prose."""
+    return Pair(shared(memory, tmp_path, monkeypatch))
+
+
+@pytest.mark.parametrize("verb", ["run", "sync"])
+def test_what_each_wrote_elsewhere_in_the_same_files_stands_on_both(pair: Pair, verb: str) -> None:
+    for path in (PAGE, "SOUL.md", "AGENTS.md"):
+        pair.change(pair.one, path, "in Bergen", "in Bodø")
+        pair.change(pair.other, path, "is red", "is blue")
+    pair.change(pair.one, PAGE, "title: Kestrel", "title: Kestrel\nowner: Ida")
+    pair.change(pair.other, PAGE, "status: active", "status: active\ncolour: blue")
+    pair.change(pair.one, PAGE, "shelf 2 holds bolts", "shelf 2 holds nuts")
+    pair.change(pair.other, "USER.md", "Write here freely", "Write here")
+    pair.one.write("USER.md", pair.one.read("USER.md") + "\nIda sails.\n")
+    assert "two machines" not in pair.meet(verb)
+    for path in (PAGE, "SOUL.md", "AGENTS.md"):
+        text = pair.one.read(path)
+        assert "The harbour is in Bodø.\n\nThe crew is four.\n\nThe boat is blue.\n" in text
+    page = pair.one.read(PAGE)
+    assert page.index("owner: Ida") < page.index("colour: blue") < page.index("# Kestrel")
+    assert "shelf 2 holds nuts" in page
+    assert "Ida sails." in pair.one.read("USER.md")
+    assert "Write here freely" not in pair.one.read("USER.md")
+
+
+@pytest.mark.parametrize("verb", ["run", "sync"])
+def test_the_same_lines_changed_on_both_stand_in_both_versions_and_are_asked_about_once(pair: Pair, verb: str) -> None:
+    for path in (PAGE, "SOUL.md"):
+        pair.change(pair.one, path, "is four", "is five")
+        pair.change(pair.other, path, "is four", "is six")
+    pair.change(pair.one, PAGE, "shelf 3 holds bolts", "shelf 3 holds nuts")
+    pair.change(pair.other, PAGE, "shelf 3 holds bolts", "shelf 3 holds nails")
+    pair.change(pair.one, "curate.toml", "document = 8192", "document = 9000")
+    pair.change(pair.other, "curate.toml", "document = 8192", "document = 9001")
+    told = pair.meet(verb)
+    assert told.count(f"{PAGE} was changed on two machines. Decide in Review.md.") == 1
+    for path in (PAGE, "SOUL.md"):
+        text = pair.one.read(path)
+        assert text.count("\nThe crew is five.\n") == text.count("\nThe crew is six.\n") == 1
+    queue = pair.one.read("Review.md")
+    assert queue.count(" was changed on two machines (") == 3
+    for words in ("crew is five", "crew is six", "holds nuts", "holds nails", "document = 9000", "document = 9001"):
+        assert words in queue
+    assert "<<<<" not in "".join(pair.one.read(path) for path in (PAGE, "SOUL.md", "curate.toml", "Review.md"))
+    assert pair.one.read("curate.toml").count("document = 900") == 1
+    pair.one.write("Review.md", queue.replace("- [ ] done", "- [x] done"))
+    pair.meet()
+    assert "two machines (" not in pair.other.read("Review.md")
+
+
+def test_a_page_deleted_here_and_changed_there_stays_and_is_asked_about(pair: Pair) -> None:
+    (pair.one.root / PAGE).unlink()
+    pair.change(pair.other, PAGE, "in Bergen", "in Bodø")
+    assert "was changed on two machines" in pair.meet()
+    page = pair.one.read(PAGE)
+    assert "The harbour is in Bodø." in page
+    assert page.count(" holds bolts") == 3
+    assert "deleted on one machine and changed on the other" in pair.one.read("Review.md")
+
+
+def test_a_page_renamed_here_and_changed_there_has_the_new_name_and_the_change(pair: Pair) -> None:
+    (pair.one.root / PAGE).rename(pair.one.root / "Projects/falcon.md")
+    pair.change(pair.one, "Projects/falcon.md", "is red", "is blue")
+    pair.change(pair.other, PAGE, "in Bergen", "in Bodø")
+    pair.change(pair.other, PAGE, "shelf 1 holds bolts", "shelf 1 holds nuts")
+    pair.meet()
+    assert not (pair.one.root / PAGE).exists()
+    page = pair.one.read("Projects/falcon.md")
+    assert "The harbour is in Bodø.\n\nThe crew is four.\n\nThe boat is blue.\n" in page
+    assert "shelf 1 holds nuts" in page
+
+
+def test_notes_below_an_item_and_its_new_words_both_stand(pair: Pair) -> None:
+    line = next(line for line in pair.one.read(PAGE).splitlines() if "shelf 2" in line)
+    for memory in (pair.one, pair.other):
+        pair.change(memory, PAGE, f"{line}\n", f"{line}\n  Bought in May.\n")
+    pair.meet()
+    pair.change(pair.one, PAGE, "shelf 2 holds bolts", "shelf 2 holds nuts")
+    pair.change(pair.other, PAGE, "Bought in May", "Bought in June")
+    pair.meet()
+    page = pair.other.read(PAGE)
+    assert "shelf 2 holds nuts" in page
+    assert page.count("Bought in June.") == 1
+    assert "Bought in May" not in page
+
+
+def test_three_machines_come_to_the_same_words(pair: Pair, tmp_path: Path) -> None:
+    third = pair.one.aside(tmp_path / "third")
+    git(tmp_path, "clone", "--quiet", str(pair.remote), str(third.root))
+    for memory, old, new in ((pair.one, "Bergen", "Bodø"), (pair.other, "four", "five"), (third, "red", "blue")):
+        pair.change(memory, "SOUL.md", old, new)
+    for number, memory in enumerate((pair.one, pair.other, third) * 2):
+        memory.curate("run", "--now", f"2025-02-01T23:{number:02}")
+    assert pair.one.read("SOUL.md") == pair.other.read("SOUL.md") == third.read("SOUL.md")
+    assert "in Bodø.\n\nThe crew is five.\n\nThe boat is blue." in third.read("SOUL.md")
+
+
+def test_words_saved_while_a_run_writes_stand_beside_its_own(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    append_log(memory, "2025-01-01", f"project: Kestrel\n\n{FACTS}")
+    memory.curate("run", "--now", "2025-01-01T23:00")
+    memory.write(PAGE, memory.read(PAGE) + PROSE)
+    append_log(memory, "2025-01-02", "project: Kestrel\n\n- Risk: the mast may break\n")
+    real = journal._write_manifest
+
+    def then_save(*arguments: object) -> None:
+        real(*arguments)  # type: ignore[arg-type]
+        memory.write(PAGE, memory.read(PAGE).replace("is red", "is blue"))
+
+    monkeypatch.setattr(journal, "_write_manifest", then_save)
+    memory.curate("run", "--now", "2025-01-02T23:00")
+    page = memory.read(PAGE)
+    assert "The boat is blue." in page
+    assert "updated: 2025-01-02" in page, "what the run wrote elsewhere on the page stands, too"
+    assert "the mast may break <!--" in page
