@@ -15,6 +15,7 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.settings import load_settings
 from pipelines.store.edits import commit_edits
 from pipelines.store.git import Author, Git
+from pipelines.store.git_remote import OtherMemory, memory_elsewhere
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
@@ -101,9 +102,22 @@ def _restore(bundle: Path, root: Path) -> None:
     say(f"Restored {files:,} files and their history to {root}. {then}")
 
 
+def _refuse_second_memory(git: Git) -> None:
+    """Refuse to begin a memory on a branch if another one, as of a clone's remote, holds one."""
+    if not (found := memory_elsewhere(git)):
+        return
+    kind, _, name = found.removeprefix("refs/").partition("/")
+    branch = name.partition("/")[2] if kind == "remotes" else name
+    there = f"git -C {shlex.quote(str(git.root))} switch {branch}"
+    here = git.repository.branch.removeprefix("refs/heads/")
+    raise OtherMemory("This repository", name, here, f"{there} && curate init {shlex.quote(str(git.root))}")
+
+
 def _make(root: Path, now: str | None) -> None:
     if root.exists() and not root.is_dir():
         raise BadFile(root, "is not a folder", "Name a folder, or a new one.")
+    if (root / ".git").exists():
+        _refuse_second_memory(Git(root))
     added = lay_down(root, resource("memory_template"), system_zone())
     settings = load_settings(root)
     git = Git(root)

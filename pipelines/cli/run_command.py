@@ -15,7 +15,7 @@ from pipelines.cli.options import day_option, json_option, with_memory
 from pipelines.cli.output import count, dollars, on_terminal, say, say_json, say_verbatim, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.clock import day_of
-from pipelines.errors import BadSettings, UsageFault
+from pipelines.errors import EXPECTED, BadSettings, UsageFault
 from pipelines.extract.llm.logged_in import found_program
 from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, Counting, ModelExtractor, estimate, unanswered
 from pipelines.night.plan import Night, plan_night
@@ -90,8 +90,8 @@ def curate_run(
         say_json(report.to_json())
     elif not in_journal(os.environ):
         print_report(report, root, user)
-        say(*(night.sharing.notes if night.sharing else ()))
-    return report.exit_code
+        say(*(note for note in (night.sharing.notes if night.sharing else ()) if note not in report.warnings))
+    return max(report.exit_code, EXPECTED) if night.sharing and night.sharing.needs_person else report.exit_code
 
 
 def night_of(

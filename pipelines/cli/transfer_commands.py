@@ -139,4 +139,4 @@ def curate_sync(*, as_json: bool, opened: OpenMemory) -> int:
             say(f"{' and '.join(done).capitalize()}: {remote}.")
         for note in (*sharing.notes, *held):
             warn(note)
-    return EXPECTED if sharing.state != "pushed" or held else 0
+    return EXPECTED if sharing.state != "pushed" or sharing.needs_person or held else 0

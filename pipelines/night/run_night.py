@@ -92,6 +92,8 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> RunRepo
     remember_rules(night.root)
     with watch.stage("reindex"):
         index, warnings = reindex(night.root, NIGHT_SECONDS, watch.advance)
+    if night.sharing and night.sharing.needs_person:
+        warnings += tuple(night.sharing.notes)
     if found[1]:
         warnings += secret_warnings(night.root, found[1], report.warnings)
     report = replace(

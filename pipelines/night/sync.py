@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,7 +20,7 @@ from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import read_bytes
 from pipelines.store.git import Author, Entry, Git
-from pipelines.store.git_remote import Refused, Remote, address_of
+from pipelines.store.git_remote import OWN_BRANCH, OtherMemory, Refused, Remote, address_of
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import PARTIAL, REVIEW, SETTINGS
 from pipelines.store.lock import log_lock, run_lock
@@ -62,6 +63,7 @@ class Sharing:
         state: how the last exchange ended: `pushed`, `behind`, `diverged`, `failed`, or empty before one.
         has_sent: whether commits were pushed.
         has_received: whether commits of the remote were joined.
+        beside: the sentence about another memory on another branch of the remote, or empty.
     """
 
     settings: Settings
@@ -73,15 +75,21 @@ class Sharing:
     state: str = ""
     has_sent: bool = False
     has_received: bool = False
+    beside: str = ""
+
+    @property
+    def needs_person(self) -> bool:
+        """Whether this memory and the remote's do not meet until somebody does something about it."""
+        return self.state == "diverged" or bool(self.beside)
 
     def pull(self, git: Git) -> None:
         """Pull the remote's commits; the person's edits are committed by then."""
         try:
-            theirs = self.tried(self.remote_for(git).fetch)
+            theirs = self._fetched(self.remote_for(git))
             if theirs and (head := git.head()) and not follows(git, theirs, head):
                 self.take_in(git, theirs)
         except CurateError as fault:
-            self._note("failed", git, fault.sentence)
+            self._note_fault(git, fault)
 
     def push(self, git: Git, *, complete: bool = True) -> None:  # noqa: ARG002  for `night.remote_night`
         """Push the branch, joining it with the remote's new commits first. It never forces a push.
@@ -97,15 +105,27 @@ class Sharing:
             else:
                 self._note("behind", git, "other machines kept pushing first.")
         except CurateError as fault:
-            self._note("diverged" if isinstance(fault, _Diverged) else "failed", git, fault.sentence)
+            self._note_fault(git, fault)
+
+    def _fetched(self, remote: Remote) -> str | None:
+        """Fetch the remote's branch; note if another branch there holds another memory.
+
+        Raises:
+            OtherMemory: it does, and the remote does not have ours yet.
+        """
+        theirs = self.tried(remote.fetch)
+        if found := self.tried(lambda: other_memory(remote, self.remote)):
+            if theirs is None:
+                raise found
+            self.beside = found.sentence
+            note = f"{found.sentence} {found.advice.strip()}"
+            self.notes += [note] * (note not in self.notes)
+        return theirs
 
     def _pushed(self, git: Git, remote: Remote) -> bool:
-        theirs = self.tried(remote.fetch)
+        theirs = self._fetched(remote)
         if theirs and not follows(git, theirs, git.head() or ""):
-            try:
-                self.take_in(git, theirs)
-            except CurateError as fault:
-                raise _Diverged(fault.sentence, fault.advice) from None
+            self.take_in(git, theirs)
         head = git.head() or ""
         try:
             if theirs != head:
@@ -117,7 +137,10 @@ class Sharing:
 
     def take_in(self, git: Git, theirs: str) -> None:
         """Join a fetched commit; notes name the files that both machines changed in different ways."""
-        asked = join_fetched(git, self.settings, theirs, self.now)
+        try:
+            asked = join_fetched(git, self.settings, theirs, self.now)
+        except CurateError as fault:
+            raise _Diverged(fault.sentence, fault.advice) from None
         self.has_received = True
         note_undone(git.root)
         real = git.layout.real
@@ -125,23 +148,25 @@ class Sharing:
 
     def remote_for(self, git: Git) -> Remote:
         """Return the remote, with the memory's current branch."""
-        git.check()
-        branch = git.run("symbolic-ref", "--short", "HEAD").decode().strip()
-        return Remote(git, address_of(git, self.remote), branch, self.push_settings.timeout_seconds)
+        return remote_named(git, self.remote, self.push_settings)
 
     def tried(self, action: Callable[[], T]) -> T:
         """Run a remote operation, retrying after a while if it fails."""
         return with_retries(action, self.push_settings.tries, self.sleep)
 
-    def _note(self, state: str, git: Git, reason: str = "") -> None:
+    def _note_fault(self, git: Git, fault: CurateError) -> None:
+        is_apart = isinstance(fault, _Diverged | OtherMemory)
+        self._note("diverged" if is_apart else "failed", git, fault.sentence, fault.advice.strip() if is_apart else "")
+
+    def _note(self, state: str, git: Git, reason: str = "", advice: str = "") -> None:
         """Record the state in `.curate/push.json`, and note a failure for the person."""
         self.state = state
-        advice = "The next run or sync tries again; `curate doctor --probe` checks the remote."
+        advice = advice or "The next run or sync tries again; `curate doctor --probe` checks the remote."
         note = f"Not pushed to {self.remote}: {reason} {advice}"
         if reason and note not in self.notes:  # a failed fetch and push mostly have the same reason
             self.notes.append(note)
         at = self.now.isoformat(timespec="seconds")
-        row: dict[str, object] = {"remote": self.remote, "state": state, "at": at, "reason": reason}
+        row: dict[str, object] = {"remote": self.remote, "state": state, "at": at, "reason": reason or self.beside}
         before = read_record(git.root, STATE)
         if before.get("remote") != self.remote:
             before = {}
@@ -150,6 +175,26 @@ class Sharing:
         is_same = before.get("at") == at and before.get("state") != "pushed"  # one night: first the pull, now the push
         row |= {"nights": nights if is_same else nights + 1, "pushed": before.get("pushed")}
         write_record(git.root, STATE, row | ({"nights": 0, "pushed": at} if state == "pushed" else {}))
+
+
+def remote_named(git: Git, name: str, push_settings: PushTable) -> Remote:
+    """Return a remote by its name or address, with the memory's current branch."""
+    git.check()
+    branch = git.run("symbolic-ref", "--short", "HEAD").decode().strip()
+    return Remote(git, address_of(git, name), branch, push_settings.timeout_seconds)
+
+
+def other_memory(remote: Remote, name: str) -> OtherMemory | None:
+    """Return the error for a remote that holds another memory on another branch, or None.
+
+    Raises:
+        GitFault: the remote did not answer in time, or refused.
+    """
+    if not (other := remote.other_memory()):
+        return None
+    there = f"git -C {shlex.quote(str(remote.git.root))}"
+    how = f"{there} fetch {name} {other}:{other} && {there} switch {other}"
+    return OtherMemory(f"The remote {name}", other, remote.branch, how)
 
 
 class _Diverged(CurateError):
@@ -233,7 +278,11 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     except GitFault:
         base = ""
     if not base:
-        raise GitFault("The remote's memory shares no history with this one.", "Clone the remote instead.")
+        raise GitFault(
+            "The remote's memory shares no history with this one.",
+            "To use that one, clone it into another folder. To keep both there, give this one a branch of its own: "
+            f"`git switch -c NAME && git config {OWN_BRANCH} NAME`.",
+        )
     if base == theirs:
         return ()
     trees = [git.tree(commit) for commit in (base, head, theirs)]

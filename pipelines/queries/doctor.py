@@ -19,6 +19,7 @@ from pipelines.errors import CurateError, NotYours
 from pipelines.extract.choose_models import probe
 from pipelines.extract.llm.logged_in import found_program
 from pipelines.night.run_history import RunEnd
+from pipelines.night.sync import other_memory, remote_named
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
 from pipelines.search.damage import index_facts, private_faults
@@ -95,8 +96,9 @@ def examine(root: Path, now: datetime, *, probing: bool) -> list[Finding]:
         "agents": lambda: agents(root),
         "push": lambda: push(root),
     }
+    checks["remote"] = lambda: remotes(root, probing=probing)
     if probing:
-        checks |= {"remote": lambda: remotes(root), "models": models}
+        checks["models"] = models
     findings = []
     for name, check in checks.items():
         try:
@@ -289,12 +291,23 @@ def push(root: Path) -> Answer:
         return _ok("Nothing is pushed anywhere.")
     reason = f": {str(found['reason']).rstrip('.')}" if found["reason"] else ""
     says = f"{found['remote']}: {found['state']}{reason}.{not_reached(found)}"
+    if found["state"] == "diverged" or (found["state"] == "pushed" and reason):
+        return _wrong(says, "`curate sync` prints the commands that settle it.")
     return _ok(says) if found["state"] == "pushed" else _look(says, "`curate run` tries again.")
 
 
-def remotes(root: Path) -> Answer:
-    """Ask git's remotes whether they answer."""
+def remotes(root: Path, *, probing: bool) -> Answer:
+    """Ask git's remotes whether they answer, and the one that is shared whether it holds another memory.
+
+    Raises:
+        GitFault: it does, or did not answer in time.
+    """
     named = call(("git", "-C", str(root), "remote")).stdout.split()
+    if named and not probing:
+        return _ok(f"{', '.join(named)} was not asked; `curate doctor --probe` does.")
+    push = load_user_settings(os.environ).push
+    if (shared := push.remote_of(root)) and (found := other_memory(remote_named(Git(root), shared, push), shared)):
+        raise found
     for name in named:
         answer = call(("git", "-C", str(root), "-c", "core.askPass=true", "ls-remote", "--exit-code", name, "HEAD"))
         if answer.returncode not in {0, 2}:  # 2: it answers, and is empty

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import GitFault
 from pipelines.store.files import writing
 from pipelines.store.git_process import TooMuch, pieces_of, reason_in, whole
+from pipelines.store.layout import SETTINGS
 from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
@@ -53,6 +54,20 @@ class Unreachable(GitFault):
 
 class Refused(GitFault):
     """Raised when the remote rejects a push because it has commits that this machine has not seen."""
+
+
+class OtherMemory(GitFault):
+    """Raised when a repository holds another memory on another branch: two machines that use both would never meet."""
+
+    def __init__(self, where: str, other: str, branch: str, how: str) -> None:
+        super().__init__(
+            f"{where} holds another memory, on its branch {other}; the branch here is {branch}.",
+            f"To use that memory: `{how}`. If both are meant to be there: `git config {OWN_BRANCH} {branch}`.",
+        )
+
+
+OWN_BRANCH: Final = "memcurate.branch"
+"""The key in a clone's git configuration that names the branch of its memory, where the repository holds others."""
 
 
 NIGHT_REF: Final = "refs/curate/night"
@@ -97,10 +112,8 @@ class Remote:
             GitFault: the remote did not answer in time, or refused.
         """
         self._make_repository()
-        listed = self._call("ls-remote", "--heads", self.address, f"refs/heads/{self.branch}")
-        if not listed.strip():
+        if (commit := self._heads().get(f"refs/heads/{self.branch}")) is None:
             return None
-        commit = listed.split()[0].decode()
         if (head := self.git.head()) is not None:
             self._call("update-ref", "refs/heads/here", head)
         self._call(
@@ -108,6 +121,43 @@ class Remote:
             self.address, f"+refs/heads/{self.branch}:refs/heads/there",
         )  # fmt: skip
         return self._call("rev-parse", "refs/heads/there").decode().strip() or commit
+
+    def other_memory(self) -> str:
+        """Return another branch of the remote that holds a memory with another beginning, or an empty string.
+
+        What is fetched to see that stays out of the memory's repository. A backup of this memory, or a branch of its
+        history, is no other memory; nor is any if the clone's configuration says that its branch is meant.
+
+        Raises:
+            GitFault: the remote did not answer in time, or refused.
+        """
+        if own_branch(self.git) == self.branch:
+            return ""
+        self._make_repository()
+        head, others = self.git.head(), self._heads()
+        others.pop(f"refs/heads/{self.branch}", None)
+        if not others or (self.git.repository.common_dir / "shallow").exists():
+            return ""
+        apart = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self.git.repository.common_dir / "objects")}
+        wanted = [f"+{name}:{name}" for name in others]
+        if head:
+            _run_git(("update-ref", "refs/here", head), self._folder, self.seconds, None, **apart)
+        quiet = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc")
+        _run_git(("fetch", *quiet, self.address, *wanted), self._folder, self.seconds, None, **apart)
+        settings = self.git.repository.prefix + self.git.layout.real(SETTINGS)
+        for name in others:
+            with contextlib.suppress(GitFault):
+                _run_git(("cat-file", "-e", f"{name}:{settings}"), self._folder, self.seconds, None, **apart)
+                try:
+                    _run_git(("merge-base", "refs/here", name), self._folder, self.seconds, None, **apart)
+                except GitFault:
+                    return name.removeprefix("refs/heads/")
+        return ""
+
+    def _heads(self) -> dict[str, str]:
+        """Return the commit of each of the remote's branches, by its full name."""
+        rows = self._call("ls-remote", "--heads", self.address).decode(errors="replace").splitlines()
+        return {name: commit for commit, _, name in (row.partition("\t") for row in rows)}
 
     def push(self, commit: str) -> None:
         """Fast-forward the remote's branch to a commit; never by force.
@@ -167,6 +217,22 @@ class Remote:
                 shutil.rmtree(folder)
             folder.mkdir(mode=0o700)
         self.git.run("init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(folder))
+
+
+def own_branch(git: Git) -> str:
+    """Return the branch that the clone's configuration names as its memory's, or an empty string."""
+    with contextlib.suppress(GitFault):
+        return git.run("config", "--local", "--get", OWN_BRANCH).decode().strip()
+    return ""
+
+
+def memory_elsewhere(git: Git) -> str:
+    """Return a branch, here or as fetched, that holds a memory while the current one holds none; else empty."""
+    settings, branch = git.repository.prefix + git.layout.real(SETTINGS), git.repository.branch
+    if git.object(f"HEAD:{settings}") or own_branch(git) == branch.removeprefix("refs/heads/"):
+        return ""
+    names = git.run("for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes").decode().split()
+    return next((name for name in names if name != branch and git.object(f"{name}:{settings}")), "")
 
 
 def address_of(git: Git, remote: str) -> str:

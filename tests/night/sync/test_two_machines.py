@@ -135,7 +135,8 @@ def test_a_remote_with_another_beginning_is_left_alone(
     git(other.root, "push", "--quiet", "--force", "origin", "else:main")
     append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
     there = git(remote, "rev-parse", "main")
-    one.curate("run", "--now", "2025-01-02T23:00")
+    told = " ".join(one.curate("run", "--now", "2025-01-02T23:00", exits=1).split())
+    assert "shares no history with this one. To use that one, clone it into another folder." in told
     assert state(one)["state"] == "diverged"
     assert git(remote, "rev-parse", "main") == there
 
