@@ -41,6 +41,7 @@ from pipelines.settings import Settings, load_settings
 from pipelines.store.document import Document
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
+from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets import without_secrets
 from pipelines.store.snapshot import read_snapshot
@@ -118,7 +119,11 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
     briefing, path, cap = snapshot.documents.get(BRIEFING), snapshot.shown(BRIEFING), settings.caps.briefing
     size = briefing.size if briefing else 0
     items, documents = sum(1 for _ in snapshot.items()), len(snapshot.documents)
+    left, gone = left_out(root), left_out(root, MISSING)
     warnings = [*settings.ignored_note, *map(str, snapshot.warnings)]
+    warnings += [f"{snapshot.shown(one)} is gone, and counts until you decide: `curate review`." for one in gone]
+    if told := len(left) - len(gone):
+        warnings.append(f"git leaves {count(told, 'file')} out of the disk; the last commit's count.")
     skipped, partial = ([one._asdict() for one in files] for files in unread(root))
     facts = {
         "memory": str(root),
@@ -128,6 +133,7 @@ def _held(root: Path, settings: Settings, when: datetime) -> tuple[dict[str, Any
         "briefing": {"path": path, "bytes": size, "cap": cap},
         "items": items,
         "documents": documents,
+        "left_out": [snapshot.shown(one) for one in left],
         "repository": Git(root).is_repository(),
         "warnings": warnings,
         "skipped": skipped,

@@ -13,7 +13,7 @@ from pipelines.cli.output import say, say_verbatim
 from pipelines.clock import moment, system_zone
 from pipelines.errors import BadFile, UsageFault
 from pipelines.settings import load_settings
-from pipelines.store.edits import commit_edits
+from pipelines.store.edits import commit_edits, uncommitted
 from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import OtherMemory, memory_elsewhere
 from pipelines.store.lock import run_lock
@@ -117,7 +117,8 @@ def _make(root: Path, now: str | None) -> None:
     if root.exists() and not root.is_dir():
         raise BadFile(root, "is not a folder", "Name a folder, or a new one.")
     if (root / ".git").exists():
-        _refuse_second_memory(Git(root))
+        _refuse_second_memory(git := Git(root))
+        uncommitted(root, git, git.head())  # which sees what git leaves out
     added = lay_down(root, resource("memory_template"), system_zone())
     settings = load_settings(root)
     git = Git(root)

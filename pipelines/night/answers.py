@@ -1,6 +1,7 @@
 """Answers: apply what a person decided in Review.md, each decision once.
 
     gone        retract · restore                      items that left their documents all at once
+    missing     retract · restore                      a page that is gone with many items
     contradict  keep new · keep old · keep both · drop  a new item that cannot be true beside an old one
     quarantine  keep · drop                            instructions from text that is not trusted
     archive     archive · keep                         a project with nothing left to do
@@ -27,9 +28,11 @@ from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import ENDINGS, REOPEN, named_in_title, with_outcome, with_reopened
+from pipelines.store.change_set import Change
 from pipelines.store.document import Block, Document, Placed, edited, numbered, with_comments
 from pipelines.store.item import OUTCOMES, SOURCE, Confidence, Item, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
+from pipelines.store.left_out import MISSING, asked_pages_in
 from pipelines.store.review_queue import QueueEntry, read_queue, released, with_remarks, without_answered
 from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.template import named_item
@@ -48,6 +51,7 @@ ACCEPTED: Final = "accepted"
 """The key, with the day, of an item that a person accepted. It is theirs from then on, whoever said it first."""
 ACCEPT: Final = {
     "gone": "restore",
+    MISSING: "restore",
     "contradict": "keep new",
     "quarantine": "keep",
     "archive": "archive",
@@ -58,6 +62,7 @@ ACCEPT: Final = {
 }
 REJECT: Final = {
     "gone": "retract",
+    MISSING: "retract",
     "contradict": "drop",
     "quarantine": "drop",
     "archive": "keep",
@@ -125,6 +130,12 @@ def answer(
     return work
 
 
+def put_back(answered: Answered, before: Mapping[str, Document]) -> tuple[Change, ...]:
+    """Return the changes that bring pages back to the disk as they are; one that changes comes back anyway."""
+    same = (one for path in answered.back if (one := answered.documents.get(path)) and one == before.get(path))
+    return tuple(Change(one.path, one.text.encode(), one.text.encode()) for one in same)
+
+
 def choices_of(kind: str) -> tuple[str, ...]:
     """Return the choices of a kind of entry."""
     return tuple(_WHOLE.get(kind, ()) or _ITEM.get(kind, ()))
@@ -135,7 +146,8 @@ class Answered:
     """The memory while answers are applied, and after.
 
     `documents` holds every document by path, `retracted` the tombstones of rejected items, `restored` the ids of items
-    that were put back or accepted, and `notes` a sentence for each answer that could not be applied.
+    that were put back or accepted, `back` the pages to put back on the disk, and `notes` a sentence for each answer
+    that could not be applied.
     """
 
     documents: dict[str, Document]
@@ -143,6 +155,7 @@ class Answered:
     theirs: Collection[str]
     retracted: list[Tombstone] = field(default_factory=list)
     restored: list[str] = field(default_factory=list)
+    back: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def file(self, item: Item) -> Item:
@@ -226,6 +239,18 @@ def _archive(work: Answered, entry: QueueEntry) -> None:
     work.documents = archived_project(work.documents, path, work.theirs)
 
 
+def _delete_page(work: Answered, entry: QueueEntry) -> None:
+    for path in asked_pages_in([entry], work.documents):
+        for _, item in work.documents.pop(path).held.values():
+            work.bury(item)
+
+
+def _restore_page(work: Answered, entry: QueueEntry) -> None:
+    for path in asked_pages_in([entry], work.documents):
+        work.back.append(path)
+        work.restored += work.documents[path].held
+
+
 def _keep(work: Answered, entry: QueueEntry) -> None:
     if path := named_in(entry.title, work.documents):
         work.documents[path] = kept(work.documents[path], work.today)
@@ -264,6 +289,7 @@ _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
 }
 _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]]]] = {
     "archive": {"archive": _archive, "keep": _keep},
+    MISSING: {"retract": _delete_page, "restore": _restore_page},
     "merge": {"done": lambda *_: None},
     REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
     "doubt": {"keep": _believe, "end": _end, "retract": partial(_close, how=Status.NEVER_HELD)},
@@ -385,5 +411,7 @@ def decide(
             items = (replace(items[0], text=text, by=""),)
         done = answer(held.documents, [(question.entry, choice, items)], held.today, held.snapshot.theirs())
         decided, changed = f"{question.id}: {choice}", max(1, len(question.items))
-        held.write(ManualChange(done.documents, f"Review {decided}", changed=changed, stones=done.retracted))
+        back = put_back(done, held.snapshot.documents)
+        deed = ManualChange(done.documents, f"Review {decided}", changed=changed, stones=done.retracted, further=back)
+        held.write(deed)
     return decided, done.notes

@@ -16,7 +16,7 @@ from pipelines.errors import BrokenChangeSet, TooMuchFromGit
 from pipelines.extract.extract_days import DayToRead, Extracted, advanced_progress, days_to_read, extract
 from pipelines.extract.extraction import Extractor, Nearby, OperationKind
 from pipelines.extract.rules.label_reader import read_forms
-from pipelines.night.answers import Answered, apply_answers
+from pipelines.night.answers import Answered, apply_answers, put_back
 from pipelines.night.brief import Brief, brief
 from pipelines.night.caps import Pruned, with_caps_applied
 from pipelines.night.choose_document import (
@@ -203,6 +203,7 @@ def plan_night(night: Night, git: Git, watch: Watch) -> NightPlan:
         *(Change(path, None, data) for path, data in template.items() if not kind_of(path) and path != SETTINGS),
         *(Change(path, logs.get(path), data) for path, data in decided.logs.items() if logs.get(path) != data),
         *document_changes(snapshot.documents, documents),
+        *put_back(replace(decided.answered, documents=dict(documents)), snapshot.documents),
         *(Change(path, state.get(path), data) for path, data in decided.state.items() if state.get(path, b"") != data),
     )
     return NightPlan(changes, _report(night, git, snapshot, decided))

@@ -18,6 +18,7 @@ from pipelines.store.generated import told_in
 from pipelines.store.git_history import Baseline, baseline_at
 from pipelines.store.item import STRUCK, Confidence, Item, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
+from pipelines.store.left_out import MANY_GONE, MISSING, SMALL, asked_pages_in, left_out
 from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.state import Reason, Tombstone, tombstone
 
@@ -28,12 +29,15 @@ if TYPE_CHECKING:
     from pipelines.store.snapshot import Snapshot
 
 
-MANY_GONE: Final = 5
-"""If more items than this are gone at once, it looks like a bad checkout."""
-SMALL: Final = 4
-"""A document with fewer items than this may lose half of them without a question."""
 _WHY_ASKED: Final = (
     "That many at once may be a bad checkout, so nothing was retracted. They wait here until you tick a box."
+)
+_WHY_KEPT: Final = (
+    "That may be a bad checkout, so nothing was deleted: git and the memory keep the page until you tick a box."
+)
+KEPT_CHOICES: Final = (
+    "retract: it was deleted on purpose, and its items are never proposed again",
+    "restore: put it back on the disk",
 )
 CHOICES: Final = (
     "retract: they were deleted on purpose, and are never proposed again",
@@ -74,7 +78,20 @@ def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Docum
     """Return a memory's documents after understanding people's edits since the last run."""
     changed, same = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
     last = changed | {path: documents[path] for path in same}
-    return replace(reconcile(documents, baseline, today, snapshot.shown), last=last)
+    found = reconcile(documents, baseline, today, snapshot.shown)
+    return replace(_with_missing_pages(found, snapshot, today), last=last)
+
+
+def _with_missing_pages(found: Reconciled, snapshot: Snapshot, today: str) -> Reconciled:
+    """Ask about the pages that are gone with many items. Another machine, which has them, may answer, too."""
+    pages, after = left_out(snapshot.root, MISSING).keys() & found.documents.keys(), found.documents
+    items: list[str] = []
+    for path in sorted(pages - asked_pages_in(read_queue(after.get(REVIEW)), after)):
+        here = [ident for ident, (_, item) in after[path].held.items() if item.status is not Status.WAITING]
+        items += here
+        title = f"{len(here)} items are gone from {snapshot.shown(path)}"
+        after = with_entry(after, MISSING, today, title, _WHY_KEPT, KEPT_CHOICES)
+    return replace(found, documents=after, asked=(*found.asked, *sorted(items)))
 
 
 def reconcile(
@@ -118,7 +135,12 @@ def reconcile(
         if new:
             after[path] = with_comments(document, new)
     gone = {ident: where for ident, where in before.items() if ident not in present}
-    asked = _too_many(gone, changed) if gone else frozenset[str]()
+    # A question about a page that somebody took out of Review.md is answered.
+    settled = asked_pages_in(read_queue(changed.get(REVIEW)), changed)
+    settled -= asked_pages_in(read_queue(documents.get(REVIEW)), changed)
+    asked = (
+        _too_many({i: one for i, one in gone.items() if one[0] not in settled}, changed) if gone else frozenset[str]()
+    )
     stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
     for path in sorted({gone[ident][0] for ident in asked}):
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]

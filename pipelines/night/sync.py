@@ -23,6 +23,7 @@ from pipelines.store.git import Author, Entry, Git
 from pipelines.store.git_remote import OWN_BRANCH, OtherMemory, Refused, Remote, address_of
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import PARTIAL, REVIEW, SETTINGS
+from pipelines.store.left_out import MISSING, SPARSE, left_out
 from pipelines.store.lock import log_lock, run_lock
 from pipelines.store.merge import merge
 from pipelines.store.secrets import load_redactor
@@ -227,7 +228,8 @@ def sync(root: Path, sharing: Sharing) -> tuple[str, ...]:
     """Commit and push logs and people's edits, and fetch and join the nights of other machines. No log is read.
 
     Returns:
-        A sentence for each file that holds a secret and stays here; what went wrong remotely is in `sharing`.
+        A sentence for each file that holds a secret and stays here, or whose deletion waits for an answer; what went
+        wrong remotely is in `sharing`.
 
     Raises:
         LockHeld: a run is working on the memory.
@@ -246,7 +248,9 @@ def sync(root: Path, sharing: Sharing) -> tuple[str, ...]:
         edits = find_edits(root, git)
         commit_edits(root, git, "Logs and edits since the last run\n", author, edits)
         sharing.push(git)
-        return secret_warnings(root, edits[1], ())
+        why = "is gone with many items, so its deletion was not committed; the next run asks about it"
+        gone = tuple(f"{git.layout.real(path)} {why}." for path in left_out(root, MISSING))
+        return *secret_warnings(root, edits[1], ()), *gone
 
 
 def _cleaned_logs(root: Path, git: Git, paths: Sequence[str]) -> tuple[Change, ...]:
@@ -331,9 +335,10 @@ def _apply(
     git: Git, here: Mapping[str, bytes], after: Mapping[str, bytes], onto: str, message: str, author: Author
 ) -> None:
     changes = []
+    left = left_out(git.root, SPARSE)  # git keeps them out of the disk
     for path in sorted({*here, *after}):
         was, new = here.get(path), after.get(path)
-        if was == new:
+        if was == new or path in left:
             continue
         current = read_bytes(git.root, path)
         changes.append(Change(path, current, merge(path, was, new, current)))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import stat
@@ -37,6 +38,7 @@ from pipelines.store.layout import (
     TOMBSTONES,
     USER,
 )
+from pipelines.store.left_out import left_out
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -131,13 +133,21 @@ def scan(root: Path) -> Scan:
             skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
         elif stamp:
             found[path] = stamp
-    layout = layout_of(root)
+    for path, data in left_out(root).items():  # there is no file to change, but the commit may
+        if path.partition("/")[0] in _TOPS and form_of(path) is FileForm.TEXT:
+            found.setdefault(path, FileStamp(len(data), 0, 0, hashlib.sha256(data).hexdigest()))
+    found |= _claiming(root)
+    return dict(sorted(found.items())), tuple(sorted(set(skipped)))
+
+
+def _claiming(root: Path) -> dict[str, FileStamp]:
+    layout, found = layout_of(root), dict[str, FileStamp]()
     for path in CLAIMING:
         with contextlib.suppress(OSError):
             status = (root / layout.real(path)).lstat()
             if stat.S_ISREG(status.st_mode):
                 found[path] = FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    return dict(sorted(found.items())), tuple(sorted(set(skipped)))
+    return found
 
 
 def _reader_of(root: Path, form: FileForm) -> str:
@@ -267,8 +277,6 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
         path: the file, relative to the memory.
         beside: the `beside` of its stamp.
     """
-    import hashlib  # noqa: PLC0415  most searches find no file changed
-
     try:
         file = open_regular(root, path)
         if file is None:

@@ -13,6 +13,7 @@ from pipelines.search.indexed_files import CLAIMING, FileForm, fingerprint, form
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import LOGS
+from pipelines.store.left_out import left_out
 from pipelines.store.log import tags_of
 from pipelines.store.secrets import load_redactor
 from pipelines.store.secrets.redact import is_private, log_without_private
@@ -81,6 +82,7 @@ def _text(root: Path, path: str) -> FileReading | None:
     It is redacted, because a log is indexed even before a run has redacted it.
     """
     data = read_bytes(root, path)
+    data = left_out(root).get(path) if data is None else data
     if data is None:
         return None
     digest = hashlib.sha256(data).hexdigest()

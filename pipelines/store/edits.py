@@ -14,8 +14,10 @@ from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.folders import Below, refuse_links
 from pipelines.store.git import Author, Entry, Git, blob_hash
 from pipelines.store.layout import PARTIAL, day_of_log
+from pipelines.store.left_out import find_left_out
 from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
 from pipelines.store.secrets.scan import inspect
+from pipelines.store.snapshot import documents_on_disk
 from pipelines.store.stamps import Stamps
 from pipelines.store.state import FILE_DIGITS
 from pipelines.store.template import tracked_files
@@ -33,7 +35,7 @@ Files are read in pieces, because one that is too large to be curated is committ
 
 
 def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
-    """Return the memory's paths that differ from HEAD (changed, new or deleted), sorted.
+    """Return the memory's paths that differ from HEAD (changed, new or deleted, but not left out), sorted.
 
     Files are compared by the hash that git would give them, without filters and without the index: neither attributes
     nor staged changes affect the answer. A file whose size and times are those at which it had these bytes is not read
@@ -57,11 +59,14 @@ def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
     stamps.write()
     fresh = [path for path in there if path not in tree]
     ignored = git.ignored(fresh) if fresh else set()
+    absent = []
     for path in filter(layout.is_tracked, filterfalse(there.__contains__, tree)):
         # A file that git has as a link, or that now is one or is behind one, is not known to be deleted.
         with contextlib.suppress(BadFile):
             refuse_links(root, layout.real(path))
-            changed += [path] if tree[path][0] != "120000" else []
+            absent += [path] if tree[path][0] != "120000" else []
+    left = find_left_out(root, git, absent, lambda: documents_on_disk(root))
+    changed += [path for path in absent if path not in left]
     return sorted([*changed, *(path for path in fresh if path not in ignored)])
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes
 from pipelines.store.item import Evidence, Trust, quote_digest
+from pipelines.store.left_out import left_out
 from pipelines.store.log import lines_of
 from pipelines.store.transcripts.acts import Act
 from pipelines.store.user_layout import real_path
@@ -66,7 +67,7 @@ class Quotes:
             # Whether the path in a comment leads out of the memory.
             leaves = path.startswith(("/", "~")) or ".." in path.split("/") or "\x00" in path
             try:
-                data = b"" if leaves else read_bytes(self.root, path) or b""
+                data = b"" if leaves else read_bytes(self.root, path) or left_out(self.root).get(path, b"")
             except BadFile:
                 data = b""
             self._lines[path] = lines_of(data.decode(errors="replace"))

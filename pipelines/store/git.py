@@ -397,9 +397,11 @@ class Git(GitCommands):
         if note is None:
             return
         base, head = note.decode().strip(), self.head()
-        has_followed = base and head and self._call(["read-tree", "-i", "-m", base, head])[0] == 0
+        # A clone that was never checked out has no index; one with our files alone would say that all others are gone.
+        is_bare = bool(base) and not (self.repository.git_dir / "index").exists()
+        has_followed = base and head and not is_bare and self._call(["read-tree", "-i", "-m", base, head])[0] == 0
         # Else there is no index yet, or a file of ours has staged changes.
-        if has_followed or self._follow_file_by_file(base, head) == 0:
+        if is_bare or has_followed or self._follow_file_by_file(base, head) == 0:
             with writing(_LAG), making(self.root, PRIVATE) as folder:
                 folder.unlink(_LAG.rpartition("/")[2])
 

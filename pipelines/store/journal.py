@@ -25,6 +25,7 @@ from pipelines.store.folders import Folder, holding
 from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.layout import PRIVATE, SETTINGS
+from pipelines.store.left_out import left_out
 from pipelines.store.lock import log_lock, private
 from pipelines.store.merge import without_void_moves
 from pipelines.store.secrets import load_redactor
@@ -73,7 +74,9 @@ def apply_changes(
     _refuse(root, changes)
     journal = _Journal(tuple(changes), message, author, git.head(), onto)
     _stage(root, changes)
-    moved = [change.path for change in changes if read_bytes(root, change.path) != change.before]
+    left = left_out(root)  # these are written to the disk now
+    found = ((change, read_bytes(root, change.path)) for change in changes)
+    moved = [change.path for change, data in found if data != change.before and (data or change.path not in left)]
     if moved:
         _drop(root)
         raise ChangedUnderRun([real_path(root, path) for path in moved])

@@ -10,11 +10,24 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.atomic_replace import can_be_kept
-from pipelines.store.document import Document, Placed, document_at
+from pipelines.store.document import Document, Placed, document_at, edited
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.folders import LINKED, Below
 from pipelines.store.in_place_layout import InPlaceLayout
-from pipelines.store.layout import BRIEFING, FOLDERS, LOGS, NOTES, PARTIAL, PROGRESS, REVIEW, STATE, USER, Layout
+from pipelines.store.layout import (
+    BRIEFING,
+    FOLDERS,
+    LOGS,
+    NOTES,
+    PARTIAL,
+    PROGRESS,
+    REVIEW,
+    STATE,
+    USER,
+    Layout,
+    kind_of,
+)
+from pipelines.store.left_out import left_out
 from pipelines.store.stamps import Stamps
 from pipelines.store.state import LogProgress, read_progress
 from pipelines.store.user_layout import layout_of
@@ -166,6 +179,12 @@ def read_snapshot(root: Path, again: str = "", *, every_log: bool = False) -> Sn
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
     progress = read_progress(state.get(PROGRESS))
     logs, partials = _read_logs(root, {} if every_log else progress, again, warnings)
+    left = {path: data for path, data in left_out(root).items() if path.startswith((f"{STATE}/", f"{LOGS}/"))}
+    if left:
+        state |= {path: data for path, data in left.items() if path.startswith(f"{STATE}/") and path.endswith(".jsonl")}
+        progress = read_progress(state.get(PROGRESS))
+        partials |= {path: data for path, data in left.items() if path.startswith(f"{PARTIAL}/")}
+        logs = logs.with_fresh({**logs.fresh, **{path: data for path, data in left.items() if layout.day_of_log(path)}})
     if sum(len(data) for some in (logs.fresh, partials, state) for data in some.values()) > MOST_BYTES:
         raise _too_much(_HELD, MOST_BYTES)
     warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]
@@ -222,10 +241,25 @@ def _too_much(what: str, most: int) -> BadFile:
 def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dict[str, Document]:
     """Return the documents of a memory by path, for commands that need items but no logs.
 
+    Those that are left out of the disk are read from git, without the items that stand elsewhere by now.
+
     Args:
         root: the memory.
         warnings: receives what was skipped, or has a problem.
     """
+    documents = documents_on_disk(root, warnings)
+    here: set[str] = set()
+    for path, data in left_out(root).items():
+        if kind_of(path) and path not in documents:
+            here = here or {ident for one in documents.values() for ident in one.held}
+            with contextlib.suppress(UnicodeDecodeError):
+                page = document_at(path, data.decode())
+                documents[path] = edited(page, remove=here & page.held.keys()) if here & page.held.keys() else page
+    return documents
+
+
+def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> dict[str, Document]:
+    """Return the documents that are on the disk by path; `warnings` as for `read_documents`."""
     warnings = [] if warnings is None else warnings
     documents: dict[str, Document] = {}
     total = 0

@@ -9,6 +9,7 @@ from pipelines.errors import UnknownItem, UsageFault, did_you_mean
 from pipelines.store.document import Document, aliases_of
 from pipelines.store.files import list_files, making, replace_file, writing
 from pipelines.store.layout import FOLDERS, LOGS, NOTES, SESSIONS, SETTINGS, STATE, TRACKED, kind_of
+from pipelines.store.left_out import left_out
 from pipelines.store.user_layout import at, layout_of, real_path
 
 if TYPE_CHECKING:
@@ -22,11 +23,15 @@ _DOTTED: Final = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
 
 
 def missing_files(root: Path, template: Path) -> dict[str, bytes]:
-    """Return the template files that the memory lacks; adopted in place, it needs only those that runs write to."""
+    """Return the template files that the memory lacks; adopted in place, it needs only those that runs write to.
+
+    Those that git left out of the disk are not lacking.
+    """
     files = {_DOTTED.get(file.name, file.name): file for file in sorted(template.iterdir()) if file.is_file()}
     in_place = layout_of(root).in_place
     missing = [path for path in files if not os.path.lexists(at(root, path)) and (kind_of(path) or not in_place)]
-    return {path: files[path].read_bytes() for path in missing}
+    left = left_out(root) if missing else {}
+    return {path: files[path].read_bytes() for path in missing if path not in left}
 
 
 def make_missing_folders(root: Path) -> None:

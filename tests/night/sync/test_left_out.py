@@ -1,0 +1,157 @@
+"""Files that are not on the disk and are not deleted: what git was told to leave out, and what goes with many items."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.night.sync.machines import append_log, git, shared
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+KESTREL, FALCON = "Projects/kestrel.md", "Projects/falcon.md"
+LOG = "2025-01-02"
+
+
+def exclude_falcon(root: Path) -> None:
+    git(root, "update-index", "--refresh")
+    git(root, "sparse-checkout", "set", "--no-cone", "/*", f"!/{FALCON}")
+
+
+def only_the_top(root: Path) -> None:
+    git(root, "update-index", "--refresh")
+    git(root, "sparse-checkout", "set", "--cone")
+
+
+def skip_worktree(root: Path) -> None:
+    git(root, "update-index", "--skip-worktree", FALCON, "USER.md")
+    (root / FALCON).unlink()
+    (root / "USER.md").unlink()
+
+
+def assume_unchanged(root: Path) -> None:
+    git(root, "update-index", "--assume-unchanged", FALCON, "USER.md")
+    (root / FALCON).unlink()
+    (root / "USER.md").unlink()
+
+
+def never_checked_out(root: Path) -> None:
+    for path in (FALCON, KESTREL, "USER.md"):
+        (root / path).unlink()
+    (root / ".git/index").unlink()
+
+
+@pytest.fixture
+def pair(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory]:
+    """Return two machines with a page of one item, a page of seven, and words in USER.md."""
+    one, other, _ = shared(memory, tmp_path, monkeypatch)
+    many = "".join(f"- Fact: shelf {number} holds bolts\n" for number in range(7))
+    append_log(one, LOG, f"project: Kestrel\n\n{many}\n## Other\n\nproject: Falcon\n\n- Fact: Falcon is for sale\n")
+    one.write("USER.md", one.read("USER.md") + "\nIda sails.\n")
+    one.curate("run", "--now", f"{LOG}T23:00")
+    other.curate("sync", "--now", f"{LOG}T23:10")
+    return one, other
+
+
+def texts(memory: Memory) -> set[str]:
+    return {item["text"] for item in json.loads(memory.curate("items", "--json"))}
+
+
+@pytest.mark.parametrize(
+    "leave_out", [exclude_falcon, only_the_top, skip_worktree, assume_unchanged, never_checked_out]
+)
+def test_what_git_leaves_out_is_no_deletion(pair: tuple[Memory, Memory], leave_out: Callable[[Path], None]) -> None:
+    one, other = pair
+    before, known = one.files(), texts(other)
+    leave_out(other.root)
+    assert not (other.root / FALCON).exists()
+    other.curate("sync", "--now", "2025-01-03T12:00")
+    other.curate("run", "--now", "2025-01-03T23:00")
+    other.curate("add", "fact", "The quay is long", "--now", "2025-01-03T23:10")
+    assert texts(other) == known | {"The quay is long"}
+    assert "Falcon is for sale" in other.curate("search", "Falcon sale")
+    if leave_out is not never_checked_out:  # `check` names the index
+        assert "nothing is broken" in other.curate("check")
+    other.curate("sync", "--now", "2025-01-04T12:00")
+    one.curate("run", "--now", "2025-01-04T23:00")
+    kept = ("Projects/", "USER.md", "SOUL.md", "Logs/")
+    after = one.files()
+    assert {path: data for path, data in before.items() if path.startswith(kept)} == {
+        path: data for path, data in after.items() if path.startswith(kept)
+    }
+    assert "tombstones" not in "".join(after)
+
+
+@pytest.mark.parametrize("leave_out", [exclude_falcon, only_the_top, skip_worktree, assume_unchanged])
+def test_a_page_and_a_log_that_are_left_out_take_what_is_new(
+    pair: tuple[Memory, Memory], leave_out: Callable[[Path], None]
+) -> None:
+    one, other = pair
+    leave_out(other.root)
+    other.curate("sync", "--now", "2025-01-03T12:00")
+    other.curate("log", "Fact: Falcon has two masts", "--project", "Falcon", "--now", f"{LOG}T23:30")
+    other.curate("run", "--now", "2025-01-03T23:00")
+    one.curate("sync", "--now", "2025-01-04T12:00")
+    assert {"Falcon is for sale", "Falcon has two masts"} <= texts(one) & texts(other)
+    log = one.read(f"Logs/{LOG}.md")
+    assert log.startswith("project: Kestrel")
+    assert log.count("shelf 3 holds bolts") == log.count("Falcon has two masts") == 1
+
+
+def test_another_machine_s_changes_of_a_page_that_is_left_out_are_kept(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    exclude_falcon(other.root)
+    one.write(FALCON, one.read(FALCON) + "\nShe lies in Bodø.\n")
+    one.curate("sync", "--now", "2025-01-03T12:00")
+    other.write("SOUL.md", "Be brief.\n")
+    for memory in (other, one, other):
+        memory.curate("run", "--now", "2025-01-03T23:00")
+    assert "She lies in Bodø." in one.read(FALCON)
+    assert "She lies in Bodø." in git(other.root, "show", f"HEAD:{FALCON}")
+    assert not (other.root / FALCON).exists()
+    assert git(other.root, "status", "--porcelain") == ""
+
+
+def test_nothing_of_a_deletion_that_is_asked_about_is_committed_before_the_answer(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    (other.root / KESTREL).unlink()
+    assert f"{KESTREL} is gone with many items" in other.curate("sync", "--now", "2025-01-03T12:00", exits=1)
+    assert f"{KESTREL} is gone, and counts until you decide" in other.curate("status", "--now", "2025-01-03T12:00")
+    other.curate("run", "--now", "2025-01-03T23:00")
+    other.curate("add", "fact", "The quay is long", "--now", "2025-01-03T23:10")
+    one.curate("run", "--now", "2025-01-04T23:00")
+    assert one.read(KESTREL).count("holds bolts") == 7
+    assert "shelf 3 holds bolts" in texts(other)
+    assert "shelf 3 holds bolts" in other.curate("search", "shelf 3 bolts")
+    assert "7 items are gone from Projects/kestrel.md" in one.read("Review.md")
+    assert not (other.root / KESTREL).exists()
+
+
+@pytest.mark.parametrize("choice", ["retract", "restore"])
+@pytest.mark.parametrize("by", ["box", "verb"])
+def test_the_answer_deletes_the_page_or_brings_it_back(pair: tuple[Memory, Memory], choice: str, by: str) -> None:
+    one, other = pair
+    page = other.read(KESTREL)
+    (other.root / KESTREL).unlink()
+    other.curate("run", "--now", "2025-01-03T23:00")
+    if by == "box":
+        other.write("Review.md", other.read("Review.md").replace(f"- [ ] {choice}", f"- [x] {choice}"))
+        other.curate("run", "--now", "2025-01-04T23:00")
+    else:
+        [waits] = json.loads(other.curate("review", "--json"))
+        other.curate("review", waits["id"], "--choose", choice, "--now", "2025-01-04T23:00")
+        other.curate("sync", "--now", "2025-01-04T23:10")
+    assert "gone from" not in other.read("Review.md")
+    one.curate("sync", "--now", "2025-01-05T12:00")
+    for memory in (one, other):
+        assert (memory.root / KESTREL).exists() is (choice == "restore")
+        assert ("shelf 3 holds bolts" in texts(memory)) is (choice == "restore")
+        assert "nothing is broken" in memory.curate("check")
+        assert git(memory.root, "status", "--porcelain") == ""
+    assert choice == "retract" or other.read(KESTREL) == page
