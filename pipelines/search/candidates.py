@@ -59,6 +59,12 @@ _RECORDS: Final = """
     SELECT units.record, files.path FROM units INDEXED BY idx_units_record JOIN files ON files.id = units.file
     WHERE units.record != '' AND units.record IN (SELECT value FROM json_each(?)) AND
 """
+# Capture writes only the beginning of a long turn into the log.
+_CUT: Final = """
+    SELECT record, group_concat(text, ' ') FROM units WHERE record IN (SELECT value FROM json_each(?))
+    GROUP BY record HAVING max(text GLOB '*more characters in the transcript)')
+"""
+_TEXTS: Final = "SELECT id, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
 # Rules, and what is believed about the owner, apply whatever the question.
 _RULES: Final = (
     "SELECT id FROM units WHERE item != '' AND types = 'Rule' UNION"
@@ -271,8 +277,8 @@ def repeated_in_logs(
 ) -> set[int]:
     """Return those units that are turns repeated in a log, since the log's line is enough.
 
-    They stay if that line does not match the filters or its file is stale: a log is the agent's word, and the owner's
-    own words are in the turn.
+    They stay if that line does not match the filters or its file is stale (a log is the agent's word, and the owner's
+    own words are in the turn), or if the log has only the beginning of the turn and they are not in it.
     """
     turns = {unit: f"{one.path}:{one.line}" for unit, one in places.items() if one.path.startswith(f"{SESSIONS}/")}
     if not turns or (question.filters.sources and "log" not in question.filters.sources):
@@ -280,4 +286,9 @@ def repeated_in_logs(
     condition, values = question.filters.condition()
     rows = connection.execute(_RECORDS + condition, (json.dumps(list(turns.values())), *values))
     found = {record for record, path in rows if path not in question.stale}
-    return {unit for unit, record in turns.items() if record in found}
+    repeated = {unit for unit, record in turns.items() if record in found}
+    if cut := dict(connection.execute(_CUT, (json.dumps(sorted({turns[unit] for unit in repeated})),))):
+        beyond = [unit for unit in repeated if turns[unit] in cut]
+        texts = connection.execute(_TEXTS, (json.dumps(beyond),)).fetchall()
+        repeated -= {unit for unit, text in texts if not {*text.split()} <= {*cut[turns[unit]].split()}}
+    return repeated
