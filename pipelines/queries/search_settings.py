@@ -95,14 +95,10 @@ def search_session(root: Path, asked: SearchRequest, mode: Mode | None = None) -
     asked = asked._replace(ranking=ranking)
     if ranking.mode == "keyword":
         return SearchSession(asked, None, None, [])
-    from pipelines.search.matrix import embedded_units, read_stamp  # noqa: PLC0415  words alone need none
+    from pipelines.search.matrix import read_stamp  # noqa: PLC0415  words alone need none
 
     stamp = read_stamp(root)
-    if stamp and stamp.missing:
-        with reading(root) as index:
-            present, missing = embedded_units(index, stamp)
-        stamp = stamp if missing <= present else None
-    embedder, note = _embedder(stamp, had=has_vectors(root))
+    embedder, note = _embedder(stamp if stamp and stamp.vectors else None, had=has_vectors(root))
     return SearchSession(asked, embedder, stamp.model if stamp else None, [note] if note else [])
 
 

@@ -316,15 +316,7 @@ def _drop_others(root: Path, stamp: MatrixStamp) -> None:
 
 
 def matrix_for(root: Path, connection: sqlite3.Connection, embedder: str, dimension: int) -> Matrix | None:
-    """Return the matrix for vectors of this embedder and dimension, or None if there is none to use.
-
-    While more units lack a vector than have one, none is used: the others would be found too seldom.
-    """
-    build, last = connection.execute("SELECT build, last_unit FROM marks").fetchone()
+    """Return the matrix for vectors of this embedder and dimension, or None if there is none to use."""
+    (build,) = connection.execute("SELECT build FROM marks").fetchone()
     matrix = open_matrix(root, build)
-    if matrix is None or matrix.stamp.model != VectorModel(embedder, dimension):
-        return None
-    if matrix.stamp.missing or matrix.stamp.units < last:  # else all have one
-        present, missing = embedded_units(connection, matrix.stamp)
-        return matrix if missing <= present else None
-    return matrix
+    return matrix if matrix and matrix.stamp.model == VectorModel(embedder, dimension) else None

@@ -129,8 +129,7 @@ def answer(
     twice = repeated_in_logs(connection, places, question)
     fused = words
     if question.near:
-        is_alone = asked.ranking.mode == "vector"
-        fused = meaning if is_alone else weighted(words, meaning, asked.ranking.vector_weight)
+        fused = weighted(words, meaning, 1.0 if asked.ranking.mode == "vector" else asked.ranking.vector_weight)
     scores = {
         unit: score * _RETOLD if places[unit].retells else score
         for unit, score in fused.items()
@@ -164,7 +163,9 @@ def _question(
         from pipelines.search.matrix import matrix_for  # noqa: PLC0415  words alone need none
 
         matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
-    terms = "" if matrix is not None and mode == "vector" else match_expression(query)
+    # What has no vector yet can only be found by its words.
+    is_by_words = matrix is None or mode != "vector" or matrix.stamp.missing
+    terms = match_expression(query) if is_by_words else ""
     near = None if matrix is None or asked.vector is None else (matrix, asked.vector)
     return IndexQuestion(terms, resolved(asked.filters, connection), stale, asked.ranking, near)
 

@@ -42,8 +42,11 @@ def relative(scores: Mapping[int, float]) -> dict[int, float]:
 
 
 def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_weight: float) -> dict[int, float]:
-    """Return the weighted sum of both, each relative to its best; a missing score counts as 0."""
-    fused = {unit: vector_weight * score for unit, score in relative(meaning).items()}
-    for unit, score in relative(words).items():
-        fused[unit] = fused.get(unit, 0.0) + (1 - vector_weight) * score
-    return fused
+    """Return the weighted sum of both, each relative to its best.
+
+    A unit that has no vector yet has no score for meaning: its score for words stands for both. A unit that none of the
+    words found has 0 for words.
+    """
+    near, said = relative(meaning), relative(words)
+    fused = {unit: vector_weight * score + (1 - vector_weight) * said.get(unit, 0.0) for unit, score in near.items()}
+    return said | fused

@@ -115,11 +115,12 @@ def test_a_change_of_model_that_is_killed_leaves_the_old_vectors_in_use(root: Pa
     assert found(root, "boat", bag)[0] == "Projects/p.md:6"
 
 
-def test_while_most_is_not_embedded_words_answer(root: Path, bag: Bag) -> None:
+def test_while_most_is_not_embedded_what_is_answers_by_its_meaning(root: Path, bag: Bag) -> None:
     write(root, "Areas/b.md", "poison\n\npoison pear\n\npoison plum\n\nnothing of a cheerful kind, poison\n")
     update_index(root)
     assert embed_index(root, bag).missing == 4
-    assert found(root, "boat", bag) == []
+    assert found(root, "boat", bag)[0] == "Projects/p.md:6"
+    assert found(root, "pear", bag)[0] == "Areas/b.md:3"
     bag.failing = False
     (root / ".curate" / REFUSED).unlink()
     embed_index(root, bag)
