@@ -38,7 +38,7 @@ class Answer:
     Args:
         hits: what was found.
         notes: sentences on what limits the answer, as that a file was left out because it is being rewritten.
-        found: how much that is: "yes", "little" where it may not answer the question, or "nothing", without hits.
+        found: "yes", "little" where no hit is close to the question, or "nothing" where there is no hit.
     """
 
     hits: tuple[Hit, ...]

@@ -46,7 +46,7 @@ Search the long-term memory: decisions, facts, rules, todos, risks and daily log
 answering any question about past work, people, dates, preferences or agreements, and before deciding something that may
 already be decided. Each result starts with path:line, the date, and its source (owner, self = an agent, external,
 untrusted); cite path:line and the date. Search in plain words, or by name, id, #tag or project:NAME. The answer says so
-if little or nothing was found: then say that you do not know instead of guessing."""
+if nothing was found, or no result is close to the question: if none answers it, say that you do not know."""
 
 _READ: Final = """\
 Read lines from one file of the memory: a document or a log, named as search results and evidence cite it. Use it after
@@ -322,7 +322,9 @@ def _answer_text(answer: Answer) -> str:
     if not answer.hits:
         return "\n".join(["Nothing was found. Try other words, or say that you do not know; do not guess.", *notes])
     if answer.found == "little":
-        notes.append("Little was found, and it may not answer the question. If so, say that you do not know.")
+        from pipelines.search.found import LITTLE
+
+        notes.append(f"{LITTLE} If none answers it, say that you do not know.")
     room = _MOST_ANSWER - sum(len(note) + 1 for note in notes)
     shown: list[str] = []
     for hit in answer.hits:

@@ -213,9 +213,10 @@ def _by_search(root: Path, topic: str) -> tuple[list[str], tuple[str, ...]]:
     """Return the ids of the items that search finds for a topic, best first, and notes on the answer."""
     from pipelines.queries.search_settings import searched  # noqa: PLC0415  only where there is an index to ask
     from pipelines.search.filters import Filters  # noqa: PLC0415  as above
+    from pipelines.search.found import LITTLE  # noqa: PLC0415  as above
     from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
-    found, notes, _ = searched(
+    found, notes, how_much = searched(
         root, topic, _MOST_HITS, SearchRequest(filters=Filters(sources=("document",)), explain=True)
     )
     # Some hit is always the nearest: count those with a word or the id of the topic, or near it in meaning.
@@ -225,7 +226,8 @@ def _by_search(root: Path, topic: str) -> tuple[list[str], tuple[str, ...]]:
         if "named" in hit.factors or hit.factors.get("words", 0) > 0 or hit.factors.get("meaning", 0) >= _NEAR
     ]
     best = max((hit.score for hit in hits), default=0.0)
-    return [hit.item for hit in hits if hit.item and hit.score >= _SHARE * best], notes
+    ids = [hit.item for hit in hits if hit.item and hit.score >= _SHARE * best]
+    return ids, (*notes, LITTLE) if ids and how_much == "little" else notes
 
 
 def _with_relatives(beliefs: Beliefs, chosen: Iterable[Holding], disputes: Iterable[Dispute]) -> list[Holding]:

@@ -8,6 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
+from pipelines.search.found import LITTLE
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.rank import Mode, Ranking
 from pipelines.search.schema import has_vectors, reading
@@ -139,7 +140,7 @@ def searched(
     """Search; rebuild a damaged index once. `asked` is as for `search_session`.
 
     Returns:
-        The hits, best first, sentences on the limits of the answer, and how much was found.
+        The hits, best first, sentences on the limits of the answer, and whether one is close to the question.
     """
     from pipelines.search.build import freshen  # noqa: PLC0415  the command line brings it up to date itself
 
@@ -155,7 +156,7 @@ def answered(
     """Answer a query from an index that is up to date; rebuild a damaged one once.
 
     Returns:
-        The hits, best first, new sentences on the limits of the answer, and how much was found.
+        The hits, best first, new sentences on the limits of the answer, and whether one is close to the question.
     """
     asked = who.ask(query)
     notes, who.notes = who.notes, []
@@ -169,13 +170,14 @@ def answered(
             notes += rebuilt(root, error).notes
         with reading(root) as connection:
             hits, found = answer(root, connection, query, limit, (), asked)
-    return hits if found != "nothing" else [], notes, found
+    return hits, notes, found
 
 
 def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
     """Return what a search finds for the startup context, as (place, text) pairs, best first.
 
-    Hidden items are left out. Only a session that asks imports the index.
+    Where little was found, the first pair says so. Overruled lines are left out. Only a session that asks imports the
+    index.
 
     Args:
         root: the memory.
@@ -186,11 +188,12 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
 
     spare_threads()
     fresh = freshen(root)
-    hits, *_ = answered(root, query, _STARTUP_HITS, fresh, search_session(root, SearchRequest()))
+    hits, _, found = answered(root, query, _STARTUP_HITS, fresh, search_session(root, SearchRequest()))
     fresh_hits = [
         hit for hit in hits if not hit.overruled and not (hit.own_path and hit.kind == "log" and hit.date < oldest)
     ]
-    return [
+    weak = [LITTLE.split(": ", 1)] if found == "little" and fresh_hits else []
+    return [(place, text) for place, text in weak] + [
         (f"{hit.path}:{hit.start_line}", " ".join([hit.text, *(f"Since then {one}." for one in hit.over_since)]))
         for hit in fresh_hits
     ]

@@ -6,7 +6,6 @@ found by its words alone, and tried again when it changes or after a week; other
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
@@ -21,7 +20,6 @@ from pipelines.errors import CurateError, ModelFailed, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
 from pipelines.search.chunk_context import day_words
 from pipelines.search.embedders.pinned_model import LOCAL
-from pipelines.search.found import QUESTIONS, chance_keys
 from pipelines.search.matrix import follow, read_stamp
 from pipelines.search.schema import SEPARATOR, reading, writer_lock
 from pipelines.search.vectors import VectorModel, keep, keep_refused, load, refused
@@ -172,27 +170,11 @@ def embed_index(
             faults[fault.sentence] = None
             failures += 1
         advance(min(at + BATCH, len(keys)), len(keys))
-    if not faults and time.monotonic() < until:
-        _ask_by_chance(root, embedder, model)
     with writer_lock(root), reading(root) as index:
         stamp = follow(root, index, model if embedded or not faults else None)
         keep_refused(root, model, kept_out)
     missing = len(stamp.missing) if stamp and stamp.model == model else len(wanted) - embedded
     return VectorReport(model.name, embedded, missing, tuple(faults))
-
-
-def _ask_by_chance(root: Path, embedder: Embedder, model: VectorModel) -> None:
-    """Embed `QUESTIONS` once and store their vectors; on failure, try again next time."""
-    import numpy as np  # noqa: PLC0415  only needed to embed
-
-    keys = chance_keys()
-    if len(load(root, model).find(keys)) == len(keys):
-        return
-    with contextlib.suppress(ModelFailed):
-        vectors = np.stack([embedder.embed_query(one) for one in QUESTIONS])
-        if vectors.shape[1] == model.dimension and np.isfinite(vectors).all():
-            with writer_lock(root):
-                keep(root, model, keys, vectors)
 
 
 def _wanted(root: Path, model: VectorModel) -> dict[bytes, str]:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import signs_of, words_of
-from pipelines.search.found import Near, chance_keys, nearest_by_chance
 from pipelines.search.schema import NEVER, STAMP
 from pipelines.search.vectors import FLAGS, StoredVectors, VectorModel, count_kept, load, reclaim
 from pipelines.store.files import replace_synced
@@ -61,7 +60,6 @@ class MatrixStamp:
         units: the last unit processed.
         missing: units without a vector yet.
         sum: the checksum of the units' places.
-        chance: how near the units are to unrelated questions.
     """
 
     build: str
@@ -72,7 +70,6 @@ class MatrixStamp:
     units: int = 0
     missing: tuple[int, ...] = ()
     sum: int = 0
-    chance: tuple[Near, ...] = ()
 
     @property
     def model(self) -> VectorModel:
@@ -142,7 +139,7 @@ def read_stamp(root: Path) -> MatrixStamp | None:
 def _written(root: Path) -> MatrixStamp | None:
     raw: dict[str, Any] = read_record(root, STAMP)
     try:
-        return MatrixStamp(**raw | {"missing": tuple(raw["missing"]), "chance": tuple(map(tuple, raw["chance"]))})
+        return MatrixStamp(**raw | {"missing": tuple(raw["missing"])})
     except (TypeError, KeyError):
         return None
 
@@ -255,21 +252,18 @@ def follow(root: Path, index: sqlite3.Connection, model: VectorModel | None = No
     kept = load(root, model)
     (units,) = index.execute("SELECT count(*) FROM units").fetchone()
     if len(kept.rows) > units + units // 4 + SPARE:
-        kept = reclaim(root, kept, {key for (key,) in index.execute("SELECT key FROM units")} | {*chance_keys()})
+        kept = reclaim(root, kept, {key for (key,) in index.execute("SELECT key FROM units")})
     build, last = index.execute("SELECT build, last_unit FROM marks").fetchone()
     if old and ((old.build, old.model, old.number) != (build, kept.model, kept.number) or not _has_signs(root, old)):
         old = None
     stamp, none = old, MatrixStamp(build, *kept.model, kept.number)
-    if old is None or old.units < last or old.missing:
+    if stamp is None or stamp.units < last or stamp.missing:
         try:
-            stamp = _extend(root, index, kept, old := old or none, last)
+            stamp = _extend(root, index, kept, old or none, last)
         except IndexUnusable:
-            stamp = _extend(root, index, kept, old := none, last)
-    new = (*range(old.units + 1, last + 1), *old.missing)
-    stamp = replace(stamp or old, chance=nearest_by_chance(index, kept, _places(root, stamp or old), old.chance, new))
-    if stamp == old:
-        return old
-    write_record(root, STAMP, asdict(stamp))
+            stamp = _extend(root, index, kept, none, last)
+    if stamp != old:
+        write_record(root, STAMP, asdict(stamp))
     _drop_others(root, stamp)
     return stamp
 

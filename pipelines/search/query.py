@@ -16,7 +16,7 @@ from pipelines.search.candidates import (
 )
 from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
-from pipelines.search.found import Found, floor_of, judge
+from pipelines.search.found import Found, is_close
 from pipelines.search.hits import Hit, read_hits
 from pipelines.search.rank import Ranking, weighted
 from pipelines.search.schema import reading
@@ -115,7 +115,7 @@ def answer(
         asked: ranking, filters and the question's vector.
 
     Returns:
-        The hits, and how much was found. If that is nothing, the hits are merely the nearest by chance.
+        The hits, and how much was found: "little" if none is close to the question, "nothing" if there is none.
 
     Raises:
         IndexUnusable: the index cannot be read.
@@ -125,7 +125,7 @@ def answer(
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
     # Ids are looked up directly: the full text is tokenised and stemmed.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
-    found: Found = "yes" if named else _judge(connection, query, question, words, meaning)
+    is_found = bool(named) or _is_close(connection, query, question, words, meaning)
     twice = repeated_in_logs(connection, places, question)
     fused = words
     if question.near:
@@ -151,7 +151,8 @@ def answer(
         if governed.scores[unit] != scores.get(unit):
             factors[unit] = {**factors.get(unit, {}), "lines": governed.scores[unit]}
     shown = {unit: factors.get(unit, {}) if asked.explain else {} for unit in order}
-    return _shown(root, connection, governed, shown, asked.filters.as_of), found if order else "nothing"
+    found: Found = "nothing" if not order else "yes" if is_found else "little"
+    return _shown(root, connection, governed, shown, asked.filters.as_of), found
 
 
 def _question(
@@ -170,20 +171,19 @@ def _question(
     return IndexQuestion(terms, resolved(asked.filters, connection), stale, asked.ranking, near)
 
 
-def _judge(
+def _is_close(
     connection: sqlite3.Connection,
     query: str,
     question: IndexQuestion,
     words: Mapping[int, float],
     meaning: Mapping[int, float],
-) -> Found:
-    """Return how much was found. Labels only narrow the search, unless nothing else is asked."""
+) -> bool:
+    """Return whether something close was found. Labels only narrow the search, unless nothing else is asked."""
     # Character pairs are not words: most of those across word boundaries occur nowhere.
     if words and unspaced_pairs(query):
-        return "yes"
+        return True
     telling = (match_terms(unlabelled(query)) or match_terms(query)) if question.terms else []
-    floor = floor_of(question.near[0].stamp.chance) if question.near else None
-    return judge(connection, telling, words, meaning, floor)
+    return is_close(connection, telling, words, meaning, question.near[0].stamp.name if question.near else "")
 
 
 def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[int, float]:

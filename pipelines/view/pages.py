@@ -22,6 +22,7 @@ from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
 from pipelines.queries.why import impact, why
 from pipelines.search.filters import Filters
+from pipelines.search.found import LITTLE
 from pipelines.search.query import SearchRequest
 from pipelines.settings import Settings, load_settings
 from pipelines.store.document import HISTORY, Document
@@ -283,7 +284,7 @@ def search(reading: MemoryReader, params: Mapping[str, str]) -> Values:
     except CurateError as why_not:  # the form keeps its values
         fault = str(why_not)
     more = urlencode({**{key: value for key, value in asked.items() if value}, "more": "on"})
-    return {"asked": asked, "hits": hits, "notes": notes, "found": found, "fault": fault,
+    return {"asked": asked, "hits": hits, "notes": notes, "little": LITTLE if found == "little" else "", "fault": fault,
             "more": more if hits and len(hits) == _HITS and not asked["more"] else "",
             "types": [*ItemType], "trusts": [*Trust], "sources": SOURCES}  # fmt: skip
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from pipelines.queries.search_settings import searched, spare_threads
 from pipelines.queries.startup.fast import find_root
 from pipelines.search.filters import Filters
+from pipelines.search.found import LITTLE
 from pipelines.search.hits import CLOSE, OPEN, Hit, snippets
 from pipelines.search.query import SearchRequest
 from pipelines.text import escape_terminal, escape_terminal_json, escape_terminal_line
@@ -72,11 +73,11 @@ def hit_lines(query: str, hits: Sequence[Hit], found: Found, day_shown: Callable
     Args:
         query: the question.
         hits: what was found.
-        found: how well that answers the question.
+        found: whether one of them is close to the question.
         day_shown: returns a day as it is printed.
     """
     if found == "little":
-        yield "Little was found; it may not answer the question."
+        yield LITTLE
     for hit, snippet in zip(hits, snippets(query, [hit.text for hit in hits]), strict=True):
         days = " until ".join(day_shown(day) for day in (hit.date, hit.until) if day)
         yield "  ".join(filter(None, (f"{escape_terminal_line(hit.path)}:{hit.lines}", days, hit.quality)))
