@@ -91,7 +91,7 @@ def test_acts_of_the_owner_are_items_by_structure_alone(memory: Memory, tmp_path
         [user('"Always use tabs" is what the page says.', **HUMAN)],
         [user("Fix the images.\nRules:\n- event cards\n- event page\nIMPORTANT:\nKeep the design.\n\n"
               "## Decisions\n- Dark theme\n- [ ] call Anders", **HUMAN)],
-        [agent("Some thoughts.\nI'll always use tabs.\n- [ ] call Anders\n**Risk**: it may fail\n\n## Decisions\n- x")],
+        [agent("Some thoughts.\nI'll always use tabs.\n- [ ] call Anders\n**Risk** may be high\n\n## Decisions\n- x")],
         [agent("We decided to use Redis. From now on the build is cached.")],
         [user("Always use tabs here.", promptSource="sdk", entrypoint="sdk-cli")],
     ],

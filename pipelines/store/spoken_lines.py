@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.evidence import fold_markdown, without_pointer
+from pipelines.store.evidence import fold_markdown, voice_in, without_pointer
 from pipelines.store.markdown import fenced
 from pipelines.text import fold
 
@@ -36,11 +36,12 @@ class Spoken:
         speaker: the speaker's name as written, or empty.
         heading: whether it starts with a heading mark.
         bullet: whether it is a list item.
-        box: the content of its tick box (a blank, `x`), or empty if it has none.
+        box: the content of its tick box (a blank, `x`, or a task's state such as `/`), or empty if it has none.
         quoted: whether it starts with a quote mark.
         chat: whether it has the form of a chat message.
         dots: whether it continues what an earlier line's speaker said.
         timed: whether it has a time of day.
+        turn: whether it is of a captured turn, where people and agents think aloud.
     """
 
     line: str
@@ -55,6 +56,7 @@ class Spoken:
     chat: bool
     dots: bool
     timed: bool
+    turn: bool = False
 
 
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d{1,6})?Z?(?:[ ]?[aApP]\.?[mM]\b\.?)?"
@@ -63,8 +65,8 @@ _MARK = re.compile(
     rf"""
     (?P<quote>>[ \t]{{0,8}})
   | (?P<heading>\#{{1,6}}[ \t]{{1,8}}(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,4}}\.?[ \t]{{1,4}})?)
-  | (?P<bullet>(?:[-*+•]|\d{{1,3}}[.)])[ \t]{{1,8}}(?:\[(?P<box>[ xX])\](?:[ \t]{{1,4}}|$))?)
-  | (?P<tick>\[(?P<late>[ xX])\](?:[ \t]{{1,4}}|$))
+  | (?P<bullet>(?:[-*+•]|\d{{1,3}}[.)])[ \t]{{1,8}}(?:\[(?P<box>[ xX/>!-])\](?:[ \t]{{1,4}}|$))?)
+  | (?P<tick>\[(?P<late>[ xX/>!-])\](?:[ \t]{{1,4}}|$))
   | (?P<stamp>\[(?:[^\[\]\n]{{0,30}}\d:\d\d[^\[\]\n]{{0,30}}|{_DATE})?\](?=[ \t]|$)[ \t]{{0,12}})
   | (?P<project>\[(?i:project):[^\[\]\n]{{1,88}}\][ \t]{{0,8}})
   | (?P<clock>[*_`(]{{0,3}}(?:{_DATE},?[T ]{{1,2}})?{_CLOCK}(?:[ ]?[-–][ ]?{_CLOCK})?[*_`):]{{0,4}}
@@ -168,18 +170,32 @@ _LONGEST: Final = 20_000  # characters of a line that are parsed; no sentence is
 _CODE_INDENT: Final = 4
 
 
+_TURN: Final = re.compile(r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?\*\*[^*:\n]{1,80}:\*\*(?: |$)")
+_UNDER: Final = "    "
+
+
 def read_lines(entry: Entry) -> list[Line]:
-    """Return the lines of an entry. An entry indented as code has no spoken ones."""
+    """Return the lines of an entry. An entry indented as code has no spoken ones.
+
+    The lines of a captured turn are parsed as they were said, without what capture wrote before them.
+    """
     raw = entry.text.split("\n")
+    turn = _TURN.match(raw[0]) if voice_in(raw[0]) else None
     seen = _without_comments(entry.text).split("\n") if "<!--" in entry.text else raw
     code = fenced(raw) if "```" in entry.text or "~~~" in entry.text else frozenset()
     prefix = raw[0][: len(raw[0]) - len(raw[0].lstrip(" \t"))]
     indented = len(prefix.expandtabs(_CODE_INDENT)) >= _CODE_INDENT  # a code block in Markdown
     return [
-        Line(entry.start_line + index, raw[index], None if hidden else parse_spoken(text[:_LONGEST]))
+        Line(entry.start_line + index, raw[index], None if hidden else _spoken(said, turn=turn is not None))
         for index, text in enumerate(seen)
-        for hidden in (indented or index in code or not text.strip(),)
+        for said in (text if turn is None else text.removeprefix(_UNDER) if index else text[turn.end() :].rstrip(),)
+        for hidden in (indented or index in code or not said.strip(),)
     ]
+
+
+def _spoken(said: str, *, turn: bool) -> Spoken:
+    spoken = parse_spoken(said[:_LONGEST])
+    return replace(spoken, turn=True) if turn else spoken
 
 
 def _without_comments(text: str) -> str:

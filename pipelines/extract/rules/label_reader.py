@@ -30,10 +30,11 @@ from pipelines.extract.rules.labels import (
     shows_examples,
     without_done,
 )
-from pipelines.extract.rules.owner_acts import NAME, is_typed
-from pipelines.store.evidence import act_in, voice_in
+from pipelines.extract.rules.owner_acts import NAME, without_pasted
+from pipelines.store.evidence import act_in, voice_in, without_pointer
 from pipelines.store.item import Confidence, Item, ItemType
 from pipelines.store.spoken_lines import LONGEST_TEXT, Line, Spoken, clean, read_lines, sentences
+from pipelines.store.transcripts.acts import Act
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
 )  # `Reason: ...` starts something new
-_PLAIN: Final = re.compile(r"(?:Decision|Fact|Rule|Todo|Risk|Done|Correction):[ ]")
 _NUMBER: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 _DUE: Final = re.compile(
     rf"(?P<inside>\()?\b(?:due:?|by)(?: on)? (?P<day>\d{{4}}-\d\d-\d\d|tomorrow"
@@ -53,6 +53,10 @@ _DUE: Final = re.compile(
     rf"|(?:{_NUMBER} (?:{MONTH}|may)|(?:{MONTH}|may) {_NUMBER})(?:,? \d{{4}})?)(?(inside)\))[.!]?$",
     re.IGNORECASE,
 )
+_TICKED: Final = frozenset({"x", "X"})
+_CANCELLED: Final = "-"
+_OVER: Final = dict.fromkeys((ItemType.TODO, ItemType.RISK), ("close", "dropped"))
+_OWN_WORDS: Final = frozenset({Act.TYPED, Act.REFUSED, Act.REMEMBERED})
 _FAR: Final = 2  # lines between a label on its own line and its text: at most one blank line
 _MOST_LINES: Final = 8
 _LONGEST_QUOTE: Final = 3 * LONGEST_TEXT
@@ -96,17 +100,7 @@ class LabelReader:
         first_of_section = entry.headings != self._headings
         self._entry, self._lines, self._headings = entry, lines, entry.headings
         if voice_in(entry.text.partition("\n")[0]):
-            self._opened, typed = None, is_typed(entry)
-            if not typed:
-                self._take(0, len(lines) - 1)
-            for index, line in enumerate(lines if typed or act_in(entry.text) is None else ()):
-                # In a session an agent thinks aloud, in lists and in bold, and a prompt has headings and lists of its
-                # own, such as `Rules:` of a task: a label counts only before its text, at the start of a line.
-                plain = line.spoken and _PLAIN.match(line.spoken.said)
-                if line.spoken and plain and (typed or not (index and line.spoken.bullet)):
-                    self._lines = lines[: index + 1]
-                    self._read_line(index, line.spoken)
-            return lines
+            return self._read_turn()
         if first_of_section or (self._opened and entry.start_line - self._opened.end_line > _FAR):
             self._opened = None
         if shows_examples(entry.headings) or (self._before and introduces_example(self._before)):
@@ -123,6 +117,21 @@ class LabelReader:
         self._before = lines[-1].raw[-200:]
         return lines
 
+    def _read_turn(self) -> list[Line]:
+        """Read a captured turn: its labels before their text, forms and finished tasks, without what it quotes.
+
+        Lists of open tasks, and lists below a label or a heading, are a prompt's or an agent's plan for the session.
+        """
+        self._opened, act = None, act_in(self._entry.text)
+        self._lines = lines = without_pasted(self._lines)
+        if act is None:
+            self._take(0, len(lines) - 1)
+        for index, line in enumerate(lines if act is None or act[0] in _OWN_WORDS else ()):
+            spoken = line.spoken
+            if spoken and (read_label(spoken) or read_form(spoken) or spoken.box in {*_TICKED, _CANCELLED}):
+                self._read_line(index, spoken)
+        return lines
+
     def _read_line(self, index: int, spoken: Spoken) -> int | None:
         """Read a line that starts with a label or tick box; return its last line, or None if it has neither."""
         lines = self._lines
@@ -130,11 +139,10 @@ class LabelReader:
         if asked and asked.page_section == "questions" and lines[index].number - asked.places[0].end_line <= _FAR:
             self.found.pop()
         is_echo = spoken.speaker and is_bot(spoken.speaker)
-        if is_echo or is_near_miss(spoken) or (index and introduces_example(lines[index - 1].raw)):
+        if is_echo or is_near_miss(spoken) or (index and introduces_example(without_pointer(lines[index - 1].raw))):
             self._take(index, index)
             return index
         label = read_label(spoken)
-        ticked = spoken.box in {"x", "X"}
         for begin in (0, label.text_at if label else 0):  # `Todo: Done: call Anders` is also a form
             if form := read_form(replace(spoken, said=spoken.said[begin:])):
                 kind, how, at, marks = form
@@ -147,7 +155,7 @@ class LabelReader:
             end = end_of(lines, index)
             above = section_type(self._entry.headings[-1]) if self._entry.headings else None
             boxed = above if above and above.page_section == "questions" else _TICK_BOX
-            self._add(index, end, replace(boxed, closed=ticked), self._text(index, end), "tick box")
+            self._add(index, end, _with_box(boxed, spoken.box), self._text(index, end), "tick box")
             return end
         if not spoken.said[label.text_at :].strip(" *_"):
             return self._read_list(index, label)
@@ -158,7 +166,7 @@ class LabelReader:
         if mended or CONTENTS.match(text):
             self._take(index, end)
         else:
-            self._add(index, end, replace(label, closed=label.closed or ticked), text)
+            self._add(index, end, _with_box(label, spoken.box), text)
         return end
 
     def _read_done(self, index: int) -> int | None:
@@ -241,6 +249,9 @@ class LabelReader:
             or (not label.sure and is_hedged(text))
         ):
             return
+        if label.dropped:
+            self._close(index, end, *_OVER.get(kind, ("end", "ended")), text)
+            return
         if kind is ItemType.TODO and (label.closed or done or without_done(text)):
             self._close(index, end, "close", "done", without_done(text) or text)
             return
@@ -260,6 +271,10 @@ class LabelReader:
         quote = "\n".join(line.raw for line in lines).strip()[:_LONGEST_QUOTE].rstrip()
         start = lines[0].number
         return quote, start, min(lines[-1].number, start + quote.count("\n"))
+
+
+def _with_box(label: Label, box: str) -> Label:
+    return replace(label, closed=label.closed or box in _TICKED, dropped=box == _CANCELLED) if box else label
 
 
 def due_of(text: str, log_day: str) -> tuple[str, str]:
@@ -316,22 +331,23 @@ def read_forms(entries: Iterable[Entry]) -> tuple[ClosingForm, ...]:
 def _at_labels(line: Line) -> list[Line]:
     """Return a line split before each later sentence that starts with a label or form."""
     spoken = line.spoken
-    if spoken is None or ":" not in spoken.said or not line.raw.endswith(spoken.said):
+    raw = without_pointer(line.raw)
+    if spoken is None or ":" not in spoken.said or not raw.endswith(spoken.said):
         return [line]
-    said, head = spoken.said, len(line.raw) - len(spoken.said)
+    said, head = spoken.said, len(raw) - len(spoken.said)
     begins = [at for at, _ in sentences(said) if at and _begins_label(spoken, at)]
     parts = []
     for start, end in pairwise([0, *begins, len(said)]) if begins else ():
         words = said[start:end].rstrip()
         marked = words if start else spoken.marked[: len(spoken.marked) - len(said) + end].rstrip()
         part = replace(spoken, marked=marked, said=words, box="" if start else spoken.box)
-        parts.append(Line(line.number, line.raw[head + start if start else 0 : head + end].rstrip(), part))
+        parts.append(Line(line.number, raw[head + start if start else 0 : head + end].rstrip(), part))
     return parts or [line]
 
 
 def _begins_label(spoken: Spoken, at: int) -> bool:
     """Whether a label with a colon, or a form, is at a position of a line, outside quotes."""
-    if any(spoken.said.count(mark, 0, at) % 2 for mark in '"`'):
+    if any(sum(map(spoken.said[:at].count, marks)) % 2 for marks in ('"', "`", "“”„", "«»")):
         return False
     here = replace(spoken, said=spoken.said[at:])
     label = read_label(here)
@@ -349,11 +365,17 @@ def end_of(lines: Sequence[Line], index: int) -> int:
     return end
 
 
+def _indent(spoken: Spoken) -> int:
+    return len(spoken.line) - len(spoken.line.lstrip())
+
+
 def _goes_on(above: str, line: Line, first: Spoken) -> bool:
     """Whether a line continues the sentence above it, which started with `first`."""
     spoken = line.spoken
     if spoken is None or spoken.bullet or spoken.timed or spoken.speaker or spoken.quoted != first.quoted:
         return False
+    if first.turn and _indent(spoken) <= _indent(first):
+        return False  # capture leaves out blank lines, so that it may be another paragraph
     if len(line.raw) > LONGEST_TEXT or above.endswith(("  ", "\\")) or line.raw.lstrip().startswith(("|", "#")):
         return False
     if spoken.dots:

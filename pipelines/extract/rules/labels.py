@@ -32,7 +32,8 @@ class Label:
         sure: whether it can mean nothing else here.
         marks: emphasis opened before the label and closed only after the text.
         owner: a name in brackets after the label, as in `TODO(bob):`, or empty.
-        closed: whether the label says that it is done.
+        closed: whether the label or its box says that it is done.
+        dropped: whether its box says that it was cancelled.
         mending: whether the word, written like this, may also mean a fix or a step already taken.
         page_section: the section on the page, if the label names one; else empty.
     """
@@ -43,6 +44,7 @@ class Label:
     marks: str = ""
     owner: str = ""
     closed: bool = False
+    dropped: bool = False
     mending: bool = False
     page_section: str = ""
 
@@ -65,7 +67,7 @@ _LABEL = re.compile(
      (?P<number>(?:-|[ \t]?\#[ \t]?|[ \t])\d{1,6}[a-z]?(?![\w-]))?
      (?P<close1>[*_]{0,3})
      (?P<paren>[ \t]?[(\[][^()\[\]\n]{1,60}[)\]])?
-     (?:[ \t]?(?P<colon>[:：])|[ \t]{1,4}(?P<dash>[-–—]{1,2})(?=[ \t])|(?P<none>(?=[ \t])|$))
+     (?:[ \t]?(?P<colon>[:：]{1,2})|[ \t]{1,4}(?P<dash>[-–—]{1,2})(?=[ \t])|(?P<none>(?=[ \t])|$))
      (?P<close2>[*_]{0,3})
      [ \t]{0,12})
     """,
@@ -97,6 +99,7 @@ _MEANINGS: Final = {
     for word in some.split()
 }
 _PAGE_SECTIONS: Final = {"goal": "goals", "contact": "contacts", "question": "questions", "howto": "howto"}
+_IN_TURNS: Final = frozenset({"decision", "decided", "fact", "rule", "todo", "risk"})
 _MENDING: Final = frozenset({"resolved", "resolution"})
 _SHORTER = re.compile(
     r"(?:final|key|open) | made| taken| learned|[ -](?:items?|points?|needed|required)$| (?:steps?|actions?)$"
@@ -136,7 +139,10 @@ def read_label(spoken: Spoken) -> Label | None:
     name = name if name == "consensus" else re.sub(r"[\s'-]", "", name).removesuffix("s")
     kind, strictness = _MEANINGS[name]
     section = _PAGE_SECTIONS.get(name, "")
-    if _REFUSING.search(paren) or not _separated(found, spoken) or (section and not _names_section(found, spoken)):
+    is_other = (section and not _names_section(found, spoken)) or (
+        spoken.turn and not _counts_in_turn(found, name, spoken)
+    )
+    if _REFUSING.search(paren) or not _separated(found, spoken) or is_other:
         return None
     if (name == "action" and not _asks_for_action(found, spoken)) or (
         spoken.is_speech
@@ -157,6 +163,16 @@ def read_label(spoken: Spoken) -> Label | None:
         mending=name in _MENDING and not word.isupper() and not found["number"],
         page_section=section,
     )
+
+
+def _counts_in_turn(found: re.Match[str], name: str, spoken: Spoken) -> bool:
+    """Whether a label counts in a captured turn, where people and agents think aloud, and plan the session's steps.
+
+    A type's own name does, with a colon and before its text. `rules: …` and `# TODO: …` are code.
+    """
+    is_code = found["word"][-1] in "sS" or (spoken.heading and found["word"] == "TODO")
+    has_text = bool(spoken.said[found.end() :].strip(" *_"))
+    return name in _IN_TURNS and bool(found["colon"]) and has_text and not is_code
 
 
 def _asks_for_action(found: re.Match[str], spoken: Spoken) -> bool:
@@ -435,7 +451,7 @@ class ClosingForm:
 _FORM: Final = re.compile(
     r"(?P<open>[*_]{0,3})(?:(?:to-?do|risk|question|decision|fact|rule)[ ])?"
     r"(?P<word>done|dropped|resolved|occurred|answered|no[ ]longer|correction)"
-    r"(?P<close>[*_]{0,3})[:：](?P<late>[*_]{0,3})[ \t]{0,12}(?=\S)",
+    r"(?P<close>[*_]{0,3})[:：]{1,2}(?P<late>[*_]{0,3})[ \t]{0,12}(?=\S)",
     re.IGNORECASE,
 )
 _DONE_AT_END: Final = re.compile(r"(?:\s[-–—]{1,2}\s*[*_]{0,3}done[*_]{0,3}|\s\(done\))[.!]?$", re.IGNORECASE)

@@ -7,12 +7,15 @@ a rule.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Place
+from pipelines.extract.rules.labels import read_form, read_label
 from pipelines.store.evidence import act_in
 from pipelines.store.item import Confidence, ItemType, Trust
-from pipelines.store.spoken_lines import Line, clean, sentences, without_filler
+from pipelines.store.provenance import source_in
+from pipelines.store.spoken_lines import Line, Spoken, clean, sentences, without_filler
 from pipelines.store.transcripts.acts import Act
 from pipelines.text import ARROW, clipped
 
@@ -59,10 +62,34 @@ _NO_WORDS: Final = ("|", "~~", "`", "http", '"', "“", "'", "#", "//", "/*", "$
 NAME: Final = "rules@1"
 
 
-def is_typed(entry: Entry) -> bool:
-    """Return whether capture labelled an entry as typed by the owner."""
-    act = act_in(entry.text)
-    return act is not None and act[0] is Act.TYPED
+_HEADER: Final = re.compile(r"[^\W\d_][\w-]{1,20}: \S")
+_ADDRESS: Final = re.compile(r"\S@\S+\.\w")
+
+
+def without_pasted(lines: Sequence[Line]) -> list[Line]:
+    """Return a turn's lines; copied ones are blank: quotations, and what is below a lead-in or a mail's first lines.
+
+    Of what is below a lead-in only the quotation is copied, if there is one.
+    """
+    own, led = list[Line](), False
+    for at, line in enumerate(lines):
+        spoken, above = line.spoken, lines[at - 1].spoken if at else None
+        if above is None or above.quoted:  # code and quotations are what was led in
+            led = False
+        elif not led:
+            led = above.said.rstrip(" *_").endswith(":") and source_in(above.marked) != ""
+            led = led or (spoken is not None and _begins_mail(above, spoken))
+        own.append(replace(line, spoken=None) if spoken and (led or spoken.quoted) else line)
+    return own
+
+
+def _begins_mail(first: Spoken, second: Spoken) -> bool:
+    """Whether two lines are the first of a mail: both have a name and a colon, and one has an address."""
+    both = (first, second)
+    labels = any(read_form(one) or read_label(replace(one, turn=False)) for one in both)
+    return all(_HEADER.match(one.line.strip()) and not labels for one in both) and any(
+        _ADDRESS.search(one.line) for one in both
+    )
 
 
 def read_acts(

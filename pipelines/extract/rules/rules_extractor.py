@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
 from pipelines.extract.rules.label_reader import LabelReader, end_of
 from pipelines.extract.rules.labels import is_bot, is_near_miss, is_procedural
-from pipelines.extract.rules.owner_acts import NAME, is_typed, read_acts
+from pipelines.extract.rules.owner_acts import NAME, read_acts
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, ItemType
 from pipelines.store.spoken_lines import Line, clean, overlap, sentences, without_filler, words
@@ -45,13 +45,13 @@ class RulesExtractor:
             one
             for entry, lines in read
             for one in read_acts(entry, lines, request.seals, _lays_down)
-            if one.start_line not in reader.taken or not is_typed(entry)
+            if one.start_line not in reader.taken
         ]
         own = [one for one in read if voice_in(one[0].text.partition("\n")[0]) is None]
         suggested = list(_adopted(own, reader.taken))
         # In minutes and chats people think aloud.
-        speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in read)
-        if speaking < _FEW or speaking * _SHARE < len(read):
+        speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in own)
+        if speaking < _FEW or speaking * _SHARE < len(own):
             suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
         ordered = once_each(reader.found, laid_down, reader.repeated)
         sure = [one for one in ordered if one.confidence is Confidence.HIGH]
