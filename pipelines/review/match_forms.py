@@ -10,7 +10,7 @@ from pipelines.review.compare import UNIT, adds_nothing, conflict, guard_words, 
 from pipelines.store.item import Item, ItemType, folded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from pipelines.extract.rules.labels import ClosingForm
 
@@ -29,12 +29,17 @@ _ID: Final = re.compile(r"[\[(`#]{0,2}(k[0-9a-f]{4,64})\b")
 _FEWEST: Final = 2
 
 
+_AFTER: Final = re.compile(r"(?P<full>[?!;:：.])(?=\s)|\s(?:[-–—]{1,2}|→)(?=\s)|,(?=\s)")
+
+
 def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None:
     """Return the id of the one item that a form closes or ends; None if none or several match.
 
     An item matches by the start of its id, or by its words: the distinctive words of form and item are the same, or one
     contains the other's, and the form adds no number, name, negation or condition. The same words come before contained
-    ones, and of these the document that the line is about before others.
+    ones, and of these the document that the line is about before others. If all of the form's words match none, those
+    before a stop count (`Resolved: double bookings; the constraint refuses them`), and the longest that match: before a
+    comma only as the item's own words.
 
     Args:
         form: one that closes or ends.
@@ -47,9 +52,34 @@ def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None
     fitting = [(place, one) for place, one in fitting if form.how != "answered" or one.page_section == "questions"]
     if (named := _ID.match(form.target)) and (found := [one.id for _, one in fitting if one.id.startswith(named[1])]):
         return found[0] if len(found) == 1 else None
-    ranked = [((rank, place == home), one.id) for place, one in fitting if (rank := likeness(form.target, place, one))]
-    best = [ident for rank, ident in ranked if rank == max(ranked)[0]]
-    return best[0] if len(best) == 1 else None
+    for head, _, least in _heads(form.target):
+        ranked = [((rank, place == home), one.id) for place, one in fitting if (rank := likeness(head, place, one))]
+        best = [ident for rank, ident in ranked if rank == max(ranked)[0] and rank[0] >= least]
+        if best:
+            return best[0] if len(best) == 1 else None
+    return None
+
+
+def answer_to(form: ClosingForm, document: str, item: Item) -> str:
+    """Return what a form says after the question that it answers, or an empty string.
+
+    Args:
+        form: one that answers a question.
+        document: the path of the question's document.
+        item: the question.
+    """
+    if (named := _ID.match(form.target)) and item.id.startswith(named[1]):
+        return form.target[named.end() :].lstrip(" ])`:：;,.–—→-")
+    heads = _heads(form.target)
+    return next((rest for head, rest, least in heads if likeness(head, document, item) >= least), "")
+
+
+def _heads(words: str) -> Iterator[tuple[str, str, int]]:
+    """Yield words as a whole and before each stop, longest first, with what follows and how alike an item must be."""
+    yield words, "", 1
+    for stop in reversed(list(_AFTER.finditer(words))):
+        head = words[: stop.end() if stop["full"] == "?" else stop.start()]
+        yield head, words[stop.end() :].strip(), 2 if stop[0] == "," else 1
 
 
 def _was_heeded(form: ClosingForm, item: Item) -> bool:

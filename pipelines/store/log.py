@@ -65,7 +65,8 @@ _TITLED_PROJECT = re.compile(
 _INLINE_PROJECT = re.compile(r"\[project:[ \t]{0,8}([^\[\]\n]{1,80})\]", re.IGNORECASE)
 _SAYING = re.compile(
     r"(?:\d{1,3}(?:\.\d{1,3}){0,3}\.?[ \t]{1,4})?[*_]{0,3}(?:[^\s:]{1,12}[ \t])?"
-    r"(?:decisions?|decided|facts?|rules?|to-?do|risks?|resolved|resolution|agreed|action|warning|fixme|lessons?)"
+    r"(?:decisions?|decided|facts?|rules?|to-?do|risks?|resolved|resolution|agreed|action|warning|fixme|lessons?|"
+    r"done|dropped|occurred|answered|no longer|correction)"
     r"\b[^:\n]{0,30}?(?::|[ \t][-–—][ \t])"
     r"[*_ \t]{0,8}[^\s*_]",
     re.IGNORECASE,
