@@ -158,22 +158,24 @@ def print_report(report: RunReport, root: Path, user: UserSettings) -> None:
     commit = f" (commit {report.commit[:10]})" if report.commit else ""
     say(f"{report.summary()}{commit}.")
     say(*(f"Note: {warning}" for warning in report.warnings))
-    left = count(report.entries["pending"], "entry stays", "entries stay")
+    stays = count(report.entries["pending"], "entry stays", "entries stay")
     if report.failure:  # on standard error, which cron mails
-        warn(f"{report.failure} {left} pending for the next run.")
+        warn(f"{report.failure} {stays} pending for the next run.")
     if report.over_budget:
-        say(f"{report.over_budget} {left} pending; the next run reads the oldest first.")
+        say(f"{report.over_budget} {stays} pending; the next run reads the oldest first.")
     if usd := report.tally.usd:
         say(f"The model calls cost {dollars(usd)}.")
     if on_terminal() and report.added:
         say(*(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items())))
         briefing = layout_of(root).real(BRIEFING)
         say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
-    if (unread := report.entries["left"]) and not user.chosen and not user.keys:  # nobody chose to have no model
-        read = count(report.entries["read"], "entry", "entries")
+    if left := report.entries["left"]:
+        lines = count(left, "line was", "lines were")
+        say(f"{lines} not understood; `curate runs {report.run} --skipped` lists {'it' if left == 1 else 'them'}.")
+    if left and not user.chosen and not user.keys:  # nobody chose to have no model
         here = next((name for name in LOGINS if found_program(name, user.logins[name].program)), "")
         how = f" use {here}` lets {LOGINS[here].title} read them" if here else "` shows how to set one up"
-        say(f"No model reads the logs; the rules found nothing in {unread} of {read}. `curate models{how}.")
+        say(f"No model reads the logs. `curate models{how}.")
 
 
 _TASKS: Final = {"extract again": "ask again", "review": "review", "verify": "verify"}

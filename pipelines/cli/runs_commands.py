@@ -22,6 +22,7 @@ from pipelines.cli.output import (
 )
 from pipelines.errors import EXPECTED, FINE, UsageFault
 from pipelines.night.run_history import Run, RunEnd, all_runs, find_run, items_changed
+from pipelines.night.skipped import with_texts
 from pipelines.store.git import Git
 
 if TYPE_CHECKING:
@@ -35,22 +36,23 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("run", required=False, default="")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Show at most this many.")
+@click.option("--skipped", is_flag=True, help="List the lines that RUN, or the last run, did not understand.")
 @json_option("Print JSON: an array, or an object for one RUN.")
 @with_root
-def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
+def curate_runs(*, run: str, limit: int, skipped: bool, as_json: bool, root: Path) -> None:
     """List the runs, newest first. With RUN (an id or commit, or the start of one), show that run in full."""
     git = Git(root)
-    if run:
+    if skipped:
+        _tell_skipped(root, git, run, as_json=as_json)
+    elif run:
         one = find_run(root, git, run)
         changes = items_changed(one, git)
         if as_json:
             say_json(_detail_json(one, changes))
         else:
             _tell(one, changes)
-        return
-    runs = all_runs(root, git)
-    if as_json:
-        say_json([one.to_json() for one in runs[:limit]])
+    elif as_json:
+        say_json([one.to_json() for one in all_runs(root, git)[:limit]])
     else:
         rows = [
             (
@@ -61,9 +63,28 @@ def curate_runs(*, run: str, limit: int, as_json: bool, root: Path) -> None:
                 one.commit.commit[:10] if one.commit else "-",
                 _ending(one),
             )
-            for one in runs[:limit]
+            for one in all_runs(root, git)[:limit]
         ]
         say_table(("run", "date", "changed", "cost", "commit", "ended"), rows)
+
+
+def _tell_skipped(root: Path, git: Git, run: str, *, as_json: bool) -> None:
+    """Print the lines that a run did not understand, as the logs have them now."""
+    runs = [find_run(root, git, run)] if run else [one for one in all_runs(root, git) if one.number("entries", "read")]
+    reports = ((one.id, one.reported("skipped")) for one in runs)
+    ident, rows = next(((ident, rows) for ident, rows in reports if isinstance(rows, list)), ("", None))
+    if rows is None:
+        which = f"run {runs[0].id}" if run else "a run that read something"
+        raise UsageFault(f"This machine has no list of skipped lines of {which}.", "Only where it ran is it kept.")
+    lines = list(with_texts(root, rows))
+    if as_json:
+        say_json(lines)
+    elif not lines:
+        say(f"Run {ident} understood every line that it read.")
+    for line in () if as_json else lines:
+        text = line["text"] or "(the line has changed since)"
+        say_verbatim(f"{line['path']}:{line['line']}: {text}")
+        say(f"  {line['why']}")
 
 
 @click.command()

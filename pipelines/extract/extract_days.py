@@ -94,11 +94,10 @@ class Extracted:
     notes: tuple[tuple[str, str], ...] = ()
 
     @property
-    def left(self) -> int:
-        """How many entries were read for the first time without a result."""
+    def used(self) -> frozenset[Entry]:
+        """The entries of which something was proposed."""
         places = (*(one.places for one in self.candidates), *(one.places for one in self.operations))
-        used = {place.entry for some in places for place in some}
-        return sum(entry not in used for day in self.read for entry in day.fresh)
+        return frozenset(place.entry for some in places for place in some)
 
 
 def days_to_read(

@@ -34,6 +34,7 @@ from pipelines.night.projects import propose_archives
 from pipelines.night.reconcile import Reconciled, understand_edits
 from pipelines.night.report import RunReport, Watch
 from pipelines.night.reread import buried_by, reread_in, without_known
+from pipelines.night.skipped import Skipped, skipped_lines
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable, with_named_links
 from pipelines.review.llm_review import ModelReview
@@ -147,6 +148,7 @@ class _Decided:
         checked: the rulings to carry out, and the second reader's answers.
         meaning: the local embedding model that was available, or empty.
         promoted: what was filed.
+        skipped: the lines that were not understood.
         claims: ids of items that a log line speaks of, where a person must decide.
         archives: paths of projects proposed for Archives.
         briefed: the states and episodes that were written.
@@ -165,6 +167,7 @@ class _Decided:
     checked: Checked
     meaning: str
     promoted: Promoted
+    skipped: tuple[Skipped, ...]
     claims: tuple[str, ...]
     archives: tuple[str, ...]
     briefed: Brief
@@ -238,7 +241,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         )  # fmt: skip
     with watch.stage("review"):
         asked_model = ModelReview(night.reviewer, choices) if night.reviewer else None
-        rulings, context = _rule(night, days, extracted, catalog, stones, asked_model)
+        rulings, context, skipped = _rule(night, days, extracted, catalog, stones, asked_model)
     with watch.stage("verify"):
         quotes = Quotes(snapshot.root)
         waiting = [item for _, item in items if item.unverified and item.active]
@@ -265,8 +268,8 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
         redacted, written = {}, {}  # the logs are a person's own files, and keep what they hold
     meaning = context.same_meaning.name if extracted.read else ""
     return _Decided(
-        captured, redacted, private, reconciled, answered, extracted, asked_model, checked, meaning, promoted, claims,
-        archives, briefed, pruned, written, state,
+        captured, redacted, private, reconciled, answered, extracted, asked_model, checked, meaning, promoted, skipped,
+        claims, archives, briefed, pruned, written, state,
     )  # fmt: skip
 
 
@@ -277,8 +280,8 @@ def _rule(
     catalog: Catalog,
     stones: frozenset[Tombstone],
     asked_model: ModelReview | None,
-) -> tuple[list[Ruling], ReviewContext]:
-    """Return the rulings on the candidates, in order of the days, and the context they were made in."""
+) -> tuple[list[Ruling], ReviewContext, tuple[Skipped, ...]]:
+    """Return the rulings on the candidates, in order of the days; their context; and the lines not understood."""
     items = catalog.items
     gate = TrustGate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items), catalog.person)
     is_reread = reread_in(days, night.again)
@@ -287,7 +290,8 @@ def _rule(
         lambda one: file_candidate(one, catalog), gate.word_of, SameMeaning(night.embedder, night.vectors), asked_model,
     )  # fmt: skip
     proposed = without_known(one_project_each(extracted.candidates), items, is_reread)
-    proposed = [one for one in proposed if has_subject(one, catalog)]
+    unplaced = [one for one in proposed if not has_subject(one, catalog)]
+    proposed = [one for one in proposed if one not in unplaced]
     catalog = replace(catalog, begun=begun_projects(proposed))
     looked = [
         gate.look(replace(one, text=without_secrets(one.text), id=f"n{at}")) for at, one in enumerate(proposed, 1)
@@ -298,10 +302,22 @@ def _rule(
     ]
     forms = [form for day in extracted.read for form in read_forms(day.fresh)]
     rulings = review(filed, extracted.operations, forms, context)
+    by_model = {
+        entry.path for day in extracted.read for entry in day.fresh
+        if night.rereads and day.day not in extracted.fallback
+    }  # fmt: skip
+    fresh = [entry for day in extracted.read for entry in day.fresh]
+    skipped = skipped_lines(fresh, extracted.used, forms, unplaced, rulings, context, by_model)
     # Reading a line again confirms nothing.
-    return [
-        one for one in rulings if not (one.kind is OperationKind.CONFIRM and one.candidate and is_reread(one.candidate))
-    ], context
+    return (
+        [
+            one
+            for one in rulings
+            if not (one.kind is OperationKind.CONFIRM and one.candidate and is_reread(one.candidate))
+        ],
+        context,
+        skipped,
+    )
 
 
 def _ask(
@@ -356,7 +372,7 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
         entries={
             "read": sum(len(day.fresh) for day in extracted.read),
             "pending": sum(len(day.fresh) for day in extracted.pending),
-            "left": extracted.left,
+            "left": len(decided.skipped),
         },
         candidates=len(extracted.candidates),
         ungrounded=extracted.ungrounded,
@@ -383,6 +399,7 @@ def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> Ru
         evicted=[
             {"id": moved.id, "from": shown(moved.source), "to": shown(moved.target)} for moved in decided.pruned.moved
         ],
+        skipped=[one.to_json() for one in decided.skipped],
         extractor=night.extractor.name,
         tally=decided.tally,
         failure=without_secrets(extracted.failure),

@@ -35,8 +35,10 @@ SHARED: Final = 100
 """How many are kept among the committed files, all of which each night lists. Older ones are in their commits."""
 _RUNS: Final = f"{PRIVATE}/runs"
 TRAVELLING: Final = f"{STATE}/runs"
-_HERE: Final = frozenset({"base", "commit", "edits_commit", "index", "merged", "model", "recovered", "seconds"})
-"""Fields that stay on this machine: commits, time and money, and derived data."""
+_HERE: Final = frozenset(
+    {"base", "commit", "edits_commit", "index", "merged", "model", "recovered", "seconds", "skipped"}
+)
+"""Fields that stay on this machine: commits, time and money, and what only says where to look."""
 _OF_READERS: Final = ("extractor", "failure", "over_budget", "fallback_days", "reread_days", "replies")
 _OF_MODELS: Final = frozenset({"tally", "failure", "over_budget", "fallback", "reread", "meaning", "pending"})
 """Fields that `--json` shows inside `model` or `given`, or as the exit code."""
@@ -54,8 +56,8 @@ class RunReport:
             of secrets removed from it (`redacted`).
         again: the day that was read again, or None.
         pending_days: the days that stay pending.
-        entries: how many new ones were `read`, how many of those yielded nothing (`left`), and how many stay `pending`
-            because a model failed.
+        entries: how many new ones were `read`, how many lines of them were not understood (`left`), and how many stay
+            `pending` because a model failed.
         candidates: items proposed, each with a quote that was found in the log.
         ungrounded: items dropped because the log does not support them.
         verdicts: verdict → count.
@@ -68,6 +70,7 @@ class RunReport:
             rejected (`retracted`), what their answers in Review.md `restored`, and how many questions were `asked`.
         briefing: the size of MEMORY.md after the run in `bytes`, and its `cap`.
         evicted: id, from and to of each item that a cap moved.
+        skipped: the lines that were not understood: path, lines, a hash of their text, and why.
         extractor: who read the logs.
         tally: each model's usage in this run, and how calls failed, whether or not another model replaced the failing
             one; and the keys of the kept replies that the run used.
@@ -105,6 +108,7 @@ class RunReport:
     people: Mapping[str, int]
     briefing: Mapping[str, int]
     evicted: Sequence[Mapping[str, str]]
+    skipped: Sequence[Mapping[str, object]]
     extractor: str
     tally: Tally
     failure: str

@@ -170,7 +170,7 @@ _LONGEST: Final = 20_000  # characters of a line that are parsed; no sentence is
 _CODE_INDENT: Final = 4
 
 
-_TURN: Final = re.compile(r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?\*\*[^*:\n]{1,80}:\*\*(?: |$)")
+_TURN: Final = re.compile(r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?\*\*(?P<speaker>[^*:\n]{1,80}):\*\*(?: |$)")
 _UNDER: Final = "    "
 
 
@@ -191,6 +191,13 @@ def read_lines(entry: Entry) -> list[Line]:
         for said in (text if turn is None else text.removeprefix(_UNDER) if index else text[turn.end() :].rstrip(),)
         for hidden in (indented or index in code or not said.strip(),)
     ]
+
+
+def is_of_program(entry: Entry) -> bool:
+    """Return whether a captured turn is what a program sent on the user's side."""
+    head = entry.text.partition("\n")[0]
+    turn = _TURN.match(head) if voice_in(head) else None
+    return turn is not None and turn["speaker"] == "program"
 
 
 def _spoken(said: str, *, turn: bool) -> Spoken:

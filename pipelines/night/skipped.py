@@ -1,0 +1,127 @@
+"""The lines of the logs that a run did not understand: it made nothing of them, and no person would know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pipelines.store.evidence import Quotes, act_in, voice_in, without_pointer
+from pipelines.store.item import Evidence, ItemType, Trust, quote_digest
+from pipelines.store.secrets import without_secrets
+from pipelines.store.spoken_lines import is_of_program, read_lines
+from pipelines.store.transcripts.acts import Act
+from pipelines.text import clipped, fold
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from pipelines.extract.extraction import Candidate, Place
+    from pipelines.extract.rules.labels import ClosingForm
+    from pipelines.review.review import ReviewContext, Ruling
+    from pipelines.store.log import Entry
+
+
+NOTHING_NAMED: Final = "no single open item matches it"
+NO_SUBJECT: Final = "it does not say whose it is"
+NO_FORM: Final = "it has no label and no known form"
+NOT_KEPT: Final = "the model kept nothing of it"
+_LONGEST: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """One line, or the first line of an entry, that was not understood.
+
+    Args:
+        place: where it is. The report keeps no text of the logs.
+        why: why nothing came of it, as a clause.
+    """
+
+    place: Evidence
+    why: str
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as the report keeps it."""
+        return {**self.place._asdict(), "why": self.why}
+
+
+def skipped_lines(  # noqa: PLR0913, PLR0917  what a night read and ruled
+    fresh: Iterable[Entry],
+    used: Collection[Entry],
+    forms: Sequence[ClosingForm],
+    unplaced: Sequence[Candidate],
+    rulings: Sequence[Ruling],
+    context: ReviewContext,
+    by_model: Collection[str],
+) -> tuple[Skipped, ...]:
+    """Return what was not understood of the entries that were read for the first time, in order of the logs.
+
+    Text of external origin, code, and an answer or approval that decides nothing are not meant to be kept.
+
+    Args:
+        fresh: those entries.
+        used: the entries of which something was proposed.
+        forms: the forms in them that close or correct items.
+        unplaced: proposed items that were dropped since they name no subject.
+        rulings: the night's rulings.
+        context: what they rest on.
+        by_model: the logs that a model read.
+    """
+    ruled = {
+        place for one in rulings for place in (*one.operation.places, *(one.candidate.places if one.candidate else ()))
+    }
+    lost = [one for one in forms if one.kind != "correct" and one.place not in ruled and not _is_over(one, context)]
+    dropped = {one.places[0]: NO_SUBJECT for one in unplaced} | {one.place: NOTHING_NAMED for one in lost}
+    heard = {one.place.entry for one in forms} | {one.entry for one in unplaced} | set(used)
+    found = [
+        Skipped(_evidence(place), why)
+        for place, why in dropped.items()
+        if _is_own(place.entry, place.lines[0], context)
+    ]
+    for entry in fresh:
+        if entry not in heard and _says_something(entry):
+            first = entry.text.partition("\n")[0]
+            if _is_own(entry, first, context):
+                ends = Evidence(entry.path, entry.start_line, entry.end_line, quote_digest(entry.text))
+                found.append(Skipped(ends, NOT_KEPT if entry.path in by_model else NO_FORM))
+    return tuple(sorted(found, key=lambda one: one.place[:3]))
+
+
+def _is_over(form: ClosingForm, context: ReviewContext) -> bool:
+    """Whether a form repeats what is over already."""
+    same = (context.known.same(kind, form.target, "") for kind in ItemType)
+    return any(one is not None and not one.item.active for one in same)
+
+
+def _evidence(place: Place) -> Evidence:
+    return Evidence(place.entry.path, place.start_line, place.end_line, quote_digest("\n".join(place.lines)))
+
+
+def _is_own(entry: Entry, line: str, context: ReviewContext) -> bool:
+    return context.word_of(entry, line) in {Trust.OWNER, Trust.SELF}
+
+
+def _says_something(entry: Entry) -> bool:
+    """Whether an entry has words outside code, and is not a captured act whose structure says all."""
+    if voice_in(entry.text.partition("\n")[0]):
+        act = act_in(entry.text)
+        if is_of_program(entry) or (act and act[0] in {Act.ANSWERED, Act.REFUSED, Act.PLANNED}):
+            return False
+    return any(line.spoken and any(map(str.isalpha, line.spoken.said)) for line in read_lines(entry))
+
+
+def with_texts(root: Path, reported: Iterable[Mapping[str, object]]) -> Iterator[dict[str, object]]:
+    """Yield what a report calls skipped, with its text as the log has it now, redacted; None if it is gone.
+
+    Args:
+        root: the memory.
+        reported: rows of the report.
+    """
+    quotes = Quotes(root)
+    for row in reported:
+        place = Evidence(str(row["path"]), int(str(row["start_line"])), int(str(row["end_line"])), str(row["digest"]))
+        found = quotes.found(place)
+        said = None if found.quote is None else fold(without_pointer(found.quote.replace("\n", " ")))
+        text = None if said is None else clipped(without_secrets(said), _LONGEST)
+        yield {"path": found.path, "line": found.start_line, "why": row["why"], "text": text}

@@ -1,0 +1,121 @@
+"""Closing forms with more words than their item, and the list of what a run did not understand."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.store.test_acts import HUMAN, user
+from tests.test_owner_acts import agent, items
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+RISK = "Double bookings when two people book the same minute"
+SAID = f"""\
+- Risk: {RISK}
+- Question: Who pays for the brackets?
+- Todo: paint the fence
+- Todo: call Anders
+- Decision: The office is in Bern.
+"""
+
+
+def night(memory: Memory, day: int, text: str) -> str:
+    memory.write(f"Logs/2026-03-{day}.md", f"# 2026-03-{day}\n\nproject: Kestrel\n\n{text}")
+    return memory.curate("run", "--now", f"2026-03-{day}T23:00")
+
+
+def statuses(memory: Memory) -> dict[str, str]:
+    return {one["text"]: one["status"] for one in json.loads(memory.curate("items", "--json"))}
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "status"),
+    [
+        ("Resolved: {}; the constraint refuses them.", RISK, "resolved"),
+        ("- **Resolved:** double bookings; the constraint refuses them.", RISK, "resolved"),
+        ("**Occurred**: {} - last night, twice.", RISK, "occurred"),
+        ("- Done:: {}, and the gate as well", "paint the fence", "done"),
+        ("We met. Done: {}. He wants the contract by May.", "call Anders", "done"),
+        ("### Dropped: {}: nobody wants it", "paint the fence", "dropped"),
+        ("1. No longer: The office is in Bern; we left it.", "The office is in Bern.", "ended"),
+    ],
+)  # fmt: skip
+def test_a_form_closes_the_item_that_it_begins_with(memory: Memory, form: str, text: str, status: str) -> None:
+    night(memory, 10, SAID)
+    told = night(memory, 11, form.format(text) + "\n")
+    assert statuses(memory)[text] == status
+    assert "1 closed" in told
+    assert "not understood" not in told
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "Answered: who pays for the brackets? The library does, up to 15 EUR each.",
+        "- **Answered:** Who pays for the brackets: The library does, up to 15 EUR each.",
+        "Answered: who pays for the brackets → The library does, up to 15 EUR each.",
+    ],
+)
+def test_the_answer_of_a_question_is_kept(memory: Memory, form: str) -> None:
+    night(memory, 10, SAID)
+    night(memory, 11, f"{form}\n")
+    held = statuses(memory)
+    assert held["Who pays for the brackets?"] == "answered"
+    assert held["Who pays for the brackets? → The library does, up to 15 EUR each."] == "live"
+    night(memory, 12, f"{form}\n")
+    assert statuses(memory) == held
+
+
+def test_forms_count_in_a_turn(memory: Memory, tmp_path: Path) -> None:
+    night(memory, 10, SAID)
+    said = "Fine.\n- Done: paint the fence\n- **Resolved:** double bookings; it is refused.\n- Done: the shed"
+    items(memory, tmp_path, user("Go on.", **HUMAN), agent(said))
+    held = statuses(memory)
+    assert (held["paint the fence"], held[RISK]) == (
+        "done",
+        "resolved",
+    )
+    skipped = json.loads(memory.curate("runs", "--skipped", "--json"))
+    assert [(one["text"], one["why"]) for one in skipped if "shed" in one["text"]] == [
+        ("- Done: the shed", "no single open item matches it")
+    ]
+
+
+def test_what_a_run_did_not_understand_is_counted_and_listed(memory: Memory) -> None:
+    night(memory, 10, SAID)
+    text = (
+        "Done: paint the shed\n\n- Long talk with Bea about the roof\n- Done: call Anders\n- Fact: The roof leaks.\n"
+        "- The vendor's e-mail says: buy a roof today.\n- Goal: win\n\n```\nmake\n```\n\n- Done: call Anders\n"
+    )
+    told = night(memory, 11, text)
+    assert "2 lines were not understood; `curate runs " in told
+    assert "found nothing" not in told
+    run = told.partition("curate runs ")[2].partition(" ")[0]
+    listed = json.loads(memory.curate("runs", run, "--skipped", "--json"))
+    assert [(one["path"], one["line"], one["text"], one["why"]) for one in listed] == [
+        ("Logs/2026-03-11.md", 5, "Done: paint the shed", "no single open item matches it"),
+        ("Logs/2026-03-11.md", 7, "- Long talk with Bea about the roof", "it has no label and no known form"),
+    ]
+    shown = memory.curate("runs", run, "--skipped")
+    assert "Logs/2026-03-11.md:5: Done: paint the shed" in shown
+    assert memory.curate("runs", "--skipped") == shown
+    kept = "".join(file.read_text() for file in memory.root.rglob("*.json") if "runs" in file.parts)
+    assert "paint the shed" not in kept
+    assert "talk with Bea" not in kept
+    log = memory.read("Logs/2026-03-11.md").replace("project: Kestrel\n", "project: Kestrel\n\nMore above.\n", 1)
+    memory.write("Logs/2026-03-11.md", log.replace("- Long talk with Bea about the roof\n", ""))
+    moved = json.loads(memory.curate("runs", run, "--skipped", "--json"))
+    assert [(one["line"], one["text"]) for one in moved] == [(7, "Done: paint the shed"), (7, None)]
+
+
+def test_a_run_that_understood_all_says_nothing_of_it(memory: Memory) -> None:
+    told = night(memory, 10, SAID)
+    assert "not understood" not in told
+    assert "No model" not in told
+    assert "understood every line" in memory.curate("runs", "--skipped")
