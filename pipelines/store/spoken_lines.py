@@ -241,6 +241,14 @@ _ABBREVIATION = re.compile(
     r"aug|sept?|oct|nov|dec)|\b[A-Za-z])\.$",
     re.IGNORECASE,
 )
+_QUOTES: Final = ('"', "`", "“”„", "«»")
+
+
+def is_within_quotes(text: str, at: int) -> bool:
+    """Return whether a position of a text is after an opening quote without its end."""
+    return any(sum(map(text[:at].count, marks)) % 2 for marks in _QUOTES)
+
+
 _FILLER = re.compile(
     r"(?:so|ok(?:ay)?|well|and|but|also|anyway|alright|right|yes|yeah|yep|ah|oh|hmm|um|uh|then|now|btw|fyi|"
     r"basically|actually|finally|sure|great|cool|nice|good)(?:,|\s*[-–—:]|\.{2,3}|…|(?=\s))\s{1,4}(?=\S)",

@@ -33,7 +33,7 @@ from pipelines.extract.rules.labels import (
 from pipelines.extract.rules.owner_acts import NAME, without_pasted
 from pipelines.store.evidence import act_in, voice_in, without_pointer
 from pipelines.store.item import Confidence, Item, ItemType
-from pipelines.store.spoken_lines import LONGEST_TEXT, Line, Spoken, clean, read_lines, sentences
+from pipelines.store.spoken_lines import LONGEST_TEXT, Line, Spoken, clean, is_within_quotes, read_lines, sentences
 from pipelines.store.transcripts.acts import Act
 from pipelines.text import fold
 
@@ -347,7 +347,7 @@ def _at_labels(line: Line) -> list[Line]:
 
 def _begins_label(spoken: Spoken, at: int) -> bool:
     """Whether a label with a colon, or a form, is at a position of a line, outside quotes."""
-    if any(sum(map(spoken.said[:at].count, marks)) % 2 for marks in ('"', "`", "“”„", "«»")):
+    if is_within_quotes(spoken.said, at):
         return False
     here = replace(spoken, said=spoken.said[at:])
     label = read_label(here)

@@ -14,8 +14,9 @@ from pipelines.extract.extraction import Candidate, Place
 from pipelines.extract.rules.labels import read_form, read_label
 from pipelines.store.evidence import act_in
 from pipelines.store.item import Confidence, ItemType, Trust
+from pipelines.store.layout import USER
 from pipelines.store.provenance import source_in
-from pipelines.store.spoken_lines import Line, Spoken, clean, sentences, without_filler
+from pipelines.store.spoken_lines import Line, Spoken, clean, is_within_quotes, sentences, without_filler
 from pipelines.store.transcripts.acts import Act
 from pipelines.text import ARROW, clipped
 
@@ -53,6 +54,17 @@ _ANY: Final = re.compile("")
 _REMEMBERS: Final = re.compile(
     r"(?:please\s+)?(?:remember\b(?!\s+(?:to|when|how|the time|me|if)\b)|from now on\b)[,:]?\s", re.IGNORECASE
 )
+# What the owner says of themselves goes to their page. It begins its sentence, but for one word and a name.
+_OF_ME: Final = re.compile(
+    r"(?:[^\s,]{1,12}(?: (?-i:[A-Z])\w{0,20})?, |please )?(?:"
+    r"i (?:\w{4,10}ly )?prefer (?!(?:it|this|that|these|those|them)\b|.*\bone\W*$|"
+    r"(?:the )?(?:first|second|third|last|former|latter|other|option)\b)|"
+    r"my name(?:['’]s| is) (?!not\b)|(?:from now on,? )?call me (?-i:[A-Z])|i(?:['’]m| am) allergic\b|"
+    r"(?:please )?remember(?: that|:) (?:i|my)\b|(?:i|my)\b.*,(?: and)?(?: please)? remember (?:that|this)\W*$)",
+    re.IGNORECASE,
+)
+_REMINDS: Final = re.compile(r"(?:please )?remind me to\b", re.IGNORECASE)
+_REMEMBER_THIS: Final = re.compile(r",(?: and)?(?: please)? remember (?:that|this)\W*$", re.IGNORECASE)
 _FORBIDS: Final = re.compile(
     r"(?:please\s+)?(?:don['’]?t|do not)\b.{1,80}\b(?:ever|again|from now on)\b", re.IGNORECASE
 )
@@ -170,11 +182,20 @@ def _typed(
         text = without_filler(clean(quote))
         if not len(text.split()) >= _FEWEST or len(text) > _MOST or text.endswith(("?", ":", "…", "...")):
             continue
-        kind = lays_down(text)
-        if kind is None and (_REMEMBERS.match(text) or _FORBIDS.match(text) or (lasts and lasts.search(text))):
-            kind = ItemType.RULE
-        if kind:
-            yield _item(kind, text, entry, quote, "laid down", line.number)
+        if is_within_quotes(spoken.said, start) or any(mark in text for mark in "{}<>"):
+            continue
+        if kind := lays_down(text) or _kind_of(text, lasts):
+            one = _item(kind, text, entry, quote, "laid down", line.number)
+            yield replace(one, document=USER.removesuffix(".md")) if _OF_ME.match(text) else one
+
+
+def _kind_of(text: str, lasts: re.Pattern[str] | None) -> ItemType | None:
+    if _REMINDS.match(text):
+        return ItemType.TODO
+    if _OF_ME.match(text):
+        return ItemType.FACT
+    rules = (_REMEMBERS.match(text), _REMEMBER_THIS.search(text), _FORBIDS.match(text), lasts and lasts.search(text))
+    return ItemType.RULE if any(rules) else None
 
 
 def _item(  # noqa: PLR0913, PLR0917  the parts of an item

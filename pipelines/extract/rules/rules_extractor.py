@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
-from pipelines.extract.rules.label_reader import LabelReader, end_of
+from pipelines.extract.rules.label_reader import LabelReader, due_of, end_of
 from pipelines.extract.rules.labels import is_bot, is_near_miss, is_procedural
 from pipelines.extract.rules.owner_acts import NAME, read_acts
 from pipelines.store.evidence import voice_in
@@ -42,7 +42,7 @@ class RulesExtractor:
         reader = LabelReader()
         read = [(entry, reader.read(entry)) for entry in request.entries]
         laid_down = [
-            one
+            _with_due(one)
             for entry, lines in read
             for one in read_acts(entry, lines, request.seals, _lays_down)
             if one.start_line not in reader.taken
@@ -70,9 +70,18 @@ def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _lays_down(sentence: str) -> ItemType | None:
-    """Return the type that a sentence explicitly lays down: a rule, or a todo to remember."""
+    """Return the type that a sentence explicitly lays down: a rule, a todo to remember, a decision."""
     cued = cue_of(sentence)
-    return cued[0].type if cued and cued[0].family in {"rule", "reminder"} else None
+    if cued is None or cued[0].family not in {"rule", "reminder", "decision"}:
+        return None
+    before = sentence.partition(cued[1])[0].rstrip()
+    is_main = len(before.split()) <= 1 or before.endswith(",")  # `the plan we agreed on` decides nothing
+    return cued[0].type if is_main or cued[0].family != "decision" else None
+
+
+def _with_due(one: Candidate) -> Candidate:
+    text, due = due_of(one.text, one.entry.day) if one.type is ItemType.TODO else (one.text, "")
+    return replace(one, text=text, due=due)
 
 
 def _best(suggested: Iterable[Candidate], labelled: Iterable[Candidate]) -> list[Candidate]:
