@@ -1,4 +1,4 @@
-"""What the owner says of themselves in a session, decides and wants remembered: kept in their words, where it belongs."""
+"""What the owner says of themselves in a session, decides and wants remembered: kept in their words."""
 
 from __future__ import annotations
 

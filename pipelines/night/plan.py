@@ -34,7 +34,7 @@ from pipelines.night.projects import propose_archives
 from pipelines.night.reconcile import Reconciled, understand_edits
 from pipelines.night.report import RunReport, Watch
 from pipelines.night.reread import buried_by, reread_in, without_known
-from pipelines.night.skipped import Skipped, skipped_lines
+from pipelines.night.skipped import NotUnderstood, skipped_lines
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable, with_named_links
 from pipelines.review.llm_review import ModelReview
@@ -167,7 +167,7 @@ class _Decided:
     checked: Checked
     meaning: str
     promoted: Promoted
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[NotUnderstood, ...]
     claims: tuple[str, ...]
     archives: tuple[str, ...]
     briefed: Brief
@@ -280,7 +280,7 @@ def _rule(
     catalog: Catalog,
     stones: frozenset[Tombstone],
     asked_model: ModelReview | None,
-) -> tuple[list[Ruling], ReviewContext, tuple[Skipped, ...]]:
+) -> tuple[list[Ruling], ReviewContext, tuple[NotUnderstood, ...]]:
     """Return the rulings on the candidates, in order of the days; their context; and the lines not understood."""
     items = catalog.items
     gate = TrustGate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items), catalog.person)

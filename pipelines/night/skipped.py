@@ -30,7 +30,7 @@ _LONGEST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class NotUnderstood:
     """One line, or the first line of an entry, that was not understood.
 
     Args:
@@ -54,7 +54,7 @@ def skipped_lines(  # noqa: PLR0913, PLR0917  what a night read and ruled
     rulings: Sequence[Ruling],
     context: ReviewContext,
     by_model: Collection[str],
-) -> tuple[Skipped, ...]:
+) -> tuple[NotUnderstood, ...]:
     """Return what was not understood of the entries that were read for the first time, in order of the logs.
 
     Text of external origin, code, and an answer or approval that decides nothing are not meant to be kept.
@@ -75,7 +75,7 @@ def skipped_lines(  # noqa: PLR0913, PLR0917  what a night read and ruled
     dropped = {one.places[0]: NO_SUBJECT for one in unplaced} | {one.place: NOTHING_NAMED for one in lost}
     heard = {one.place.entry for one in forms} | {one.entry for one in unplaced} | set(used)
     found = [
-        Skipped(_evidence(place), why)
+        NotUnderstood(_evidence(place), why)
         for place, why in dropped.items()
         if _is_own(place.entry, place.lines[0], context)
     ]
@@ -84,7 +84,7 @@ def skipped_lines(  # noqa: PLR0913, PLR0917  what a night read and ruled
             first = entry.text.partition("\n")[0]
             if _is_own(entry, first, context):
                 ends = Evidence(entry.path, entry.start_line, entry.end_line, quote_digest(entry.text))
-                found.append(Skipped(ends, NOT_KEPT if entry.path in by_model else NO_FORM))
+                found.append(NotUnderstood(ends, NOT_KEPT if entry.path in by_model else NO_FORM))
     return tuple(sorted(found, key=lambda one: one.place[:3]))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.grounded_values import without_dates
 from pipelines.review.compare import UNIT, adds_nothing, conflict, guard_words, keywords
 from pipelines.store.item import Item, ItemType, folded
+from pipelines.text import ARROW
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,18 +61,22 @@ def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None
     return None
 
 
-def answer_to(form: ClosingForm, document: str, item: Item) -> str:
-    """Return what a form says after the question that it answers, or an empty string.
+def answer_in(form: ClosingForm, document: str, item: Item) -> str:
+    """Return a question with the answer that a form gives after its words, or an empty string.
 
     Args:
-        form: one that answers a question.
+        form: the form.
         document: the path of the question's document.
         item: the question.
     """
+    if form.how != "answered":
+        return ""
     if (named := _ID.match(form.target)) and item.id.startswith(named[1]):
-        return form.target[named.end() :].lstrip(" ])`:：;,.–—→-")
-    heads = _heads(form.target)
-    return next((rest for head, rest, least in heads if likeness(head, document, item) >= least), "")
+        answer = form.target[named.end() :].lstrip(" ])`:：;,.–—→-")
+    else:
+        heads = _heads(form.target)
+        answer = next((rest for head, rest, least in heads if likeness(head, document, item) >= least), "")
+    return f"{item.text}{ARROW}{answer}" if answer else ""
 
 
 def _heads(words: str) -> Iterator[tuple[str, str, int]]:

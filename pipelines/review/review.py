@@ -15,7 +15,7 @@ from pipelines.extract.extraction import MOST_LINKS, Candidate, Operation, Opera
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.compare import conflict, same_statement
 from pipelines.review.existing_items import Belief, KnownItems, home_of_successor, repeats_there, speaks_as, speaks_for
-from pipelines.review.match_forms import answer_to, corrected_by, corrected_text, target_of
+from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, target_of
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, PERSON, Confidence, Item, ItemType, Status, Trust, folded
 from pipelines.store.transcripts.acts import Act
@@ -157,9 +157,8 @@ def review(
         for form in (one for one in forms if one.place.entry.day == day):
             ruled = _by_form(form, context, f"n{next(numbers)}")
             # Where a model has read the line, a correction without its one item is no question, and an answer no fact.
-            if (form.place.entry.path, form.place.start_line) in by_model:
-                ruled = [one for one in ruled if not (one.asks or one.kind is OperationKind.ADD)]
-            rulings += _carried_out(ruled, context)
+            is_read = (form.place.entry.path, form.place.start_line) in by_model
+            rulings += _carried_out([one for one in ruled if not (is_read and (one.asks or one.kind is _ADD))], context)
         for operation in (one for one in said if one.day == day):
             rulings += _carried_out(rulings_of_operation(operation, None, context, f"n{next(numbers)}"), context)
     return rulings
@@ -172,7 +171,7 @@ def _carried_out(rulings: list[Ruling], context: ReviewContext) -> list[Ruling]:
 
 
 def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruling]:
-    """Return the rulings of a form: it closes or corrects the one item that it matches, else nothing."""
+    """Return the rulings of a form: it closes, answers or corrects the one item that it matches, or nothing."""
     places, held = (form.place,), context.known.held()
     proposed = Candidate(
         ItemType.FACT, form.target, places, Confidence.HIGH, "a correction", FORMS, id=fresh,
@@ -184,27 +183,17 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
             return []
         operation = Operation(OperationKind.CLOSE, (ident,), how=Status(form.how), places=places, by=FORMS)
         closed = rulings_of_operation(operation, None, context, fresh)
-        return [*closed, *_answering(form, one, ident, context)] if form.how == "answered" else closed
-    found = (context.known.same(kind, form.target, one.document) for kind in ItemType)
-    if any(same.current for same in found if same):
+        page, item = next(pair for pair in held if pair[1].id == ident)
+        text = answer_in(form, page, item) if proposed.trust in {Trust.OWNER, Trust.SELF} else ""
+        told = replace(one, candidate=replace(proposed, text=text, reason="an answer"), document=page)
+        return [*closed, certain_ruling(told, context) or _ruling(told, _ADD)] if text else closed
+    if any((same := context.known.same(kind, form.target, one.document)) and same.current for kind in ItemType):
         return []  # the extractor found it, too
     if ident := corrected_by(form, [pair for pair in held if pair[0] == one.place]):
-        held_text = next(item.text for _, item in held if item.id == ident)
-        text = corrected_text(form, held_text)
+        text = corrected_text(form, next(item.text for _, item in held if item.id == ident))
         operation = Operation(OperationKind.UPDATE, (ident,), text, places=places, by=FORMS)
         return rulings_of_operation(operation, None, context, fresh)
     return [_ruling(one, OperationKind.ADD, asks="it corrects something, but no single matching item was found")]
-
-
-def _answering(form: ClosingForm, one: Filed, ident: str, context: ReviewContext) -> list[Ruling]:
-    """Return the ruling that files a question's answer on its page; none for words from outside."""
-    asked = context.known.find(ident)
-    answer = answer_to(form, asked.document, asked.item) if asked else ""
-    if asked is None or not answer or one.candidate.trust not in {Trust.OWNER, Trust.SELF}:
-        return []
-    text = f"{asked.item.text}{ARROW}{answer}"
-    answered = replace(one, candidate=replace(one.candidate, text=text, reason="an answer"), document=asked.document)
-    return [certain_ruling(answered, context) or _ruling(answered, OperationKind.ADD)]
 
 
 def _review_day(filed: Sequence[Filed], context: ReviewContext) -> list[Ruling]:
