@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from pipelines.cli.options import TextCommand, document_option, project_option, with_memory
-from pipelines.cli.output import say, warn
+from pipelines.cli.output import say, say_verbatim, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
 from pipelines.store.append_log import append_line, log_line
@@ -63,16 +64,17 @@ def _standard_input() -> str:
 @click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
 @click.argument("text", nargs=-1, required=True)
 @document_option("Where it goes: a document's path, id, title or file name.")
-@click.option("--anyway", is_flag=True, help="Add it even if an item says nearly the same, or the opposite.")
+@click.option("--anyway", is_flag=True, help="Add it even if an item contradicts it.")
 @with_memory
 def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway: bool, opened: OpenMemory) -> None:
     """Add an item yourself. TYPE is Decision, Fact, Rule, Todo or Risk.
 
-    Without --document it goes where a run would file it. The change is committed at once. If an item already says the
-    same, it is confirmed as your word. If one contradicts it, nothing is added: replace that one with `curate correct`,
-    or keep both with --anyway.
+    Without --document it goes where a run would file it. The change is committed at once. If an item already has the
+    same words, it is confirmed as your word. Items that say nearly the same are shown, for you to replace. If one
+    contradicts it, nothing is added: replace that one with `curate correct`, or keep both with --anyway.
     """
-    from pipelines.cli.manual_changes import open_document, redacted_text  # noqa: PLC0415  logging a line needs nothing of the night
+    from pipelines.cli.item_lines import item_line  # noqa: PLC0415  logging a line needs nothing of the night
+    from pipelines.cli.manual_changes import open_document, redacted_text  # noqa: PLC0415  as above
     from pipelines.night.manual import ManualChange, change_by_hand, file_own_item  # noqa: PLC0415  as above
 
     root, settings, when = opened
@@ -102,6 +104,9 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
             direct.write(ManualChange(filed.documents, summary, added=added, changed=int(not filed.is_new)))
     if filed.is_new:
         say(f"Added {said}.")
+        for item, near in filed.near:
+            say(f"Near it in {direct.snapshot.shown(near)}: {item_line(item)}")
+            say_verbatim(f"  If yours replaces that: curate correct {item.id} {shlex.quote(sentence)}")
         return
     saying = f" (“{filed.item.text}”)" if filed.item.text != sentence else ""
     done = "It is confirmed as your word now." if filed.documents else "Nothing was changed."

@@ -121,7 +121,6 @@ def night_of(
         extractor,
         when,
         again,
-        embedder=local,
         vectors=Vectors(local, partial(kept_in, root)),
         rules_from=user.rules_from,
     )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, LockHeld, UsageFault
@@ -18,8 +19,8 @@ from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.night.sync_merge import join
-from pipelines.review.compare import conflict, same_statement
-from pipelines.review.existing_items import repeats_there, speaks_for
+from pipelines.review.compare import conflict
+from pipelines.review.existing_items import speaks_for
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id, placed_item
 from pipelines.store.conservation import written_faults
 from pipelines.store.document import Block, Document, edited, numbered, with_comments
@@ -27,13 +28,14 @@ from pipelines.store.edits import commit_edits
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import BY_HAND, BY_PEOPLE, run_id
-from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, folded, new_id
+from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, new_id
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import TOMBSTONES, document_id
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import Snapshot, read_snapshot
 from pipelines.store.state import Tombstone, read_tombstones, render_tombstones
+from pipelines.store.wording import words_key
 from pipelines.templating import render
 
 if TYPE_CHECKING:
@@ -192,6 +194,7 @@ class FiledByHand:
         documents: every document by path after the change; None if nothing changed.
         is_new: whether the item is new.
         differs: why the new text contradicts `item`, as the end of a sentence; nothing changed then.
+        near: the items beside a new one that its sentence may replace or repeat, with their documents, nearest first.
     """
 
     item: Item
@@ -199,35 +202,51 @@ class FiledByHand:
     documents: dict[str, Document] | None = None
     is_new: bool = False
     differs: str = ""
+    near: tuple[tuple[Item, str], ...] = ()
+
+
+_ALIKE: Final = 0.7
+"""The share of common letters from which two sentences are shown as near."""
+_MOST_NEAR: Final = 3
 
 
 def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, *, anyway: bool = False) -> FiledByHand:
-    """File an owner's item; an existing item that says the same is confirmed instead, as by a night.
+    """File an owner's item; an existing item with the same words is confirmed instead, as by a night.
 
     Args:
         kind: its type.
         text: its sentence.
         path: the document's path, or empty to choose one.
         held: the memory as it is.
-        anyway: file it even if another item nearly repeats or contradicts it; never beside the same words.
+        anyway: file it even if another item contradicts it; never beside the same words.
     """
     home = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, held.snapshot.unreadable()))
     items = [
         (p.item, one.path) for one, p in numbered(held.documents.values()) if p.item.active and p.item.type is kind
     ]
-    same = [pair for pair in items if folded(pair[0].text) == folded(text)]
-    if not (same or anyway):
-        same = [pair for pair in items if repeats_there(pair[1], path) and same_statement(text, pair[0].text)]
-    if same:
+    if same := [pair for pair in items if words_key(pair[0].text) == words_key(text)]:
         return _confirmed(*same[0], held)
     for item, place in () if anyway or kind is ItemType.TODO else items:
         if speaks_for(place, home) and (why := conflict(text, item.text)):
             return FiledByHand(item, place, differs=why)
+    near = _near(text, [pair for pair in items if speaks_for(pair[1], home)])
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
     item = replace(item, id=new_id(item, document_id(home), items_by_id(held.documents)))
     document = held.documents.get(home) or new_document(home, "", held.today)
-    return FiledByHand(item, home, {**held.documents, home: edited(document, add=[Block(item)])}, is_new=True)
+    after = {**held.documents, home: edited(document, add=[Block(item)])}
+    return FiledByHand(item, home, after, is_new=True, near=near)
+
+
+def _near(text: str, items: Sequence[tuple[Item, str]]) -> tuple[tuple[Item, str], ...]:
+    """Return the items whose sentences are spelled most like a text. It decides nothing: a person sees them."""
+    compare = SequenceMatcher(None, "", words_key(text), autojunk=False)
+    found: list[tuple[float, Item, str]] = []
+    for item, place in items:
+        compare.set_seq1(words_key(item.text))
+        if compare.quick_ratio() >= _ALIKE and (ratio := compare.ratio()) >= _ALIKE:
+            found.append((ratio, item, place))
+    return tuple((item, place) for _, item, place in sorted(found, key=lambda one: -one[0])[:_MOST_NEAR])
 
 
 def _confirmed(item: Item, path: str, held: HeldMemory) -> FiledByHand:

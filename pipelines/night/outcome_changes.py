@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import UsageFault
 from pipelines.night.file_items import with_superseded
 from pipelines.review.outcomes import (
-    CLOSED_BY,
     DOUBT,
     REOPEN,
     REOPENABLE,
@@ -27,8 +26,9 @@ from pipelines.review.outcomes import (
 from pipelines.review.questions import Question, Sources, asked
 from pipelines.store.change_set import items_by_id, placed_item
 from pipelines.store.document import Block, Document, edited, numbered
-from pipelines.store.item import OUTCOMES, PERSON, Confidence, Evidence, Item, ItemType, Status, Trust, folded, new_id
+from pipelines.store.item import OUTCOMES, PERSON, Confidence, Evidence, Item, ItemType, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
+from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -167,7 +167,7 @@ def correct_item(
     path, placed = placed_item(documents, ident)
     old = placed.item
     _must_hold(old, path, voice)
-    if folded(text) == folded(old.text):
+    if words_key(text) == words_key(old.text):
         raise UsageFault(f"{ident} says that already.", "To change only its spelling, edit the line in its document.")
     same = _same_text(documents, old, text)
     if same and not voice.may_change(old):
@@ -190,7 +190,7 @@ def correct_item(
 def _same_text(documents: Mapping[str, Document], old: Item, text: str) -> Item | None:
     items = (placed.item for document, placed in numbered(documents.values()) if document.path != REVIEW)
     found = (one for one in items if one.active and one.type is old.type and one.id != old.id)
-    return next((one for one in found if folded(one.text) == folded(text)), None)
+    return next((one for one in found if words_key(one.text) == words_key(text)), None)
 
 
 def _successor(
@@ -239,7 +239,7 @@ def reopen_items(documents: Mapping[str, Document], idents: Iterable[str], voice
         if item.status not in REOPENABLE:
             _must_hold(item, path, voice)
         successor = known.get(item.superseded_by or item.merged_into)
-        by_owner = voice.trust is not Trust.OWNER and dict(item.extra).get(CLOSED_BY) == "owner"
+        by_owner = voice.trust is not Trust.OWNER and item.closed_by_person
         may = not by_owner and all(map(voice.may_change, (item, successor[1]) if successor else (item,)))
         if may:
             after = with_reopened(after, ident)

@@ -38,7 +38,7 @@ from pipelines.night.skipped import NotUnderstood, skipped_lines
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable, with_named_links
 from pipelines.review.llm_review import ModelReview
-from pipelines.review.meaning import SameMeaning, Vectors
+from pipelines.review.meaning import Vectors
 from pipelines.review.outcomes import claimed, without_questions
 from pipelines.review.questions import Sources, asked
 from pipelines.review.review import ReviewContext, Ruling, review
@@ -69,7 +69,7 @@ from pipelines.templating import resource
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -77,7 +77,6 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.model_briefer import ModelBriefer
     from pipelines.extract.llm.model_reviewer import Reviewer
     from pipelines.night.sync import Sharing
-    from pipelines.search.embedders.embedder import Embedder
     from pipelines.settings import Settings
     from pipelines.store.git import Git
     from pipelines.store.secrets import FoundSecret, Redactor
@@ -95,7 +94,6 @@ class Night:
         again: a day to read again, with its tombstones set aside; empty for none.
         at_once: how many days the extractor reads in parallel.
         rereads: whether the extractor is a model, and reads again what only the rules could read before.
-        embedder: returns the local model that tells the review whether two sentences mean the same, or None.
         vectors: of items, so that the review finds neighbours; without them it compares words only.
         reviewer: the models that decide what becomes of candidates, or None if the rules decide.
         verifier: the models that check items against their quotes, or None if no model reads.
@@ -111,7 +109,6 @@ class Night:
     again: str = ""
     at_once: int = 1
     rereads: bool = False
-    embedder: Callable[[], Embedder | None] = lambda: None
     vectors: Vectors = field(default_factory=Vectors)
     reviewer: Reviewer | None = None
     verifier: Verifier | None = None
@@ -266,7 +263,7 @@ def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Docu
     written: dict[str, bytes | None] = {**captured.logs, **partials, **dict.fromkeys(captured.folded)}
     if snapshot.layout.in_place:
         redacted, written = {}, {}  # the logs are a person's own files, and keep what they hold
-    meaning = context.same_meaning.name if extracted.read else ""
+    meaning = night.vectors.model if extracted.read else ""
     return _Decided(
         captured, redacted, private, reconciled, answered, extracted, asked_model, checked, meaning, promoted, skipped,
         claims, archives, briefed, pruned, written, state,
@@ -287,7 +284,8 @@ def _rule(
     is_reread = reread_in(days, night.again)
     context = ReviewContext(
         KnownItems(items, night.vectors), buried_by(stones, night.again, is_reread),
-        lambda one: file_candidate(one, catalog), gate.word_of, SameMeaning(night.embedder, night.vectors), asked_model,
+        lambda one: file_candidate(one, catalog), gate.word_of, asked_model,
+        night.vectors if night.settings.review.duplicates == "merge" else None,
     )  # fmt: skip
     proposed = without_known(one_project_each(extracted.candidates), items, is_reread)
     unplaced = [one for one in proposed if not has_subject(one, catalog)]

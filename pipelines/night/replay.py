@@ -172,7 +172,6 @@ def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
         RulesExtractor(),
         now,
         str(run.reported("again") or ""),
-        embedder=local,
         vectors=Vectors(local, partial(kept_in, root), most=None) if given.get("nearest") else Vectors(),
         rules_from=str(given.get("rules_from") or "self"),
     )

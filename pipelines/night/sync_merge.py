@@ -18,13 +18,14 @@ from pipelines.night.undo_items import own_words
 from pipelines.store.document import Block, Document, block_of, edited, numbered
 from pipelines.store.generated import vetoed_by, without_differing, without_pointers
 from pipelines.store.git_history import baseline_at
-from pipelines.store.item import Status, folded
+from pipelines.store.item import Status
 from pipelines.store.layout import BRIEFING, LOGS, REVIEW, SETTINGS, STATE, TOMBSTONES, kind_of
 from pipelines.store.markdown import body_lines, headings_among, split_lines
 from pipelines.store.merge import merge_documents, merge_notes
 from pipelines.store.review_queue import with_entry
 from pipelines.store.state import read_tombstones, render_tombstones
 from pipelines.store.three_way import Clash, both, merge_texts
+from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
@@ -302,7 +303,7 @@ def _without_twins(items: Mapping[str, Place], ours: Container[str], theirs: Con
         item = block.item
         if not item.active:
             continue
-        twin = first.setdefault((path, str(item.type), folded(item.text)), ident)
+        twin = first.setdefault((path, str(item.type), words_key(item.text)), ident)
         if twin != ident and (ident in ours) != (ident in theirs) and (twin in ours) != (ident in ours):
             out[ident] = (path, Block(replace(item, status=Status.MERGED, merged_into=twin), block.notes))
     return out

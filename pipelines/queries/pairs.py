@@ -15,9 +15,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile, BadGold
-from pipelines.review.compare import conflict, same_statement
+from pipelines.review.compare import conflict
 from pipelines.store.files import read_text
 from pipelines.store.item import ItemType
+from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,7 +41,7 @@ class Relation(StrEnum):
 
 
 def _judge(pair: Pair) -> Relation:
-    if same_statement(pair.new, pair.old):
+    if words_key(pair.new) == words_key(pair.old):
         return Relation.DUPLICATE
     clash = pair.type is not ItemType.TODO and conflict(pair.new, pair.old)
     return Relation.CONTRADICT if clash else Relation.DISTINCT

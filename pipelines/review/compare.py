@@ -1,7 +1,7 @@
 """Compare two sentences by their words and values alone.
 
-The comparison is careful on purpose: two sentences that neither say the same nor conflict in one value are both kept.
-A statement kept twice costs little; a lost one is gone.
+The comparison is careful on purpose: two sentences that do not conflict in one value are both kept. A statement kept
+twice costs little; a lost one is gone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pipelines.extract.grounded_values import (
 )
 from pipelines.extract.grounding import unproven_names
 from pipelines.store.evidence import fold_markdown
-from pipelines.store.item import STOP_WORDS, folded
+from pipelines.store.item import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,14 +38,8 @@ _CONDITIONS: Final = _set(
     """if unless except excluding only until till when whenever while before after provided maybe perhaps possibly might
     may could almost nearly partly half hardly barely rarely sometimes mostly"""
 )
-# Words that take back a sentence beside them, or join another one to it.
-_TURNING: Final = _set(
-    """and or but also plus then instead rather yet however although though false wrong avoid stop stopped drop dropped
-    reject rejected refuse refused cancel cancelled canceled consider considered propose proposed"""
-)
-_LEADING: Final = _set("decide decided agree agreed note remember reminder confirmed still again always please")
 _IDLE: Final = _set("a an the now")
-"""Words that do not change a sentence's meaning: `the limit is now 100` repeats `the limit is 100`."""
+"""Words that count for nothing when values are compared: `the limit is now 100` conflicts with `the limit is 50`."""
 _BEING: Final = _set("is are be will")
 _AUXILIARIES: Final = _BEING | _set("was were has have had can must should does do did needs would could")
 # Verbs that usually take one object at a time.
@@ -172,33 +166,7 @@ def guard_words(text: str) -> frozenset[str]:
     return frozenset(one.word for one in _read(text)) & (_NEGATIONS | _CONDITIONS)
 
 
-# ---------------------------------------- the same statement
-
-
-_FEWEST: Final = 2
-"""A sentence with fewer distinctive words is too short to be found in another."""
-
-
-def same_statement(new: str, held: str) -> bool:
-    """Whether two sentences state the same.
-
-    They have the same words except for case and punctuation, or one contains the other, and the rest has no value,
-    name, negation or condition, adds no other statement and takes nothing back.
-    """
-    if new.rstrip().endswith("?") != held.rstrip().endswith("?"):
-        return False
-    if folded(new) == folded(held):
-        return True
-    less, more = sorted((_read(new), _read(held)), key=len)
-    if len({one.key for one in less if _is_distinctive(one)}) < _FEWEST:
-        return False
-    for at in range(len(more) - len(less) + 1):
-        if [one.word for one in more[at : at + len(less)]] == [one.word for one in less]:
-            before, after = more[:at], more[at + len(less) :]
-            leads = all(one.word in STOP_WORDS | _LEADING for one in before)
-            barred = _NEGATIONS | _CONDITIONS | _TURNING
-            return leads and not any(one.kind or one.word in barred for one in (*before, *after))
-    return False
+# ---------------------------------------- what must match before two sentences are merged
 
 
 def same_guards(one: str, other: str) -> bool:

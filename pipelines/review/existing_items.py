@@ -19,8 +19,9 @@ from pipelines.extract.extraction import Candidate, is_pending
 from pipelines.review import meaning
 from pipelines.review.compare import conflict
 from pipelines.review.meaning import Vectors, sentence_of
-from pipelines.store.item import Item, ItemType, Status, Trust, brought_back, content_words, folded
+from pipelines.store.item import Item, ItemType, Status, Trust, brought_back, content_words
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
+from pipelines.store.wording import veto_key, words_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -140,14 +141,22 @@ class KnownItems:
 
             self._tables[1] = np.concatenate([self._tables[1], row])
         if "_same" in self.__dict__:
-            self._same[_words_of(one.item.text)].append(one)
+            self._same[words_key(one.item.text)].append(one)
         self._ids[one.item.id] = one
 
     @cached_property
     def _same(self) -> defaultdict[str, list[Belief]]:
         found = defaultdict[str, list[Belief]](list)
         for one in self._all:
-            found[_words_of(one.item.text)].append(one)
+            found[words_key(one.item.text)].append(one)
+        return found
+
+    @cached_property
+    def _closed_by_people(self) -> defaultdict[str, list[Belief]]:
+        found = defaultdict[str, list[Belief]](list)
+        for one in self._all:
+            if one.item.closed_by_person:
+                found[veto_key(one.item.text)].append(one)
         return found
 
     @cached_property
@@ -250,7 +259,7 @@ class KnownItems:
 
         Words of the owner or the agent never match an external item: they carry their own `trust`.
         """
-        matching = (one for one in self._same.get(_words_of(text), ()) if one.item.type is kind)
+        matching = (one for one in self._same.get(words_key(text), ()) if one.item.type is kind)
         found = [
             one
             for one in matching
@@ -259,6 +268,15 @@ class KnownItems:
             and speaks_as(one.item, trust)
         ]
         return self.most_current(found)
+
+    def was_closed_by_person(self, candidate: Candidate, document: str) -> bool:
+        """Whether a person closed an item that a candidate repeats; a todo that is set again later is a new one."""
+        day = candidate.entry.day
+        return any(
+            {one.item.type, candidate.type} <= BELIEFS or one.item.type is candidate.type
+            for one in self._closed_by_people.get(veto_key(candidate.text), ())
+            if repeats_there(one.document, document) and (one.item.type is not ItemType.TODO or one.item.until >= day)
+        )
 
     @staticmethod
     def most_current(beliefs: Iterable[Belief]) -> Belief | None:
@@ -358,11 +376,6 @@ def _keys(text: str) -> set[str]:
 
 def _meant(one: Item) -> str:
     return sentence_of(one.type, one.text, one.since)
-
-
-def _words_of(text: str) -> str:
-    """Return a key that texts with the same words share; questions differ from statements."""
-    return folded(text) + "?" * text.rstrip().endswith("?")
 
 
 def speaks_as(item: Item, trust: Trust) -> bool:

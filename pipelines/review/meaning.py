@@ -113,40 +113,22 @@ class Vectors:
 
 
 SAME: Final = 0.92
-"""The cosine from which two sentences of one type mean the same (memori uses this threshold, too)."""
+"""The cosine from which `[review] duplicates = "merge"` takes two sentences of one type for the same."""
 _SHARED: Final = 0.3
 """The share of the shorter one's words that both must have; pairs with less were never similar in meaning."""
 
 
-class SameMeaning:
-    """Finds sentences that say the same in other words, if there is an embedder.
+def repeated(text: str, others: Sequence[str], vectors: Vectors) -> list[bool]:
+    """Return, for each of some sentences, whether it means what `text` means; used only where a person asked for it.
 
-    Args:
-        embedder: returns the local model, or None; called for the first comparison.
-        vectors: of items, to find neighbours; without them, words decide alone.
+    Sentences that differ in a number, date, name or negation never do, however similar their vectors.
     """
-
-    def __init__(self, embedder: Callable[[], Embedder | None] = lambda: None, vectors: Vectors | None = None) -> None:
-        self.vectors = vectors or Vectors()
-        self._own = Vectors(embedder)
-
-    @property
-    def name(self) -> str:
-        """The model that compares; empty if there is none."""
-        return self._own.model
-
-    def repeated(self, text: str, others: Sequence[str]) -> list[bool]:
-        """Return, for each of some sentences, whether it says what `text` says.
-
-        Sentences that differ in a number, date, name or negation never do, however similar their vectors.
-        """
-        alike = (at for at, other in enumerate(others) if _shares_words(other, text))
-        asked = [at for at in alike if self.name and same_guards(others[at], text)]
-        rows = self._own.rows([text, *(others[at] for at in asked)]) if asked else None
-        if rows is None:
-            return [False] * len(others)
-        near = {at for at, row in zip(asked, rows[1:], strict=True) if float(row @ rows[0]) >= SAME}
-        return [at in near for at in range(len(others))]
+    asked = [at for at, other in enumerate(others) if _shares_words(other, text) and same_guards(other, text)]
+    rows = vectors.rows([text, *(others[at] for at in asked)]) if asked else None
+    if rows is None:
+        return [False] * len(others)
+    near = {at for at, row in zip(asked, rows[1:], strict=True) if float(row @ rows[0]) >= SAME}
+    return [at in near for at in range(len(others))]
 
 
 def _shares_words(old: str, new: str) -> bool:

@@ -14,7 +14,7 @@ from pipelines.review.item_links import history_of, leaving
 from pipelines.review.questions import Sources, as_queue_text, grounds
 from pipelines.store.change_set import placed_item
 from pipelines.store.document import HISTORY, Document, block_of, edited
-from pipelines.store.item import CLOSED, ID_PATTERN, OUTCOMES, STRUCK, Evidence, Item, ItemType, Status
+from pipelines.store.item import CLOSED, CLOSED_BY, ID_PATTERN, OUTCOMES, STRUCK, Evidence, Item, ItemType, Status
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
 from pipelines.store.review_queue import QueueEntry, read_queue, with_entry, without_answered
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 DOUBT: Final = "doubt"
 REOPEN: Final = "reopen"
-CLOSED_BY: Final = "closed-by"
-"""The key of an item that a person closed: `closed-by=owner`. No agent can reopen it."""
 REOPENABLE: Final = STRUCK | {Status.DONE}
 """Statuses of closed items that can be reopened."""
 ENDINGS: Final = {

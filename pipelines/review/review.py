@@ -1,8 +1,8 @@
 """Review: decide on each candidate, and on what the log says about existing items, in order of the days.
 
-The rules do little, but do it right. A candidate with the same words or meaning confirms an item; one that differs in a
-single value is asked about; all others are added. If there is a model, it decides what is not certain, and code checks
-its decision as far as it can.
+The rules do little, but do it right. A candidate with the same words confirms an item; one that differs in a single
+value is asked about; all others are added. If there is a model, it decides what is not certain, and code checks its
+decision as far as it can.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import MOST_LINKS, Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
-from pipelines.review.compare import conflict, same_statement
+from pipelines.review.compare import conflict
 from pipelines.review.existing_items import Belief, KnownItems, home_of_successor, repeats_there, speaks_as, speaks_for
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, target_of
+from pipelines.review.meaning import repeated
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, PERSON, Confidence, Item, ItemType, Status, Trust, folded
 from pipelines.store.transcripts.acts import Act
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.extract.rules.labels import ClosingForm
-    from pipelines.review.meaning import SameMeaning
+    from pipelines.review.meaning import Vectors
     from pipelines.store.log import Entry
 
     Second = Callable[[Sequence["Filed"], KnownItems], dict[str, tuple[Operation, ...]]]
@@ -121,16 +122,16 @@ class ReviewContext:
         buried: whether a person deleted or undid an item with a candidate's words; it is never proposed again.
         file: files a candidate in a document.
         word_of: whose word a line of an entry is, when it speaks of existing items.
-        same_meaning: decides whether two differently worded sentences mean the same.
         second: decides on candidates that are not certain: temporary id → operations; or None.
+        merging: the vectors by which near duplicates are merged, if the settings want that; else None.
     """
 
     known: KnownItems
     buried: Callable[[Candidate], bool]
     file: Callable[[Candidate], Filed]
     word_of: Callable[[Entry, str], Trust]
-    same_meaning: SameMeaning
     second: Second | None = None
+    merging: Vectors | None = None
 
 
 def review(
@@ -187,13 +188,14 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
         text = answer_in(form, page, item) if proposed.trust in {Trust.OWNER, Trust.SELF} else ""
         told = replace(one, candidate=replace(proposed, text=text, reason="an answer"), document=page)
         return [*closed, certain_ruling(told, context) or _ruling(told, _ADD)] if text else closed
-    if any((same := context.known.same(kind, form.target, one.document)) and same.current for kind in ItemType):
-        return []  # the extractor found it, too
+    found = (context.known.same(kind, form.target, one.document) for kind in ItemType)
+    if any(same.current for same in found if same) or _is_vetoed(one.candidate, one.document, context):
+        return []  # the extractor found it, too, or a person removed it
     if ident := corrected_by(form, [pair for pair in held if pair[0] == one.place]):
         text = corrected_text(form, next(item.text for _, item in held if item.id == ident))
         operation = Operation(OperationKind.UPDATE, (ident,), text, places=places, by=FORMS)
         return rulings_of_operation(operation, None, context, fresh)
-    return [_ruling(one, OperationKind.ADD, asks="it corrects something, but no single matching item was found")]
+    return [_ruling(one, _ADD, asks="it corrects something, but no single matching item was found")]
 
 
 def _review_day(filed: Sequence[Filed], context: ReviewContext) -> list[Ruling]:
@@ -230,7 +232,7 @@ def certain_ruling(one: Filed, context: ReviewContext) -> Ruling | None:
     same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
     if same and (same.current or same.is_archived):
         return _confirming(one, same, "it has the same words", context)
-    if same is None and context.buried(candidate):
+    if same is None and _is_vetoed(candidate, one.document, context):
         return _ignored(one, "a person removed it")
     if same is None or (same.item.status is Status.SUPERSEDED and same.item.until < candidate.entry.day):
         return _answered_again(one, context)
@@ -262,40 +264,39 @@ def _doubted(one: Filed, context: ReviewContext) -> Ruling:
     """
     if any(context.known.same(kind, one.candidate.text, one.document) for kind in ItemType):
         return _ignored(one, "it is known already")
-    if context.buried(one.candidate):
+    if _is_vetoed(one.candidate, one.document, context):
         return _ignored(one, "a person removed it")
     return _ruling(one, OperationKind.ADD, asks=one.doubt)
 
 
+def _is_vetoed(candidate: Candidate, document: str, context: ReviewContext) -> bool:
+    """Whether a person deleted or closed an item that differs from a candidate in articles or punctuation at most."""
+    return context.buried(candidate) or context.known.was_closed_by_person(candidate, document)
+
+
 def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     """Rule on an uncertain candidate without a model."""
-    candidate, known = one.candidate, context.known
+    candidate = one.candidate
+    if _was_closed(one, context):
+        return _ignored(one, "it repeats a closed item")
     near = [
         belief
-        for belief in known.near(candidate, one.place)
+        for belief in context.known.near(candidate, one.place)
         if belief.item.type is candidate.type
         and speaks_as(belief.item, candidate.trust)
         and (belief.item.page_section == _ASKED) is (candidate.page_section == _ASKED)
     ]
-    repeatable = [belief for belief in near if repeats_there(belief.document, one.document)]
-    said = [belief for belief in repeatable if same_statement(candidate.text, belief.item.text)]
-    if repeated := known.most_current(said):
-        if repeated.current or repeated.is_archived:
-            return _confirming(one, repeated, "it says the same in other words", context)
-        if not _is_set_again(candidate, repeated.item):
-            return _ignored(one, "it repeats a closed item")
-    if _was_closed(one, context):
-        return _ignored(one, "it repeats a closed item")
     there = [belief for belief in near if belief.item.active and speaks_for(belief.document, one.place)]
     may_conflict = candidate.type is not ItemType.TODO and candidate.page_section != _ASKED
     is_asked = candidate.confidence in ASKED_ABOUT and may_conflict
     for belief in there if is_asked else ():
         if why := conflict(candidate.text, belief.item.text):
             return _ruling(one, OperationKind.SUPERSEDE, belief, reason=why, asks=why)
-    repeats = context.same_meaning.repeated(candidate.text, [belief.item.text for belief in repeatable])
-    meant = [belief for belief, is_same in zip(repeatable, repeats, strict=True) if is_same and belief.current]
-    if meant:
-        return _confirming(one, meant[0], "it means the same, by the local model", context)
+    if context.merging:
+        current = [belief for belief in near if belief.current and repeats_there(belief.document, one.document)]
+        repeats = repeated(candidate.text, [belief.item.text for belief in current], context.merging)
+        if meant := [belief for belief, is_same in zip(current, repeats, strict=True) if is_same]:
+            return _confirming(one, meant[0], "it means the same, by the local model", context)
     return _ruling(one, OperationKind.ADD)
 
 
@@ -303,11 +304,8 @@ def _was_closed(one: Filed, context: ReviewContext) -> bool:
     """Whether a candidate repeats a closed item. A todo that is set again after it was done is a new one."""
     candidate = one.candidate
     same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
-    return same is not None and not _is_set_again(candidate, same.item)
-
-
-def _is_set_again(candidate: Candidate, old: Item) -> bool:
-    return candidate.type is ItemType.TODO and old.until < candidate.entry.day
+    is_set_again = candidate.type is ItemType.TODO and same is not None and same.item.until < candidate.entry.day
+    return same is not None and not is_set_again
 
 
 def rulings_of_operation(operation: Operation, one: Filed | None, context: ReviewContext, fresh: str) -> list[Ruling]:
@@ -362,7 +360,9 @@ def _changes(
         is_sure = one.candidate.confidence in ASKED_ABOUT
         return [_ruling(one, kind, *targets, given=operation, asks=asks) if is_sure else _ruling(one, _ADD)]
     if kind is OperationKind.UPDATE:
-        return [_updating(operation, targets[0], trust, asks, fresh)]
+        ruling = _updating(operation, targets[0], trust, asks, fresh)
+        is_vetoed = ruling.candidate is not None and _is_vetoed(ruling.candidate, ruling.document, context)
+        return _left(one) if is_vetoed else [ruling]
     if kind is OperationKind.CLOSE:
         return [_closing(operation, belief, one, trust, asks) for belief in targets]
     return [replace(_on(operation, targets, one), trust=trust, asks=asks)]

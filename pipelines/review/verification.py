@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import Claim, Verdict, Verifier, around, needs_verifying, operation_text, verify_twice
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, with_weekday
-from pipelines.review.compare import same_statement
 from pipelines.review.review import REMOVING, Ruling
 from pipelines.store.item import Confidence, Evidence, Item, Status
+from pipelines.store.wording import words_key
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _operation_claims(ruling: Ruling, known: KnownItems) -> list[Claim]:
         return []
     old = [belief.item for ident in operation.ids if (belief := known.get(ident))]
     if ruling.kind is OperationKind.CONFIRM and candidate:
-        old = [one for one in old if not same_statement(candidate.text, one.text)]
+        old = [one for one in old if words_key(candidate.text) != words_key(one.text)]
     quotes = tuple(place.quote for place in operation.places)
     context = _context(candidate if candidate and candidate.places == operation.places else operation)
     new, how = candidate.text if candidate else "", str(operation.how or "")

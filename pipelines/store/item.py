@@ -100,6 +100,8 @@ SOURCE: Final = "source"
 """The key for the source of an item that is neither the owner's word nor the agent's; its line names the source."""
 PERSON: Final = "name"
 """The key for the name of the person in an item with contact details."""
+CLOSED_BY: Final = "closed-by"
+"""The key of an item that a person closed: `closed-by=owner`. No agent can reopen it."""
 ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
 ID_DIGITS: Final = 10
 
@@ -204,6 +206,11 @@ class Item:
     def is_ours(self) -> bool:
         """Whether it rests on the word of the owner or the agent."""
         return self.trust.reaches(Trust.SELF)
+
+    @property
+    def closed_by_person(self) -> bool:
+        """Whether a person closed it: by a command, or by striking its line out."""
+        return self.status is Status.RETRACTED or dict(self.extra).get(CLOSED_BY) == "owner"
 
     @property
     def person(self) -> str:
@@ -418,7 +425,7 @@ _TRUSTS = {str(trust): trust for trust in Trust}
 _CONFIDENCES = {str(confidence): confidence for confidence in Confidence}
 
 
-_LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
+LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
 _OUTER: Final = "()[]{}\"'`*_~.,;:!?…“”‘’«»"
 _SIGNS: Final = frozenset("<>=≠≤≥+±%$€£&|@#/^-−")
 _WORD: Final = re.compile(r"[^\W_][\w'’-]*")
@@ -450,11 +457,11 @@ def folded(text: str) -> str:
 
     Numbers, names, negations and signs (`-1`, `@id`, `C++`, `<`) stay: texts that differ in one are never equal.
     """
-    text = _LINK.sub(r"\1", text) if "](" in text else text
+    text = LINK.sub(r"\1", text) if "](" in text else text
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     # Fast path: most words have no punctuation, and a run folds every item.
-    words = [word if word.isalnum() else word.strip(_OUTER) for word in text.casefold().split()]
+    words = [word if word.isalnum() else _bare(word) for word in text.casefold().split()]
     return " ".join(
         word
         for word in words
@@ -462,6 +469,14 @@ def folded(text: str) -> str:
         or any(c.isalnum() for c in word)
         or (any(c in _SIGNS for c in word) and word not in {"-", "--", "/", "|"})
     )
+
+
+def _bare(word: str) -> str:
+    """Return a word without punctuation around it; the first mark of `.5`, `.env` and `~5` is part of the word."""
+    bare = word.strip(_OUTER)
+    at = word.find(bare)
+    mark = word[:at][-1:]
+    return mark + bare if bare and mark in {".", "~"} and word[:at][-2:-1] != mark else bare
 
 
 @lru_cache(maxsize=4096)

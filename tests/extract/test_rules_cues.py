@@ -121,10 +121,11 @@ def test_next_steps_are_believed_less_and_left_where_they_hedge() -> None:
 
 
 def test_a_cue_that_a_label_already_says_is_left() -> None:
-    text = (
-        "- Decision: we decided to use Postgres for the billing service\n- so we decided to use Postgres for billing\n"
-    )
+    text = "- Decision: we decided to use Postgres for billing\n- so we decided to use Postgres for billing.\n"
     assert len(extract(text)) == 1
+    assert len(extract(f"{text}- so we decided to use Postgres for the staging of billing\n")) == 2, (
+        "near is not the same"
+    )
 
 
 def test_a_proposal_repeated_after_the_votes_was_adopted() -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pipelines.extract.rules.label_reader import read_forms
 from pipelines.review.existing_items import KnownItems
-from pipelines.review.meaning import SameMeaning
 from pipelines.review.review import Filed, ReviewContext, review
 from pipelines.store.item import Item, Trust
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.extract.extraction import Candidate, Operation
+    from pipelines.review.meaning import Vectors
     from pipelines.review.review import Ruling, Second
     from pipelines.store.log import Entry
 
@@ -28,16 +28,15 @@ def context(
     home: str = GENERAL,
     buried: frozenset[str] = frozenset(),
     word: Trust = Trust.SELF,
-    meaning: SameMeaning | None = None,
+    vectors: Vectors | None = None,
     second: Second | None = None,
 ) -> ReviewContext:
     """Return a context in which all is filed in one document, and all lines are one's word."""
     return ReviewContext(
-        KnownItems(held, meaning.vectors if meaning else None),
+        KnownItems(held, vectors),
         lambda one: one.text in buried,
         lambda one: Filed(one, home=home),
         lambda *_: word,
-        meaning or SameMeaning(),
         second,
     )
 

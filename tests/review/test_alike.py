@@ -1,8 +1,9 @@
-"""What a model of meaning may merge: other words for the same, and never what differs in something that counts."""
+"""`[review] duplicates = "merge"`: other words for the same are merged, and never what differs in a value or a name."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extraction import OperationKind
-from pipelines.review.meaning import SameMeaning
+from pipelines.review.meaning import Vectors, repeated
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.store.item import Item, ItemType
 from tests.making import candidate
@@ -46,7 +47,10 @@ class Near:
 
 def verdict(held: str, said: str, embedder: Near | None, kind: ItemType = ItemType.DECISION) -> OperationKind:
     items = [("Areas/general.md", Item(kind, held, id="k1111111111"))]
-    [ruling] = rulings([candidate(said)], context(items, meaning=SameMeaning(lambda: embedder)))
+    vectors = Vectors(lambda: embedder)
+    [ruling] = rulings([candidate(said)], replace(context(items, vectors=vectors), merging=vectors))
+    [kept] = rulings([candidate(said)], context(items, vectors=vectors))
+    assert kept.kind is not OperationKind.CONFIRM, "unless the settings want it, nothing is merged"
     return ruling.kind
 
 
@@ -82,21 +86,22 @@ def test_words_turned_round_are_not_the_same() -> None:
 
 def test_each_sentence_is_embedded_once_and_a_failing_model_costs_nothing() -> None:
     near = Near(0.95)
-    alike = SameMeaning(lambda: near)
-    assert alike.repeated(SAID, [HELD]) == alike.repeated(SAID, [HELD]) == [True]
+    vectors = Vectors(lambda: near)
+    assert repeated(SAID, [HELD], vectors) == repeated(SAID, [HELD], vectors) == [True]
     assert sorted(near.asked) == sorted([HELD, SAID])
 
     class Failing(Near):
         def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
             raise ModelFailed("local", f"cannot embed {len(texts)}")
 
-    broken = SameMeaning(lambda: Failing(1.0))
-    assert broken.repeated(SAID, [HELD]) == [False]
-    assert not broken.name
+    broken = Vectors(lambda: Failing(1.0))
+    assert repeated(SAID, [HELD], broken) == [False]
+    assert not broken.model
 
 
 def test_a_night_with_meaning_is_repeated_by_the_same_model(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "choose_local", lambda _: Near(0.95))
+    memory.write("curate.toml", '[review]\nduplicates = "merge"\n')
     memory.write("Logs/2026-03-11.md", f"- Fact: {HELD}\n")
     memory.curate("run", "--now", "2026-03-12T02:00")
     memory.write("Logs/2026-03-12.md", f"- Fact: {SAID}\n")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.review.compare import adds_nothing, conflict, keywords, same_guards, same_statement, stem
+from pipelines.review.compare import adds_nothing, conflict, keywords, same_guards, stem
+from pipelines.store.wording import words_key
 
 DISTINCT = [
     tuple(line.split(" | "))
@@ -21,21 +22,20 @@ MOST_ASKED = 0.05
 """The part of distinct pairs about which a person may be asked without need."""
 
 
+def same_statement(one: str, other: str) -> bool:
+    return words_key(one) == words_key(other)
+
+
 @pytest.mark.parametrize(
-    ("new", "held"),
+    ("one", "other"),
     [
         ("use terraform", "Use Terraform."),
-        ("Don't deploy on Fridays", "Do not deploy on Fridays."),
-        ("The API allows 1000 requests.", "The API allows 1,000 requests per minute"),
-        ("We decided to use Redis for sessions", "Use Redis for sessions"),
-        ("Use Redis for sessions, because it is fast", "Use Redis for sessions."),
-        ("Backups are encrypted with age keys", "Backups are encrypted"),
-        ("The wiki is read-only during the audit", "Note: the wiki is read-only during the audit"),
+        ("**Use**  `Redis` for sessions", "Use Redis, for sessions!"),
+        ("The settings are in `.env`", "The settings are in .env."),
     ],
 )
-def test_the_same_statement_is_known_in_both_directions(new: str, held: str) -> None:
-    assert same_statement(new, held)
-    assert same_statement(held, new)
+def test_case_spacing_markdown_and_punctuation_are_no_difference(one: str, other: str) -> None:
+    assert same_statement(one, other)
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,18 @@ def test_the_same_statement_is_known_in_both_directions(new: str, held: str) -> 
         ("Tests are green", "Anna says tests are green"),
         ("Tests are green", "Tests are almost green"),
         ("Use it", "Use it for the archive"),
+        ("The limit is 100", "The limit is now 100"),
+        ("Use Redis for sessions", "We decided to use Redis for sessions"),
+        ("Backups are encrypted", "Backups are encrypted with age keys"),
+        ("An otter is the mascot", "The otter is the mascot"),
+        ("Wait .5 seconds", "Wait 5 seconds"),
+        ("The settings are in .env", "The settings are in env"),
+        ("It takes ~5 hours", "It takes 5 hours"),
+        ("See [the manual](Areas/a.md)", "See [the manual](Areas/b.md)"),
     ],
 )
 def test_what_says_more_than_another_is_not_the_same(one: str, other: str) -> None:
     assert not same_statement(one, other)
-    assert not same_statement(other, one)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +167,6 @@ def test_of_what_there_may_be_many_nobody_is_asked(one: str, other: str) -> None
 def test_distinct_statements_stand_side_by_side() -> None:
     assert len(DISTINCT) >= 200
     both_ways = [(a, b) for one, other in DISTINCT for a, b in ((one, other), (other, one))]
-    assert [pair for pair in both_ways if same_statement(*pair)] == []
     assert sum(bool(conflict(*pair)) for pair in both_ways) <= MOST_ASKED * len(both_ways)
 
 
@@ -182,7 +188,6 @@ def test_a_sentence_with_a_not_is_never_the_same(sentence: str, data: st.DataObj
     at = data.draw(st.integers(1, len(words)))
     denied = " ".join([*words[:at], "not", *words[at:]])
     assert not same_statement(denied, sentence)
-    assert not same_statement(sentence, denied)
     assert not same_guards(denied, sentence)
 
 

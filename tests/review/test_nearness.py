@@ -11,7 +11,7 @@ from pipelines.extract.llm.model_reviewer import Reviewed
 from pipelines.review import meaning as nearness
 from pipelines.review.existing_items import Belief, KnownItems
 from pipelines.review.llm_review import ModelReview
-from pipelines.review.meaning import SameMeaning, Vectors, kept_in
+from pipelines.review.meaning import Vectors, kept_in
 from pipelines.search.embed import embed_index
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.store.item import Item, ItemType, Status
@@ -78,8 +78,7 @@ def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for vectors in (Vectors(), Vectors(Bag)):
         shown.clear()
-        meaning, second = SameMeaning(vectors=vectors), ModelReview(Adds(), ())
-        rulings([SAID], context([(ELSEWHERE, HELD)], meaning=meaning, second=second))
+        rulings([SAID], context([(ELSEWHERE, HELD)], vectors=vectors, second=ModelReview(Adds(), ())))
         assert shown == ([HELD.id] if vectors.used else [])
 
 
@@ -133,12 +132,13 @@ def test_a_replay_finds_the_same_neighbours_with_the_index_and_without(
 ) -> None:
     bag = Bag()
     monkeypatch.setattr(choose, "choose_local", lambda _: bag)
+    memory.write("curate.toml", '[review]\nduplicates = "merge"\n')
     nearer = [f"- Fact: Doctor {name} has a red boat that sails\n" for name in NAMES]
     memory.write("Logs/2026-03-11.md", LOG + "".join(nearer))
     assert json.loads(memory.curate("run", "--json", "--now", "2026-03-12T02:00"))["items"]["added"] == 1 + len(NAMES)
     memory.write("Logs/2026-03-12.md", OTHER_WORDS)
     told = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
-    assert (told["items"]["added"], told["given"]["nearest"]) == (0, "vectors")
+    assert (told["items"]["confirmed"], told["given"]["nearest"]) == (1, "vectors")
     assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
     for pattern in ("*.db*", "vectors-*", "matrix*"):
         for path in (memory.root / ".curate").glob(pattern):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
@@ -18,6 +17,7 @@ from pipelines.extract.rules.owner_acts import NAME, read_acts
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, ItemType
 from pipelines.store.spoken_lines import Line, clean, overlap, sentences, without_filler, words
+from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 
 _MOST: Final = 5  # suggestions kept per day
-_SAME: Final = 0.6
-_MOST_KNOWN, _MOST_LOOKED_AT = 2000, 200  # limit the comparisons, however long the day's log
 _FEW: Final = 5  # entries of speech that make a day a meeting, if they are also a share of its entries
 _SHARE: Final = 3
 
@@ -62,10 +60,10 @@ class RulesExtractor:
 
 def once_each(*groups: Iterable[Candidate]) -> list[Candidate]:
     """Return the statements of a day in log order, each repeated one only where it is surest, in the earliest group."""
-    kept: dict[tuple[str, ...], Candidate] = {}
+    kept: dict[tuple[str, str, str], Candidate] = {}
     for found in groups:
         for one in sorted(found, key=lambda one: (one.confidence is not Confidence.HIGH, one.start_line)):
-            kept.setdefault((one.type, one.page_section, *words(one.text)), one)
+            kept.setdefault((one.type, one.page_section, words_key(one.text)), one)
     return sorted(kept.values(), key=lambda one: one.start_line)
 
 
@@ -85,17 +83,14 @@ def _with_due(one: Candidate) -> Candidate:
 
 
 def _best(suggested: Iterable[Candidate], labelled: Iterable[Candidate]) -> list[Candidate]:
-    """Return the first suggestions that do not repeat each other or a labelled item."""
-    known = [Counter(words(one.text)) for one in islice(labelled, _MOST_KNOWN)]
-    kept: list[Candidate] = []
-    for one in islice(suggested, _MOST_LOOKED_AT):
+    """Return the first suggestions, without those in the words of another one or of a labelled item."""
+    known, kept = {words_key(one.text) for one in labelled}, dict[str, Candidate]()
+    for one in suggested:
         if len(kept) >= _MOST:
             break
-        bag = Counter(words(one.text))
-        if all(overlap(bag, other) < _SAME for other in known):
-            known.append(bag)
-            kept.append(one)
-    return kept
+        if (key := words_key(one.text)) not in known:
+            kept.setdefault(key, one)
+    return list(kept.values())
 
 
 # ---------------------------------------- a proposal repeated word for word after the votes was adopted

@@ -1,0 +1,38 @@
+"""When two sentences count as the same: for a belief by their words, for a person's veto without articles, too."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from pipelines.store.item import LINK, folded
+
+
+def words_key(text: str) -> str:
+    """Return a key that two sentences share only if they say the same in the same words.
+
+    Case, spacing, Markdown and punctuation do not count. A question differs from a statement, and a link from one that
+    leads elsewhere.
+    """
+    links = "".join(f"\x1f{target}" for _, target in LINK.findall(text)) if "](" in text else ""
+    return folded(text) + links + "?" * text.rstrip().endswith("?")
+
+
+# The articles of English, German, Dutch, French, Spanish, Italian and Portuguese. They decide only that what a person
+# deleted stays deleted; nothing is believed or confirmed by them.
+_ARTICLES: Final = frozenset(
+    """a an the der die das den dem des ein eine einem einen einer eines de het een le la les un une el lo los las una
+    unos unas il i gli uno o os as um uma uns umas""".split()
+)
+_ELIDED: Final = re.compile(r"\b(?:l|un)['’](?=\w)")
+_GAP: Final = re.compile(r"\s+|(?<=\w)[-–—/]+(?=\w)")
+_MARK: Final = re.compile(r"[^\w<>=≠≤≥+±%$€£&@#^−.,:-]|[.,:](?!\d)|(?<!\d)[,:]|(?<=[^\W\d])\.|-(?!\d)|(?<=\w)-|_")
+_APART: Final = re.compile(r"(?<!\d) | (?!\d)")
+
+
+@lru_cache(maxsize=4096)
+def veto_key(text: str) -> str:
+    """Return a key that sentences share if they differ only in articles, case, spacing, punctuation or Markdown."""
+    words = [_MARK.sub("", word) for word in _GAP.split(_ELIDED.sub("", folded(text)))]
+    return _APART.sub("", " ".join([word for word in words if word and word not in _ARTICLES] or words))

@@ -1,0 +1,127 @@
+"""Only the same words repeat an item: nothing that is merely near one is merged, confirmed or hidden."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pipelines.search.embedders import choose_embedder as choose
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tests.conftest import Memory
+
+PAIRS = [
+    ("Fact", "Invoices are sent to clients by email on the first", "Invoices are sent to clients by post on the first"),
+    ("Fact", "The nightly deploy goes to the staging server", "The nightly deploy goes to the production server"),
+    ("Fact", "The backups are checked by hand every week", "The backups are checked automatically every week"),
+    ("Decision", "We use Jest for the tests of the web client", "We use Vitest for the tests of the web client"),
+    ("Fact", "The office in Bern is closed", "The office in Bern is closed on Mondays"),
+    ("Fact", "Support answers by phone in the morning", "Support answers by phone"),
+    ("Rule", "Deploy with the blue pipeline", "Deploy only with the blue pipeline"),
+    ("Fact", "The API limit is 100 requests", "The API limit is now 100 requests"),
+    ("Fact", "Anna reviews what Bruno writes", "Bruno reviews what Anna writes"),
+    ("Fact", "The cache is cleared on release", "The cache is not cleared on release"),
+    ("Rule", "Merge to main after the review", "Merge to main before the review"),
+    ("Fact", "The retry waits .5 seconds", "The retry waits 5 seconds"),
+    ("Decision", "Write the driver in C", "Write the driver in C++"),
+    ("Fact", "The manual is [on our site](Areas/site.md)", "The manual is [on our site](Areas/wiki.md)"),
+    ("Fact", "Rechnungen gehen per E-Mail an die Kunden", "Rechnungen gehen per Post an die Kunden"),
+    ("Fact", "Die Sicherung läuft jede Nacht automatisch", "Die Sicherung läuft jede Nacht von Hand"),
+    ("Fact", "Der Testserver steht bei Hetzner", "Der Produktionsserver steht bei Hetzner"),
+    ("Fact", "Die Kundin zahlt im Voraus", "Die Kundin zahlt im Voraus, ab Mai"),
+    ("Fact", "As faturas são enviadas por e-mail aos clientes", "As faturas são enviadas pelo correio aos clientes"),
+    ("Fact", "O relatório é feito manualmente", "O relatório é feito automaticamente"),
+    ("Decision", "O servidor de testes fica em Lisboa", "O servidor de produção fica em Lisboa"),
+    ("Fact", "A loja abre sempre ao domingo", "A loja nunca abre ao domingo"),
+]  # fmt: skip
+
+
+class Alike:
+    """An embedder to whom all sentences mean the same."""
+
+    name, dimension = "local:alike", 2
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([[1.0, 0.0]] * len(texts), np.float32)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return np.array([1.0, float(not text)], np.float32)
+
+
+def told(memory: Memory, *arguments: str) -> Any:
+    return json.loads(memory.curate(*arguments, "--json"))
+
+
+def write(memory: Memory, day: int, *lines: str) -> None:
+    memory.write(f"Logs/2026-03-{day}.md", "".join(f"- {line}\n" for line in lines))
+
+
+def texts(memory: Memory) -> list[str]:
+    """Return the sentences that hold, and those that a person is asked about."""
+    waiting = [one["text"] for question in told(memory, "review") for one in question["items"]]
+    return [*(one["text"] for one in told(memory, "items") if one["status"] in {"live", "open"}), *waiting]
+
+
+@pytest.mark.parametrize("embedder", [None, Alike()])
+def test_a_changed_fact_is_neither_merged_nor_confirmed_nor_hidden(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, embedder: Alike | None
+) -> None:
+    monkeypatch.setattr(choose, "choose_local", lambda _: embedder)
+    for day, side in ((11, 1), (12, 2)):
+        write(memory, day, *(f"{pair[0]}: {pair[side]} [project: Number {at}]" for at, pair in enumerate(PAIRS)))
+        night = told(memory, "run", "--now", f"2026-03-{day + 1}T02:00")
+        assert night["items"]["confirmed"] == 0
+    held = texts(memory)
+    assert [text for pair in PAIRS for text in pair[1:] if text not in held] == []
+    for _, _, new in PAIRS[:5]:
+        hits = told(memory, "search", new)["results"]
+        assert any(new in hit["text"] for hit in hits), new
+
+
+def test_both_sides_of_a_day_are_kept(memory: Memory) -> None:
+    bills = "Fact: Invoices are sent to customers by email", "We decided to send invoices to customers by post."
+    write(memory, 11, *bills, "Decision: Write the driver in C", "Decision: Write the driver in C++")
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    held = " | ".join(texts(memory))
+    assert all(words in held for words in ("by email", "by post", "in C |", "in C++"))
+
+
+def test_the_same_words_confirm(memory: Memory) -> None:
+    write(memory, 11, "Fact: The office is in Bern.")
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    write(memory, 12, "Fact: the  **office** is in `Bern`")
+    assert told(memory, "run", "--now", "2026-03-13T02:00")["items"]["confirmed"] == 1
+    assert len(texts(memory)) == 1
+
+
+def test_near_duplicates_are_merged_where_the_settings_want_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "choose_local", lambda _: Alike())
+    memory.write("curate.toml", '[review]\nduplicates = "merge"\n')
+    write(memory, 11, "Fact: The harbour station is backed up every night")
+    memory.curate("run", "--now", "2026-03-12T02:00")
+    write(memory, 12, "Fact: The backup of the harbour station runs every night")
+    assert told(memory, "run", "--now", "2026-03-13T02:00")["items"]["confirmed"] == 1
+    memory.write("curate.toml", '[review]\nduplicates = "mrege"\n')
+    said = memory.curate("run", exits=1)
+    assert "review.duplicates" in said
+    assert "'keep' or 'merge'" in said
+
+
+def test_add_shows_what_is_near_and_the_command_that_joins_them(memory: Memory) -> None:
+    memory.curate("add", "Fact", "Invoices are sent by email", "--now", "2026-03-12T09:00")
+    said = memory.curate("add", "Fact", "Invoices are sent by post", "--now", "2026-03-12T09:01")
+    assert "Added" in said
+    assert "Fact: Invoices are sent by email" in said
+    old = next(one["id"] for one in told(memory, "items") if one["text"].endswith("email"))
+    assert f"curate correct {old} 'Invoices are sent by post'" in said
+    memory.curate("correct", old, "Invoices are sent by post", "--now", "2026-03-12T09:02")
+    found = {one["text"]: one["status"] for one in told(memory, "items")}
+    assert found == {"Invoices are sent by email": "superseded", "Invoices are sent by post": "live"}
+    assert "Near it" not in memory.curate("add", "Fact", "The kettle leaks", "--now", "2026-03-12T09:03")
