@@ -267,6 +267,16 @@ def test_a_sentence_that_a_person_deleted_does_not_come_back(memory: Memory) -> 
     assert "At risk (2026-04-12): The import loses orders." in told(memory, ALPHA, "State")
 
 
+def test_a_deleted_sentence_does_not_come_back_with_another_article(memory: Memory) -> None:
+    other = "Orders of the shop move to PostgreSQL 16."
+    log(memory, f"Decision: {MOVE}", f"Fact: {other}", *ITEMS[1:])
+    curate(memory, writes("An order moves to PostgreSQL 16.", MOVE))
+    without(memory, ALPHA, "An order moves")
+    log(memory, "Fact: The shop is in Bern.", day="2026-03-20")
+    curate(memory, writes("The order moves to PostgreSQL 16", other), "2026-03-21T02:00+00:00")
+    assert "order moves" not in "".join(told(memory, ALPHA, "State"))
+
+
 def test_a_veto_ends_when_a_person_puts_the_sentence_back(memory: Memory) -> None:
     log(memory, *ITEMS)
     curate(memory, writes(MOVE, MOVE))

@@ -19,6 +19,7 @@ from pipelines.store.document import STATE_TITLE, Document, insert_rows, kept_wi
 from pipelines.store.item import Item, Status
 from pipelines.store.markdown import line_end
 from pipelines.store.state import Reason, Tombstone
+from pipelines.store.wording import veto_key
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -169,9 +170,9 @@ def is_vetoed(title: str, text: str, cited: Iterable[Item], vetoed: frozenset[st
 
 
 def _veto(title: str, told: str | Item) -> str:
-    """Return the hash of a line's words under a heading, or of an item as it is."""
+    """Return the hash of a line's wording under a heading, or of an item as it is."""
     title = title.casefold()
-    words = told if isinstance(told, str) else digest([told], with_status=title == STATE_TITLE.casefold())
+    words = veto_key(told) if isinstance(told, str) else digest([told], with_status=title == STATE_TITLE.casefold())
     return _sum(f"{title}\x1f{words}", 16)
 
 

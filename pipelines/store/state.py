@@ -21,13 +21,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from pipelines.errors import BadFile
 from pipelines.store.days import moment_of
 from pipelines.store.files import read_bytes, replace_synced, writing
-from pipelines.store.item import Item, ItemType, folded
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private
+from pipelines.store.wording import veto_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
+
+    from pipelines.store.item import Item, ItemType
 
 
 _T = TypeVar("_T")
@@ -149,8 +151,8 @@ class Tombstone:
 
 
 def wording_hash(kind: ItemType, text: str) -> str:
-    """Return the hash that identifies an item's wording; case and punctuation do not count."""
-    return file_hash(f"{kind}\x1f{folded(text)}".encode())
+    """Return the hash that identifies an item's wording; articles, case, spacing and punctuation do not count."""
+    return file_hash(f"{kind}\x1f{veto_key(text)}".encode())
 
 
 def tombstone(item: Item, day: str, reason: Reason) -> Tombstone:

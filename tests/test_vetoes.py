@@ -1,0 +1,129 @@
+"""What a person removed stays out, however its articles, case, spacing and punctuation vary; nothing else does."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.reviewing import ALPHA, Reader, curate, hold, item, log, operation, operations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import Memory
+
+OTTER = "An otter lives in the mill."
+AGAIN = (
+    "The otter lives in the mill",
+    "otter lives in mill",
+    "an  OTTER lives in the mill!",
+    "“An otter” lives (in the mill)",
+    "**The** otter lives in a mill",
+)
+OTHERS = ("The otter lives in the dam", "No otter lives in the mill", "2 otters live in the mill")
+
+
+def told(memory: Memory, *arguments: str) -> Any:
+    return json.loads(memory.curate(*arguments, "--json"))
+
+
+def live(memory: Memory) -> list[str]:
+    return [one["text"] for one in told(memory, "items") if one["status"] in {"live", "open"}]
+
+
+def learn(memory: Memory, day: int, *texts: str, label: str = "Fact") -> None:
+    memory.write(f"Logs/2026-03-{day}.md", "project: Alpha\n\n" + "".join(f"- {label}: {text}\n" for text in texts))
+    memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+
+
+def by_hand(memory: Memory, _: str) -> None:
+    lines = memory.read(ALPHA).splitlines(keepends=True)
+    memory.write(ALPHA, "".join(line for line in lines if "otter" not in line))
+
+
+def struck(memory: Memory, _: str) -> None:
+    memory.write(ALPHA, memory.read(ALPHA).replace(f"Fact: {OTTER}", f"~~Fact: {OTTER}~~"))
+
+
+def reworded(memory: Memory, _: str) -> None:
+    memory.write(ALPHA, memory.read(ALPHA).replace(f"Fact: {OTTER}", "Fact: A beaver lives in the mill."))
+
+
+def verb(*words: str) -> Callable[[Memory, str], None]:
+    def remove(memory: Memory, ident: str) -> None:
+        memory.curate(words[0], ident, *words[1:], "--now", "2026-03-12T09:00")
+
+    return remove
+
+
+def undone(memory: Memory, _: str) -> None:
+    memory.curate("undo", "--now", "2026-03-12T09:00")
+
+
+@pytest.mark.parametrize(
+    "remove", [by_hand, struck, reworded, undone, verb("forget", "--yes"), verb("retract"), verb("end")]
+)
+def test_a_removed_item_returns_in_no_variant(memory: Memory, remove: Callable[[Memory, str], None]) -> None:
+    learn(memory, 11, OTTER)
+    remove(memory, told(memory, "items")[0]["id"])
+    learn(memory, 12, *AGAIN)
+    assert [text for text in live(memory) if "otter" in text.casefold()] == []
+    learn(memory, 13, *OTHERS)
+    assert [text for text in OTHERS if text not in live(memory)] == []
+
+
+@pytest.mark.parametrize(
+    ("removed", "again", "other"),
+    [
+        ("Ein Otter wohnt in der Mühle", "Der Otter wohnt in einer Mühle", "Ein Otter wohnt in zwei Mühlen"),
+        ("O relatório sai à segunda", "Um relatório sai à segunda.", "O relatório sai à terça"),
+        ("L'ufficio chiude il lunedì", "Un ufficio chiude lunedì", "L'ufficio chiude martedì"),
+        ("Send an e-mail at 9 a.m.", "Send the email at 9 am", "Send an e-mail at 9 p.m."),
+        ("The rate is 1.5", "Rate is 1.5", "The rate is 15"),
+        ("The room is 1a", "Room is 1a", "The room is 1"),
+    ],
+)
+def test_the_languages_and_what_is_no_variant(memory: Memory, removed: str, again: str, other: str) -> None:
+    learn(memory, 11, removed, "The kettle leaks")
+    memory.curate("forget", next(one["id"] for one in told(memory, "items") if one["text"] == removed), "--yes")
+    learn(memory, 12, again, other)
+    assert sorted(live(memory)) == sorted(["The kettle leaks", other])
+
+
+def test_what_was_rejected_in_the_review_is_not_proposed_again(memory: Memory) -> None:
+    learn(memory, 11, "The mill opens at 9")
+    learn(memory, 12, "The mill opens at 10")
+    [asked] = told(memory, "review")
+    memory.curate("review", asked["id"], "--reject", "--now", "2026-03-13T09:00")
+    learn(memory, 13, "A mill opens at 10.")
+    assert told(memory, "review") == []
+    assert live(memory) == ["The mill opens at 9"]
+
+
+def test_a_dropped_correction_is_not_asked_about_again(memory: Memory) -> None:
+    learn(memory, 11, "The mill is open on Sundays")
+    learn(memory, 12, "Mill and dam belong to Ines", label="Correction")
+    [asked] = told(memory, "review")
+    memory.curate("review", asked["id"], "--reject", "--now", "2026-03-13T09:00")
+    learn(memory, 13, "The mill and the dam belong to Ines.", label="Correction")
+    assert told(memory, "review") == []
+
+
+def test_a_model_brings_nothing_back(memory: Memory) -> None:
+    hold(memory, f"Fact: {OTTER}", "Fact: The beaver lives in the mill.")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    by_hand(memory, "")
+    beaver = next(one["id"] for one in told(memory, "items") if "beaver" in one["text"])
+
+    def reads(day: dict[str, Any]) -> dict[str, Any]:
+        quotes = [(entry, entry["text"].removeprefix("- ")) for entry in day["entries"]]
+        return {"items": [item("Decision", text, entry) for entry, text in quotes], "operations": []}
+
+    def review(found: list[dict[str, Any]]) -> Any:
+        return operations(*(operation(one, "update", beaver, text="The otter lives in the mill.") for one in found))
+
+    log(memory, "The otter lives in the mill", "Now the otter lives in the mill")
+    curate(memory, Reader(review, reads=reads))
+    assert [one["text"] for one in told(memory, "items") if one["text"].startswith("The otter")] == []
