@@ -31,7 +31,12 @@ _SHOWN: Final = 12
 
 @click.command()
 @click.argument("ident", metavar="[ID]", required=False, default="", shell_complete=complete_ids)
-@click.option("--accept", "word", flag_value="accept", help="Say yes: keep the new item, restore, archive or close.")
+@click.option(
+    "--accept",
+    "word",
+    flag_value="accept",
+    help="Say yes: keep the new item, replace, restore, archive or close.",
+)
 @click.option("--reject", "word", flag_value="reject", help="Say no: drop the new item, or leave things as they are.")
 @click.option("--choose", metavar="CHOICE", default="", help="Decide by the name of a choice, such as “keep both”.")
 @click.option("--text", default="", metavar="SENTENCE", help="Accept the item in these words of yours.")

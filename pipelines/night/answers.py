@@ -3,6 +3,7 @@
     gone        retract · restore                      items that left their documents all at once
     missing     retract · restore                      a page that is gone with many items
     contradict  keep new · keep old · keep both · drop  a new item that cannot be true beside an old one
+    correction  replaces ID · keep both · drop         a correction of which nobody knows what it corrects
     quarantine  keep · drop                            instructions from text that is not trusted
     archive     archive · keep                         a project with nothing left to do
     done, dropped, resolved, occurred, answered, ended
@@ -26,14 +27,16 @@ from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
 from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.projects import archived_project, kept, named_in
+from pipelines.review.existing_items import home_of_successor
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import ENDINGS, REOPEN, named_in_title, with_outcome, with_reopened
+from pipelines.review.questions import CORRECTION, REPLACES
 from pipelines.store.change_set import Change
 from pipelines.store.document import Block, Document, Placed, edited, numbered, with_comments
-from pipelines.store.item import OUTCOMES, SOURCE, Confidence, Item, Status, Trust
+from pipelines.store.item import OUTCOMES, SOURCE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
 from pipelines.store.left_out import MISSING, asked_pages_in
-from pipelines.store.review_queue import QueueEntry, read_queue, released, with_remarks, without_answered
+from pipelines.store.review_queue import QueueEntry, read_queue, released, waiting, with_remarks, without_answered
 from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.template import named_item
 
@@ -53,6 +56,7 @@ ACCEPT: Final = {
     "gone": "restore",
     MISSING: "restore",
     "contradict": "keep new",
+    CORRECTION: REPLACES,
     "quarantine": "keep",
     "archive": "archive",
     "doubt": "end",
@@ -64,6 +68,7 @@ REJECT: Final = {
     "gone": "retract",
     MISSING: "retract",
     "contradict": "drop",
+    CORRECTION: "drop",
     "quarantine": "drop",
     "archive": "keep",
     "doubt": "keep",
@@ -71,7 +76,10 @@ REJECT: Final = {
     "merge": "done",
     **dict.fromkeys(map(str, ENDINGS), "keep"),
 }
-"""What a yes and a no mean. Rejecting a contradicting item does not confirm the old one; `keep old` does."""
+"""What a yes and a no mean. Rejecting a contradicting item does not confirm the old one; `keep old` does.
+
+A yes to a correction replaces the one item that it offers; if it offers several, only their ids tell which is meant.
+"""
 
 
 def apply_answers(
@@ -91,7 +99,7 @@ def apply_answers(
         place = f"{shown(REVIEW)} line {entry.first + 1}"
         if len(entry.ticked) > 1:
             notes.append(f"{place} has two ticked boxes, so nothing was done. Untick one of them.")
-        elif entry.ticked and entry.ticked[0] not in choices_of(entry.kind):
+        elif entry.ticked and entry.ticked[0] not in choices_of(entry):
             notes.append(f"{place}: “{entry.ticked[0]}” is not a choice here, so nothing was done.")
         elif entry.ticked:
             answers.append((entry, entry.ticked[0], entry.items))
@@ -109,8 +117,8 @@ def answer(
 
     Args:
         documents: every document by path.
-        answers: the decisions: an entry, one of the `choices_of` its kind, and the items of the entry to apply it to;
-            its other items stay in the queue.
+        answers: the decisions: an entry, one of its `choices_of`, and the items of the entry to apply it to; its other
+            items stay in the queue.
         today: the memory's day.
         theirs: documents that are a person's own files: only item lines change in them.
     """
@@ -123,8 +131,10 @@ def answer(
         done.append((entry, [item.id for item in items]))
         if entry.kind in _WHOLE:
             _WHOLE[entry.kind][choice](work, entry)
+        word, _, named = choice.partition(" ") if choice.startswith(f"{REPLACES} ") else (choice, "", "")
         for item in items:
-            _ITEM[entry.kind][choice](work, item)
+            against = ((AGAINST, named),) if named else ()
+            _ITEM[entry.kind][word](work, replace(item, extra=(*item.extra, *against)))
     if done:
         work.documents[REVIEW] = without_answered(work.documents[REVIEW], done)
     return work
@@ -136,9 +146,11 @@ def put_back(answered: Answered, before: Mapping[str, Document]) -> tuple[Change
     return tuple(Change(one.path, one.text.encode(), one.text.encode()) for one in same)
 
 
-def choices_of(kind: str) -> tuple[str, ...]:
-    """Return the choices of a kind of entry."""
-    return tuple(_WHOLE.get(kind, ()) or _ITEM.get(kind, ()))
+def choices_of(entry: QueueEntry) -> tuple[str, ...]:
+    """Return the choices of an entry: those of its kind, and for a correction one for each item that it may replace."""
+    named = [word for word, _ in entry.choices if word.startswith(f"{REPLACES} ")]
+    fixed = _WHOLE.get(entry.kind, ()) or _ITEM.get(entry.kind, ())
+    return tuple(one for word in fixed for one in (named if word == REPLACES else (word,)))
 
 
 @dataclass(slots=True)
@@ -209,8 +221,18 @@ def _keep_new(work: Answered, item: Item) -> None:
         work.documents = with_superseded(work.documents, old.id, new, new.since or work.today)
     else:
         work.notes.append(
-            f"{new.id} was filed. The item it contradicted is no longer active, so nothing was superseded."
+            f"{new.id} was filed. The item it was to replace is no longer active, so nothing was superseded."
         )
+
+
+def _replace(work: Answered, item: Item) -> None:
+    """File a correction in place of the item that a person chose: as an item of its type, in its section."""
+    if (old := work.opponent(item)) and (found := work.placed(old.id)):
+        home, new = released(item)
+        status = Status.OPEN if old.type is ItemType.TODO else Status.LIVE
+        new = replace(new, type=old.type, status=status, page_section=old.page_section, due=new.due or old.due)
+        item = waiting(replace(new, pinned=old.pinned), home_of_successor(found[0], home))
+    _keep_new(work, item)
 
 
 def _keep_old(work: Answered, item: Item) -> None:
@@ -285,6 +307,7 @@ def _believe(work: Answered, entry: QueueEntry) -> None:
 _ITEM: Final[Mapping[str, Mapping[str, Callable[[Answered, Item], object]]]] = {
     "gone": {"retract": Answered.bury, "restore": Answered.file},
     "contradict": {"keep new": _keep_new, "keep old": _keep_old, "keep both": _keep_both, "drop": Answered.bury},
+    CORRECTION: {REPLACES: _replace, "keep both": Answered.let_in, "drop": Answered.bury},
     "quarantine": {"keep": Answered.let_in, "drop": Answered.bury},
 }
 _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]]]] = {
@@ -318,7 +341,7 @@ class ReviewQuestion:
     @property
     def choices(self) -> tuple[str, ...]:
         """The words that answer it."""
-        return choices_of(self.entry.kind)
+        return choices_of(self.entry)
 
     def means(self, choice: str) -> str:
         """Return what a choice does, in the entry's words."""
@@ -328,13 +351,17 @@ class ReviewQuestion:
     def letting_in(self) -> tuple[str, ...]:
         """The choices that file the waiting item as the person's own."""
         acts = _ITEM.get(self.entry.kind, {})
-        return tuple(word for word, act in acts.items() if act in {_keep_new, _keep_both, Answered.let_in})
+        rest = {word for word, act in acts.items() if act not in {_keep_new, _keep_both, _replace, Answered.let_in}}
+        return tuple(choice for choice in self.choices if acts and choice not in rest)
 
 
 def choice_keys(choices: Sequence[str]) -> dict[str, str]:
-    """Return key → choice: the first letter of each that is free; `s` and `q` are skip and quit."""
-    keys: dict[str, str] = {}
-    for choice in choices:
+    """Return key → choice: the first letter of each that is free, a digit for one that names an item.
+
+    `s` and `q` are skip and quit.
+    """
+    keys = {str(at): one for at, one in enumerate((c for c in choices if c.startswith(f"{REPLACES} ")), 1)}
+    for choice in choices[len(keys) :]:
         letters = "".join(word[0] for word in reversed(choice.split())) + choice.replace(" ", "")
         key = next(letter for letter in letters if letter not in keys and letter not in "sq")
         keys[key] = choice
@@ -344,7 +371,7 @@ def choice_keys(choices: Sequence[str]) -> dict[str, str]:
 def questions(documents: Mapping[str, Document]) -> list[ReviewQuestion]:
     """Return the questions that wait for a person, one an entry, in the order of Review.md."""
     entries = read_queue(documents.get(REVIEW))
-    return [_question(documents, entry, entry.items) for entry in entries if choices_of(entry.kind)]
+    return [_question(documents, entry, entry.items) for entry in entries if choices_of(entry)]
 
 
 def named_question(documents: Mapping[str, Document], prefix: str) -> ReviewQuestion:
@@ -378,9 +405,12 @@ def chosen(question: ReviewQuestion, word: str) -> str:
     """
     kind = question.entry.kind
     choice = {"accept": ACCEPT.get(kind, ""), "reject": REJECT.get(kind, "")}.get(word, " ".join(word.split()).lower())
-    if choice not in question.choices:
-        raise UsageFault(f"“{word}” is not a choice here.", f"Choose one of: {', '.join(question.choices)}.")
-    return choice
+    start = choice if choice.startswith(REPLACES) else None
+    found = [one for one in question.choices if one == choice or (start and one.startswith(start))]
+    if len(found) != 1:
+        fault = "does not say which item is meant" if found else "is not a choice here"
+        raise UsageFault(f"“{word}” {fault}.", f"Choose one of: {', '.join(question.choices)}.")
+    return found[0]
 
 
 def decide(

@@ -57,7 +57,7 @@ class Promoted:
     meant: dict[str, str] = field(default_factory=dict)
     links: dict[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     superseded: dict[str, str] = field(default_factory=dict)
-    asked: dict[str, tuple[str, Item, str, str]] = field(default_factory=dict)
+    asked: dict[str, Question] = field(default_factory=dict)
     claims: list[DoubtfulClaim] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     made: list[str] = field(default_factory=list)
@@ -70,7 +70,10 @@ class Promoted:
         items = [item for ident in ruling.operation.ids if (item := self.item(self.meant.get(ident, ident)))]
         if candidate and ruling.makes_item and ruling.asks:
             item = self._create(candidate, ruling.document)
-            self.asked[item.id] = (ruling.document, item, items[0].id if items else "", ruling.asks)
+            question = Question(item, ruling.document, ruling.asks)
+            is_add = ruling.kind is OperationKind.ADD
+            named = {"offers": tuple(items)} if is_add else {"rival": items[0] if items else None}
+            self.asked[item.id] = replace(question, **named)
         elif candidate and (ruling.makes_item or (ruling.kind is OperationKind.CONFIRM and not items)):
             self._begin(ruling, candidate, items)  # also if it repeats an item that was dropped: it may be right
         else:
@@ -97,7 +100,7 @@ class Promoted:
         if ident in self.added:
             return self.added[ident][1]
         if ident in self.asked:
-            return self.asked[ident][1]
+            return self.asked[ident].item
         return self.changed.get(ident) or (self.places[ident][1] if ident in self.places else None)
 
     def put(self, item: Item) -> None:
@@ -106,7 +109,7 @@ class Promoted:
         if item.id in self.added:
             self.added[item.id] = (self.added[item.id][0], item)
         elif item.id in self.asked:
-            self.asked[item.id] = (self.asked[item.id][0], item, *self.asked[item.id][2:])
+            self.asked[item.id] = replace(self.asked[item.id], item=item)
         else:
             self.changed[item.id] = item
 
@@ -209,11 +212,19 @@ def promote(rulings: Iterable[Ruling], documents: Mapping[str, Document], settle
             work.documents[path] = new_document(path, work.titles.get(path, ""), work.changed[ident].confirmed)
         work.documents = moved(work.documents, ident, path)
     work.made = [path for path in work.documents if path not in documents]
-    for home, item, named, why in work.asked.values():
-        rival = work.item(last_successor(named, work.superseded)) if named else None
-        work.questions += [Question(item, home, why, rival)] if rival or not named else []
+    work.questions = [_as_now(one, work) for one in work.asked.values()]
     work.questions.sort(key=lambda one: one.rival is None)
     return work
+
+
+def _as_now(question: Question, work: Promoted) -> Question:
+    """Return a question about the items that hold by now."""
+
+    def latest(item: Item) -> Item:
+        return work.item(last_successor(item.id, work.superseded)) or item
+
+    offers = dict.fromkeys(one for one in map(latest, question.offers) if one.active)
+    return replace(question, rival=question.rival and latest(question.rival), offers=tuple(offers))
 
 
 def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:

@@ -307,6 +307,12 @@ class KnownItems:
         found = dict.fromkeys([*near[True][:CURRENT_SHOWN], *here, *near[False][:CLOSED_SHOWN]])
         return [self._all[at] for at in found]
 
+    def nearest(self, candidate: Candidate, document: str) -> list[Belief]:
+        """Return the active items that a candidate may change and shares words or meaning with, nearest first."""
+        words = _by_words(self._words[True].get(word, ()) for word in sorted(_keys(candidate.text)))
+        order = _joined(words, self._apart(self._by_meaning(candidate))[True])
+        return [one for at in order if (one := self._all[at]).item.active and speaks_for(one.document, document)]
+
     def _apart(self, places: Iterable[int]) -> dict[bool, list[int]]:
         """Return current and closed items apart, each in order; others are left out."""
         apart: dict[bool, list[int]] = {True: [], False: []}

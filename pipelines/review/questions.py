@@ -26,6 +26,13 @@ CHOICES: Final[tuple[str, ...]] = (
     "keep both: both are true, of different things",
     "drop: the new one is not worth keeping, and the old one stays as it is",
 )
+CORRECTION: Final = "correction"
+REPLACES: Final = "replaces"
+"""The choice that a correction offers for each of the nearest items: this word and the item's id."""
+BOTH_OR_DROP: Final[tuple[str, ...]] = (
+    "keep both: it replaces none of these, and is filed beside them",
+    "drop: it is dropped, and never proposed again",
+)
 QUARANTINE: Final = "quarantine"
 KEEP_OR_DROP: Final[tuple[str, ...]] = (
     "keep: you vouch for it, and it is filed",
@@ -36,19 +43,23 @@ _TITLE, _QUOTE = 60, 300
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A new item that waits for a person: it contradicts an existing item, or its source is not trusted.
+    """A new item that waits for a person.
+
+    It contradicts an existing item, corrects one that no run could find, or its source is not trusted.
 
     Args:
         item: the new item.
         home: the document it would be filed in.
         why: why both cannot be true, as a clause; or why the item waits.
         rival: the existing item that it contradicts, or None.
+        offers: the existing items that a correction may replace, nearest first.
     """
 
     item: Item
     home: str
     why: str
     rival: Item | None = None
+    offers: tuple[Item, ...] = ()
 
     @property
     def waiting(self) -> Item:
@@ -84,11 +95,14 @@ def asked(
     for one in questions:
         rival, ground = one.rival, grounds(one.item, sources)
         why = f"{one.why[:1].upper()}{one.why[1:]}."
+        choices: tuple[str, ...]
         if rival is None:
             kind, choices = QUARANTINE, KEEP_OR_DROP
+            if one.offers:
+                kind, choices = CORRECTION, (*map(_replaces, one.offers), *BOTH_OR_DROP)
             mind = suspicion_of(" ".join([one.item.text, *map(sources.quote, one.item.evidence)]))
             note = f" Be careful: it {mind}." if mind else ""
-            why += f" It was found in the log{ground}. It is not used until you keep it.{note}"
+            why += f" It was found in the log{ground}. It is not used until you tick a box.{note}"
         else:
             kind, choices = CONTRADICT, CHOICES
             held = f"“{as_queue_text(rival.text)}”{grounds(rival, sources)}"
@@ -98,6 +112,10 @@ def asked(
         title = f"{kind}: {as_queue_text(one.item.text, _TITLE)}"
         documents = with_entry(documents, kind, today, title, why, choices, [one.waiting])
     return documents
+
+
+def _replaces(old: Item) -> str:
+    return f"{REPLACES} {old.id}: “{as_queue_text(old.text)}” becomes history"
 
 
 def grounds(item: Item, sources: Sources) -> str:

@@ -63,7 +63,8 @@ class Ruling:
     """One operation of a night, ready to apply.
 
     Args:
-        operation: what to do; its ids are those of items, or temporary ones of this run's candidates.
+        operation: what to do; its ids are those of items, or temporary ones of this run's candidates. An `add` that
+            asks names those that its candidate may replace.
         candidate: the candidate it is about, which becomes an item if it is added, supersedes or updates; None if a log
             line only speaks of existing items.
         document: the candidate's document, or empty.
@@ -109,6 +110,8 @@ _ASKED: Final = "questions"
 """The section of open questions. A question contradicts and repeats nothing but another question."""
 FORMS: Final = "rules@forms"
 """The extractor of the documented forms, such as `Done: …`."""
+MOST_OFFERED: Final = 3
+"""How many items a question offers as what a correction replaces."""
 ASKED_ABOUT: Final = frozenset({Confidence.HIGH, Confidence.MEDIUM})
 """Candidates of lower confidence replace nothing, and no person is asked about them."""
 
@@ -195,7 +198,8 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
         text = corrected_text(form, next(item.text for _, item in held if item.id == ident))
         operation = Operation(OperationKind.UPDATE, (ident,), text, places=places, by=FORMS)
         return rulings_of_operation(operation, None, context, fresh)
-    return [_ruling(one, _ADD, asks="it corrects something, but no single matching item was found")]
+    offered = context.known.nearest(one.candidate, one.place)[:MOST_OFFERED]
+    return [_ruling(one, _ADD, *offered, asks="it corrects something, but no single matching item was found")]
 
 
 def _review_day(filed: Sequence[Filed], context: ReviewContext) -> list[Ruling]:

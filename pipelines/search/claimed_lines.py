@@ -34,7 +34,7 @@ class LineClaim(NamedTuple):
     since: str = ""
 
 
-_QUARANTINE: Final = "quarantine"
+_QUARANTINE, _CORRECTION = "quarantine", "correction"
 _WORDS: Final = {Status.NEVER_HELD: "retracted", Status.RETRACTED: "retracted"}
 
 
@@ -53,7 +53,10 @@ def claims_in(path: str, text: str) -> tuple[LineClaim, ...]:
     document = document_at(path, text)
     if path == REVIEW:
         held = (
-            (entry.day, item) for entry in read_queue(document) if entry.kind == _QUARANTINE for item in entry.items
+            (entry.day, item)
+            for entry in read_queue(document)
+            for item in entry.items
+            if entry.kind == _QUARANTINE or (entry.kind == _CORRECTION and not item.is_ours)
         )
         return tuple(LineClaim(item.id, at.render(), HELD_BACK, "", day) for day, item in held for at in item.evidence)
     return tuple(claim for placed in document.items for claim in _claims_of(placed.item))

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 _MARK: Final = re.compile(r"<!-- review (?P<kind>[a-z-]+) (?P<day>\d{4}-\d{2}-\d{2}) -->")
 _BOX: Final = re.compile(
-    r"[-*+][ \t]+\[(?P<tick>[ xX])\][ \t]+(?P<choice>[a-z]+(?: [a-z]+)?)\b:?[ \t]*(?P<means>[^\r\n]*)"
+    r"[-*+][ \t]+\[(?P<tick>[ xX])\][ \t]+"
+    r"(?P<choice>[a-z]+(?: (?:k[0-9a-f]{8,64}|[a-z]+))?)\b:?[ \t]*(?P<means>[^\r\n]*)"
 )
 _ENTRY_DIGITS: Final = 8
 MOST_SHOWN: Final = 5
@@ -46,7 +47,7 @@ class QueueEntry:
     """One entry of the queue.
 
     Args:
-        kind: what it asks about (`gone`, `contradict`, `quarantine`, `archive`, `done`).
+        kind: what it asks about (`gone`, `contradict`, `correction`, `quarantine`, `archive`, `done`).
         first: its heading's line, from 0.
         end: the line after it.
         ticked: the choices with a ticked box.

@@ -17,6 +17,7 @@ import pytest
 
 from pipelines.night.answers import ACCEPT, REJECT, choice_keys, choices_of
 from pipelines.store.lock import run_lock
+from pipelines.store.review_queue import QueueEntry
 from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night
 
 if TYPE_CHECKING:
@@ -135,13 +136,16 @@ def test_what_cannot_be_meant_is_said_and_changes_nothing(asked: Memory) -> None
 
 def test_yes_and_no_mean_a_choice_of_every_kind_and_every_choice_has_a_key() -> None:
     for kind in ("gone", "contradict", "quarantine", "archive"):
-        assert {ACCEPT[kind], REJECT[kind]} <= set(choices_of(kind))
-        assert list(choice_keys(choices_of(kind)).values()) == list(choices_of(kind))
-        assert not {"s", "q"} & choice_keys(choices_of(kind)).keys()
+        choices = choices_of(QueueEntry(kind, 0, 1, (), ()))
+        assert {ACCEPT[kind], REJECT[kind]} <= set(choices)
+        assert list(choice_keys(choices).values()) == list(choices)
+        assert not {"s", "q"} & choice_keys(choices).keys()
+    correction = ("replaces k1111111111", "replaces k2222222222", "keep both", "drop")
+    assert choice_keys(correction) == dict(zip("12bd", correction, strict=True))
 
 
 def test_a_person_goes_through_it_key_by_key(asked: Memory) -> None:
-    told = _typed(asked, "nsk")
+    told = typed(asked, "nsk")
     assert "a port" in told
     assert f"Logs/2026-03-12.md:1: - {NEW_TEXT}" in told
     assert OLD_TEXT in told
@@ -151,7 +155,7 @@ def test_a_person_goes_through_it_key_by_key(asked: Memory) -> None:
     assert [one["id"] for one in json.loads(asked.curate("review", "--json"))] == [RULE]
 
 
-def _typed(memory: Memory, keys: str) -> str:
+def typed(memory: Memory, keys: str) -> str:
     """Run `curate review` on a terminal of its own, press the keys one by one, and return what it showed."""
     curate = str(Path(sys.executable).with_name("curate"))
     child, terminal = pty.fork()

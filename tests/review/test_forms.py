@@ -131,7 +131,7 @@ def test_a_correction_that_two_items_could_mean_is_asked_about() -> None:
     twin = (ALPHA, replace(LIMIT, id="k6666666666", text="The API allows 500 requests per minute"))
     by = context([*ALL, twin], home=ALPHA)
     assert told(rulings([], by, lines=[entry("- Correction: The API allows 1,000 requests per minute")])) == [
-        ("ask", ())
+        ("ask", (LIMIT.id, "k6666666666"))
     ]
 
 
