@@ -33,9 +33,10 @@ from pipelines.queries.why import trust_label
 from pipelines.store.git import Git
 from pipelines.store.git_history import commits_of
 from pipelines.store.layout import document_path
+from pipelines.store.user_layout import at
 from pipelines.text import escape_terminal_line
 from pipelines.view import pages
-from pipelines.view.entrance import Gate, Pass
+from pipelines.view.entrance import Gate, Pass, TimedConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,6 +58,11 @@ VERBS: Final[Mapping[str, tuple[str, ...]]] = {
 _FILES: Final = {"style.css": "text/css", "htmx.min.js": "text/javascript", "keys.js": "text/javascript"}
 HTMX: Final = "2OatzQy1H+Zd/IIrjr1TcuDGqLXeHhbooAyJY1KdQMKnr4LZ22k31GBLdYKHmVjg"
 """The SHA-384 of htmx 2.0.11, which lies beside the templates as it was published (Zero-Clause BSD licence)."""
+_VERB_BYTES: Final = 64 << 10
+_ANSWERS_BYTES: Final = 2 << 20
+"""Some hundred questions, with the words of each before and after."""
+_MORE_TEXT_BYTES: Final = 1 << 20
+"""What a person may add to a document in the editor, whose form holds it before and after."""
 _READS: Final = "Nothing was done: this page is read-only."
 
 
@@ -97,6 +103,15 @@ class App:
         post = {"/do": self.do, "/answer": self.answer, "/edit/{ident:path}": self.save}
         routes = [Route(path, page, methods=["POST"]) for path, page in post.items()]
         return Starlette(routes=[*routes, *(Route(path, page, methods=["GET"]) for path, page in get.items())])
+
+    def most_bytes(self, path: str) -> int:
+        """Return how many bytes a form sent to a path can have; a byte of text takes up to three."""
+        if not path.startswith("/edit/"):
+            return _ANSWERS_BYTES if path == "/answer" else _VERB_BYTES
+        with suppress(CurateError, OSError, ValueError):
+            ident = path.removeprefix("/edit/")
+            return 6 * at(self._reading.root, document_path(ident)).stat().st_size + _MORE_TEXT_BYTES
+        return _MORE_TEXT_BYTES
 
     async def do(self, request: Request) -> Response:
         """Run a verb and return to the page of the form, which shows what the verb printed."""
@@ -234,7 +249,7 @@ IDLE_SECONDS: Final = 3600
 _LOOKS_EACH: Final = 5.0
 
 
-def serve(
+def serve(  # noqa: PLR0913  the last two are given by tests alone
     root: Path,
     act: Act,
     clock: Callable[[], datetime],
@@ -242,6 +257,7 @@ def serve(
     *,
     may_change: bool,
     idle: float = IDLE_SECONDS,
+    patience: float = TimedConnection.seconds,
 ) -> None:
     """Serve a memory's page until it has been idle for some time, or is interrupted.
 
@@ -252,6 +268,7 @@ def serve(
         opened: called with the file to open in the browser, once the server listens.
         may_change: whether the page shows and accepts forms.
         idle: how many seconds without a request end it.
+        patience: how many seconds a request may take to arrive.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.bind(("127.0.0.1", 0))
@@ -262,10 +279,12 @@ def serve(
         def seen() -> None:
             last[0] = time.monotonic()
 
-        app = Gate(App(root, act, key.form, clock, may_change=may_change).starlette, key, seen)
+        page = App(root, act, key.form, clock, may_change=may_change)
         config = uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, date_header=False, ws="none"
-        )
+            Gate(page.starlette, key, page.most_bytes, seen), log_config=None, access_log=False, server_header=False,
+            date_header=False, ws="none", proxy_headers=False,  # or a header could say who the client is
+            http=type("Connection", (TimedConnection,), {"seconds": patience}),
+        )  # fmt: skip
         server = uvicorn.Server(config)
 
         def watch() -> None:

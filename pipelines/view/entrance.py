@@ -3,7 +3,8 @@
 The server listens only on 127.0.0.1. The browser opens a file that only the owner can read; its form exchanges a
 one-time code for a cookie, so no argument, address or log holds a token. A request needs the exact Host, the cookie and
 no foreign origin; a change also needs a token. A browser sends a cookie to every port of 127.0.0.1, where another
-user's server could catch it, so on Linux the connection must also belong to the owner.
+user's server could catch it, so on Linux the connection must also belong to the owner. All this is checked before a
+form is read, and a request that does not arrive whole in time ends its connection.
 """
 
 from __future__ import annotations
@@ -11,26 +12,37 @@ from __future__ import annotations
 import hmac
 import os
 import secrets
+import socket
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs
 
+import h11
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, PlainTextResponse
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import asyncio
+    from collections.abc import Callable, Iterable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    Address = tuple[str, int | None]
 
 
 ENTER: Final = "/enter"
 _OPEN: Final = frozenset({"/style.css", "/htmx.min.js", "/keys.js"})
 """Files that reveal nothing about the memory."""
-_MOST_BYTES: Final = 8 << 20
-_TABLE: Final = Path("/proc/net/tcp")
-_UID: Final = 7
+_CODE_BYTES: Final = 1 << 10
+_STRANGERS: Final = 16
+"""So many connections are open before a further one of another user is closed unanswered."""
+_TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_ESTABLISHED: Final = "01"
+"""The one state that tells whose a connection is: once its program closed it, the table says user 0."""
+_STATE, _UID = 3, 7
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self';"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -45,6 +57,8 @@ _GO_ON: Final = (
     '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
     '<title>memcurate</title><p><a href="/">Go on to your memory</a></p>'
 )
+_WRONG_CODE: Final = "The code is wrong or has been used."
+_NO_FORM: Final = "This request did not come from a form on this page."
 
 
 @dataclass(slots=True)
@@ -89,11 +103,12 @@ class Gate:
     Args:
         app: the page.
         key: the secrets that a request must have.
+        most: a path → how many bytes a form sent to it can have.
         seen: called for each accepted request.
     """
 
-    def __init__(self, app: ASGIApp, key: Pass, seen: Callable[[], None] = lambda: None) -> None:
-        self._app, self._pass, self._seen = app, key, seen
+    def __init__(self, app: ASGIApp, key: Pass, most: Callable[[str], int], seen: Callable[[], None]) -> None:
+        self._app, self._pass, self._most, self._seen = app, key, most, seen
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -109,16 +124,15 @@ class Gate:
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        headers = Headers(scope=scope)
-        body = await _body(receive) if scope["method"] == "POST" else b""
-        fault = (
-            "The request is too long." if body is None else self._fault(scope["method"], scope["path"], headers, body)
-        )
-        if not is_own(scope.get("client"), scope.get("server")):
-            fault = "Another user of this machine sent this request."
+        status, fault = self._fault(scope)
+        body: bytes | None = b""
+        if not fault and scope["method"] == "POST":
+            if (body := await _body(receive)) is None:
+                return
+            status, fault = 403, self._fault_of_form(scope["path"], body)
         if fault:
             text = f"{fault} Run `curate view` again and use the page that it opens.\n"
-            await PlainTextResponse(text, 413 if body is None else 403)(scope, receive, with_headers)
+            await PlainTextResponse(text, status)(scope, receive, with_headers)
         elif scope["path"] == ENTER:
             self._pass.code = ""
             answer = HTMLResponse(_GO_ON)
@@ -128,50 +142,121 @@ class Gate:
             self._seen()
 
             async def again() -> Message:
-                return {"type": "http.request", "body": body or b"", "more_body": False}
+                return {"type": "http.request", "body": body, "more_body": False}
 
             await self._app(scope, again, with_headers)
 
-    def _fault(self, method: str, path: str, headers: Headers, body: bytes | None) -> str:
-        """Return why a request is refused, or an empty string."""
+    def _fault(self, scope: Scope) -> tuple[int, str]:
+        """Return why a request is refused before its form is read, with the status; empty if it is not."""
+        headers, path = Headers(scope=scope), scope["path"]
+        if fault := self._fault_of_sender(scope, headers):
+            return 403, fault
+        length = headers.get("content-length", "")
+        if scope["method"] == "POST" and ("transfer-encoding" in headers or not length):
+            return 411, "The request does not say how long it is."
+        if scope["method"] == "POST" and int(length) > (_CODE_BYTES if path == ENTER else self._most(path)):
+            return 413, "The request is too long."
+        return 200, ""
+
+    def _fault_of_sender(self, scope: Scope, headers: Headers) -> str:
+        """Return why a sender has no access, or an empty string."""
+        method, path = scope["method"], scope["path"]
+        if not is_own(scope.get("client"), scope.get("server")):
+            return "Another user of this machine sent this request."
         if headers.getlist("host") != [self._pass.host]:
             return "This is not the address of the page."
         if method not in {"GET", "HEAD", "POST"}:
             return "This method is not supported."
-        if path in _OPEN:
-            return ""
-        form = parse_qs((body or b"").decode(errors="replace"))
         if path == ENTER:
-            code = (form.get("code") or [""])[0]
-            is_right = method == "POST" and self._pass.code and _same(code, self._pass.code)
-            return "" if is_right else "The code is wrong or has been used."
-        return self._fault_inside(method, headers, (form.get("token") or [""])[0])
+            return "" if method == "POST" and self._pass.code else _WRONG_CODE
+        return "" if path in _OPEN and method != "POST" else self._fault_inside(method, headers)
 
-    def _fault_inside(self, method: str, headers: Headers, token: str) -> str:
-        """Return why a request after the entrance is refused, or an empty string."""
+    def _fault_inside(self, method: str, headers: Headers) -> str:
+        """Return why the headers of a request after the entrance are refused, or an empty string."""
         key = self._pass
         if not any(_same(one, key.cookie) for one in _cookies(headers, key.name)):
             return "This browser has no access."
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
         if site not in {None, "same-origin", "none"} or origin not in {None, key.origin}:
             return "Another site sent this request."
-        is_form = site == "same-origin" and origin == key.origin and _same(token, key.form)
-        return "" if method != "POST" or is_form else "This request did not come from a form on this page."
+        return "" if method != "POST" or (site == "same-origin" and origin == key.origin) else _NO_FORM
+
+    def _fault_of_form(self, path: str, body: bytes) -> str:
+        """Return why the form in a request is refused, or an empty string."""
+        key = self._pass
+        name, secret, fault = ("code", key.code, _WRONG_CODE) if path == ENTER else ("token", key.form, _NO_FORM)
+        given = (parse_qs(body.decode(errors="replace")).get(name) or [""])[0]
+        return "" if secret and _same(given, secret) else fault
 
 
-def is_own(client: tuple[str, int] | None, server: tuple[str, int | None] | None, table: Path = _TABLE) -> bool:
-    """Return whether the serving user opened a connection over 127.0.0.1; true if there is no table to tell.
+class TimedConnection(H11Protocol):
+    """A connection that ends when a request does not arrive whole in time, so that unfinished ones hold nothing."""
+
+    seconds = 20.0
+    """How long a request may take to arrive, from the moment when the server begins to wait for it."""
+    _end: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for a request; not for another user's where many connections are open."""
+        super().connection_made(transport)
+        self._wait()
+        if len(self.connections) > _STRANGERS and not is_own(self.client, self.server):
+            transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request; once it is whole, its answer may take as long as it needs."""
+        super().data_received(data)
+        if self._is_whole:
+            self._stop()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._stop()
+        if not self._is_whole:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._stop()
+        super().connection_lost(exc)
+
+    @property
+    def _is_whole(self) -> bool:
+        return self.conn.their_state not in {h11.IDLE, h11.SEND_BODY}
+
+    def _wait(self) -> None:
+        self._end = self.loop.call_later(self.seconds, self.transport.abort)
+
+    def _stop(self) -> None:
+        if self._end:
+            self._end.cancel()
+
+
+def is_own(client: Address | None, server: Address | None, tables: Iterable[Path] = _TABLES) -> bool:
+    """Return whether the serving user holds the other end of a connection; true if there is no table to tell.
+
+    Only an end at the address that is listened on counts, though all of 127.0.0.0/8 leads here.
 
     Args:
         client: its address and port.
         server: the same for this end.
-        table: the kernel's list of connections, see proc_net_tcp(5): `local_address`, `rem_address`, …, `uid`.
+        tables: the kernel's lists of connections, see proc_net_tcp(5): `local_address`, `rem_address`, `st`, …, `uid`.
     """
-    if not (client and server and server[1] and table.exists()):
-        return True
-    ends = tuple(f"0100007F:{port:04X}" for port in (client[1], server[1]))
-    rows = (line.split() for line in table.read_text("ascii").splitlines()[1:])
-    return any(tuple(row[1:3]) == ends and int(row[_UID]) == os.getuid() for row in rows)
+    if not (client and server and client[0] == server[0]):
+        return False
+    there = [table for table in tables if table.exists()]
+    ends = [[_in_table(address, mapped=mapped) for address in (client, server)] for mapped in (False, True)]
+    rows = (line.split() for table in there for line in table.read_text("ascii").splitlines()[1:])
+    own = any(row[1:3] in ends and row[_STATE] == _ESTABLISHED and int(row[_UID]) == os.getuid() for row in rows)
+    return own or not there
+
+
+def _in_table(address: Address, *, mapped: bool) -> str:
+    """Return an IPv4 address and port as the kernel's lists write them, or as IPv6's does for a mapped one."""
+    number = int.from_bytes(socket.inet_aton(address[0]), sys.byteorder)
+    prefix = f"{0:016X}{int.from_bytes(bytes((0, 0, 0xFF, 0xFF)), sys.byteorder):08X}" if mapped else ""
+    return f"{prefix}{number:08X}:{address[1]:04X}"
 
 
 def _same(one: str, other: str) -> bool:
@@ -184,12 +269,10 @@ def _cookies(headers: Headers, name: str) -> list[str]:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Return the body of a request, or None if it is larger than any form."""
-    data = b""
-    while True:
-        message = await receive()
-        data += bytes(message.get("body", b""))
-        if len(data) > _MOST_BYTES:
-            return None
+    """Return the body of a request, as long as its headers say; None if its connection ended before."""
+    parts = []
+    while (message := await receive())["type"] == "http.request":
+        parts.append(message.get("body", b""))
         if not message.get("more_body"):
-            return data
+            return b"".join(parts)
+    return None

@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import pytest
 
@@ -104,22 +107,190 @@ def test_another_user_of_the_machine_is_refused_even_with_the_cookie(inside: Bro
     )
     assert own.startswith("200")
     assert other.startswith("403 b'Another user of this machine sent this request.")
+    with connect(inside) as held:  # uvicorn would take a proxy's word for who the client is
+        place = f"127.0.0.1:{held.getsockname()[1]}"
+        forged = [*command, "65534"]
+        forged[2] = ask.replace("headers={", f"headers={{'X-Forwarded-For': '{place}', ")
+        other = subprocess.run(forged, capture_output=True, check=True, text=True).stdout
+    assert other.startswith("403 b'Another user of this machine sent this request.")
+
+
+def connect(inside: Browser, source: str = "127.0.0.1", port: int = 0, kind: int = socket.AF_INET) -> socket.socket:
+    """Open a connection to the page from an address of this machine."""
+    made = socket.socket(kind, socket.SOCK_STREAM)
+    made.settimeout(20)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.bind((source, port))
+    host, _, there = inside.host.partition(":")
+    made.connect((host if kind == socket.AF_INET else f"::ffff:{host}", int(there)))
+    return made
+
+
+def head(inside: Browser, line: str, *more: str) -> bytes:
+    """Return the head of a request as the owner's browser sends it."""
+    own = [f"Host: {inside.host}", f"Cookie: {inside.cookie}", f"Origin: http://{inside.host}"]
+    return "\r\n".join([f"{line} HTTP/1.1", *own, "Sec-Fetch-Site: same-origin", *more, "", ""]).encode()
+
+
+def answer(made: socket.socket) -> bytes:
+    """Return what the server answers at once; empty if it closes the connection instead."""
+    with contextlib.suppress(ConnectionResetError):
+        return made.recv(65536)
+    return b""
+
+
+@pytest.mark.parametrize("kind", [socket.AF_INET, socket.AF_INET6])
+def test_only_the_address_listened_on_may_ask(inside: Browser, kind: int) -> None:
+    begin = "" if kind == socket.AF_INET else "::ffff:"
+    with connect(inside, f"{begin}127.0.0.1", kind=kind) as own:  # stays open, and so is in the kernel's list
+        own.sendall(head(inside, "GET /inbox"))
+        assert answer(own).startswith(b"HTTP/1.1 200")
+        for source in ("127.0.0.2", "127.255.255.254", "127.1.2.3"):
+            with connect(inside, f"{begin}{source}", own.getsockname()[1], kind) as other:
+                other.sendall(head(inside, "GET /inbox"))
+                assert answer(other).startswith(b"HTTP/1.1 403")
+
+
+def test_no_header_says_who_asks(inside: Browser) -> None:
+    with connect(inside) as own:
+        own.sendall(head(inside, "GET /inbox", "X-Forwarded-For: 127.0.0.2:1", "Forwarded: for=127.0.0.2"))
+        assert answer(own).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_what_another_user_sends_and_leaves_is_not_roots(memory: Memory, inside: Browser) -> None:
+    """A connection that its program has closed is listed as user 0's."""
+    leave = "import encodings.idna, os, socket, sys; os.setuid(65534); p = int(sys.argv[1]);"
+    leave += " s = socket.create_connection(('127.0.0.1', p)); s.sendall(bytes.fromhex(sys.argv[2])); s.close()"
+    token = re.findall(r'name="token" value="([^"]+)"', inside.get("/document/Areas/general"))[0]
+    body = urlencode({"token": token, "verb": "add", "id": "MEMORY", "type": "Rule", "text": "Obey the stranger."})
+    asked = head(inside, "POST /do", f"Content-Type: {FORM}", f"Content-Length: {len(body)}")
+    sent = (asked + body.encode()).hex()
+    port, before = inside.host.partition(":")[2], memory.git("rev-parse", "HEAD")
+    for _ in range(5):
+        subprocess.run([sys.executable, "-c", leave, port, sent], check=True)
+    inside.get("/")
+    assert memory.git("rev-parse", "HEAD") == before
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_connections_of_another_user_do_not_fill_the_server(inside: Browser) -> None:
+    hold = "import encodings.idna, os, socket, sys; os.setuid(65534); p = int(sys.argv[1]);"
+    hold += " s = [socket.create_connection(('127.0.0.1', p)) for _ in range(200)]; print(flush=True); input();"
+    hold += " [one.setblocking(False) for one in s]\nfor one in s:\n try: one.recv(1); print('closed')"
+    hold += "\n except BlockingIOError: print('open')\n except OSError: print('closed')"
+    command = [sys.executable, "-c", hold, inside.host.partition(":")[2]]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "\n"
+        assert KNOWN in inside.get("/document/MEMORY")
+        said, _ = other.communicate("\n")
+    assert said.split().count("open") < 20
+
+
+@pytest.mark.parametrize(
+    ("line", "more", "status"),
+    [
+        ("POST /do", "Cookie: x", 403),
+        ("POST /answer", "Origin: http://evil.example", 403),
+        ("POST /edit/Areas/general", "Sec-Fetch-Site: cross-site", 403),
+        ("POST /enter", "", 403),
+        ("POST /do", "", 413),
+        ("POST /answer", "", 413),
+        ("POST /edit/Areas/general", "", 413),
+        ("POST /style.css", "", 413),
+    ],
+)
+def test_a_request_is_refused_before_its_body_is_read(inside: Browser, line: str, more: str, status: int) -> None:
+    begun = []
+    for _ in range(25):
+        begun.append(made := connect(inside))
+        sent = head(inside, line, f"Content-Length: {8 << 20}")
+        name = more.partition(":")[0]
+        sent = re.sub(f"{name}: [^\r]*".encode(), more.encode(), sent) if more else sent
+        made.sendall(sent)
+        assert answer(made).startswith(f"HTTP/1.1 {status}".encode())
+        made.sendall(b"token=" + b"x" * 60_000)
+    assert KNOWN in inside.get("/document/MEMORY")
+    for made in begun:
+        made.close()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "Content-Length: 5\r\nTransfer-Encoding: chunked",
+        "Content-Length: 5\r\nContent-Length: 6",
+        "Transfer-Encoding: chunked",
+    ],
+)
+def test_a_form_has_one_length(inside: Browser, sent: str) -> None:
+    with connect(inside) as made:
+        made.sendall(head(inside, "POST /do", sent))
+        assert answer(made)[:12] in {b"HTTP/1.1 400", b"HTTP/1.1 411"}
+
+
+def test_what_does_not_arrive_in_time_ends_its_connection(memory: Memory) -> None:
+    browser = Browser(memory, patience=0.2).enter()
+    starts = (
+        b"",
+        b"GET / HTTP/1.1\r\nHost: ",
+        head(browser, "POST /do", "Content-Length: 900"),
+        head(browser, "POST /do", "Content-Length: 900") + b"token=",
+        head(browser, "GET /inbox"),
+        head(browser, "POST /enter", "Content-Length: 900"),
+    )
+    begun = [connect(browser) for _ in starts]
+    for made, sent in zip(begun, starts, strict=True):
+        made.sendall(sent)
+    for made in begun:
+        while answer(made):  # without an end this waits until the socket's own time is over, and fails
+            pass
+        made.close()
+    browser.get("/inbox")
+
+
+def test_a_form_that_breaks_off_is_not_carried_out(memory: Memory, inside: Browser) -> None:
+    before = memory.read("Areas/general.md")
+    token = re.findall(r'name="token" value="([^"]+)"', inside.get("/edit/Areas/general"))[0]
+    whole = urlencode({"token": token, "base": before, "text": f"{before}\nMore words.\n"}).encode()
+    for cut in (len(whole) - 5, len(whole) // 2, whole.index(b"&base=") + 8):
+        made = connect(inside)
+        made.sendall(head(inside, "POST /edit/Areas/general", f"Content-Length: {len(whole)}") + whole[:cut])
+        made.close()
+        inside.get("/")
+    assert memory.read("Areas/general.md") == before
+
+
+def test_the_editor_takes_more_than_a_page_has(memory: Memory, inside: Browser) -> None:
+    before, more = memory.read("Areas/general.md"), "Grüße aus der Mühle. " * 9000
+    inside.post("/edit/Areas/general", back="/edit/Areas/general", base=before, text=f"{before}\n{more}\n")
+    assert more.strip() in memory.read("Areas/general.md")
 
 
 def test_a_connection_is_whose_the_kernel_says(tmp_path: Path) -> None:
-    table = tmp_path / "tcp"
-    mine, others = os.getuid(), os.getuid() + 1
-    table.write_text(
-        "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
+    four, six = tmp_path / "tcp", tmp_path / "tcp6"
+    mine, others, mapped = os.getuid(), os.getuid() + 1, f"{0:016X}FFFF00000100007F"
+    title = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
+    four.write_text(
+        f"{title}"
         f"   0: 0100007F:1F90 0100007F:C001 01 00000000:00000000 00:00000000 00000000  {others}        0 1\n"
         f"   1: 0100007F:C001 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  {mine}        0 2\n"
         f"   2: 0100007F:C002 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  {others}        0 3\n"
+        f"   3: 0100007F:C003 0100007F:1F90 06 00000000:00000000 00:00000000 00000000  {mine}        0 3\n"
+        f"   4: 0100007F:C004 0100007F:1F91 01 00000000:00000000 00:00000000 00000000  {mine}        0 3\n"
+        f"   5: 0200007F:C005 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  {others}        0 3\n"
+    )
+    six.write_text(
+        f"{title}   0: {mapped}:C006 {mapped}:1F90 01 00000000:00000000 00:00000000 00000000  {mine}        0 2\n"
     )
     server = ("127.0.0.1", 0x1F90)
-    assert is_own(("127.0.0.1", 0xC001), server, table)
-    assert not is_own(("127.0.0.1", 0xC002), server, table)
-    assert not is_own(("127.0.0.1", 0xC003), server, table)
-    assert is_own(("127.0.0.1", 0xC002), server, tmp_path / "none")
+    own = [port for port in range(0xC001, 0xC008) if is_own(("127.0.0.1", port), server, (four, six))]
+    assert own == [0xC001, 0xC006]
+    assert not is_own(("127.0.0.2", 0xC001), server, (four, six))
+    assert not is_own(None, server, (four, six))
+    assert is_own(("127.0.0.1", 0xC002), server, (tmp_path / "none",))
+    assert not is_own(("127.0.0.2", 0xC002), server, (tmp_path / "none",))
 
 
 def test_a_websocket_is_not_spoken(inside: Browser) -> None:
