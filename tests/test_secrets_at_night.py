@@ -265,7 +265,7 @@ def test_what_is_created_is_its_owners_alone(memory: Memory, tmp_path: Path) -> 
     walked = [
         path for name in (".curate", "Sessions") for path in (memory.root / name, *(memory.root / name).rglob("*"))
     ]
-    assert {"index.db", "runs", "lock", "displaced"} <= {path.name for path in walked}
+    assert {"index.db", "runs", "lock"} <= {path.name for path in walked}
     assert any(path.suffix == ".jsonl" for path in walked)
     assert [str(path) for path in walked if path.stat().st_mode & 0o077] == []
 

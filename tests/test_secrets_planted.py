@@ -39,8 +39,7 @@ def test_no_planted_secret_is_committed_sent_kept_or_said(
     assert _standing(parts, _objects(memory)) == []
     kept = [file for file in memory.root.rglob("*") if file.is_file() and ".git" not in file.parts]
     for file in kept:
-        if "displaced" not in file.parts:  # the log that a program may still have open, for three days
-            assert _standing(parts, file.read_bytes().decode("utf-8", "replace")) == [], file
+        assert _standing(parts, file.read_bytes().decode("utf-8", "replace")) == [], file
     assert memory.read(f"Logs/{DAY}.md").count("[redacted:") >= PLANTED // 2
     assert memory.git("status", "--porcelain") == ""
 

@@ -17,7 +17,6 @@ from pipelines.errors import CurateError
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.report import TRAVELLING
 from pipelines.review.outcomes import named_in_title
-from pipelines.store.atomic_replace import mask
 from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, edited, with_comments
 from pipelines.store.evidence import Quotes, starts_of
@@ -103,16 +102,7 @@ def forget(root: Path, settings: Settings, when: datetime, prefix: str) -> Forgo
         replies = _drop_derived(root, words)
         stones = [tombstone(item, held.today, Reason.FORGOTTEN)]
         held.write(ManualChange(documents, f"Forget {ident}", changed=1 + len(unlinked), stones=stones, further=logs))
-        forgotten = Forgotten(ident, held.snapshot.shown(path), count, replies, unlinked, tuple(dict.fromkeys(places)))
-
-    def hide(log: str, data: bytes) -> bytes:
-        rows = with_newlines(data.decode(errors="surrogateescape")).split("\n")
-        for number in (out := _blotted(log, data, item, words)[1]):
-            rows[number] = "." * len(rows[number].encode(errors="surrogateescape"))
-        return "\n".join(rows).encode(errors="surrogateescape") if out else data
-
-    mask(root, hide)
-    return forgotten
+        return Forgotten(ident, held.snapshot.shown(path), count, replies, unlinked, tuple(dict.fromkeys(places)))
 
 
 def _words_of(item: Item, root: Path) -> Words:
@@ -302,12 +292,12 @@ def _unpacked(value: object) -> Iterator[str]:
 def _left(held: HeldMemory, words: Words) -> list[str]:
     """Return where the words remain in files that no run writes, by the names that people know.
 
-    These are transcripts, displaced logs, reports and a person's own files; in a memory adopted in place, also logs and
-    notes.
+    These are transcripts, versions of documents kept aside, reports and a person's own files; in a memory adopted in
+    place, also logs and notes.
     """
     root, layout = held.snapshot.root, held.snapshot.layout
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
-    paths += [path for path in list_files(root, f"{PRIVATE}/displaced", "") if "~" not in path]
+    paths += list_files(root, f"{PRIVATE}/displaced", "")
     paths += [*list_files(root, f"{PRIVATE}/runs", ".json"), *list_files(root, TRAVELLING, ".json")]
     if isinstance(layout, InPlaceLayout):
         paths += held.snapshot.logs

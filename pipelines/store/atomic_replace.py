@@ -1,35 +1,31 @@
 """Replace a file with a run's version while people and agents keep writing to it, without losing their bytes.
 
 The displaced file is checked twice: at once, because somebody may have saved the file during the exchange, and at the
-end of the run, because somebody may have had it open. A displaced log is kept for some days under
-`.curate/displaced/`: whatever a program that still has it open writes to it is appended to the current log.
+end of the run, because somebody may have had it open. Then it is deleted: a log is replaced to take private text and
+secrets out of it, so no copy of the old one stays.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import re
-import time
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from pipelines.errors import BadFile
 from pipelines.store.append_log import append_bytes
 from pipelines.store.files import making, read_bytes, writing
-from pipelines.store.folders import Folder, holding
 from pipelines.store.layout import LOGS, PRIVATE
-from pipelines.store.lock import log_lock
 from pipelines.store.merge import merge
 from pipelines.store.rename_exchange import Swap, grown_by, mark, swap_back, swap_in, swaps
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pipelines.store.change_set import Change
+    from pipelines.store.folders import Folder
 
 
 ATTEMPTS: Final = 20
@@ -71,7 +67,9 @@ def _try_swap(root: Path, folder: Folder, number: int, path: str, sides: tuple[b
             return True
         swap_back(root, swap, path)
         # Drop our own bytes now; keep what somebody wrote over them meanwhile.
-        if swap.found() is not None:
+        if (over := swap.found()) is not None and _is_log(path):
+            _append_late(root, path, over, grown_by(over, swap.new), sides[1])
+        elif over is not None:
             keep_text(root, path, swap)
         folder.unlink(swap.name)
     return False
@@ -95,8 +93,6 @@ def settle(root: Path, folder: Folder, changes: Sequence[Change]) -> list[str]:
                 if found is not None and mark(found) != swap.old:
                     late.append(change.path)
                     _bring_back(root, folder, swap, change, found)
-                if found is not None and change.path.startswith(f"{LOGS}/"):
-                    keep_log(root, change.path, swap, found)
                 folder.unlink(swap.name)
     return late
 
@@ -104,23 +100,42 @@ def settle(root: Path, folder: Folder, changes: Sequence[Change]) -> list[str]:
 def _bring_back(root: Path, folder: Folder, swap: Swap, change: Change, found: bytes) -> None:
     """Merge bytes written to a displaced file after the exchange into the file that replaced it.
 
-    A log gets the new bytes appended; any other file is merged as if they had come in time.
+    A log gets the new lines appended; any other file is merged as if they had come in time.
     """
-    is_log = change.path.startswith(f"{LOGS}/")
-    tail = grown_by(found, swap.old) if is_log else None
+    if _is_log(change.path):
+        _append_late(root, change.path, found, grown_by(found, swap.old), change.before)
+        return
     for _ in range(ATTEMPTS):
         current = read_bytes(root, change.path)
-        if current is not None and mark(current) != swap.new and not is_log:
+        if current is not None and mark(current) != swap.new:
             keep_text(root, change.path, swap)  # two other versions: keep the current one in place, the other aside
             return
-        wanted = current
-        if tail is None:
-            wanted = merge(change.path, change.before, change.after, found)
-        elif not (current or b"").endswith(tail):
-            wanted = (current or b"") + tail
+        wanted = merge(change.path, change.before, change.after, found)
         if wanted == current or _try_swap(root, folder, swap.number, change.path, (current, wanted)):
             return
     raise _keeps_changing(root, change.path)
+
+
+def _is_log(path: str) -> bool:
+    return path.startswith(f"{LOGS}/")
+
+
+def _append_late(root: Path, path: str, found: bytes, tail: bytes | None, known: bytes | None) -> None:
+    """Append to a log what somebody wrote to another version of it; twice is the same as once.
+
+    Args:
+        root: the memory.
+        path: the log.
+        found: the other version.
+        tail: what was appended to it, or None if it was rewritten; then its lines that are new are appended.
+        known: the other version before somebody wrote to it.
+    """
+    current = read_bytes(root, path) or b""
+    if tail is None:
+        there = {*(known or b"").splitlines(), *current.splitlines()}
+        tail = b"".join(line for line in found.splitlines(keepends=True) if line.rstrip(b"\r\n") not in there)
+    if tail and not current.endswith(tail):
+        append_bytes(root, path, tail)
 
 
 def _keeps_changing(root: Path, path: str) -> BadFile:
@@ -128,94 +143,14 @@ def _keeps_changing(root: Path, path: str) -> BadFile:
     return BadFile(real_path(root, path), why, advice)
 
 
-KEPT_SECONDS: Final = 3 * 86400.0
-"""Longer than any session keeps its log open; by then the log's day is closed."""
-
 _FOLDER: Final = f"{PRIVATE}/displaced"
 _LONGEST: Final = 255
-_SIZE_DIGITS: Final = 8
-_LOG: Final = re.compile(r"(\d+)\.(\w{16})~(.+)")
-
-
-def can_be_kept(path: str) -> bool:
-    """Whether a displaced file at that path can be kept: its name there encodes the whole path, and has a limit."""
-    return len(os.fsencode(_name(path, b""))) + _SIZE_DIGITS - 1 <= _LONGEST
-
-
-def keep_log(root: Path, path: str, swap: Swap, data: bytes) -> None:
-    """Move a displaced log aside for `carry_over`; `data` is the part of it that is already handled."""
-    with making(root, _FOLDER) as folder:
-        swap.folder.chmod(swap.name, 0o600)
-        swap.folder.rename(swap.name, folder, _name(path, data))
 
 
 def keep_text(root: Path, path: str, swap: Swap) -> None:
-    """Keep a displaced version that could not be merged, named by a hash and its path."""
+    """Keep a displaced version of a document that could not be merged, named by a hash and its path."""
     digest = hashlib.sha256(swap.folder.read(swap.name)).hexdigest()[:16]
     with making(root, _FOLDER) as folder:
         swap.folder.chmod(swap.name, 0o600)
         with contextlib.suppress(FileExistsError):
             swap.folder.link(swap.name, folder, f"{digest}-{quote(path, safe='')}"[:_LONGEST])
-
-
-def carry_over(root: Path) -> list[str]:
-    """Append to each log what was written to the file it replaced, and return the logs that grew."""
-    grown = []
-    with _logs(root) as logs:
-        for folder, name, path, seen, digest in logs:
-            data = folder.read(name)
-            if len(data) > seen and hashlib.sha256(data[:seen]).hexdigest().startswith(digest):
-                with log_lock(root):
-                    if not (read_bytes(root, path) or b"").endswith(data[seen:]):  # else a killed process appended it
-                        append_bytes(root, path, data[seen:])
-                    folder.rename(name, folder, _name(path, data))
-                grown.append(path)
-            elif (there := folder.lstat(name)) and time.time() - there.st_ctime > KEPT_SECONDS:
-                folder.unlink(name)
-    return grown
-
-
-def mask(root: Path, masked: Callable[[str, bytes], bytes]) -> None:
-    """Overwrite forgotten or secret text in the displaced logs.
-
-    The files are changed in place, at the same length, so that a program with one open can keep writing. Meanwhile
-    each has two names, one for the old content and one for the new: after a kill, one of them is right.
-
-    Args:
-        root: the memory.
-        masked: a log's path and bytes → its new bytes, of the same length.
-    """
-    with log_lock(root), _logs(root) as logs:
-        for folder, old, path, _, _ in logs:
-            data = folder.read(old)
-            new = masked(path, data)
-            if new != data:
-                name = _name(path, new)
-                folder.unlink(name)
-                folder.link(old, folder, name)
-                descriptor = folder.open(old, os.O_RDWR)
-                with os.fdopen(descriptor, "r+b") as there:
-                    there.write(new)
-                    there.flush()
-                    os.fsync(descriptor)
-                folder.unlink(old)
-
-
-@contextlib.contextmanager
-def _logs(root: Path) -> Iterator[list[tuple[Folder, str, str, int, str]]]:
-    """Hold the folder of displaced logs, if it exists, and yield its logs. Creates nothing.
-
-    Each is (the folder, the name in it, the original path, the number of bytes handled, their hash).
-    """
-    logs = []
-    with writing(_FOLDER), contextlib.ExitStack() as held:
-        with contextlib.suppress(FileNotFoundError):
-            folder = held.enter_context(holding(root, _FOLDER))
-            parts = [_LOG.fullmatch(name) for name in folder.names()]
-            logs = [(folder, part[0], unquote(part[3]), int(part[1]), part[2]) for part in parts if part]
-        yield logs
-
-
-def _name(path: str, data: bytes) -> str:
-    digest = hashlib.sha256(data).hexdigest()[:16]
-    return f"{len(data)}.{digest}~{path.replace('%', '%25').replace('/', '%2F')}"

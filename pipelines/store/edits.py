@@ -6,13 +6,14 @@ import contextlib
 import hashlib
 import os
 import stat
+from io import BytesIO
 from itertools import filterfalse
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.folders import Below, refuse_links
-from pipelines.store.git import Author, Entry, Git, blob_hash
+from pipelines.store.git import Author, Entry, Git, blob_hash, blob_id
 from pipelines.store.layout import PARTIAL, day_of_log
 from pipelines.store.left_out import find_left_out
 from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
@@ -32,6 +33,8 @@ _PIECE: Final = 1 << 20
 """The fewest and the most bytes to read at once: a buffer much larger than the file takes time.
 
 Files are read in pieces, because one that is too large to be curated is committed all the same."""
+_WHOLE: Final = 64 << 20
+"""The longest file that is read as a whole before git is given it: as long as a log can be."""
 
 
 def uncommitted(root: Path, git: Git, head: str | None) -> list[str]:
@@ -149,7 +152,11 @@ def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edit
         elif (file := open_regular(root, path)) is not None:
             with file:
                 about = os.fstat(file.fileno())
-                blob = store.blob_of(file, about.st_size)
+                # Git keeps what it was given, so it is given nothing that was not inspected.
+                whole = file.read(about.st_size) if about.st_size <= _WHOLE else None
+                if whole is not None and all(blob_id(whole, one) != one for one in hashes):
+                    continue
+                blob = store.blob_of(file if whole is None else BytesIO(whole), about.st_size)
             if blob in hashes:
                 entries[path] = ("100755" if about.st_mode & stat.S_IXUSR else "100644", blob)
     author = Author(*(git.identity() or (author.name, author.mail)), author.when)

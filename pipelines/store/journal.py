@@ -18,7 +18,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BrokenChangeSet, ChangedUnderRun, HoldsSecret
-from pipelines.store.atomic_replace import carry_over, put, settle
+from pipelines.store.atomic_replace import put, settle
 from pipelines.store.change_set import Change
 from pipelines.store.files import read_bytes, write_synced, writing
 from pipelines.store.folders import Folder, holding
@@ -109,13 +109,11 @@ def _refuse(root: Path, changes: Sequence[Change]) -> None:
 def recover(root: Path, git: Git) -> Applied | None:
     """Clean up after a killed process: complete a run with a manifest, or drop what was only staged.
 
-    Also removes git's stale locks, updates the person's index, and carries over what was appended to a log that an
-    earlier run replaced. Returns the result of the completed run, or None if there was none.
+    Also removes git's stale locks and updates the person's index. Returns the result of the completed run, or None if
+    there was none.
     """
     git.settle()
-    finished = _finish(root, git)
-    carry_over(root)
-    return finished
+    return _finish(root, git)
 
 
 def is_unfinished(root: Path) -> bool:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.store.atomic_replace import can_be_kept
 from pipelines.store.document import Document, Placed, document_at, edited
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.folders import LINKED, Below
@@ -210,8 +209,6 @@ def _read_logs(
             if not partial and not (day := layout.day_of_log(path)):
                 why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
                 warnings.append(FileWarning(path, why, pending=False))
-            elif partial and is_safe_line(path) and not can_be_kept(path):
-                warnings.append(FileWarning(path, f"has a name that is too long; {_PENDING}", pending=True))
             elif not partial and day not in busy and _is_settled(path, progress, stamps, below, layout):
                 settled.append(path)
             elif (data := _read_text(root, path, MAX_LOG_BYTES, below, warnings, _PENDING)) is not None:

@@ -8,7 +8,6 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from pipelines.cli.items_commands import commands
-from pipelines.store.atomic_replace import carry_over
 from pipelines.store.layout import TOMBSTONES
 from pipelines.store.state import Reason, read_tombstones
 from tests.asking import ALPHA, NEW, ask_contradict, first_night, items, night
@@ -173,13 +172,3 @@ def test_filter_repo_is_named_where_it_is_there(memory: Memory) -> None:
     lines = list(commands(memory.root, memory.root, ["it's a ==> word"], filter_repo=True))
     assert "literal:it's a ==> word==>[forgotten]" in lines
     assert any("filter-repo --force --replace-text" in line for line in lines)
-
-
-def test_a_program_that_keeps_the_log_open_writes_on_into_it(memory: Memory) -> None:
-    ident = told(memory)
-    with (memory.root / "Logs/2026-03-10.md").open("ab") as session:
-        memory.curate("forget", ident, "--yes", "--now", "2026-03-12T09:00")
-        session.write(b"- 18:00 a late line\n")
-    assert carry_over(memory.root) == ["Logs/2026-03-10.md"]
-    assert memory.read("Logs/2026-03-10.md").endswith("[forgotten]\n- 18:00 a late line\n")
-    assert holding(memory, "Anna told") == ["Sessions/2026-03-10/s.jsonl"]

@@ -14,7 +14,7 @@ from pipelines.errors import BadFile, CurateError, NotWritable
 from pipelines.night.report import read_reports
 from pipelines.store import rename_exchange as swap
 from pipelines.store.append_log import append_line
-from pipelines.store.atomic_replace import carry_over, put, settle
+from pipelines.store.atomic_replace import put, settle
 from pipelines.store.change_set import Change
 from pipelines.store.files import create_file, read_bytes, replace_file
 from pipelines.store.folders import holding
@@ -37,7 +37,6 @@ def exchanged(root: Path) -> None:
         for number, change in enumerate(changes):
             put(root, folder, number, change)
         settle(root, folder, changes)
-    carry_over(root)
 
 
 def appended(root: Path) -> None:
@@ -63,7 +62,7 @@ def locked(root: Path) -> None:
 
 
 WRITES: Final[dict[str, tuple[Callable[[Path], None], tuple[str, ...]]]] = {
-    "exchange": (exchanged, ("Projects", "Logs", ".curate/pending", ".curate/displaced", ".curate")),
+    "exchange": (exchanged, ("Projects", "Logs", ".curate/pending", ".curate")),
     "append": (appended, ("Logs", ".curate")),
     "replace": (replaced, ("Projects", ".curate/tmp", ".curate")),
     "record": (recorded, ("Sessions", "Sessions/2026-03-18", ".curate/tmp", ".curate")),

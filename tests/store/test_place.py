@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.errors import BadFile
-from pipelines.store import atomic_replace as displaced
 from pipelines.store import atomic_replace as place
 from pipelines.store import rename_exchange as swap
-from pipelines.store.atomic_replace import KEPT_SECONDS, carry_over, put, settle
+from pipelines.store.atomic_replace import put, settle
 from pipelines.store.change_set import Change
 from pipelines.store.folders import holding
 from pipelines.store.rename_exchange import swap_in, swaps
@@ -140,61 +138,59 @@ def test_what_a_program_appends_to_the_old_file_during_the_run_is_brought_back(r
     assert settle(root, hold(root), [change]) == []
 
 
-def test_what_a_program_appends_long_after_is_carried_over_once(root: Path) -> None:
+def test_what_a_program_rewrites_in_the_old_file_during_the_run_is_brought_back(root: Path) -> None:
+    change = Change(LOG, BEFORE, AFTER)
+    with (root / LOG).open("r+b") as held:
+        put(root, hold(root), 0, change)
+        held.write(b"- 07:00 zero\n" + BEFORE)
+    with (root / LOG).open("ab") as other:
+        other.write(b"- 10:30 three\n")
+    assert settle(root, hold(root), [change]) == [LOG]
+    assert (root / LOG).read_bytes() == AFTER + b"- 10:30 three\n- 07:00 zero\n"
+
+
+def test_of_a_log_that_was_replaced_nothing_is_kept(root: Path) -> None:
     changes = [Change(LOG, BEFORE, AFTER), Change(PARTIAL, BEFORE, None)]
     with (root / LOG).open("ab") as held, (root / PARTIAL).open("ab") as folded:
         for number, change in enumerate(changes):
             put(root, hold(root), number, change)
-        settle(root, hold(root), changes)
-        assert carry_over(root) == []
         held.write(b"- 10:00 two\n")
         held.flush()
         folded.write(b"- 11:00 from the phone\n")
         folded.flush()
-        assert sorted(carry_over(root)) == [LOG, PARTIAL]
-        assert carry_over(root) == []
-        held.write(b"- 12:00 three\n")
-    carry_over(root)
-    assert (root / LOG).read_bytes() == AFTER + b"- 10:00 two\n- 12:00 three\n"
+        assert sorted(settle(root, hold(root), changes)) == [LOG, PARTIAL]
+    assert (root / LOG).read_bytes() == AFTER + b"- 10:00 two\n"
     assert (root / PARTIAL).read_bytes() == b"- 11:00 from the phone\n"
+    assert [path for path in (root / ".curate").rglob("*") if path.is_file()] == []
 
 
-def test_a_start_killed_between_carrying_over_and_noting_it_appends_nothing_twice(
+def test_a_run_killed_between_appending_late_lines_and_noting_it_appends_nothing_twice(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change = Change(LOG, BEFORE, AFTER)
     with (root / LOG).open("ab") as held:
         put(root, hold(root), 0, change)
-        settle(root, hold(root), [change])
         held.write(b"- 10:00 two\n")
 
-    def killed(*_: object) -> str:
+    def killed(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(displaced, "_name", killed)
+        patch.setattr("pipelines.store.folders.Folder.unlink", killed)
         with pytest.raises(KeyboardInterrupt):
-            carry_over(root)
-    carry_over(root)
+            settle(root, hold(root), [change])
+    settle(root, hold(root), [change])
     assert (root / LOG).read_bytes() == AFTER + b"- 10:00 two\n"
 
 
-def test_a_displaced_log_goes_when_nobody_can_be_writing_any_more(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_saved_twice_in_one_moment_keeps_both(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     change = Change(LOG, BEFORE, AFTER)
+    in_the_moment_of(monkeypatch, "exchange", lambda: (root / LOG).write_bytes(BEFORE + b"- 10:00 first\n"), swap)
+    in_the_moment_of(monkeypatch, "swap_back", lambda: (root / LOG).write_bytes(AFTER + b"- 10:00 second\n"))
     put(root, hold(root), 0, change)
     settle(root, hold(root), [change])
-    carry_over(root)
-    assert len(list((root / ".curate" / "displaced").iterdir())) == 1
-    later = time.time() + KEPT_SECONDS + 1
-    monkeypatch.setattr("pipelines.store.atomic_replace.time.time", lambda: later)
-    carry_over(root)
-    assert list((root / ".curate" / "displaced").iterdir()) == []
-
-
-def test_to_look_for_displaced_logs_makes_nothing(root: Path) -> None:
-    before = sorted(root.rglob("*"))
-    assert carry_over(root) == []
-    assert sorted(root.rglob("*")) == before
+    assert (root / LOG).read_bytes() == AFTER + b"- 10:00 first\n- 10:00 second\n"
+    assert not (root / ".curate" / "displaced").exists()
 
 
 @pytest.mark.parametrize("step", ["swap_in", "swap_back"])

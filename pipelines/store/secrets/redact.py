@@ -137,13 +137,6 @@ class Redactor:
             line = shown = self._without(shown, spans)
         return line
 
-    def masked(self, data: bytes) -> bytes:
-        """Return the bytes of a text with its secrets replaced by asterisks, at the same length."""
-        out = bytearray(data)
-        for span in self.find(data):
-            out[span.start : span.end] = re.sub(rb"[^\r\n]", b"*", data[span.start : span.end])
-        return bytes(out)
-
     def _without(self, data: bytes, spans: Sequence[Span]) -> bytes:
         parts, at = [], 0
         for span in spans:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from pipelines.errors import BadFile
-from pipelines.store.atomic_replace import mask
 from pipelines.store.files import open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import private_folder
@@ -154,11 +153,10 @@ _COPIES: Final = ("replies", "index.db", "context.txt")
 
 
 def clean_copies(root: Path, redactor: Redactor) -> None:
-    """Remove secrets from copies made before they were known: mask displaced logs, delete replies and the index.
+    """Delete the copies that hold secrets, made before they were known: replies and the index.
 
-    What is deleted is derived: replies are requested again when needed, and the index is rebuilt.
+    Both are derived: replies are requested again when needed, and the index is rebuilt.
     """
-    mask(root, lambda _, data: redactor.masked(data))
     for path in own_files(root, (PRIVATE,)):
         if path.split("/", 2)[1].startswith(_COPIES) and (file := open_regular(root, path)):
             with file:
