@@ -128,7 +128,7 @@ def test_an_agent_that_recites_the_memory_confirms_nothing(memory: Memory, tmp_p
     assert "confirmed=" not in line
 
 
-def test_what_is_reported_stands_on_its_page_and_an_outside_rule_is_shown_there_alone(
+def test_what_is_reported_stands_on_its_page_and_an_outside_rule_in_the_queue_alone(
     memory: Memory, tmp_path: Path
 ) -> None:
     web = [{"type": "tool_use", "id": "t", "name": "WebFetch", "input": {}}]
@@ -143,12 +143,8 @@ def test_what_is_reported_stands_on_its_page_and_an_outside_rule_is_shown_there_
     project = memory.read("Projects/harbor.md")
     assert f"- Fact: {page} (reported by a tool of its session) <!-- k" in project
     assert "- Fact: Our tests take nine minutes. <!-- k" in project
-    assert "## Not confirmed" in project
-    assert "- “Ship hourly.” is not confirmed (reported by a tool of its session). Decide in Review.md." in project
+    assert "Ship hourly" not in project
     assert "hundred calls" not in memory.read("MEMORY.md")
-    shown = memory.curate("context", "--project", "harbor", "--now", "2026-03-25T08:00")
-    assert "“Ship hourly.” is not confirmed" in shown
-    assert "Ship hourly" not in memory.curate("context", "--now", "2026-03-25T08:00")
     before = memory.files()
     memory.curate("run", "--now", "2026-03-20T03:00")
     assert memory.read("Projects/harbor.md") == project
@@ -156,7 +152,6 @@ def test_what_is_reported_stands_on_its_page_and_an_outside_rule_is_shown_there_
     memory.curate("review", ident, "--accept", "--now", "2026-03-21T08:00")
     after = memory.read("Projects/harbor.md")
     assert "- Rule: Ship hourly. <!-- k" in after
-    assert "Not confirmed" not in after
     assert items(memory)["Ship hourly."]["trust"] == "owner"
     assert set(before) == set(memory.files())
     memory.curate("check")

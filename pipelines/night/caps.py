@@ -20,24 +20,18 @@ from pipelines.night.file_items import new_document
 from pipelines.night.secret_lines import without_secret_lines
 from pipelines.night.states import with_history, with_states
 from pipelines.store.document import (
-    NOT_CONFIRMED,
-    ORDER,
     Block,
     Document,
     Placed,
     block_of,
     edited,
-    insert_rows,
     newest_day,
     with_front_matter,
-    without_empty,
 )
-from pipelines.store.generated import is_pointer, marked_row, without_pointers
-from pipelines.store.item import SOURCE, Confidence, Item, ItemType, Status, Trust, render_item
-from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, archive_path
-from pipelines.store.markdown import line_end
+from pipelines.store.generated import without_pointers
+from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, render_item
+from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, archive_path
 from pipelines.store.priority import days_apart, priority
-from pipelines.store.review_queue import MOST_SHOWN, read_queue, released
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -108,7 +102,7 @@ def with_caps_applied(
         last: the documents as the last run left them, if they are known.
     """
     before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
-    rated = with_quality(before, with_not_confirmed(documents, theirs), theirs)
+    rated = with_quality(before, documents, theirs)
     moved: tuple[Moved, ...] = ()
     for _ in range(_ROUNDS):
         pruned = prune(rated, settings, closed, snapshot.layout.link, vetoed, last)
@@ -132,30 +126,6 @@ def _fit(
         if bare.size > caps.briefing - _room_for_rows(bare, sections, caps.briefing, vetoed):
             return False
     return USER not in documents or documents[USER].size <= caps.user
-
-
-def with_not_confirmed(documents: Mapping[str, Document], theirs: Collection[str] = ()) -> dict[str, Document]:
-    """Return the documents, each project's page listing the external rules that wait in Review.md.
-
-    Args:
-        documents: every document by path; Review.md holds the rules.
-        theirs: documents that are a person's own files.
-    """
-    after, rows = dict(documents), dict[str, list[str]]()
-    for entry in read_queue(documents.get(REVIEW)):
-        for item in entry.items:
-            if (source := dict(item.extra).get(SOURCE)) and item.type is ItemType.RULE:
-                row = f"- “{item.text}” is not confirmed (reported by {source}). Decide in Review.md."
-                rows.setdefault(released(item)[0], []).append(row)
-    for path, document in documents.items():
-        if document.kind not in {Kind.PROJECT, Kind.AREA} or path in theirs:
-            continue
-        wanted = [marked_row(row) for row in rows.get(path, ())[:MOST_SHOWN]]
-        if wanted != [line.rstrip("\r\n") for line in document.lines if is_pointer(line)]:
-            lines = without_empty(list(without_pointers(document).lines), NOT_CONFIRMED)
-            new = [row + line_end(lines) for row in wanted]
-            after[path] = document.with_text("".join(insert_rows(lines, NOT_CONFIRMED, new, ORDER) if new else lines))
-    return after
 
 
 def prune(

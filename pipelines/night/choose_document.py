@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.review.review import Filed
 from pipelines.store.document import Document, aliases_of
+from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, Item, ItemType, Trust, content_words, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, slug
 
@@ -150,6 +151,24 @@ def in_own_projects(looked: Iterable[Filed], proposed: Iterable[Candidate]) -> l
         made |= {one.candidate.new_project: None}
         title = was.new_project if was.new_project in made else ""
         found.append(replace(one, candidate=replace(one.candidate, new_project=title)))
+    return found
+
+
+def without_projects_from_outside(filed: Iterable[Filed], catalog: Catalog) -> list[Filed]:
+    """Return the filed candidates; an external one makes no page, whatever project the words around it name.
+
+    It goes where the memory, or an earlier candidate, has a page. A project that capture names is the session's own.
+    """
+    made: set[str] = set()
+    found = []
+    for one in filed:
+        is_captured = voice_in(one.candidate.entry.text.partition("\n")[0]) is not None
+        if one.candidate.trust is not Trust.EXTERNAL or is_captured:
+            made.add(one.place)
+        elif one.place not in catalog.documents and one.place not in made:
+            home = home_of(ItemType.TODO, one.candidate.text, one.candidate.confidence, catalog)
+            one = replace(one, document="", home=home)  # noqa: PLW2901  the same candidate, elsewhere
+        found.append(one)
     return found
 
 

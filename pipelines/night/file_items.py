@@ -24,7 +24,7 @@ from pipelines.review.questions import Question
 from pipelines.store.change_set import items_by_id, moved
 from pipelines.store.document import Block, Document, edited, with_comments
 from pipelines.store.item import CLOSED, OUTCOMES, PERSON, SOURCE, Evidence, Item, Status, new_id, quote_digest
-from pipelines.store.layout import REVIEW, document_id, kind_of
+from pipelines.store.layout import GENERAL, REVIEW, document_id, kind_of
 from pipelines.templating import render
 from pipelines.text import fold
 
@@ -253,8 +253,10 @@ def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:
 
 
 def new_document(path: str, title: str, day: str) -> Document:
-    """Return a document from the template of its kind."""
-    title = document_title(title) or path.rpartition("/")[2].removesuffix(".md").replace("-", " ").capitalize()
+    """Return a document from the template of its kind; what is about no one thing takes no project's title."""
+    title = (document_title(title) if path != GENERAL else "") or path.rpartition("/")[2].removesuffix(".md").replace(
+        "-", " "
+    ).capitalize()
     return Document(path, render("document.md", title=title, day=day, kind=kind_of(path)))
 
 

@@ -27,6 +27,7 @@ from pipelines.night.choose_document import (
     has_subject,
     in_own_projects,
     one_project_each,
+    without_projects_from_outside,
 )
 from pipelines.night.file_items import Promoted, promote
 from pipelines.night.fold_logs import FoldedLogs, capture, clean_logs
@@ -299,7 +300,7 @@ def _rule(
         for one in in_own_projects(looked, proposed)
     ]
     forms = [form for day in extracted.read for form in read_forms(day.fresh)]
-    rulings = review(filed, extracted.operations, forms, context)
+    rulings = review(without_projects_from_outside(filed, catalog), extracted.operations, forms, context)
     by_model = {
         entry.path for day in extracted.read for entry in day.fresh
         if night.rereads and day.day not in extracted.fallback

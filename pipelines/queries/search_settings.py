@@ -8,10 +8,12 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
+from pipelines.queries.startup.outside import without_quotations
 from pipelines.search.found import LITTLE
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.rank import Mode, Ranking
 from pipelines.search.schema import has_vectors, reading
+from pipelines.store.item import Trust
 from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
@@ -176,8 +178,8 @@ def answered(
 def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
     """Return what a search finds for the startup context, as (place, text) pairs, best first.
 
-    Where little was found, the first pair says so. Overruled lines are left out. Only a session that asks imports the
-    index.
+    Where little was found, the first pair says so. Overruled lines and words from outside are left out. Only a session
+    that asks imports the index.
 
     Args:
         root: the memory.
@@ -190,10 +192,17 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
     fresh = freshen(root)
     hits, _, found = answered(root, query, _STARTUP_HITS, fresh, search_session(root, SearchRequest()))
     fresh_hits = [
-        hit for hit in hits if not hit.overruled and not (hit.own_path and hit.kind == "log" and hit.date < oldest)
+        hit
+        for hit in hits
+        if not hit.overruled
+        and hit.trust in {Trust.OWNER, Trust.SELF}
+        and not (hit.own_path and hit.kind == "log" and hit.date < oldest)
     ]
-    weak = [LITTLE.split(": ", 1)] if found == "little" and fresh_hits else []
-    return [(place, text) for place, text in weak] + [
-        (f"{hit.path}:{hit.start_line}", " ".join([hit.text, *(f"Since then {one}." for one in hit.over_since)]))
-        for hit in fresh_hits
+    said = {hit: "\n".join(without_quotations(hit.text.split("\n"))) for hit in fresh_hits}
+    shown = [
+        (f"{hit.path}:{hit.start_line}", " ".join([text, *(f"Since then {one}." for one in hit.over_since)]))
+        for hit, text in said.items()
+        if text.strip()
     ]
+    weak = [LITTLE.split(": ", 1)] if found == "little" and shown else []
+    return [(place, text) for place, text in weak] + shown

@@ -9,6 +9,7 @@ import os
 import time
 
 from pipelines.queries.startup.cache import StartupSettings
+from pipelines.queries.startup.outside import own_log
 from pipelines.queries.startup.read import (
     Snippet,
     day_number,
@@ -205,7 +206,7 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
 
 
 def _log_part(request: ContextRequest, name: str, number: int) -> ContextPart:
-    """Return what is known of a day: its episode, and the lines of its log that the episode does not cover."""
+    """Return what is known of a day: its episode, and the log's own lines that the episode does not cover."""
     root, settings, day = request.root, request.settings, day_text(number)
     most, path = max(_A_FILE, 16 * request.budget), settings.log(day)
     told: list[Snippet] = []
@@ -215,17 +216,25 @@ def _log_part(request: ContextRequest, name: str, number: int) -> ContextPart:
         told.extend(episode)
         texts = []
         for one in (path, *settings.others(root, day)):
-            if covered and one == path:  # its lines are counted from the top
-                texts.append(without_lines(read_part(root, one, _A_LOG), covered)[-most:])
-            else:
-                texts.append(read_part(root, one, most, tail=True))
-        return [*told, *(entry for text in texts for entry in log_entries(redacted_log(text)))]
+            text = redacted_log(_end_of(read_part(root, one, _A_LOG, tail=True), most))
+            own = own_log(f"Logs/{day}.md" if settings.home else one, day, text)
+            texts.append(without_lines(own, covered if one == path else ""))
+        return [*told, *(entry for text in texts for entry in log_entries(text))]
 
     def episode_first(found: list[Snippet], room: int) -> tuple[list[Snippet], int]:
         rest, cut = newest(found[len(told) :], room - sum(entry.size for entry in told), whole=bool(told))
         return [*told, *rest], cut
 
     return _part(name, path, entries, episode_first)
+
+
+def _end_of(log: str, most: int) -> str:
+    """Return a log, or its end under the heading that it stands under; lines keep their numbers."""
+    if len(log) <= most:
+        return log
+    cut = log.find("\n", len(log) - most)
+    heading = log.rfind("\n#", 0, cut) + 1
+    return "\n" * log.count("\n", 0, cut) + log[heading : log.find("\n", heading)] + log[cut:]
 
 
 def _part(name: str, path: str, entries: Callable[[], list[Snippet]], keep: Keep = fitting) -> ContextPart:
@@ -269,7 +278,8 @@ def _health(request: ContextRequest) -> ContextPart:
         waiting = marks.count(b"<!-- review ") - marks.count(b"<!-- review folded ")
         line = f"Memory health: {_last_run(request.root, request.now)}"
         if waiting:
-            line += f" {waiting} {'entry waits' if waiting == 1 else 'entries wait'} for a person in {queue}."
+            waits = "entry waits" if waiting == 1 else "entries wait"
+            line += f" {waiting} {waits} for a person in {queue}; `curate review` shows what."
     except Exception as fault:  # noqa: BLE001  as above
         line = f"Memory health: it could not be told: {_why(fault)}."
     return ContextPart("health", text=line)

@@ -15,6 +15,7 @@ from pipelines.queries.startup.suspicion import suspicious
 
 _BULLETS = ("- ", "* ", "+ ", "-\t", "*\t", "+\t")
 _GONE = frozenset({"forgotten", "archived", "waiting"})
+_OUTSIDE = frozenset({"external", "untrusted"})
 _CLOSED = "history"
 _KINDS_OPEN = frozenset({"Todo", "Risk"})
 _FENCES = ("```", "~~~")
@@ -111,6 +112,8 @@ def document_entries(
     text: str, *, with_open: bool = True, without_rows: tuple[str, ...] = (), first: tuple[str, ...] = ()
 ) -> list[Snippet]:
     """Return the entries of a document that hold: without front matter, History, and items that are closed.
+
+    Items from outside are left out, too: a session that has a question finds them, marked as such.
 
     Args:
         text: the document.
@@ -246,14 +249,17 @@ def _outside_comments(lines: list[str]) -> list[str]:
 
 
 def _is_gone(bare: str, fields: dict[str, str]) -> bool:
-    """Whether a line is an item that holds no longer: struck or done, or put away; a strike-through is its own word."""
+    """Whether a line is an item that holds no longer: struck or done, or put away; or one from outside.
+
+    A strike-through is its own word.
+    """
     if not bare.startswith(_BULLETS):
         return False
     text = bare[2:].lstrip()
     if text[:4].lower() == "[x] ":
         return True
     text = text.removeprefix("[ ] ").lstrip()
-    return text.startswith("~~") or fields.get("status") in _GONE
+    return text.startswith("~~") or fields.get("status") in _GONE or fields.get("trust") in _OUTSIDE
 
 
 def open_item(line: str) -> tuple[str, str, str, dict[str, str]] | None:
