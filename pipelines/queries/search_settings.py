@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
-from pipelines.queries.startup.outside import without_quotations
+from pipelines.queries.startup.own_log import without_quotations
 from pipelines.search.found import LITTLE
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.rank import Mode, Ranking
@@ -198,10 +198,10 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
         and hit.trust in {Trust.OWNER, Trust.SELF}
         and not (hit.own_path and hit.kind == "log" and hit.date < oldest)
     ]
-    said = {hit: "\n".join(without_quotations(hit.text.split("\n"))) for hit in fresh_hits}
+    said = [(hit, "\n".join(without_quotations(hit.text.split("\n")))) for hit in fresh_hits]
     shown = [
         (f"{hit.path}:{hit.start_line}", " ".join([text, *(f"Since then {one}." for one in hit.over_since)]))
-        for hit, text in said.items()
+        for hit, text in said
         if text.strip()
     ]
     weak = [LITTLE.split(": ", 1)] if found == "little" and shown else []

@@ -9,7 +9,7 @@ import os
 import time
 
 from pipelines.queries.startup.cache import StartupSettings
-from pipelines.queries.startup.outside import own_log
+from pipelines.queries.startup.own_log import own_log
 from pipelines.queries.startup.read import (
     Snippet,
     day_number,
