@@ -209,7 +209,8 @@ def test_an_empty_reply_lets_the_rules_read_the_piece() -> None:
     assert (found.fallback, found.notes, found.dropped, found.tally.calls) == (False, (), 0, 1)
     pieces = extractor(scripted(GOOD, NOTHING, "{}", input_tokens=20)).extract(day)
     assert [one.by for one in pieces.candidates] == ["a:1@extract/7", "rules@1"]
-    assert extractor(scripted(NOTHING)).extract(day).candidates == ()
+    [candidate] = extractor(scripted(NOTHING)).extract(day).candidates
+    assert (candidate.text, candidate.by) == ("Use SQLite.", "rules@1"), "whoever reads, code reads labels"
 
 
 def test_an_empty_second_reply_mends_nothing() -> None:
@@ -217,7 +218,8 @@ def test_an_empty_second_reply_mends_nothing() -> None:
     found = extractor(scripted(reply_text(reply_item(), wrong), "{}")).extract(
         replace(DAY, entries=(*ENTRIES, LABELLED))
     )
-    assert ([one.by for one in found.candidates], found.dropped) == (["a:1@extract/7"], 1)
+    assert [(one.by, one.text) for one in found.candidates][1:] == [("rules@1", "Use SQLite.")], "the label is read"
+    assert (len(found.candidates), found.dropped) == (2, 1)
 
 
 # ---------------------------------------------------------------- when nobody can
