@@ -1,4 +1,4 @@
-"""Measure whether search knows what the memory believes, and what it does not know.
+"""Measure whether search knows what the memory believes, and marks hits on what it does not know.
 
 usage: python -m benchmarks.belief_search believed|absent [--locomo DIR] [--json]
 
@@ -8,9 +8,10 @@ shown unmarked, and how many of the first ten hits repeat one above them.
 
 `absent` asks about what the memory does not hold: 60 subjects that examples/month never mentions, and, of LoCoMo (as
 downloaded, or folders with Logs/ and queries.jsonl), the questions of one conversation in the memory of another whose
-speakers have other names. It asks what the memory does hold, too: a conversation's own questions. Printed is the share
-of each answer, by words alone and, where your settings choose an embedder, by words and meaning. Half of the subjects,
-and the first, third and fifth conversation, were looked at when the search was made; the others are `held out`.
+speakers have other names. It asks what the memory does hold, too: a conversation's own questions. Hits are returned
+either way; printed is how often they are said to be close to the question (`yes`), not close (`little`) or none
+(`nothing`), by words alone and, where your settings choose an embedder, by words and meaning. Half of the subjects, and
+the first, third and fifth conversation, were looked at when the search was made; the others are `held out`.
 """
 
 from __future__ import annotations

@@ -227,6 +227,8 @@ def _by_search(root: Path, topic: str) -> tuple[list[str], tuple[str, ...]]:
     ]
     best = max((hit.score for hit in hits), default=0.0)
     ids = [hit.item for hit in hits if hit.item and hit.score >= _SHARE * best]
+    if found and not ids:
+        notes = (*notes, "No item is close to the topic; `curate search` shows what is nearest.")
     return ids, (*notes, LITTLE) if ids and how_much == "little" else notes
 
 

@@ -49,7 +49,7 @@ def found(root: Path, how: SearchRequest) -> list[str]:
 def test_scores_are_shares_of_the_best() -> None:
     assert relative({1: 4.0, 2: 1.0, 3: -2.0}) == {1: 1.0, 2: 0.25, 3: 0.0}
     assert (relative({}), relative({1: -1.0})) == ({}, {1: 0.0})
-    assert weighted({1: 2.0, 2: 1.0}, {2: 0.5, 3: 0.25}, 0.75) == {1: 0.25, 2: 0.875, 3: 0.375}
+    assert weighted({1: 2.0, 2: 1.0}, {2: 0.5, 3: 0.25}, 0.75) == {1: 1.0, 2: 0.875, 3: 0.375}  # 1 has no vector
 
 
 @pytest.mark.parametrize(
