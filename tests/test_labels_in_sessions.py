@@ -90,3 +90,13 @@ def test_what_the_owner_pastes_is_not_the_owner_s_word(memory: Memory, tmp_path:
     found = items(memory, tmp_path, *said, user(pasted, **HUMAN), agent(pasted))
     texts = sorted(text for _, text, _ in found)
     assert texts == ["it rains", "sign every commit", "write to bea@sundlink.example"]
+
+
+def test_a_label_in_code_that_is_indented_in_a_list_item_is_none(memory: Memory) -> None:
+    memory.write(
+        "Logs/2026-03-10.md",
+        "- 11:30 traceback, pasted so that I find it:\n\n      TimedOut: Timed out\n      Todo: retry with backoff\n\n"
+        "- Decision: Use Heron\n\n  Todo: call Anders\n",
+    )
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    assert {one["text"] for one in json.loads(memory.curate("items", "--json"))} == {"Use Heron", "call Anders"}

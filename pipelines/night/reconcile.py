@@ -23,7 +23,7 @@ from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.state import Reason, Tombstone, tombstone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Collection, Container, Mapping
 
     from pipelines.store.git import Git
     from pipelines.store.snapshot import Snapshot
@@ -94,6 +94,15 @@ def _with_missing_pages(found: Reconciled, snapshot: Snapshot, today: str) -> Re
     return replace(found, documents=after, asked=(*found.asked, *sorted(items)))
 
 
+def _no_longer_told(
+    paths: Collection[str], before: Mapping[str, Document], documents: Mapping[str, Document]
+) -> list[str]:
+    """Return the hashes of what people deleted from the generated lines of some pages."""
+    held = items_by_id(documents) | items_by_id(before)
+    known = {ident: item for ident, (_, item) in held.items()}
+    return sorted({one for path in paths for one in told_in(before[path], known) - told_in(documents[path], known)})
+
+
 def reconcile(
     documents: Mapping[str, Document], baseline: Baseline, today: str, shown: Callable[[str], str] = str
 ) -> Reconciled:
@@ -146,10 +155,8 @@ def reconcile(
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
         title = f"{'1 item is' if len(items) == 1 else f'{len(items)} items are'} gone from {shown(path)}"
         after = with_entry(after, "gone", today, title, _WHY_ASKED, CHOICES, items)
-    known = {ident: item for ident, (_, item) in (items_by_id(documents) | before).items()}
     kept_pages = changed.keys() & documents.keys() - {gone[ident][0] for ident in asked}
-    vetoed = {one for path in kept_pages for one in told_in(changed[path], known) - told_in(documents[path], known)}
-    corrected += [Tombstone(veto, "", today, Reason.UNWANTED) for veto in sorted(vetoed)]
+    corrected += [Tombstone(one, "", today, Reason.UNWANTED) for one in _no_longer_told(kept_pages, changed, documents)]
     after = _put_in_place(after, before)
     # Deleting the question whether to archive a project means no.
     was, now = (

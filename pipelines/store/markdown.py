@@ -74,6 +74,26 @@ def fenced(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(index for start, end in fence_ends(lines).items() for index in range(start, end + 1))
 
 
+_BULLETED: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_CODE_INDENT: Final = 4
+
+
+def indented_code(lines: Sequence[str]) -> frozenset[int]:
+    """Return the indexes of the lines of a list item or paragraph that Markdown shows as code: indented after a gap."""
+    found, offset, after_gap = set[int](), 0, False
+    for index, line in enumerate(lines):
+        bare, bullet = line.expandtabs(_CODE_INDENT), _BULLETED.match(line)
+        if not bare.strip():
+            after_gap = True
+        elif bullet:
+            offset, after_gap = len(bullet[0].expandtabs(_CODE_INDENT)), False
+        elif len(bare) - len(bare.lstrip()) >= offset + _CODE_INDENT and (after_gap or index - 1 in found):
+            found.add(index)
+        else:
+            after_gap = False
+    return frozenset(found)
+
+
 _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
 _OPENING: Final = re.compile(r"\n[^\S\n]*<!--")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.evidence import fold_markdown, voice_in, without_pointer
-from pipelines.store.markdown import fenced
+from pipelines.store.markdown import fenced, indented_code
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -183,6 +183,7 @@ def read_lines(entry: Entry) -> list[Line]:
     turn = _TURN.match(raw[0]) if voice_in(raw[0]) else None
     seen = _without_comments(entry.text).split("\n") if "<!--" in entry.text else raw
     code = fenced(raw) if "```" in entry.text or "~~~" in entry.text else frozenset()
+    code |= indented_code(raw) if "\n\n" in entry.text else frozenset()
     prefix = raw[0][: len(raw[0]) - len(raw[0].lstrip(" \t"))]
     indented = len(prefix.expandtabs(_CODE_INDENT)) >= _CODE_INDENT  # a code block in Markdown
     return [

@@ -177,7 +177,7 @@ class ModelExtractor:
 
 def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], outcomes: Sequence[Outcome]) -> Extraction:
     """Return what the replies to all pieces say, and what labels say that the replies leave out."""
-    from pipelines.extract.rules.left_out import left_out  # noqa: PLC0415  compiles the rules' patterns
+    from pipelines.extract.rules.passed_over import passed_over  # noqa: PLC0415  compiles the rules' patterns
 
     said: list[Candidate | Operation] = []
     for read, *_ in outcomes:
@@ -189,7 +189,7 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     secret = _counted(len(said) - len(kept), "it would hold a secret")
     return replace(
         reply,
-        candidates=tuple(sorted([*candidates, *left_out(request, reply)], key=_position)),
+        candidates=tuple(sorted([*candidates, *passed_over(request, reply)], key=_position)),
         dropped=sum(one.ungrounded for one in dropped),
         notes=(*_notes(pieces, dropped, sum(one.unlinked for one in candidates)), *secret),
     )

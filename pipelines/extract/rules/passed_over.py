@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _HALF: Final = 0.5
 
 
-def left_out(request: ExtractionRequest, reply: Extraction) -> list[Candidate]:
+def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate]:
     """Return what labels say for sure in a day's entries and a reply does not cover, as the rules would add it.
 
     A reply covers a label if its evidence has the label's lines; of several labels there, those that it quotes or
