@@ -183,7 +183,7 @@ _TELLING: Final = re.compile(
 )
 # Where something is, or a path of names: `/home/ada/src`, `agent:main:web-2`.
 _PLACE: Final = re.compile(
-    rb"[A-Za-z][A-Za-z0-9+.-]*://.*|(?:/[\w.@+-]+){2,}/?|(?:[a-z][a-z_-]*:){2,}[\w:.-]+", re.DOTALL
+    rb"[A-Za-z][A-Za-z0-9+.-]*://.*|(?:/[\w.@+-]+){2,}/?|(?:[a-z][a-z_-]*:){2}[\w:.-]+", re.DOTALL
 )
 _UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 _HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+|0x[0-9a-fA-F]{40}")

@@ -221,9 +221,7 @@ def test_a_retry_on_another_worker_pays_for_nothing_that_was_answered(
 ) -> None:
     remote.interrupt(monkeypatch, "true")
     calls, config, shared = (remote.folder / name for name in ("calls", "config.toml", "shared"))
-    (remote.folder / "interrupt").write_text(
-        f"#!/bin/sh\ncat >/dev/null\necho call >>{calls}\necho '{{\"items\": []}}'\n"
-    )
+    (remote.folder / "interrupt").write_text(f"#!/bin/sh\ncat >/dev/null\necho call >>{calls}\necho '{{}}'\n")
     shared.mkdir()
     config.write_text(f'{config.read_text()}[night]\nreplies = "{shared}"\n')
     monkeypatch.setenv("CURATE_REPLIES_KEY", "a" * 32)
