@@ -144,12 +144,7 @@ def reconcile(
         if new:
             after[path] = with_comments(document, new)
     gone = {ident: where for ident, where in before.items() if ident not in present}
-    # A question about a page that somebody took out of Review.md is answered.
-    settled = asked_pages_in(read_queue(changed.get(REVIEW)), changed)
-    settled -= asked_pages_in(read_queue(documents.get(REVIEW)), changed)
-    asked = (
-        _too_many({i: one for i, one in gone.items() if one[0] not in settled}, changed) if gone else frozenset[str]()
-    )
+    asked = _too_many(_unsettled(gone, changed, documents), changed) if gone else frozenset[str]()
     stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
     for path in sorted({gone[ident][0] for ident in asked}):
         items = [waiting(item, path) for ident, (home, item) in gone.items() if home == path and ident in asked]
@@ -221,6 +216,14 @@ def _copies(
             kept = min(found, key=lambda place: unlike(ident, place))
             copies |= {(path, placed.line) for path, placed in found if (path, placed) != kept}
     return frozenset(copies)
+
+
+def _unsettled(
+    gone: Mapping[str, tuple[str, Item]], changed: Mapping[str, Document], documents: Mapping[str, Document]
+) -> dict[str, tuple[str, Item]]:
+    """Return what is gone, without pages whose question somebody took out of Review.md, which is an answer."""
+    was, now = (asked_pages_in(read_queue(side.get(REVIEW)), changed) for side in (changed, documents))
+    return {ident: where for ident, where in gone.items() if where[0] not in was - now}
 
 
 def _too_many(gone: Mapping[str, tuple[str, Item]], baseline: Mapping[str, Document]) -> frozenset[str]:
