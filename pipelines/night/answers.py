@@ -33,9 +33,10 @@ from pipelines.review.outcomes import ENDINGS, REOPEN, named_in_title, with_outc
 from pipelines.review.questions import CORRECTION, REPLACES
 from pipelines.store.change_set import Change
 from pipelines.store.document import Block, Document, Placed, edited, numbered, with_comments
+from pipelines.store.find_left_out import asked_pages_in
 from pipelines.store.item import OUTCOMES, SOURCE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
-from pipelines.store.left_out import MISSING, asked_pages_in
+from pipelines.store.left_out import MISSING
 from pipelines.store.review_queue import QueueEntry, read_queue, released, waiting, with_remarks, without_answered
 from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.template import named_item

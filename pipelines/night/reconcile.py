@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.projects import kept, named_in
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import HISTORY, Document, Placed, block_of, edited, numbered, with_comments
+from pipelines.store.find_left_out import MANY_GONE, SMALL, asked_pages_in
 from pipelines.store.generated import told_in
 from pipelines.store.git_history import Baseline, baseline_at
 from pipelines.store.item import STRUCK, Confidence, Item, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
-from pipelines.store.left_out import MANY_GONE, MISSING, SMALL, asked_pages_in, left_out
+from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.state import Reason, Tombstone, tombstone
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular, read_bytes
+from pipelines.store.find_left_out import find_left_out
 from pipelines.store.folders import Below, refuse_links
 from pipelines.store.git import Author, Entry, Git, blob_hash, blob_id
 from pipelines.store.layout import PARTIAL, day_of_log
-from pipelines.store.left_out import find_left_out
 from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
 from pipelines.store.secrets.scan import inspect
 from pipelines.store.snapshot import documents_on_disk

@@ -150,7 +150,7 @@ def test_remotes_and_models_are_asked_only_when_told(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.git("remote", "add", "origin", str(tmp_path / "bare.git"))
-    assert "remote" not in doctor(memory)[0]
+    assert doctor(memory)[0]["remote"] == ("ok", "origin was not asked; `curate doctor --probe` does. ")
     found, _ = doctor(memory, "--probe", exits=1)
     assert found["remote"][0] == "wrong"
     subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "bare.git")], check=True)
