@@ -108,6 +108,15 @@ class NoMemory(CurateError):
         super().__init__(f"There is no memory at {where} (no curate.toml there or in a folder above).", advice)
 
 
+class PathNotUtf8(CurateError):
+    """Raised when the path of a memory is not UTF-8: timers, hooks and reports could not name it."""
+
+    exit_code = USAGE
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"The path {escape_terminal_line(str(path))} is not UTF-8.", "Rename the folder.")
+
+
 class BadSettings(CurateError):
     """Raised when a settings file has faults; the sentence names all of them, with key and value."""
 

@@ -51,6 +51,8 @@ def _run() -> int:
 def _answer(arguments: list[str]) -> int | None:
     """Answer a plain command and return the exit code, or return None where the command line proper has to look."""
     before = 0
+    if not "".join(arguments).isprintable():  # a line end, or bytes that are not UTF-8
+        return None
     if arguments and arguments[0].partition("=")[0] == "--memory":
         before = 1 if "=" in arguments[0] else 2
     verb = "".join(arguments[before : before + 1])

@@ -55,6 +55,15 @@ def key_values(**fields: object) -> str:
     return " ".join(f"{key}={text if _BARE.fullmatch(text) else json.dumps(text)}" for key, text in known)
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a text can be written as UTF-8; the bytes of an argument or a file name need not have been."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def is_safe_line(text: str) -> bool:
     """Whether `text` fits on one line, so that a path in a link or in evidence cannot forge another line."""
     return (text.isascii() and text.isprintable()) or escape_terminal_line(text) == text

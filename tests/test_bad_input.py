@@ -250,3 +250,41 @@ def test_two_runs_at_once(memory: Memory) -> None:
         memory.curate("log", "work goes on", *NOW)
     assert "work goes on" in memory.read("Logs/2026-03-19.md")
     memory.curate("run", *NOW)
+
+
+@pytest.mark.parametrize("verb", [("log",), ("add", "Fact"), ("project", "new"), ("search",), ("context", "--query")])
+def test_an_argument_that_is_not_utf8_is_refused_in_one_sentence(memory: Memory, verb: tuple[str, ...]) -> None:
+    before = memory.files()
+    told = subprocess.run(
+        [sys.executable, "-c", "from pipelines.start import main; main()", *verb, b"The caf\xe9 opens"],
+        cwd=memory.root, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (told.returncode, told.stdout) == (2, "")
+    assert "The argument “The caf\\udce9 opens” is not UTF-8." in told.stderr
+    assert memory.files() == before
+
+
+def test_a_memory_in_a_folder_that_is_not_utf8_is_refused_in_one_sentence(memory: Memory, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"caf\xe9")
+    shutil.copytree(memory.root, odd)
+    for verb in (("log", "hello"), ("status",), ("run",), ("check",), ("context",), ("init",)):
+        told = subprocess.run(
+            [sys.executable, "-c", "from pipelines.start import main; main()", *verb],
+            cwd=odd, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert told.returncode == 2, told.stderr
+        assert "is not UTF-8. Rename the folder." in told.stderr
+
+
+def test_an_identity_of_git_and_a_name_in_state_that_are_not_utf8_stop_nothing(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "gitconfig"
+    config.write_bytes(b"[user]\n\tname = Ren\xe9\n\temail = rene@example.org\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    memory.write("Logs/2026-03-17.md", GOOD)
+    memory.curate("run", *NOW)
+    assert "Added" in memory.curate("add", "Fact", "The office is in Bern", *NOW)
+    assert "Ren\ufffd" in memory.git("log", "-1", "--format=%an")
+    (memory.root / "State" / os.fsdecode(b"caf\xe9.jsonl")).write_bytes(b"x")
+    assert "nothing to repair" in memory.curate("check", "--fix", *NOW)

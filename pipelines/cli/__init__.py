@@ -35,6 +35,7 @@ from pipelines.errors import (
     did_you_mean,
     reason_of,
 )
+from pipelines.text import escape_terminal_line, is_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -202,6 +203,7 @@ def run_cli(arguments: Sequence[str]) -> int:
     A verb may return its own exit code.
     """
     try:
+        _refuse_other_encodings(arguments)
         result: Any = curate.main(list(arguments), prog_name="curate", standalone_mode=False)
         sys.stdout.flush()
     except CurateError as fault:
@@ -220,6 +222,17 @@ def run_cli(arguments: Sequence[str]) -> int:
     except Exception as fault:  # noqa: BLE001  the last line of defence: a person gets a sentence, not a traceback
         return _say_unforeseen(fault, arguments)
     return result if isinstance(result, int) else 0
+
+
+def _refuse_other_encodings(arguments: Sequence[str]) -> None:
+    """Refuse an argument that is not UTF-8: nothing that a memory holds could hold its bytes.
+
+    Raises:
+        UsageFault: there is one.
+    """
+    if odd := next((one for one in arguments if not is_utf8(one)), None):
+        advice = "Set the terminal, or the file that it came from, to UTF-8."
+        raise UsageFault(f"The argument “{escape_terminal_line(odd)}” is not UTF-8.", advice)
 
 
 def _say(sentence: str, code: int) -> int:

@@ -11,7 +11,7 @@ import click
 from pipelines.cli.options import json_option, now_option
 from pipelines.cli.output import say, say_verbatim
 from pipelines.clock import moment, system_zone
-from pipelines.errors import BadFile, UsageFault
+from pipelines.errors import BadFile, PathNotUtf8, UsageFault
 from pipelines.settings import load_settings
 from pipelines.store.edits import commit_edits, uncommitted
 from pipelines.store.git import Author, Git
@@ -19,6 +19,7 @@ from pipelines.store.git_remote import OtherMemory, memory_elsewhere
 from pipelines.store.lock import run_lock
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
+from pipelines.text import is_utf8
 
 _KINDS: Final = ("openclaw", "claude-code", "obsidian", "basic-memory")
 
@@ -70,6 +71,8 @@ def curate_init(  # noqa: PLR0913  click hands over each option by name
 
     With --from, DIR becomes the memory in a bundle, with its history. DIR must be new or empty.
     """
+    if not is_utf8(str(place := (directory or Path()).absolute())):
+        raise PathNotUtf8(place)
     if bundle and adopt:
         raise UsageFault("--from and --adopt exclude each other.", "Give one of them.")
     if adopt is None:

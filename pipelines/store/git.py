@@ -255,6 +255,7 @@ class Git(GitCommands):
     def identity(self) -> tuple[str, str] | None:
         """Return the person's name and email address, if git's configuration has both."""
         listed = self._ask("config", "-z", "--get-regexp", r"^user\.(name|email)$") or ""
+        listed = os.fsencode(listed).decode(errors="replace")  # a commit is UTF-8
         found = dict(row.partition("\n")[::2] for row in listed.split("\0"))  # the last value of a key counts
         name, mail = found.get("user.name", "").rstrip("\n"), found.get("user.email", "").rstrip("\n")
         return (name, mail) if name and mail else None

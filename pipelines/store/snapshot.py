@@ -175,7 +175,7 @@ def read_snapshot(root: Path, again: str = "", *, every_log: bool = False) -> Sn
         else:
             list_files(root, folder, "", links)
         warnings += [FileWarning(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
-    state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl")}
+    state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl") if is_safe_line(path)}
     progress = read_progress(state.get(PROGRESS))
     logs, partials = _read_logs(root, {} if every_log else progress, again, warnings)
     left = {path: data for path, data in left_out(root).items() if path.startswith((f"{STATE}/", f"{LOGS}/"))}

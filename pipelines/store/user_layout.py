@@ -15,9 +15,10 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from pipelines.errors import BadFile, BadSettings, NoMemory, read_toml
+from pipelines.errors import BadFile, BadSettings, NoMemory, PathNotUtf8, read_toml
 from pipelines.store.folders import LINKED
 from pipelines.store.layout import SETTINGS, Layout
+from pipelines.text import is_utf8
 
 _MENTION: Final = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
 _MOST: Final = 1024 * 1024
@@ -32,11 +33,14 @@ def find_memory(named: str | os.PathLike[str] | None) -> Path:
 
     Raises:
         NoMemory: the given folder has no curate.toml, or none is found upward.
+        PathNotUtf8: the path of the memory cannot be written in a file or a message.
     """
     named = named or os.environ.get("CURATE_MEMORY")
     start = Path(named).expanduser().absolute() if named else Path.cwd()
     for folder in (start,) if named else (start, *start.parents):
         if (folder / SETTINGS).is_file():
+            if not is_utf8(str(folder)):
+                raise PathNotUtf8(folder)
             with contextlib.suppress(BadFile, BadSettings):
                 read_layout(folder)
             return folder

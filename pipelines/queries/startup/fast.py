@@ -77,14 +77,17 @@ def answer(options: dict[str, str]) -> int | None:
 
 
 def find_root(named: str) -> str:
-    """Return the memory that is named, or CURATE_MEMORY, or the nearest folder upward; empty where there is none."""
+    """Return the memory that is named, or CURATE_MEMORY, or the nearest folder upward; empty where there is none.
+
+    One whose path is not UTF-8 is none: the verb proper says so.
+    """
     named = named or os.environ.get("CURATE_MEMORY", "")
     folder = os.path.abspath(os.path.expanduser(named)) if named else _here()
     while folder and not os.path.isfile(f"{folder}/curate.toml"):
         if named or folder == os.path.dirname(folder):
             return ""
         folder = os.path.dirname(folder)
-    return folder
+    return folder if folder.encode(errors="replace").decode() == folder else ""
 
 
 def _here() -> str:
