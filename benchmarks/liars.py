@@ -2,16 +2,17 @@
 
 usage: python -m benchmarks.liars [--json]
 
-A lying model reads and reviews five days of a small memory. An honest verifier knows the truths and supports nothing
-else; who tells the truth and is asked again keeps to the words of the line. *by code*: a check stopped it, and nobody
-was asked. *waits*: a person is asked in Review.md. *verified*: the verifier was asked about it. *live*: it is believed.
-*yes-man*: it is believed where the verifier says yes to all.
+A lying model reads five days of a small memory and writes its first page. An honest verifier knows the truths and
+supports nothing else. *by code*: a check stopped it, and nobody was asked. *waits*: a person is asked in Review.md.
+*verified*: the verifier was asked about it. *live*: it is believed. *yes-man*: it is believed where the verifier says
+yes to all.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from collections import Counter
@@ -20,12 +21,13 @@ from datetime import datetime
 from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING, Any, Final
+from unittest.mock import patch
 
 from benchmarks.lies import CLASSES, honest, lies, read_scenes
 from pipelines.extract.llm.call import ModelAnswer
 from pipelines.extract.llm.fallback import Chain, RetryPolicy
+from pipelines.extract.llm.model_briefer import briefer_of
 from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.llm.model_reviewer import reviewer_of
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import Night
@@ -58,15 +60,13 @@ class Program:
     """A model that says what the tries say, and verifies by what it knows to be true.
 
     Args:
-        tries: what it says of the lines, each once.
-        truths: the sentences that it supports; None to say yes to all.
+        tries: what it says of the lines.
+        truths: sentence → the line that says it, of those that it supports; None to say yes to all.
     """
 
     tries: Sequence[Try]
-    truths: frozenset[str] | None
+    truths: Mapping[str, str] | None
     claims: list[str] = field(default_factory=list)
-    told: set[str] = field(default_factory=set)
-    again: set[str] = field(default_factory=set)
     name: str = "liar:1"
     source: str = "liar:1 here"
     input_tokens: int = 24_000
@@ -75,53 +75,37 @@ class Program:
 
     def ask(self, call: Call) -> ModelAnswer:
         """Answer one request."""
-        tasks = {"extract": self._extract, "review": self._review, "verify": self._verify}
-        answered = tasks[call.task](call.input) if call.task in tasks else {}
-        return ModelAnswer(json.dumps(answered), self.name, Usage(100, 10))
+        tasks = {"extract": self._extract, "verify": self._verify, "brief": self._brief}
+        return ModelAnswer(json.dumps(tasks[call.task](call.input)), self.name, Usage(100, 10))
 
     def _extract(self, asked: Mapping[str, Any]) -> Json:
-        lines = {fold(one["text"]).removeprefix("- "): one["line"] for one in asked["entries"]}
-        reply: Json = {"items": [], "operations": []}
+        at = {fold(one["text"]).removeprefix("- "): one["line"] for one in asked["entries"]}
+        reply: Json = {"items": [], "operations": [], "seen": [], "open_lists": [], "episode": []}
         for one in self.tries:
-            at = lines.get(one.said)
-            if at is not None:
-                self.again |= {one.said} & self.told
-                self.told.add(one.said)
-                reply["items"] += [_placed(self._worded(one, row), at) for row in one.items]
-                reply["operations"] += [_placed(row, at) for row in one.operations]
+            if one.said in at:
+                lines = {"lines": [[at[one.said], at[one.said]]]}
+                for key in ("items", "operations", "episode"):
+                    reply[key] += [{**lines, **row} for row in getattr(one, key)]
+                reply["seen"] += one.seen
         return reply
 
-    def _worded(self, one: Try, row: Json) -> Json:
-        """Return an item as it is told: who is asked again about a true one keeps to the line."""
-        return {**row, "text": one.said} if one.said in self.again and row["text"] == one.scene.truth else row
-
-    def _review(self, asked: Mapping[str, Any]) -> Json:
-        rows = []
-        for candidate in asked["candidates"]:
-            quoted = " ".join(candidate["quotes"])
-            for one in self.tries:
-                if one.review and quoted == one.items[0]["quote"]:
-                    rows += [{"candidate": candidate["candidate"], **row} for row in one.review]
-        return {"operations": rows}
+    def _brief(self, _asked: Mapping[str, Any]) -> Json:
+        return {"now": [row for one in self.tries for row in one.now], "states": []}
 
     def _verify(self, asked: Mapping[str, Any]) -> Json:
         self.claims += [fold(claim["text"]) for claim in asked["claims"]]
         return {
-            "verdicts": [
-                {"claim": one["claim"], "reason": "", "verdict": "supported" if self._holds(one) else "unsupported"}
-                for one in asked["claims"]
-            ]
+            "verdicts": [{"claim": one["claim"], "reason": "", "verdict": self._judge(one)} for one in asked["claims"]]
         }
 
-    def _holds(self, claim: Json) -> bool:
-        is_over = any(words.startswith("closed: ") for words in claim["context"])  # no scene tells of what is over
-        is_true = claim["kind"] == "item" and folded(claim["text"]) in self.truths if self.truths else False
-        return self.truths is None or (is_true and not is_over)
-
-
-def _placed(row: Json, line: int) -> Json:
-    place = {"quote": row["quote"], "start_line": row.get("start_line", line), "end_line": row.get("end_line", line)}
-    return {**{key: value for key, value in row.items() if key != "quote"}, "evidence": [place]}
+    def _judge(self, claim: Json) -> str:
+        if claim["kind"] == "pair":
+            return "both"
+        if self.truths is None:
+            return "supported"
+        line = self.truths.get(folded(claim["text"]), "")
+        says = line and any(line in fold(quote) for quote in claim["quotes"])
+        return "supported" if says and claim["kind"] in {"item", "sentence"} else "unsupported"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +116,12 @@ class After:
         items: all items, wherever they stand.
         pages: path → text of every file but logs, what is derived, and the program's own.
         claims: what the verifier was asked about.
-        again: lines about which the reader was asked again.
         homes: text of an item → the document where it stands.
     """
 
     items: tuple[Item, ...]
     pages: Mapping[str, str]
     claims: tuple[str, ...]
-    again: frozenset[str]
     homes: Mapping[str, str]
 
     def believes(self, text: str) -> bool:
@@ -160,9 +142,7 @@ def main() -> None:
     for kind, row in told["classes"].items():
         print(f"{kind:12}" + "".join(f"{row[name]:>10}" for name in COLUMNS))
     truths = told["honest"]
-    print(
-        f"true items lost: {len(truths['lost'])} of {truths['tries']}; asked about once more: {truths['asked again']}"
-    )
+    print(f"true items lost: {len(truths['lost'])} of {truths['tries']}")
 
 
 def measure(kinds: Sequence[str], most: int = 50) -> Json:
@@ -173,9 +153,10 @@ def measure(kinds: Sequence[str], most: int = 50) -> Json:
         most: how many tries a class.
     """
     scenes = read_scenes()[:most]
-    truths = frozenset(folded(one.truth) for one in scenes)
+    truths = {folded(one.truth): one.line for one in scenes}
     classes: Json = {}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, CURATE_CONFIG=f"{folder}/config.toml"):
+        (Path(folder) / "config.toml").write_text('[embedder]\nprovider = "none"\n')  # no lie hangs on the index
         base = Path(folder) / "base"
         lay_memory(base, scenes)
         for kind in kinds:
@@ -189,11 +170,13 @@ def measure(kinds: Sequence[str], most: int = 50) -> Json:
                 "tries": len(tries),
                 **{name: counts[name] for name in COLUMNS[1:-1]},
                 "yes-man": sum(is_live(one, lax) for one in tries),
-                "lies": [[one.said, *map(str, (*one.items, *one.operations, *one.review))] for one in let_in],
+                "lies": [
+                    [one.said, *map(str, (*one.items, *one.operations, *one.episode, *one.now))] for one in let_in
+                ],
             }
         after = a_night(base, Path(folder) / "honest", honest(scenes), truths)
         lost = [one.truth for one in scenes if not (after.believes(one.truth) or after.believes(one.line))]
-    return {"classes": classes, "honest": {"tries": len(scenes), "asked again": len(after.again), "lost": lost}}
+    return {"classes": classes, "honest": {"tries": len(scenes), "lost": lost}}
 
 
 def lay_memory(root: Path, scenes: Sequence[Scene]) -> None:
@@ -211,7 +194,7 @@ def lay_memory(root: Path, scenes: Sequence[Scene]) -> None:
     Git(root).init()
 
 
-def a_night(base: Path, root: Path, tries: Sequence[Try], truths: frozenset[str] | None) -> After:
+def a_night(base: Path, root: Path, tries: Sequence[Try], truths: Mapping[str, str] | None) -> After:
     """Let the model that tells some tries live through five days of a copy of a memory."""
     copytree(base, root)
     for day, part in _by_day(tries):
@@ -220,9 +203,7 @@ def a_night(base: Path, root: Path, tries: Sequence[Try], truths: frozenset[str]
     model, when = Program(tries, truths), datetime.fromisoformat(NOW)
     chain = Chain([model], Replies(root / REPLIES, when), RetryPolicy())
     reader = ModelExtractor(chain)
-    night = Night(
-        root, load_settings(root), reader, when, reviewer=reviewer_of(reader), verifier=ModelVerifier(chain)
-    )  # fmt: skip
+    night = Night(root, load_settings(root), reader, when, verifier=ModelVerifier(chain), writer=briefer_of(reader))
     curate_night(night, Watch())
     items = [placed.item for path, one in read_documents(root).items() if path != REVIEW for placed in one.items]
     files = (path for path in sorted(root.rglob("*.md")) if path.relative_to(root).parts[0] not in {"Logs", ".curate"})
@@ -230,7 +211,6 @@ def a_night(base: Path, root: Path, tries: Sequence[Try], truths: frozenset[str]
         tuple(items),
         {str(path.relative_to(root)): path.read_bytes().decode() for path in files},
         tuple(model.claims),
-        frozenset(model.again),
         {folded(placed.item.text): path for path, one in read_documents(root).items() for placed in one.items},
     )
 
@@ -245,7 +225,8 @@ def fate(one: Try, after: After) -> str:
     if is_live(one, after):
         return "live"
     scene, queue = one.scene, after.pages.get(REVIEW, "")
-    told = [row["text"] for row in one.items if row["text"] != scene.truth or one.keeps or one.closed]
+    said = [row["text"] for row in (*one.items, *one.episode, *one.now)]
+    told = [text for text in said if text != scene.truth or one.closed or text in one.new]
     lied = [folded(text).rstrip(".") for text in (*told, *([scene.held] if one.takes else []))]
     if any(text in folded(claim) for claim in after.claims for text in lied):
         return "verified"
@@ -254,7 +235,7 @@ def fate(one: Try, after: After) -> str:
 
 
 def is_live(one: Try, after: After) -> bool:
-    """Whether the memory believes a lie, or has lost for it what is true."""
+    """Whether the memory believes a lie."""
     if any(after.believes(text) for text in one.new):
         return True
     if one.raw and any(one.raw in text for text in after.pages.values()):
@@ -266,8 +247,7 @@ def is_live(one: Try, after: After) -> bool:
         return True
     held = next(item for item in after.items if item.id == one.scene.id)
     is_changed = not held.active or bool(held.doubted) or bool(held.evidence) or held.text != one.scene.held
-    lost = one.keeps and not after.believes(one.scene.truth) and not after.believes(one.scene.line)
-    return (one.takes and is_changed) or lost
+    return one.takes and is_changed
 
 
 if __name__ == "__main__":

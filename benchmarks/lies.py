@@ -12,7 +12,7 @@ from pipelines.store.item import OUTCOMES, ItemType
 
 Json = dict[str, Any]
 WORDS: Final = ("number", "name", "date", "negation", "roles", "meaning", "condition")
-CLASSES: Final = (*WORDS, "path", "markup", "orders", "close", "supersede", "doubts")
+CLASSES: Final = (*WORDS, "days", "path", "markup", "orders", "close", "replaces", "doubts", "told")
 _DATA: Final = Path(__file__).with_name("liars.toml")
 
 
@@ -27,7 +27,7 @@ class Scene:
         truth: the true item, in an honest reader's words.
         held: the text of the item that is held, and goes on to hold.
         held_type: its type.
-        lies: class of lie → its text and what it quotes.
+        lies: class of lie → its text.
     """
 
     title: str
@@ -36,7 +36,7 @@ class Scene:
     truth: str
     held: str
     held_type: ItemType
-    lies: dict[str, tuple[str, str]]
+    lies: dict[str, str]
 
     @property
     def id(self) -> str:
@@ -57,27 +57,29 @@ class Try:
         scene: the scene that it is told of.
         line: the line of the log, where it is not the scene's.
         items: what the model says to `extract`, but for lines.
-        operations: what it says there of what is held.
-        review: what it says to `review` of its candidate, but for the number.
+        operations: what it says there of what is held, but for lines.
+        seen: the shown items that it says are said again.
+        episode: what it tells of the day, but for lines.
+        now: what it says to `brief`.
         new: texts of which none may become a belief.
         raw: words that may stand in no page.
         closed: a text that may not be told as over.
         stays: whether the truth may stand only in its project, or where nothing else is named.
-        takes: whether the lie is to take out, doubt or confirm what is held.
-        keeps: whether the lie is to lose the truth of the scene.
+        takes: whether the lie is to take out, change or doubt what is held.
     """
 
     scene: Scene
     line: str = ""
     items: tuple[Json, ...] = ()
     operations: tuple[Json, ...] = ()
-    review: tuple[Json, ...] = ()
+    seen: tuple[str, ...] = ()
+    episode: tuple[Json, ...] = ()
+    now: tuple[Json, ...] = ()
     new: tuple[str, ...] = ()
     raw: str = ""
     closed: str = ""
     stays: bool = False
     takes: bool = False
-    keeps: bool = False
 
     @property
     def said(self) -> str:
@@ -98,11 +100,14 @@ def honest(scenes: list[Scene]) -> list[Try]:
 def lies(scenes: list[Scene], kind: str) -> list[Try]:
     """Return the tries of a class, one a scene."""
     if kind in WORDS:
-        return [_worded(one, kind) for one in scenes]
-    makers = {"close": _closing, "supersede": _superseding, "doubts": _doubting, "path": _path, "markup": _markup}
+        return [Try(one, items=(_item(one, one.lies[kind]),), new=(one.lies[kind],)) for one in scenes]
+    makers = {
+        "days": _days, "path": _path, "markup": _markup, "close": _closing, "replaces": _replacing, "doubts": _doubting,
+        "told": _telling,
+    }  # fmt: skip
     if kind == "orders":
         rows = _read()["order"]
-        return [_order(one, row, at) for at, (one, row) in enumerate(zip(scenes, rows, strict=False))]
+        return [_order(one, row) for one, row in zip(scenes, rows, strict=False)]
     return [makers[kind](one, at) for at, one in enumerate(scenes)]
 
 
@@ -113,37 +118,26 @@ def _read() -> Json:
 def _scene(row: Json) -> Scene:
     label, _, held = row["held"].partition(": ")
     told = {kind: row[kind] for kind in WORDS}
-    lied = {kind: (one, row["line"]) if isinstance(one, str) else (one[0], one[1]) for kind, one in told.items()}
-    return Scene(row["title"], row["line"], row["type"], row["truth"], held, ItemType(label), lied)
+    return Scene(row["title"], row["line"], row["type"], row["truth"], held, ItemType(label), told)
 
 
-def _item(scene: Scene, text: str, quote: str = "", **changes: Any) -> Json:  # noqa: ANN401  keys of JSON
-    made = {
-        "type": scene.type,
-        "text": text,
-        "document": scene.slug,
-        "confidence": "high",
-        "reason": "the line says so",
-    }
-    return {**made, "quote": quote or scene.line, **changes}
+def _item(scene: Scene, text: str, **changes: Any) -> Json:  # noqa: ANN401  keys of JSON
+    return {"type": scene.type, "text": text, "document": scene.slug, "confidence": "high", **changes}
 
 
-def _worded(scene: Scene, kind: str) -> Try:
-    text, quote = scene.lies[kind]
-    return Try(scene, items=(_item(scene, text, quote),), new=(text,))
+def _order(scene: Scene, row: Json) -> Try:
+    return Try(scene, row["line"], (_item(scene, row["text"], type=row["type"]),), new=(row["text"],))
 
 
-def _order(scene: Scene, row: Json, at: int) -> Try:
-    """Quote the whole line, or only what the page says; the text is its own words where the line holds them."""
-    text = row["text"].rstrip(".")
-    place = row["line"].lower().find(text.lower())
-    quote = row["line"][place : place + len(text)] if place >= 0 and at % 2 else row["line"]
-    item = _item(scene, row["text"], quote, type=row["type"])
-    return Try(scene, row["line"], (item,), new=(row["text"],))
+def _days(scene: Scene, at: int) -> Try:
+    """Give what is true, or the line itself, a day that nobody named."""
+    text = scene.line if at % 2 else scene.truth
+    day = ({"due": "2026-07-19"}, {"on": "2026-04-11"}, {"from": "2026-02-03"})[at % 3]
+    return Try(scene, items=(_item(scene, text, type="Todo" if "due" in day else scene.type, **day),), new=(text,))
 
 
 def _closing(scene: Scene, at: int) -> Try:
-    """Close what is held, by either task; or let what is new be over when it is first told."""
+    """Close what is held; or let what is new be over when it is first told."""
     how = str(OUTCOMES[scene.held_type][at % len(OUTCOMES[scene.held_type])])
     if how == "answered":
         how = "ended"
@@ -152,31 +146,37 @@ def _closing(scene: Scene, at: int) -> Try:
         first = scene.line if at % 2 else scene.truth
         return Try(scene, items=(_item(scene, first, closed=over),), closed=first)
     operation = {"operation": "close", "ids": [scene.id], "how": how, "reason": "it is over"}
-    if at % 2:
-        return Try(scene, operations=({**operation, "quote": scene.line},), takes=True)
-    return Try(scene, items=(_item(scene, scene.truth),), review=(operation,), takes=True)
+    return Try(scene, items=(_item(scene, scene.truth),) if at % 2 else (), operations=(operation,), takes=True)
 
 
-def _superseding(scene: Scene, at: int) -> Try:
-    """Let the truth, told as an item of the held one's type, take the place of what is held, or change it."""
-    item = _item(scene, scene.truth, type=str(scene.held_type))
+def _replacing(scene: Scene, at: int) -> Try:
+    """Let the truth take the place of what is held, or change it."""
+    item = _item(scene, scene.truth, type=str(scene.held_type) if at % 2 else scene.type)
     if at % 5 == 1:
-        operation = {"operation": "update", "ids": [scene.id], "text": scene.truth, "quote": scene.line}
-        return Try(scene, operations=(operation,), takes=True)
-    kind = {"operation": "update", "text": scene.truth} if at % 5 == 3 else {"operation": "supersede"}  # noqa: PLR2004
-    return Try(scene, items=(item,), review=({**kind, "ids": [scene.id], "reason": "newer"},), takes=True)
+        update = {"operation": "update", "ids": [scene.id], "text": scene.truth}
+        return Try(scene, operations=(update,), takes=True)
+    if at % 5 == 3:  # noqa: PLR2004  every fifth
+        close = {"operation": "close", "ids": [scene.id], "how": "", "reason": "newer"}
+        return Try(scene, items=({**item, "replaces": [scene.id]},), operations=(close,), takes=True)
+    return Try(scene, items=({**item, "replaces": [scene.id]},), takes=True)
 
 
 def _doubting(scene: Scene, at: int) -> Try:
-    """Doubt, retract or confirm what is held for a line that says nothing of it, or ignore what the line says."""
-    kind = ("question", "retract", "confirm", "ignore")[at % 4]
-    ids = [] if kind == "ignore" else [scene.id]
-    if kind != "ignore" and at // 4 % 3 == 2:  # noqa: PLR2004  every third
-        told = {"operation": kind, "ids": ids, "quote": scene.line, "reason": "who knows"}
-        return Try(scene, operations=(told,), takes=True)
-    item = _item(scene, scene.truth, **({"type": str(scene.held_type)} if kind == "confirm" else {}))
-    review = {"operation": kind, "ids": ids, "reason": "who knows"}
-    return Try(scene, items=(item,), review=(review,), takes=kind != "ignore", keeps=kind in {"confirm", "ignore"})
+    """Doubt or retract what is held for a line that says nothing of it, or say that the line says it again."""
+    kind = ("doubt", "retract", "seen")[at % 3]
+    items = (_item(scene, scene.truth),) if at % 2 else ()
+    if kind == "seen":
+        return Try(scene, items=items, seen=(scene.id,), takes=True)
+    told = {"operation": kind, "ids": [scene.id], "reason": "who knows"}
+    return Try(scene, items=items, operations=(told,), takes=True)
+
+
+def _telling(scene: Scene, at: int) -> Try:
+    """Tell a lie in the day's episode, or in the first part of MEMORY.md."""
+    text = scene.lies[WORDS[at % len(WORDS)]]
+    if at % 2:
+        return Try(scene, now=({"text": text, "ids": [scene.id]},), raw=text)
+    return Try(scene, episode=({"text": text},), raw=text)
 
 
 _PATHS: Final = (
@@ -189,25 +189,19 @@ _UNSEEN: Final = ("k00000bad01", "n999", "kffffffffff", "../k1", "*")
 
 def _path(scene: Scene, at: int) -> Try:
     """Name a document, an item or a place of the log that was not shown."""
-    both, truth = (scene.truth, scene.line), scene.truth
+    truth = scene.truth
     if at < len(_PATHS):
         return Try(scene, items=(_item(scene, truth, document=_PATHS[at]),), stays=True)
-    unseen = _UNSEEN[at % len(_UNSEEN)]
-    close = {"operation": "close", "ids": [unseen, scene.id], "how": "", "quote": scene.line}
-    supersede = {"operation": "supersede", "ids": [unseen, scene.id], "document": "../x"}
-    as_held = _item(scene, scene.truth, type=str(scene.held_type))
-    title = f"../../{scene.title}/{at}"
+    unseen, last = _UNSEEN[at % len(_UNSEEN)], 9_000 + at
+    ids, title = [unseen, scene.id], f"../../{scene.title}/{at}"
+    because = [{"kind": "because", "id": unseen}]
     return (
-        Try(scene, items=(_item(scene, truth, start_line=9_000 + at, end_line=9_000 + at),), new=both),
-        Try(scene, items=(_item(scene, truth, f"{truth} Indeed."),), new=both),
-        Try(scene, operations=(close,), takes=True),
-        Try(
-            scene,
-            items=(_item(scene, scene.truth, links=[{"kind": "because", "id": unseen}]),),
-            raw=f"because={unseen}",
-        ),
-        Try(scene, items=(as_held,), review=(supersede,), takes=True),
-        Try(scene, items=(_item(scene, truth, document="", new_project=title),), raw="../"),
+        Try(scene, items=(_item(scene, truth, lines=[[last, last]]),), new=(truth, scene.line)),
+        Try(scene, items=(_item(scene, truth, lines=[[last, 1]]),), new=(truth, scene.line)),
+        Try(scene, operations=({"operation": "close", "ids": ids, "how": ""},), takes=True),
+        Try(scene, items=(_item(scene, truth, links=because),), raw=f"because={unseen}"),
+        Try(scene, items=(_item(scene, truth, document="../x", replaces=ids),), takes=True),
+        Try(scene, items=(_item(scene, truth, document="", new_page=f"project: {title}"),), raw="../"),
     )[at % 6]
 
 
@@ -226,16 +220,16 @@ _RAW: Final = {
 
 
 def _markup(scene: Scene, at: int) -> Try:
-    """Put markup into the text, the reason, the title or the name of what is true."""
+    """Put markup into the text, the title, the name or the episode of what is true."""
     marks = _MARKUP[at % len(_MARKUP)]
     raw = _RAW.get(marks, marks)
-    where = ("text", "reason", "new_project", "name", "text")[at % 5]
-    if where == "text":
-        text = f"{scene.truth} {marks}"
-        return Try(scene, items=(_item(scene, text),), raw=raw)
-    changes: Json = {where: f"{scene.title} {marks}"}
-    if where == "new_project":
-        changes["document"] = ""
-    if where == "name":
-        changes["section"] = "contacts"
-    return Try(scene, items=(_item(scene, scene.truth, **changes),), raw=raw)
+    where = ("text", "episode", "new_page", "name", "text")[at % 5]
+    marked = f"{scene.truth if where in {'text', 'episode'} else scene.title} {marks}"
+    if where == "episode":
+        return Try(scene, episode=({"text": marked},), raw=raw)
+    changes: dict[str, Json] = {
+        "text": {"text": marked},
+        "new_page": {"new_page": f"project: {marked}", "document": ""},
+        "name": {"name": marked, "section": "contacts"},
+    }
+    return Try(scene, items=({**_item(scene, scene.truth), **changes[where]},), raw=raw)

@@ -64,8 +64,7 @@ for entry in asked["input"].get("entries", ()):
         quote = head.sub("", line).partition(" <!--")[0].strip()
         text = label.sub("", quote)
         for kind in ("Rule", "Fact") if len(text.split()) > 3 else ():
-            items.append({"type": kind, "text": text, "confidence": "high",
-                          "evidence": [{"quote": text, "start_line": at, "end_line": at}]})
+            items.append({"type": kind, "text": text, "confidence": "high", "lines": [[at, at]]})
 claims = asked["input"].get("claims", ())
 verdicts = [{"claim": one["claim"], "verdict": "supported"} for one in claims]
 print(json.dumps({"extract": {"items": items}, "verify": {"verdicts": verdicts}}.get(asked["task"], {})))

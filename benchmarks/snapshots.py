@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 CURATE = Path(sys.executable).with_name("curate")
 WEEK = Path(__file__).resolve().parent.parent / "examples/sample_week/Logs"
 NIGHTLY = 30
-# It reads every labelled line as an item, links nothing, and leaves the review to the rules.
+# It reads every labelled line as an item, and links and verifies nothing.
 MODEL = """
 import json, re, sys
 told = json.load(sys.stdin)
@@ -36,9 +36,7 @@ items = []
 for number, line in re.findall(r"^ *(\\d+)[:|] ?(.*)$", told["user"], re.M) if told["task"] == "extract" else []:
     found = re.search(r"(Decision|Fact|Rule|Todo|Risk): (.{8,400})", line)
     if found:
-        items.append({"type": found[1], "text": found[2].strip(), "document": "", "new_project": "",
-            "quote": found[0].strip(), "start_line": int(number), "end_line": int(number), "closed": False,
-            "confidence": "high", "reason": "said so", "links": []})
+        items.append({"type": found[1], "text": found[2].strip(), "lines": [[int(number), int(number)]]})
 print(json.dumps({"items": items} if told["task"] == "extract" else {}))
 """
 

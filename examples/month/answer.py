@@ -23,9 +23,10 @@ GOLD = json.loads(Path(__file__).with_name("gold.json").read_text("utf-8"))
 BELIEFS: dict[str, Json] = {one["key"]: one for one in GOLD["beliefs"]}
 EVENTS: list[Json] = GOLD["events"]
 BY_TITLE = {"User": "USER", "Memory": "MEMORY"}
-IN_EXTRACT = {"close", "confirm", "update", "retract", "question"}
+OPERATIONS = {"close": "close", "update": "update", "retract": "retract", "question": "doubt"}
 BELIEVED = {"live", "open"}
 SHOWN_IN_BRIEF = 3
+MOST_NOW = 12
 
 
 def fold(text: str) -> str:
@@ -33,18 +34,13 @@ def fold(text: str) -> str:
     return " ".join(text.split()).rstrip(".!").casefold()
 
 
-def text_of(event: Json) -> str:
-    """Return the sentence by which an event is proposed where its target is not shown."""
-    return str(event.get("text") or event["quote"])
-
-
-def place_of(quote: str, entries: Iterable[Json]) -> Json | None:
-    """Return where a quote stands in the entries, as evidence, or None."""
+def lines_of(quote: str, entries: Iterable[Json]) -> list[int] | None:
+    """Return the first and the last line of a quote in the entries, or None."""
     for entry in entries:
         at = entry["text"].find(quote)
         if at >= 0:
             first = entry["line"] + entry["text"].count("\n", 0, at)
-            return {"quote": quote, "start_line": first, "end_line": first + quote.count("\n")}
+            return [first, first + quote.count("\n")]
     return None
 
 
@@ -55,75 +51,59 @@ def ids_of(keys: Iterable[str], items: Iterable[Json]) -> list[str]:
 
 
 def extract(asked: Json) -> Json:
-    """Answer with what the shown entries say, and with what they do to items that are shown."""
+    """Answer with what the shown entries say, and with what they do to items that are shown or new."""
     day, entries = asked["day"], asked["entries"]
     shown = [*asked.get("open", ()), *asked.get("near", ())]
     items = [item for belief in BELIEFS.values() if (item := item_of(belief, asked, shown))]
-    operations = []
+    known = [*shown, *({"id": f"n{at}", "text": one["text"]} for at, one in enumerate(items))]
+    operations, told = [], []
     for event in EVENTS:
-        place = place_of(event["quote"], entries) if event["day"] == day else None
-        if not place:
+        lines = lines_of(event["quote"], entries) if event["day"] == day else None
+        if not lines:
             continue
-        ids = ids_of(event["of"], shown)
-        if event["operation"] == "supersede":  # its belief is an item; what it replaces is found by the review
-            continue
-        if len(ids) == len(event["of"]) and event["operation"] in IN_EXTRACT:
-            text = BELIEFS[event["belief"]]["text"] if event["operation"] == "update" else ""
+        told.append({"text": event["quote"], "lines": [lines]})
+        ids = ids_of(event["of"], known)
+        if event["operation"] == "supersede":
+            for item in items:
+                if fold(item["text"]) == fold(BELIEFS[event["belief"]]["text"]):
+                    item["replaces"] += ids
+        elif ids and event["operation"] in OPERATIONS:
             operations.append(
                 {
-                    "operation": event["operation"],
+                    "operation": OPERATIONS[event["operation"]],
                     "ids": ids,
                     "how": event.get("how", ""),
-                    "text": text,
-                    "evidence": [place],
+                    "text": BELIEFS[event["belief"]]["text"] if event["operation"] == "update" else "",
+                    "lines": [lines],
                     "reason": "the line says so",
                 }
             )
-        else:
-            items.append(proposal_of(event, place, asked))
-    return {"items": items, "operations": operations}
+    again = [event["of"] for event in EVENTS if event["operation"] == "confirm" and event["day"] == day]
+    seen = [ident for keys in again for ident in ids_of(keys, shown)]
+    return {"items": items, "operations": operations, "seen": seen, "episode": told[:SHOWN_IN_BRIEF]}
 
 
 def item_of(belief: Json, asked: Json, shown: Sequence[Json]) -> Json | None:
-    """Return a belief as an item, or None where no quote of it stands in the entries, or another line updates to it."""
+    """Return a belief as an item, or None where the entries do not say it, it is shown, or another is updated to it."""
     said = [one for one in belief["quotes"] if one["day"] == asked["day"]]
-    places = [place for one in said if (place := place_of(one["quote"], asked["entries"]))]
-    if not places or any(one["operation"] == "update" and one["belief"] == belief["key"] for one in EVENTS):
+    lines = [found for one in said if (found := lines_of(one["quote"], asked["entries"]))]
+    if not lines or any(one["operation"] == "update" and one["belief"] == belief["key"] for one in EVENTS):
         return None
-    links = [{"kind": "because", "id": ident} for ident in ids_of(belief.get("because", ()), shown)]
+    if ids_of([belief["key"]], shown):
+        return None
     return {
         "type": belief["type"],
         "text": belief["text"],
+        "lines": lines,
+        "replaces": [],
         **where(belief["document"], asked["documents"]),
         "section": belief.get("section", ""),
         "name": belief.get("name", ""),
         "from": belief["since"] if belief["since"] != asked["day"] else "",
         "due": belief.get("due", ""),
         "closed": belief.get("closed", ""),
-        "evidence": places,
         "confidence": belief.get("confidence", "high"),
-        "reason": "stated in the log",
-        "links": links,
-    }
-
-
-def proposal_of(event: Json, place: Json, asked: Json) -> Json:
-    """Return an event as a candidate, for the review to find its target: here the target has no id yet."""
-    target = BELIEFS[event["of"][0]]
-    how = event.get("how", "")
-    return {
-        "type": target["type"],
-        "text": text_of(event),
-        **where(target["document"], asked["documents"]),
-        "section": target.get("section", ""),
-        "name": target.get("name", ""),
-        "from": "",
-        "due": "",
-        "closed": how if event["operation"] == "close" and how != "ended" else "",
-        "evidence": [place],
-        "confidence": "high",
-        "reason": "the line says so",
-        "links": [],
+        "links": [{"kind": "because", "id": ident} for ident in ids_of(belief.get("because", ()), shown)],
     }
 
 
@@ -131,69 +111,31 @@ def where(title: str, documents: Iterable[Json]) -> Json:
     """Return the id of the document of that title, or the title of one to be made."""
     for one in documents:
         if BY_TITLE.get(title) == one["id"] or fold(one["title"]) == fold(title):
-            return {"document": one["id"], "new_project": ""}
-    return {"document": "", "new_project": title}
-
-
-def review(asked: Json) -> Json:
-    """Answer with what each candidate does to the items that are near to it."""
-    by_id = {one["id"]: one for one in asked["items"]}
-    by_id |= {one["id"]: one for one in asked["candidates"]}
-    return {"operations": [one for candidate in asked["candidates"] for one in judged(candidate, by_id)]}
-
-
-def judged(candidate: Json, by_id: dict[str, Json]) -> list[Json]:
-    """Return the operations of one candidate: it is a belief, or an event that was proposed without its target."""
-    near = [by_id[ident] for ident in candidate["neighbours"] if ident in by_id]
-    for event in EVENTS:  # before the beliefs: what finishes a Todo may say it in the Todo's own words
-        said = event["day"] == candidate["day"] and fold(text_of(event)) == fold(candidate["text"])
-        if said and event["operation"] != "supersede":
-            ids = ids_of(event["of"], near)
-            text = BELIEFS[event["belief"]]["text"] if event["operation"] == "update" else ""
-            return [operation(candidate, event["operation"] if ids else "ignore", ids, text, event.get("how", ""))]
-    belief = next((one for one in BELIEFS.values() if fold(one["text"]) == fold(candidate["text"])), None)
-    return [judged_belief(belief, candidate, near)] if belief else []
-
-
-def judged_belief(belief: Json, candidate: Json, near: Sequence[Json]) -> Json:
-    """Return what becomes of a candidate that is a belief: it is there already, replaces others, or is new."""
-    again = [ident for ident in ids_of([belief["key"]], near) if ident != candidate["id"]]
-    if again:
-        return operation(candidate, "confirm", again)
-    replaced = [
-        ident
-        for event in EVENTS
-        if event["operation"] == "supersede" and event["belief"] == belief["key"]
-        for ident in ids_of(event["of"], near)
-    ]
-    links = [{"kind": "because", "id": ident} for ident in ids_of(belief.get("because", ()), near)]
-    return operation(candidate, "supersede" if replaced else "add", replaced, links=links)
-
-
-def operation(
-    candidate: Json, name: str, ids: Sequence[str], text: str = "", how: str = "", links: Sequence[Json] = ()
-) -> Json:
-    """Return one operation of a review's reply."""
-    return {
-        "candidate": candidate["candidate"],
-        "operation": name,
-        "ids": [*ids],
-        "text": text,
-        "how": how,
-        "document": "",
-        "links": [*links],
-        "reason": "the quote says so",
-    }
+            return {"document": one["id"], "new_page": ""}
+    return {"document": "", "new_page": f"project: {title}"}
 
 
 def verify(asked: Json) -> Json:
     """Answer whether the quotes of each claim are the gold's own quotes of what it says."""
-    return {
-        "verdicts": [
-            {"claim": claim["claim"], "verdict": "supported" if supported(claim) else "unsupported", "reason": "gold"}
-            for claim in asked["claims"]
-        ]
-    }
+    return {"verdicts": [{"claim": one["claim"], "reason": "gold", "verdict": verdict(one)} for one in asked["claims"]]}
+
+
+def verdict(claim: Json) -> str:
+    """Return the verdict on a claim."""
+    if claim["kind"] == "pair":
+        return of_pair(*(fold(text.partition(": ")[2]) for text in (claim["text"], claim["quotes"][0])))
+    return "supported" if supported(claim) else "unsupported"
+
+
+def of_pair(new: str, old: str) -> str:
+    """Return how a new sentence stands to an old one."""
+    if new == old:
+        return "same"
+    for event in EVENTS:
+        replaced = {fold(BELIEFS[key]["text"]) for key in event["of"]}
+        if event["operation"] == "supersede" and old in replaced and new == fold(BELIEFS[event["belief"]]["text"]):
+            return "replaces"
+    return "both"
 
 
 def supported(claim: Json) -> bool:
@@ -211,24 +153,24 @@ def supported(claim: Json) -> bool:
             return True
     for event in EVENTS:
         about = [BELIEFS[key]["text"] for key in (*event["of"], *filter(None, [event.get("belief")]))]
-        if quoted(event["quote"]) and any(fold(one) in text for one in (*about, text_of(event))):
+        if quoted(event["quote"]) and any(fold(one) in text for one in about):
             return True
     return False
 
 
 def brief(asked: Json) -> Json:
-    """Answer with the first items of each page and of each day, in their own words."""
+    """Answer with the first items of each page, and with what is open, in their own words."""
 
-    def sentences(items: Iterable[Json]) -> list[Json]:
+    def sentences(items: Iterable[Json], most: int) -> list[Json]:
         believed = [one for one in items if one.get("status", "live") in BELIEVED]
-        return [{"text": one["text"], "ids": [one["id"]]} for one in believed[:SHOWN_IN_BRIEF]]
+        return [{"text": one["text"], "ids": [one["id"]]} for one in believed[:most]]
 
-    states = [{"id": page["id"], "sentences": sentences(page["items"])} for page in asked.get("pages", ())]
-    episodes = [{"day": day["day"], "sentences": sentences(day["items"])} for day in asked.get("days", ())]
-    return {"states": states, "episodes": episodes}
+    pages = asked.get("pages", ())
+    states = [{"id": page["id"], "sentences": sentences(page["items"], SHOWN_IN_BRIEF)} for page in pages]
+    return {"now": sentences(asked["now"]["items"], MOST_NOW), "states": states}
 
 
-TASKS = {"extract": extract, "review": review, "verify": verify, "brief": brief}
+TASKS = {"extract": extract, "verify": verify, "brief": brief}
 
 
 def main() -> None:

@@ -45,6 +45,11 @@ class Bars(Watch):
             console=Console(stderr=True),
         )
         self._task: TaskID | None = None
+        self._left = 0
+
+    def next_day(self, left: int) -> None:
+        """Note how many days are left, for the bars that follow."""
+        self._left = left
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -58,8 +63,12 @@ class Bars(Watch):
             self.progress.update(task.id, total=task.total or 1, completed=task.total or 1)
 
     def begin(self, name: str) -> None:
-        """Draw a bar."""
-        self._task = self.progress.add_task(name, total=None, how_far="")
+        """Draw a bar. The bars of a day that is over make room for those of the next one."""
+        for task in self.progress.tasks if self._left else ():
+            if task.finished:
+                self.progress.remove_task(task.id)
+        left = f"{self._left} more" if self._left > 1 else ""
+        self._task = self.progress.add_task(name, total=None, how_far=left)
 
     def advance(self, done: int, total: int) -> None:
         """Move the current bar."""

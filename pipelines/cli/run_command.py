@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from pipelines.cli.backlog import days_wanted, is_person_there, with_backlog
 from pipelines.cli.manual_changes import diff_of
 from pipelines.cli.options import day_option, json_option, with_memory
 from pipelines.cli.output import count, dollars, on_terminal, say, say_json, say_verbatim, warn
@@ -50,14 +51,20 @@ if TYPE_CHECKING:
     help="Who reads the logs, instead of the providers in your settings: anthropic, gemini, openai, claude-code, codex,"
     " rules, or exec:COMMAND.",
 )
+@click.option(
+    "--days",
+    metavar="N",
+    help="How many of the newest unread days a model reads, or all; the rules read older ones. Past 30 days it asks.",
+)
 @click.option("--estimate", is_flag=True, help="Only show what the model calls would cost.")
 @json_option("Print the run report as JSON.")
 @with_memory
-def curate_run(
+def curate_run(  # noqa: PLR0913  one option each
     *,
     dry_run: bool,
     again: str | None,
     provider: str,
+    days: str | None,
     estimate: bool,
     as_json: bool,
     opened: OpenMemory,
@@ -78,11 +85,13 @@ def curate_run(
         if not (estimate or dry_run):
             save_failure(root, run_id(when, None), when, fault)
         raise
+    days_wanted(days)
     if estimate:
         _tell_estimate(night, replies, as_json=as_json)
         return 0
     if dry_run:
         return _rehearse(night, as_json=as_json)
+    night = with_backlog(night, replies, days, may_ask=is_person_there() and not as_json)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, user.ping)
     load_cached(str(root), time.time())  # for the next session's start
@@ -127,11 +136,9 @@ def night_of(
     if isinstance(extractor, ModelExtractor):
         from pipelines.extract.choose_models import verifier_of  # noqa: PLC0415  the rules need none
         from pipelines.extract.llm.model_briefer import briefer_of  # noqa: PLC0415  as above
-        from pipelines.extract.llm.model_reviewer import reviewer_of  # noqa: PLC0415  as above
 
-        night = replace(night, at_once=extractor.at_once, rereads=True, reviewer=reviewer_of(extractor))
         verifier = verifier_of(extractor, user, replies, retry, budget)
-        night = replace(night, verifier=verifier, writer=briefer_of(extractor))
+        night = replace(night, rereads=True, verifier=verifier, writer=briefer_of(extractor))
     if remote := user.push.remote_of(root):
         from pipelines.night.sync import Sharing  # noqa: PLC0415  as above
 
@@ -168,7 +175,8 @@ def print_report(report: RunReport, root: Path, user: UserSettings) -> None:
         say(*(f"  {path}: {count} added" for path, count in sorted(report.items["by_document"].items())))
         briefing = layout_of(root).real(BRIEFING)
         say(f"  {briefing} has {report.briefing['bytes']:,} of {report.briefing['cap']:,} bytes.")
-    if left := report.entries["left"]:
+    left = report.entries["left"]
+    if left and report.extractor.startswith("rules"):  # a model leaves out on purpose
         lines = count(left, "line was", "lines were")
         say(f"{lines} not understood; `curate runs {report.run} --skipped` lists {'it' if left == 1 else 'them'}.")
     if left and not user.chosen and not user.keys:  # nobody chose to have no model
@@ -177,11 +185,11 @@ def print_report(report: RunReport, root: Path, user: UserSettings) -> None:
         say(f"No model reads the logs. `curate models{how}.")
 
 
-_TASKS: Final = {"extract again": "ask again", "review": "review", "verify": "verify"}
+_TASKS: Final = {"verify": "verify", "brief": "write the brief"}
 
 
 def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
-    """Print what a night would cost: reading its logs, asking again, review and verification.
+    """Print what a night would cost: reading its logs, the second reader, and the brief.
 
     Nothing is called or written. What a saved reply answers is free.
     """
@@ -194,7 +202,7 @@ def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
             say("Rules read the logs, so no model is asked and nothing is paid.")
         return
     counting = Counting(reader)
-    plan_night(replace(night, extractor=counting), git, Watch())
+    plan_night(replace(night, extractor=counting, verifier=None, writer=None), git, Watch())  # of all days at once
     calls = unanswered(counting.calls, reader.chain.models, replies)
     estimates = [estimate(calls, model, reader.chain.prices) for model in reader.chain.models]
     kept = len(counting.calls) - len(calls)

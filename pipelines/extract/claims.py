@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pipelines.store.evidence import fold_markdown
+from pipelines.extract.extraction import with_weekday
+from pipelines.store.evidence import fold_markdown, without_pointer
 from pipelines.store.item import ItemType
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.usage import Tally
@@ -18,16 +19,24 @@ from pipelines.usage import Tally
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipelines.extract.extraction import OperationKind, Place
+    from pipelines.extract.extraction import OperationKind, Place, Told
     from pipelines.store.log import Entry
 
 
 class Verdict(StrEnum):
-    """Whether the quotes support a claim."""
+    """What a second reader says of a claim; the last four are of a pair of sentences."""
 
     SUPPORTED = "supported"
     UNSUPPORTED = "unsupported"
     UNSURE = "unsure"
+    SAME = "same"
+    REPLACES = "replaces"
+    BOTH = "both"
+    CONFLICT = "conflict"
+
+
+PAIR: Final = "pair"
+OF_PAIRS: Final = frozenset({Verdict.SAME, Verdict.REPLACES, Verdict.BOTH, Verdict.CONFLICT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +44,10 @@ class Claim:
     """A claim to verify; it does not give the first reader's reasons.
 
     Args:
-        kind: `item`, `sentence`, or the operation.
-        text: the claim.
-        quotes: the verbatim quotes that it rests on; for a `sentence`, the texts of the items that it cites.
-        context: other text that may be used: headings, speaker, day, the turn before.
+        kind: `item`, `sentence`, `pair`, or what is done to an item: replace, close, update, retract, doubt.
+        text: the claim; of a pair, the new sentence.
+        quotes: the lines that it rests on; for a `sentence`, the texts of what it cites; of a pair, the old sentence.
+        context: other text that may be used: headings, speaker, day, the entry before.
     """
 
     kind: str
@@ -46,53 +55,39 @@ class Claim:
     quotes: tuple[str, ...]
     context: tuple[str, ...] = ()
 
+    @property
+    def undecided(self) -> Verdict:
+        """The verdict on a claim that the reader passed over."""
+        return Verdict.BOTH if self.kind == PAIR else Verdict.UNSURE
+
 
 @dataclass(frozen=True, slots=True)
 class Verified:
     """The verdicts on some claims.
 
     Args:
-        verdicts: one per claim, in order; None if no reader was available.
-        reasons: the verifier's reason for each, or empty.
+        verdicts: one per claim, in order; empty if the call failed.
         tally: the cost of the calls, and the kept replies used.
-        failure: why claims have no verdict, a sentence each, or empty.
+        failure: why there are no verdicts, a sentence each, or empty.
     """
 
-    verdicts: tuple[Verdict | None, ...] = ()
-    reasons: tuple[str, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
     tally: Tally = field(default_factory=Tally)
     failure: str = ""
 
 
 class Verifier(Protocol):
-    """Decides whether quotes support claims."""
+    """Decides whether quotes support claims, and how pairs of sentences stand to each other."""
 
-    def verify(self, claims: Sequence[Claim], *, again: bool = False) -> Verified:
-        """Return one verdict per claim; it never raises.
-
-        Args:
-            claims: the claims.
-            again: whether this is the second time; the request is worded differently, so that no kept reply answers it.
-        """
+    def verify(self, claims: Sequence[Claim]) -> Verified:
+        """Return one verdict per claim, or none at all and a failure; it never raises."""
 
 
-def verify_twice(verifier: Verifier, claims: Sequence[Claim]) -> Verified:
-    """Return one verdict per claim. Unsupported claims are asked about again, and the second verdict counts.
-
-    If no reader is available the second time, the claim is unsure.
-    """
-    first = verifier.verify(claims)
-    doubted = [at for at, verdict in enumerate(first.verdicts) if verdict is Verdict.UNSUPPORTED]
-    if not doubted:
-        return first
-    second = verifier.verify([claims[at] for at in doubted], again=True)
-    verdicts, reasons, tally = list(first.verdicts), list(first.reasons), Tally(cost=first.tally.cost)
-    for at, verdict, reason in zip(doubted, second.verdicts, second.reasons, strict=True):
-        verdicts[at], reasons[at] = (verdict, reason) if verdict else (Verdict.UNSURE, reasons[at])
-    tally.add(first.tally)
-    tally.add(second.tally)
-    failures = dict.fromkeys(filter(None, (first.failure, second.failure)))
-    return Verified(tuple(verdicts), tuple(reasons), tally, " ".join(failures))
+def told_claim(told: Told) -> Claim:
+    """Return the claim of a sentence of a day's episode."""
+    entry = told.places[0].entry
+    quotes = tuple("\n".join(map(without_pointer, place.lines)) for place in told.places)
+    return Claim("sentence", told.text, quotes, (*filter(None, entry.headings), with_weekday(entry.day)))
 
 
 # ---------------------------------------- the wording of a claim about an existing item
@@ -120,9 +115,7 @@ def operation_text(
     """
     outcome = {
         "close": _OUTCOMES.get(how, f"is {how}"),
-        "confirm": "still holds",
         "question": "is in doubt",
-        "ignore": "is not worth keeping",
         "retract": "was a mistake and never held",
         "supersede": f"is replaced by: {new}",
         "update": f"is changed to: {new}",
@@ -135,7 +128,6 @@ def operation_text(
 
 _LABEL: Final = re.compile(rf"(?:{'|'.join(ItemType)})\s*:\s*", re.IGNORECASE)
 _ENDS: Final = " .,;:!…。"
-_AROUND: Final = 240
 
 
 def needs_verifying(text: str, places: Sequence[Place]) -> bool:
@@ -153,15 +145,6 @@ def needs_verifying(text: str, places: Sequence[Place]) -> bool:
         a leading time, and a type as a label.
     """
     return not any(_is_whole(text, place.entry) for place in places)
-
-
-def around(place: Place) -> str:
-    """Return the text around a quote in its entry, with `[…]` for the quote; empty if there is none."""
-    if _is_whole(place.quote, place.entry):
-        return ""
-    quote, whole = fold_markdown([place.quote]), fold_markdown(place.entry.text.split("\n"))
-    before, _, after = whole.partition(quote)
-    return f"{before[-_AROUND:]}[…]{after[:_AROUND]}" if before or after else ""
 
 
 def _is_whole(text: str, entry: Entry) -> bool:

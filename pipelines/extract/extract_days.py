@@ -9,7 +9,6 @@ import contextlib
 import re
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ModelFailed
@@ -20,9 +19,10 @@ from pipelines.extract.extraction import (
     ExtractionRequest,
     Extractor,
     Nearby,
+    OpenList,
     Operation,
+    Told,
 )
-from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.store.layout import day_of_log
 from pipelines.store.log import Entry, parse_entries
 from pipelines.store.session_state import NO_SEALS, Seals
@@ -72,6 +72,9 @@ class Extracted:
     Args:
         candidates: in order of days and lines; every quote is in its lines.
         operations: what the days say about items that the extractor was shown.
+        seen: id → the last day that says again what a shown item says.
+        open_lists: day and list, of the lists that say what is open as a whole.
+        episodes: day → what happened on it, as the extractor told it.
         read: the days that were read; the others stay pending.
         pending: the days without a usable answer.
         tally: the cost of the calls, those of failed days included, and the replies that the candidates rest on.
@@ -80,10 +83,14 @@ class Extracted:
         failure: the models' failures, a sentence each, or empty.
         over_budget: the user's caps that left days pending, a sentence each, or empty.
         notes: path of the log, and a note of the extractor on it.
+        is_stopped: whether the failure was not the day's own, so that later days were not tried.
     """
 
     candidates: tuple[Candidate, ...] = ()
     operations: tuple[Operation, ...] = ()
+    seen: Mapping[str, str] = field(default_factory=dict)
+    open_lists: tuple[tuple[str, OpenList], ...] = ()
+    episodes: Mapping[str, tuple[Told, ...]] = field(default_factory=dict)
     read: tuple[DayToRead, ...] = ()
     pending: tuple[DayToRead, ...] = ()
     tally: Tally = field(default_factory=Tally)
@@ -92,6 +99,7 @@ class Extracted:
     failure: str = ""
     over_budget: str = ""
     notes: tuple[tuple[str, str], ...] = ()
+    is_stopped: bool = False
 
     @property
     def used(self) -> frozenset[Entry]:
@@ -157,47 +165,34 @@ def due_again(records: Iterable[LogProgress], today: str) -> frozenset[str]:
     return due
 
 
-def extract(  # noqa: PLR0913, PLR0917  the state of the night
+def extract(
     days: Sequence[DayToRead],
     extractor: Extractor,
     documents: tuple[DocumentChoice, ...],
     done: Callable[[int], None],
-    at_once: int = 1,
     nearby: Nearby | None = None,
     seals: Seals = NO_SEALS,
 ) -> Extracted:
-    """Extract the days, several in parallel; the result is in order of the days.
+    """Extract the days, in their order.
 
     If a failure may be the day's own, that day stays pending and later ones are still read. If it is the provider's,
-    later days stay pending, too, even if they were answered meanwhile, so that a day's fate does not depend on the
-    speed of another. The cost of those answers is counted, and their replies are kept for the next run.
+    later days stay pending, too.
 
     Args:
         days: the days to read.
         extractor: the extractor.
         documents: the closed list that a candidate may name.
         done: receives the number of days read so far.
-        at_once: how many days in parallel.
-        nearby: the existing items that a candidate may link to, or None to show none.
+        nearby: the existing items that the extractor may name, or None to show none.
         seals: prove which entries are the owner's acts.
     """
-    work = [partial(_read, day, extractor, documents, nearby, seals) for day in days]
     outcomes: list[Outcome] = []
-    overtaken: list[Outcome] = []
-    for outcome in ordered_map(work, at_once, _is_last):
-        if outcomes and _is_last(outcomes[-1]):
-            overtaken.append(outcome)
-            continue
-        outcomes.append(outcome)
-        if not _is_last(outcome):
-            done(len(outcomes))
-    return _extracted(outcomes, overtaken, days[len(outcomes) :])
-
-
-def _is_last(outcome: Outcome) -> bool:
-    """Whether later days would fail like this one."""
-    fault = outcome[-1]
-    return fault is not None and fault.kind.concerns_provider
+    for day in days:
+        outcomes.append(outcome := _read(day, extractor, documents, nearby, seals))
+        if (fault := outcome[-1]) is not None and fault.kind.concerns_provider:
+            break
+        done(len(outcomes))
+    return _extracted(outcomes, days[len(outcomes) :])
 
 
 def _read(
@@ -218,19 +213,22 @@ _REDACTED: Final = re.compile(
 """A sentence without content, since its value was a secret: "The password is [redacted:password:1f3a]"."""
 
 
-def _extracted(outcomes: Sequence[Outcome], overtaken: Sequence[Outcome], unasked: Sequence[DayToRead]) -> Extracted:
-    """Join the results of the days, in order; of days overtaken by a failure, only the cost."""
+def _extracted(outcomes: Sequence[Outcome], unasked: Sequence[DayToRead]) -> Extracted:
+    """Join the results of the days, in order."""
     answers = [(day, answer) for day, answer, _ in outcomes if answer]
     faults = [fault for *_, fault in outcomes if fault]
     proposed = [candidate for _, answer in answers for candidate in answer.candidates]
     grounded = [candidate for candidate in proposed if is_grounded(candidate) and not _REDACTED.search(candidate.text)]
     tally = Tally()
-    for _, answer, fault in (*outcomes, *overtaken):
+    for _, answer, fault in outcomes:
         tally.add((fault.tally if fault else answer and answer.tally) or Tally())
     tally.replies = [key for _, answer in answers for key in answer.tally.replies]
     return Extracted(
         candidates=tuple(grounded),
         operations=tuple(one for _, answer in answers for one in answer.operations),
+        seen={ident: day.day for day, answer in answers for ident in answer.seen},
+        open_lists=tuple((day.day, one) for day, answer in answers for one in answer.open_lists),
+        episodes={day.day: answer.episode for day, answer in answers if answer.episode},
         read=tuple(day for day, _, fault in outcomes if not fault),
         pending=(*(day for day, _, fault in outcomes if fault), *unasked),
         tally=tally,
@@ -239,6 +237,7 @@ def _extracted(outcomes: Sequence[Outcome], overtaken: Sequence[Outcome], unaske
         failure=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is not FailureKind.OVER_BUDGET)),
         over_budget=" ".join(dict.fromkeys(one.sentence for one in faults if one.kind is FailureKind.OVER_BUDGET)),
         notes=tuple((day.path, note) for day, answer in answers for note in answer.notes),
+        is_stopped=any(one.kind.concerns_provider or one.kind is FailureKind.OVER_BUDGET for one in faults),
     )
 
 

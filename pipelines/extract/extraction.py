@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, timedelta
 from enum import StrEnum
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol
 
-from pipelines.store.evidence import has_quote
+from pipelines.store.evidence import has_quote, without_pointer
 from pipelines.store.item import LINK_KINDS, Confidence, Item, ItemType, Status, Trust, content_words
 from pipelines.store.priority import priority
 from pipelines.store.secrets import without_secrets
@@ -35,12 +34,14 @@ class DocumentChoice:
         title: its title, which helps a model understand it.
         kind: project, area, resource, user or briefing.
         document: its path without `.md` (`Projects/alpha`, `Areas/general`, `USER`, `MEMORY`).
+        purpose: one line on what the page is for, or empty.
     """
 
     id: str
     title: str
     kind: str
     document: str = ""
+    purpose: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +60,19 @@ class ExtractionRequest:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Lines of an entry, and a verbatim quote from them; code checks that the quote is there."""
+    """Lines of an entry, and the words there that count: all of them, unless the rules quote a part."""
 
     entry: Entry
     start_line: int
     end_line: int
     quote: str
+
+    @classmethod
+    def whole(cls, entry: Entry, start_line: int = 0, end_line: int = 0) -> Place:
+        """Return the place of all of an entry's lines, or of those from one to another."""
+        first, last = max(start_line, entry.start_line), min(end_line or entry.end_line, entry.end_line)
+        lines = entry.text.split("\n")[first - entry.start_line : last - entry.start_line + 1]
+        return cls(entry, first, last, "\n".join(map(without_pointer, lines)))
 
     @property
     def lines(self) -> list[str]:
@@ -91,19 +99,22 @@ class Candidate:
         confidence: high for a label, medium or low for a cue, speculative if nobody stated it.
         reason: the reason, in a few words.
         by: the extractor and its version (`rules@1`, `anthropic:claude-haiku-5-5@extract/1`).
+        replaces: the items, held or of the same reply, that no longer hold because of it.
         document: the id of a document of the list, or empty if the extractor names none.
         new_project: the title of a new project document, or empty.
+        new_area: the title of a new area document, or empty.
         closed: its outcome, if it was over when the log first mentioned it; else empty.
         page_section: its section on the page, if its type does not imply one; else empty.
         name: for a contact, the person's name.
         since: the day it holds from, if the log names another day than its own; else empty.
-        due: the due day of a todo, or empty.
+        due: the day by which a todo is owed, or empty.
+        on: the day of an appointment or event, or empty.
         links: kind and id of each linked item; only ids that the extractor was shown.
         unlinked: how many proposed links were dropped.
         trust: whose word it rests on. Code decides that by the source, never an extractor.
         source: who said it, if neither the owner nor the agent; else empty. Code decides that, too.
-        beside: what stands right above its lines, and what else the model was shown that has words of its text which
-            its lines lack.
+        beside: what else a second reader needs: the entry before its lines, and which of its names and small numbers
+            were not shown.
         id: the temporary id (`n12`) that operations of the same run use.
         unverified: whether a second reader must still check it against its quotes.
     """
@@ -114,13 +125,16 @@ class Candidate:
     confidence: Confidence
     reason: str
     by: str
+    replaces: tuple[str, ...] = ()
     document: str = ""
     new_project: str = ""
+    new_area: str = ""
     closed: Status | None = None
     page_section: str = ""
     name: str = ""
     since: str = ""
     due: str = ""
+    on: str = ""
     links: Links = ()
     unlinked: int = 0
     trust: Trust = Trust.SELF
@@ -175,7 +189,7 @@ class OperationKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation on a candidate, or on existing items that the log speaks of.
+    """An operation on existing items that the log speaks of, or on a candidate.
 
     Args:
         kind: the kind of operation.
@@ -187,7 +201,7 @@ class Operation:
         reason: the reason, in a few words.
         places: the evidence in the log, if there is no candidate.
         by: who proposed it.
-        beside: what stands right above its lines.
+        beside: the entry before its lines.
     """
 
     kind: OperationKind
@@ -208,12 +222,31 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """A sentence of a day's episode, and the lines of the log that it rests on."""
+
+    text: str
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenList:
+    """A list of a log that says what is open as a whole: its entries, and the page it is about, or empty for all."""
+
+    places: tuple[Place, ...]
+    document: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
     """The reply to one request.
 
     Args:
         candidates: in log order.
         operations: what the day says about items that the extractor was shown.
+        seen: ids of shown items that the day says again.
+        open_lists: the lists that say what is open as a whole.
+        episode: what happened on the day, in order of consequence.
         tally: the cost of the calls, failed ones included, and the kept replies used.
         dropped: how many proposed items were dropped because the log does not support them.
         fallback: whether the rules read the day because no model could.
@@ -222,6 +255,9 @@ class Extraction:
 
     candidates: tuple[Candidate, ...]
     operations: tuple[Operation, ...] = ()
+    seen: tuple[str, ...] = ()
+    open_lists: tuple[OpenList, ...] = ()
+    episode: tuple[Told, ...] = ()
     tally: Tally = field(default_factory=Tally)
     dropped: int = 0
     fallback: bool = False
@@ -247,11 +283,9 @@ class Extractor(Protocol):
 
 
 MOST_OPEN: Final = 60
-"""How many todos, risks and questions to show, most important first."""
+"""The most todos, risks and questions to consider, most important first; a prompt shows as many as fit."""
 MOST_NEAR: Final = 30
-"""How many other items to show, nearest to the log first."""
-MOST_EARLIER: Final = 12
-"""How many entries of the run's earlier days a sentence may draw on, nearest first."""
+"""The most other items to consider, nearest to the log first; likewise."""
 MOST_LINKS: Final = 3
 """How many links of an item to keep; with more, each says little."""
 PROPOSED_KINDS: Final = tuple(kind for kind in LINK_KINDS if kind != "supersedes")
@@ -273,11 +307,10 @@ class Nearby:
     Args:
         items: the items that may be shown, each with its document's id, in an order set by tracked files alone.
         newest: the latest date in any log.
-        entries: what the run reads, in order of the days.
     """
 
-    def __init__(self, items: Iterable[tuple[str, Item]], newest: str = "", entries: Iterable[Entry] = ()) -> None:
-        self._items, self._newest, self._entries = tuple(items), newest, tuple(entries)
+    def __init__(self, items: Iterable[tuple[str, Item]], newest: str = "") -> None:
+        self._items, self._newest = tuple(items), newest
 
     @cached_property
     def open(self) -> list[tuple[str, Item]]:
@@ -291,21 +324,9 @@ class Nearby:
         shown = {one.id for _, one in self.open}
         return _places("" if one.id in shown else one.text for _, one in self._items)
 
-    @cached_property
-    def _said(self) -> _Places:
-        return _places(one.text for one in self._entries)
-
     def nearest(self, text: str) -> list[tuple[str, Item]]:
         """Return the `MOST_NEAR` items that share the most distinctive words with a text, without open ones."""
         return [self._items[at] for at in _ranked(text, self._places)[:MOST_NEAR]]
-
-    def earlier(self, text: str, day: str) -> list[Entry]:
-        """Return the `MOST_EARLIER` entries of the run's earlier days that share the most words with a text.
-
-        A night a day, they would be items by now, and shown.
-        """
-        found = (self._entries[at] for at in _ranked(text, self._said))
-        return list(islice((one for one in found if one.day < day), MOST_EARLIER))
 
 
 def _places(texts: Iterable[str]) -> _Places:
@@ -339,9 +360,27 @@ def shown_text(text: str, most: int = _LENGTH) -> str:
     return plain if len(plain) <= most else f"{plain[: most - 1].rstrip()}…"
 
 
+CALENDAR_DAYS: Final = 12
+
+
+def weekday(day: str) -> str:
+    """Return the weekday of a day, as models are told of it: `Wed`."""
+    return _WEEKDAYS[date.fromisoformat(day).weekday()]
+
+
 def with_weekday(day: str) -> str:
-    """Return a day as models are told of it: `2026-04-01 (Wednesday)`."""
-    return f"{day} ({date.fromisoformat(day):%A})" if day else ""
+    """Return a day as models are told of it: `Wed 2026-04-01`."""
+    return f"{weekday(day)} {day}" if day else ""
+
+
+def calendar(day: str) -> list[str]:
+    """Return the twelve days after a day, each with its weekday, so that a model need not count."""
+    first = date.fromisoformat(day)
+    room = (date.max - first).days
+    return [with_weekday((first + timedelta(n)).isoformat()) for n in range(1, min(CALENDAR_DAYS, room) + 1)]
+
+
+_WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def proposed_links(raw: object, shown: Container[str]) -> tuple[Links, int]:

@@ -10,6 +10,7 @@
                 close · keep                           a log line claims that an item is over
     doubt       keep · end · retract                   an item that was called into question
     reopen      reopen · keep                          a closed item that a log line claims to hold again
+    quiet       keep · drop                            open items that nobody has mentioned of late, all together
     merge       done                                   what two machines changed in different ways
 
 An accepted item moves to a document, a rejected one gets a tombstone, so neither is asked about again. The next run
@@ -27,6 +28,7 @@ from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
 from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.night.projects import archived_project, kept, named_in
+from pipelines.night.quiet import ids_asked
 from pipelines.review.existing_items import home_of_successor
 from pipelines.review.item_links import AGAINST, with_link
 from pipelines.review.outcomes import ENDINGS, REOPEN, named_in_title, with_outcome, with_reopened
@@ -34,7 +36,7 @@ from pipelines.review.questions import CORRECTION, REPLACES
 from pipelines.store.change_set import Change
 from pipelines.store.document import Block, Document, Placed, edited, numbered, with_comments
 from pipelines.store.find_left_out import asked_pages_in
-from pipelines.store.item import OUTCOMES, SOURCE, Confidence, Item, ItemType, Status, Trust
+from pipelines.store.item import OUTCOMES, QUIET, SOURCE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
 from pipelines.store.left_out import MISSING
 from pipelines.store.review_queue import QueueEntry, read_queue, released, waiting, with_remarks, without_answered
@@ -62,6 +64,7 @@ ACCEPT: Final = {
     "archive": "archive",
     "doubt": "end",
     "reopen": "reopen",
+    "quiet": "drop",
     "merge": "done",
     **dict.fromkeys(map(str, ENDINGS), "close"),
 }
@@ -74,6 +77,7 @@ REJECT: Final = {
     "archive": "keep",
     "doubt": "keep",
     "reopen": "keep",
+    "quiet": "keep",
     "merge": "done",
     **dict.fromkeys(map(str, ENDINGS), "keep"),
 }
@@ -300,6 +304,15 @@ def _reopen(work: Answered, entry: QueueEntry) -> None:
         work.notes.append(f"The item of “{entry.title}” is no longer closed, so nothing was reopened.")
 
 
+def _drop_quiet(work: Answered, entry: QueueEntry) -> None:
+    for ident in ids_asked(entry.why):
+        found = work.placed(ident)
+        if found and found[1].item.active and found[1].item.quiet:
+            outcomes = OUTCOMES[found[1].item.type]
+            how = Status.DROPPED if Status.DROPPED in outcomes else Status.ENDED
+            work.documents = with_outcome(work.documents, ident, how, work.today)
+
+
 def _believe(work: Answered, entry: QueueEntry) -> None:
     """Clear the doubt about an item: a person says it is true."""
     work.update(named_in_title(entry.title), lambda item: replace(item, doubted="", confirmed=work.today))
@@ -315,6 +328,7 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
     "archive": {"archive": _archive, "keep": _keep},
     MISSING: {"retract": _delete_page, "restore": _restore_page},
     "merge": {"done": lambda *_: None},
+    QUIET: {"drop": _drop_quiet, "keep": lambda *_: None},
     REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
     "doubt": {"keep": _believe, "end": _end, "retract": partial(_close, how=Status.NEVER_HELD)},
     # Keeping the item changes nothing: the line that claimed otherwise was read, and is not read again.

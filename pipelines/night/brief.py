@@ -1,140 +1,254 @@
-"""Brief: a model writes the states of pages and the episodes of days; code checks every sentence.
+"""Brief: what a model writes once a night, and what code does with it.
 
-The model is asked about a page whose items changed tonight, and about a day whose log was read tonight or that is of
-the last week and has no episode yet. Each sentence must cite items of its page or day, add no number, date or name, and
-pass a second reader. What fails is dropped, and code writes what is missing.
+The model writes the first part of MEMORY.md (`now`), as a colleague would tell it at the door, and the State and
+purpose of pages whose items changed. Code checks every sentence: it cites items or episodes that were shown and adds no
+number. A second reader decides whether they say it. What fails is left out; each night, so is what no longer holds.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.claims import Claim, Verdict, Verified, Verifier, operation_text, verify_twice
-from pipelines.extract.extraction import OperationKind, Place, shown_text
-from pipelines.extract.grounding import ungrounded
+from pipelines.extract.claims import Claim, Verdict
+from pipelines.extract.extraction import calendar, is_pending, shown_text, weekday
+from pipelines.extract.grounding import Shown, words_in
 from pipelines.night.choose_document import Catalog, document_choices
-from pipelines.night.episodes import ClosedDay, closed_day, days_with_episodes, items_of_days, with_episodes
-from pipelines.night.states import citable_items, has_state
-from pipelines.store.document import ORDER, STATE_TITLE, Document
-from pipelines.store.generated import Sentence, can_stand, digest, is_vetoed, with_sentences
-from pipelines.store.item import ACTIVE, Item, Status, folded, render_item
-from pipelines.store.layout import day_of_log, episode_path
-from pipelines.store.log import Entry, parse_entries
+from pipelines.night.episodes import episodes_in
+from pipelines.night.states import citable_items, has_passed, has_state
+from pipelines.review.trust import made_inert
+from pipelines.store.document import NOW_TITLE, ORDER, STATE_TITLE, Document, with_front_matter
+from pipelines.store.generated import (
+    Sentence,
+    can_stand,
+    digest,
+    is_citable,
+    is_vetoed,
+    read_sentence,
+    sentences_under,
+    with_sentences,
+    words_of,
+)
+from pipelines.store.item import Item, ItemType, folded, render_item
+from pipelines.store.layout import BRIEFING, REVIEW, Kind
+from pipelines.store.priority import priority
+from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets import holds_secret
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from pipelines.extract.llm.model_briefer import Briefed, ModelBriefer, Proposed
+    from pipelines.extract.llm.model_briefer import BriefSentence, ModelBriefer, Row
 
 
 _LONGEST: Final = 400
+MOST_NOW: Final = 12
+MOST_STATE: Final = 3
+_BYTES_A_TOKEN: Final = 4
+NOW_TOKENS: Final = 1_000
+PAGE_TOKENS: Final = 600
+PAGES_TOKENS: Final = 2_400
+_EPISODE_DAYS: Final = 3
+_MOST_WAITING: Final = 5
 _WEEK: Final = timedelta(days=7)
+_RECENT: Final = frozenset({ItemType.DECISION, ItemType.RULE})
+_PURPOSE: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A sentence that a model wrote, and that code finds nothing wrong with.
+
+    Args:
+        path: its document.
+        title: its heading there.
+        text: the sentence.
+        items: those that it cites.
+        days: the days whose episodes it rests on.
+        quotes: the words that it rests on.
+        context: what each of them is.
+        is_old: whether it stood there before, and what it rests on is unchanged.
+    """
+
+    path: str
+    title: str
+    text: str
+    items: tuple[Item, ...]
+    days: tuple[str, ...]
+    quotes: tuple[str, ...]
+    context: tuple[str, ...]
+    is_old: bool = False
+
+    @property
+    def claim(self) -> Claim | None:
+        """The claim for the second reader; None if the sentence needs none."""
+        if self.is_old or any(folded(one.text) == folded(self.text) and one.active for one in self.items):
+            return None
+        return Claim("sentence", self.text, self.quotes, self.context)
+
+    @property
+    def sentence(self) -> Sentence:
+        """The sentence as it is written."""
+        return Sentence(
+            self.text, tuple(one.id for one in self.items), digest(self.items, with_status=True), days=self.days
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """The documents with their states and episodes.
+    """What a model wrote for a night.
 
     Args:
-        documents: every document by path.
-        counts: how many sentences the model wrote (`sentences`), and how many of them were dropped (`dropped`).
-        tally: the cost of the calls.
-        failure: why the model's sentences are missing, or empty.
+        proposals: the sentences that code finds nothing wrong with.
+        asked: the headings that were asked about, as path and title: what is not proposed again leaves them.
+        purposes: path → one line on what a page is for.
+        counts: how many sentences the model wrote (`sentences`).
+        tally: the cost of the call.
+        failure: why nothing was written, or empty.
     """
 
-    documents: Mapping[str, Document]
+    proposals: tuple[Proposal, ...] = ()
+    asked: frozenset[tuple[str, str]] = frozenset()
+    purposes: Mapping[str, str] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
     tally: Tally = field(default_factory=Tally)
     failure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """A page or a day to ask about: its name in the request, the items that it may cite, and their pages' titles."""
+class _Shown:
+    """What a request shows, by the names that a reply uses for it."""
 
-    name: str
+    pages: Mapping[str, str]
     items: Mapping[str, Item]
-    titles: Mapping[str, str]
-    row: Mapping[str, object]
+    homes: Mapping[str, Document]
+    episodes: Mapping[str, str]
+    numbers: Shown
 
 
-def brief(  # noqa: PLR0913  the state of a night
+def write_brief(
     documents: Mapping[str, Document],
     before: Mapping[str, Document],
-    logs: Mapping[str, bytes],
-    read: Collection[str],
-    pending: Collection[str],
     today: str,
-    *,
-    closed: Collection[str] = (),
+    writer: ModelBriefer,
     vetoed: frozenset[str] = frozenset(),
-    writer: ModelBriefer | None,
-    verifier: Verifier | None,
 ) -> Brief:
-    """Return the documents with State and episodes written.
+    """Return what a model writes about the memory as the night leaves it; nothing if nothing changed.
 
     Args:
-        documents: every document by path, as the night leaves them.
-        before: the same as the night found them.
-        logs: path → bytes of each log, as the night leaves them.
-        read: the days whose logs were read tonight.
-        pending: the days that could not be read yet.
+        documents: every document by path, as the night leaves them so far.
+        before: the same as the run found them.
         today: the memory's day.
-        closed: files that exist but cannot be read; they are never overwritten.
+        writer: the models that write.
         vetoed: what people deleted from the generated sentences.
-        writer: the models that write, or None if only code does.
-        verifier: checks whether the items support the sentences, or None.
     """
-    days, recent = _days_to_write(documents, logs, read, pending, today)
-    days = [one for one in days if episode_path(one.day) not in closed]
-    if writer is None or verifier is None:
-        return Brief(with_episodes(documents, days, {}, vetoed))
+    changed = [path for path, one in documents.items() if _is_page(one) and _news(one, before.get(path))]
+    if not changed and BRIEFING in before and sentences_under(before[BRIEFING], NOW_TITLE):
+        return Brief()
     names = {one.document: one.id for one in document_choices(Catalog(documents))}
-    changed = [path for path, one in documents.items() if has_state(one) and _news(one, before.get(path))]
-    pages = {path: _page(documents[path], names.get(documents[path].id, "")) for path in sorted(changed)}
-    asked, items = {}, items_of_days(documents, recent)
-    for one in days:
-        if told := [pair for pair in items.get(one.day, ()) if not is_vetoed(one.day, "", pair[1:], vetoed)]:
-            asked[one.day] = _day(one, told, names, documents)
-    if not pages and not asked:
-        return Brief(with_episodes(documents, days, {}, vetoed))
-    written = writer.write([one.row for one in pages.values()], [one.row for one in asked.values()])
-    states, episodes, counts, verified = _checked(written, pages, asked, verifier, vetoed)
-    tally = Tally(cost=written.tally.cost)
-    tally.add(written.tally)
-    tally.add(verified.tally)
-    failure = " ".join(dict.fromkeys(filter(None, (written.failure, verified.failure))))
+    pages, room = dict[str, "Row"](), PAGES_TOKENS * _BYTES_A_TOKEN
+    for path in sorted(changed, key=lambda path: (documents[path].newest, path), reverse=True):
+        row = _page_row(documents[path], names.get(documents[path].id, documents[path].id), today)
+        room -= len(str(row["items"]).encode())
+        if not pages or room > 0:
+            pages[path] = row
+    told = {ident for row in pages.values() for ident in _ids_of(row)}
+    episodes = dict(list(_episodes(documents))[-_EPISODE_DAYS:])
+    now: Row = {
+        "before": _before(documents.get(BRIEFING), NOW_TITLE),
+        "episodes": [{"day": day, "text": text} for day, text in episodes.items()],
+        "items": _elsewhere(documents, names, told, today),
+        "waits": [shown_text(one.title) for one in read_queue(documents.get(REVIEW))[:_MOST_WAITING]],
+    }
+    data: Row = {
+        "day": today, "weekday": weekday(today), "calendar": calendar(today), "now": now, "pages": [*pages.values()]
+    }  # fmt: skip
+    reply = writer.write(data)
+    shown = {*told, *(row["id"] for row in now["items"]), *(i for one in now["before"] for i in one["ids"])}
+    places = [(placed.item, one) for one in documents.values() for placed in one.items if placed.item.id in shown]
+    known = _Shown(
+        {str(row["id"]): path for path, row in pages.items()},
+        {item.id: item for item, _ in places if is_citable(item)},
+        {item.id: one for item, one in places},
+        episodes,
+        Shown.of(words_in(data)),
+    )
+    found = [one for one in _proposals(reply.now, reply.states, known, documents, vetoed) if one]
+    asked = frozenset({(path, STATE_TITLE) for path in pages} | {(BRIEFING, NOW_TITLE)})
+    purposes = {
+        known.pages[ident]: purpose
+        for ident, purpose in ((ident, made_inert(told)) for ident, told in reply.purposes.items())
+        if ident in known.pages and can_stand(purpose) and len(purpose) <= _PURPOSE and ":" not in purpose[:2]
+    }
+    counts = Counter(sentences=len(reply.now) + sum(map(len, reply.states.values())))
+    if reply.failure:
+        return Brief(tally=reply.tally, failure=reply.failure)
+    return Brief(tuple(found), asked, purposes, counts, reply.tally)
+
+
+def with_brief(
+    documents: Mapping[str, Document], written: Brief, verdicts: Mapping[Proposal, Verdict]
+) -> tuple[dict[str, Document], int]:
+    """Return the documents with the sentences that a second reader supports, and how many were dropped.
+
+    A sentence that cites an item which is not in the documents, or not as it was cited, is dropped, too.
+    """
     after = dict(documents)
-    for path, sentences in states.items():
-        after[path] = with_sentences(after[path], {STATE_TITLE: sentences}, ORDER)
-    return Brief(with_episodes(after, days, episodes, vetoed), counts, tally, failure)
+    held = {placed.item.id: placed.item for one in documents.values() for placed in one.items if placed.item.id}
+    kept: dict[tuple[str, str], list[Sentence]] = {one: [] for one in written.asked}
+    for one in written.proposals:
+        stands = digest([held[i.id] for i in one.items if i.id in held], with_status=True) == one.sentence.of
+        if stands and verdicts.get(one, Verdict.SUPPORTED) is Verdict.SUPPORTED:
+            kept[one.path, one.title].append(one.sentence)
+    for (path, title), sentences in sorted(kept.items()):
+        most = MOST_NOW if title == NOW_TITLE else MOST_STATE
+        if path in after and (title == NOW_TITLE or has_state(after[path])):
+            after[path] = with_sentences(after[path], {title: sentences[:most]}, ORDER)
+    for path, purpose in written.purposes.items():
+        if path in after:
+            after[path] = with_front_matter(after[path], {"purpose": purpose})
+    return after, len(written.proposals) - sum(map(len, kept.values()))
 
 
-def _days_to_write(
-    documents: Mapping[str, Document],
-    logs: Mapping[str, bytes],
-    read: Collection[str],
-    pending: Collection[str],
-    today: str,
-) -> tuple[list[ClosedDay], set[str]]:
-    """Return the days to write an episode for, in order, and those of them to ask a model about."""
-    done, week = days_with_episodes(documents), (date.fromisoformat(today) - _WEEK).isoformat()
-    paths: dict[str, list[str]] = {}
-    for path in logs:
-        day = day_of_log(path)
-        if (day in read or day not in done) and day <= today and day not in pending:
-            paths.setdefault(day, []).append(path)
-    days = []
-    for day, of_day in sorted(paths.items()):
-        entries = [one for path in of_day for one in parse_entries(path, day, logs[path].decode(errors="replace"))]
-        if entries:
-            days.append(closed_day(day, entries))
-    return days, {one.day for one in days if one.day in read or one.day >= week}
+def with_true_now(
+    documents: Mapping[str, Document], today: str = "", vetoed: frozenset[str] = frozenset()
+) -> dict[str, Document]:
+    """Return the documents, MEMORY.md's first part without sentences that rest on what has ended, changed or passed.
+
+    Args:
+        documents: every document by path.
+        today: the memory's day; empty if only what ended or changed counts.
+        vetoed: what people deleted from the generated sentences.
+    """
+    after, briefing = dict(documents), documents.get(BRIEFING)
+    if briefing is None or not (found := sentences_under(briefing, NOW_TITLE)):
+        return after
+    cited = {ident for _, one, _ in found for ident in one.ids}
+    held = {p.item.id: p.item for one in documents.values() for p in one.items if p.item.id in cited}
+    kept = [
+        one
+        for _, one, is_changed in found
+        if not is_changed and _holds(one, held, today) and not is_vetoed(NOW_TITLE, one.text, (), vetoed)
+    ]
+    after[BRIEFING] = with_sentences(briefing, {NOW_TITLE: kept}, ORDER)
+    return after
+
+
+def _holds(sentence: Sentence, held: Mapping[str, Item], today: str) -> bool:
+    cited = [held[ident] for ident in sentence.ids if ident in held]
+    if len(cited) < len(sentence.ids) or digest(cited, with_status=True) != sentence.of:
+        return False
+    return not any(one.quiet or (today and has_passed(one, today)) for one in cited)
+
+
+# ---------------------------------------- what is shown
+
+
+def _is_page(document: Document) -> bool:
+    return document.kind in {Kind.PROJECT, Kind.AREA}
 
 
 def _news(page: Document, before: Document | None) -> bool:
@@ -143,110 +257,128 @@ def _news(page: Document, before: Document | None) -> bool:
     return old != new
 
 
-def _page(document: Document, name: str) -> _Asked:
-    items = {one.id: one for one in citable_items(document)}
-    rows = [
-        {"id": one.id, "type": one.type.value, "text": shown_text(one.text), "status": one.status.value,
-         "section": one.page_section, "since": one.since, "due": one.due}
-        for one in items.values()
-    ]  # fmt: skip
-    name = name or document.id
-    row = {"id": name, "title": document.title, "kind": document.kind.value, "items": rows}
-    return _Asked(name, items, dict.fromkeys(items, document.title), row)
+def _page_row(document: Document, name: str, today: str) -> Row:
+    rows, room = [], PAGE_TOKENS * _BYTES_A_TOKEN
+    for item in citable_items(document):
+        row = {**_item_row(item, today), "section": item.page_section}
+        room -= len(row["text"].encode()) + 40
+        if room < 0:
+            break
+        rows.append(row)
+    return {
+        "id": name, "title": document.title, "kind": document.kind.value, "purpose": document.front.get("purpose"),
+        "before": _before(document, STATE_TITLE), "items": rows,
+    }  # fmt: skip
 
 
-def _day(
-    day: ClosedDay, items: Sequence[tuple[str, Item]], names: Mapping[str, str], documents: Mapping[str, Document]
-) -> _Asked:
-    def name_of(path: str) -> str:
-        ident = path.removesuffix(".md")
-        return names.get(ident, ident)
-
-    rows = [
-        {"id": one.id, "type": one.type.value, "text": shown_text(one.text), "status": one.status.value,
-         "document": name_of(path)}
-        for path, one in items
-    ]  # fmt: skip
-    row = {"day": day.day, "headings": [*day.headings], "sessions": [*day.sessions], "items": rows}
-    titles = {one.id: documents[path].title for path, one in items}
-    return _Asked(day.day, {one.id: one for _, one in items}, titles, row)
+def _item_row(item: Item, today: str) -> dict[str, str]:
+    status = "quiet" if item.quiet else "passed" if has_passed(item, today) else item.status.value
+    return {
+        "id": item.id, "type": item.type.value, "text": shown_text(item.text), "status": status, "since": item.since,
+        "due": item.due, "on": item.on,
+    }  # fmt: skip
 
 
-def _checked(
-    written: Briefed,
-    pages: Mapping[str, _Asked],
-    days: Mapping[str, _Asked],
-    verifier: Verifier,
+def _ids_of(row: Row) -> Iterable[str]:
+    return [one["id"] for one in row["items"]]
+
+
+def _before(document: Document | None, title: str) -> list[Row]:
+    found = sentences_under(document, title) if document else []
+    return [{"text": one.text, "ids": list(one.ids)} for _, one, is_changed in found if not is_changed]
+
+
+def _elsewhere(
+    documents: Mapping[str, Document], names: Mapping[str, str], told: Collection[str], today: str
+) -> list[dict[str, str]]:
+    """Return what is open anywhere, and the decisions and rules of the last week, most important first."""
+    since = (date.fromisoformat(today) - _WEEK).isoformat()
+    found = [
+        (placed.item, names.get(one.id, one.id))
+        for one in documents.values()
+        if one.kind in {Kind.PROJECT, Kind.AREA, Kind.USER, Kind.BRIEFING}
+        for placed in one.items
+        if placed.item.active and not placed.item.quiet and is_citable(placed.item) and placed.item.id not in told
+    ]
+    wanted = [pair for pair in found if is_pending(pair[0]) or (pair[0].type in _RECENT and pair[0].learnt >= since)]
+    wanted.sort(key=lambda pair: (-priority(pair[0], today), pair[0].id))
+    rows, room = [], NOW_TOKENS * _BYTES_A_TOKEN
+    for item, home in wanted:
+        row = {**_item_row(item, today), "document": home}
+        room -= len(row["text"].encode()) + 60
+        if room < 0:
+            break
+        rows.append(row)
+    return rows
+
+
+def _episodes(documents: Mapping[str, Document]) -> Iterable[tuple[str, str]]:
+    for day, lines in episodes_in(documents):
+        said = [read[0].text if (read := read_sentence(line)) else words_of(line) for line in lines]
+        yield day, shown_text(" ".join(said), 800)
+
+
+# ---------------------------------------- what came back
+
+
+def _proposals(
+    now: Sequence[BriefSentence],
+    states: Mapping[str, Sequence[BriefSentence]],
+    known: _Shown,
+    documents: Mapping[str, Document],
     vetoed: frozenset[str],
-) -> tuple[dict[str, list[Sentence]], dict[str, list[Sentence]], Counter[str], Verified]:
-    """Return the model's supported sentences by page and by day, the counts, and the verifier's answer."""
-    proposed = [(key, one, sentence) for key, one in pages.items() for sentence in written.states.get(one.name, ())]
-    proposed += [(key, one, sentence) for key, one in days.items() for sentence in written.episodes.get(one.name, ())]
-    sound = [
-        (key, asked, one)
-        for key, asked, one in proposed
-        if is_sound(one, asked.items, asked.titles)
-        and not is_vetoed(STATE_TITLE if key in pages else key, one[0], [asked.items[i] for i in one[1]], vetoed)
-    ]
-    doubtful = [number for number, (_, asked, one) in enumerate(sound) if not _is_verbatim(one, asked.items)]
-    claims = [
-        Claim("sentence", text, tuple(_quote(asked.items[ident]) for ident in ids), _context(ids, asked))
-        for _, asked, (text, ids) in (sound[number] for number in doubtful)
-    ]
-    verified = verify_twice(verifier, claims) if claims else Verified()
-    verdicts = dict(zip(doubtful, verified.verdicts, strict=True))
-    found: dict[str, list[Sentence]] = {}
-    for number, (key, asked, (text, ids)) in enumerate(sound):
-        if verdicts.get(number, Verdict.SUPPORTED) is Verdict.SUPPORTED:
-            cited = [asked.items[ident] for ident in ids]
-            found.setdefault(key, []).append(Sentence(text, ids, digest(cited, with_status=key in pages)))
-    kept = sum(map(len, found.values()))
-    counts = Counter(sentences=len(proposed), dropped=len(proposed) - kept)
-    states = {key: found[key] for key in pages if key in found}
-    episodes = {key: found[key] for key in days if key in found}
-    return states, episodes, counts, verified
+) -> Iterable[Proposal | None]:
+    for one in now:
+        yield _sound(one, BRIEFING, NOW_TITLE, known, documents, vetoed)
+    for ident, sentences in states.items():
+        if path := known.pages.get(ident):
+            for one in sentences:
+                found = _sound(one, path, STATE_TITLE, known, documents, vetoed)
+                yield found if found and all(known.homes[item.id].path == path for item in found.items) else None
 
 
-def _context(ids: Sequence[str], asked: _Asked) -> tuple[str, ...]:
-    """Return what each cited item is, in the order of the quotes, for the second reader."""
-    return tuple(f"a {asked.items[one].type} of the page {asked.titles[one]}" for one in ids)
+def _sound(
+    one: BriefSentence,
+    path: str,
+    title: str,
+    known: _Shown,
+    documents: Mapping[str, Document],
+    vetoed: frozenset[str],
+) -> Proposal | None:
+    """Return a sentence with what it rests on, or None if code finds something wrong with it."""
+    days = tuple(day for day in one.days if day in known.episodes)
+    if not (one.ids or days) or any(ident not in known.items for ident in one.ids) or len(days) < len(one.days):
+        return None
+    one, items = replace(one, text=made_inert(one.text)), tuple(known.items[ident] for ident in one.ids)
+    if len(one.text) > _LONGEST or not can_stand(one.text) or holds_secret(one.text):
+        return None
+    if is_vetoed(title, one.text, items, vetoed) or known.numbers.numbers_missing(one.text)[0]:
+        return None
+    names = known.numbers.names_missing(one.text)
+    more = (f"not shown: {', '.join(names)}",) if names else ()
+    stood = sentences_under(documents[path], title) if path in documents else []
+    mine = (folded(one.text), digest(items, with_status=True), days)
+    return Proposal(
+        path,
+        title,
+        one.text,
+        items,
+        days,
+        (*(_with_days(item) for item in items), *(known.episodes[day] for day in days)),
+        (
+            *(_told_of(item, known.homes[item.id]) for item in items),
+            *(f"what happened on {day}" for day in days),
+            *more,
+        ),
+        any((folded(old.text), old.of, old.days) == mine for _, old, _ in stood),
+    )
 
 
-def is_sound(sentence: Proposed, items: Mapping[str, Item], titles: Mapping[str, str]) -> bool:
-    """Return whether code finds nothing wrong with a sentence: its ids, form, numbers, dates and names.
-
-    Args:
-        sentence: the text, and the ids it cites.
-        items: those that it may cite, by id.
-        titles: of the items' pages, by id; the sentence may use their words.
-    """
-    text, ids = sentence
-    if not ids or not all(ident in items for ident in ids) or len(text) > _LONGEST:
-        return False
-    if not can_stand(text) or holds_secret(text):
-        return False
-    cited = [items[ident] for ident in ids]
-    places = [Place(_entry(one, titles.get(one.id, "")), 1, 1, _with_due(one)) for one in cited]
-    days = [day for one in cited for day in (one.since, one.due, one.until, one.learnt) if day]
-    return not ungrounded(text, places, days)
+def _with_days(item: Item) -> str:
+    days = [f"{key} {value}" for key, value in (("due", item.due), ("on", item.on)) if value]
+    return f"{item.text} ({', '.join(days)})" if days else item.text
 
 
-def _entry(item: Item, title: str) -> Entry:
-    return Entry(item.id, 1, 1, _with_due(item), (title,) if title else (), title, (), item.since or item.learnt)
-
-
-def _with_due(item: Item) -> str:
-    return f"{item.text.rstrip('.')} (due {item.due})" if item.due else item.text
-
-
-def _is_verbatim(sentence: Proposed, items: Mapping[str, Item]) -> bool:
-    """Whether a sentence repeats an active item word for word; such a sentence needs no second reader."""
-    text, ids = sentence
-    return any(folded(items[ident].text) == folded(text) and items[ident].status in ACTIVE for ident in ids)
-
-
-def _quote(item: Item) -> str:
-    """Return an item's text, and how it ended, for the second reader."""
-    if item.status in ACTIVE | {Status.ARCHIVED, Status.SUPERSEDED}:
-        return _with_due(item)
-    return operation_text(OperationKind.CLOSE, item.type, _with_due(item), how=str(item.status))
+def _told_of(item: Item, home: Document) -> str:
+    due = f", due {item.due}" if item.due else ""
+    return f"{item.status} {item.type} of {home.title} since {item.since}{due}"

@@ -14,6 +14,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from pipelines.night.brief import with_true_now
 from pipelines.night.briefing import briefing_sections, with_briefing
 from pipelines.night.episodes import with_true_episodes
 from pipelines.night.file_items import new_document
@@ -147,8 +148,8 @@ def prune(
         last: the documents as the last run left them, if they are known: what has not changed since is true.
     """
     caps, newest = settings.caps, newest_day(documents.values())
-    rank = partial(priority, newest=newest)
-    after = with_states(with_history(documents, newest), vetoed)  # the briefing's rows quote it
+    rank = partial(_worth_at_start, newest=newest)
+    after = with_states(with_history(with_true_now(documents, vetoed=vetoed), newest), vetoed)  # the rows quote it
     moved: list[Moved] = []
     if USER in after:
         _shrink(after, USER, caps.user, rank, closed, moved)
@@ -173,6 +174,11 @@ def prune(
     if BRIEFING in after:
         after[BRIEFING] = with_briefing(after[BRIEFING], sections, caps.briefing, vetoed)
     return Pruned(after, tuple(moved), sections)
+
+
+def _worth_at_start(item: Item, newest: str) -> float:
+    """Return what an item is worth where every session loads it: what is pinned first, then rules and decisions."""
+    return priority(item, newest) + (2 if item.pinned else item.type in {ItemType.RULE, ItemType.DECISION})
 
 
 def _room_for_rows(bare: Document, sections: Sequence[Section], cap: int, vetoed: frozenset[str]) -> int:

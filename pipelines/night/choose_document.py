@@ -175,13 +175,17 @@ def without_projects_from_outside(filed: Iterable[Filed], catalog: Catalog) -> l
 def file_candidate(candidate: Candidate, catalog: Catalog) -> Filed:
     """Return a candidate with the document that it names, and the one it would be filed in.
 
-    An external candidate is never filed in MEMORY.md or USER.md, whoever names them.
+    An external candidate is never filed in MEMORY.md or USER.md, whoever names them. What a model, which has seen the
+    pages, finds no home for goes to MEMORY.md if it is a rule, else to Areas/general.
     """
     named = named_document(candidate, catalog)
     kind = ItemType.TODO if candidate.page_section else candidate.type  # no session loads its section by default
     if candidate.trust is Trust.EXTERNAL and named in {"", BRIEFING, USER}:  # every session loads these
         home = home_of(ItemType.TODO, candidate.text, candidate.confidence, catalog)
         return Filed(candidate, named and home, home)
+    if not (named or candidate.by.startswith("rules@")):
+        home = BRIEFING if kind is ItemType.RULE and BRIEFING not in catalog.closed else GENERAL
+        return Filed(candidate, named, home)
     home = named or home_of(kind, candidate.text, candidate.confidence, catalog)
     return Filed(candidate, named, home)
 
@@ -208,6 +212,9 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
         is_general = path in catalog.closed or f"Areas/{slug(name)}.md" == GENERAL
         known = catalog.names.get(slug(name)) or ("" if candidate.entry.project else catalog.same_words(name))
         return known or (GENERAL if is_general else path)
+    if candidate.new_area:
+        path = f"Areas/{slug(candidate.new_area)}.md"
+        return catalog.names.get(slug(candidate.new_area)) or (GENERAL if path in catalog.closed else path)
     for name in (*reversed(candidate.entry.headings), *candidate.entry.tags):
         if path := catalog.names.get(slug(name.strip().rstrip(":")), ""):
             return path

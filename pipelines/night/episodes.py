@@ -1,8 +1,8 @@
 """Episodes: one to four generated sentences on what happened on each day, citing items; one page a month.
 
-A day gets its episode on the night that reads it, and a new one when a late line arrives. A model writes it if there is
-one; code adds what the model left out, in the items' own words, or writes all of it. An episode is never evidence. It
-keeps items that were superseded later, since they held on that day. Items that never held, or were forgotten, leave it.
+A day gets its episode on the night that reads it, and a new one when a late line arrives. Who reads the day writes it:
+a model, from the lines of the log, or code, in the items' own words. An episode is never evidence. It keeps items that
+were superseded later, since they held on that day. Items that never held, or were forgotten, leave it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.states import MOST_NAMED, joined, shortened, titled
+from pipelines.review.trust import made_inert
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import Document, kept_with_document, numbered
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import (
     Sentence,
+    can_stand,
     digest,
     is_citable,
     is_vetoed,
@@ -28,12 +30,14 @@ from pipelines.store.generated import (
     with_sentences,
 )
 from pipelines.store.item import ID_PATTERN, Item, ItemType, Status
-from pipelines.store.layout import Kind, episode_path, log_path
+from pipelines.store.layout import Kind, day_of_log, episode_path, log_path
+from pipelines.store.log import parse_entries
 from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
+    from pipelines.extract.extraction import Place
     from pipelines.store.log import Entry
 
 
@@ -81,6 +85,36 @@ def closed_day(day: str, entries: Sequence[Entry]) -> ClosedDay:
     )
 
 
+def days_to_tell(
+    documents: Mapping[str, Document],
+    logs: Mapping[str, bytes],
+    read: Container[str],
+    pending: Container[str],
+    today: str,
+) -> list[ClosedDay]:
+    """Return the days to write an episode for, in order: those read now, and those that have none yet.
+
+    Args:
+        documents: every document by path.
+        logs: path → bytes of each log.
+        read: the days whose logs were read now.
+        pending: the days that could not be read yet.
+        today: the memory's day.
+    """
+    done = days_with_episodes(documents)
+    paths: dict[str, list[str]] = {}
+    for path in logs:
+        day = day_of_log(path)
+        if (day in read or day not in done) and day <= today and day not in pending:
+            paths.setdefault(day, []).append(path)
+    days = []
+    for day, of_day in sorted(paths.items()):
+        entries = [one for path in of_day for one in parse_entries(path, day, logs[path].decode(errors="replace"))]
+        if entries:
+            days.append(closed_day(day, entries))
+    return days
+
+
 def items_of_days(documents: Mapping[str, Document], days: Container[str]) -> dict[str, list[tuple[str, Item]]]:
     """Return day → document path and item, for the items that each day brought or ended and an episode may cite.
 
@@ -109,6 +143,39 @@ def _cited_lines(documents: Mapping[str, Document], logs: Container[str]) -> dic
         path: ",".join(str(start) if start == end else f"{start}-{end}" for start, end in sorted(places))
         for path, places in found.items()
     }
+
+
+def told_sentences(
+    documents: Mapping[str, Document], day: str, told: Iterable[tuple[str, Sequence[Place]]]
+) -> list[Sentence]:
+    """Return what a model told of a day as sentences: each with its lines, citing the items that rest on them.
+
+    Links and HTML are disabled, and what would be a heading, a list or a comment is left out.
+
+    Args:
+        documents: every document by path.
+        day: the day.
+        told: each text, with the lines of the log that it rests on.
+    """
+    items = [item for _, item in items_of_days(documents, {day}).get(day, ())]
+    found = []
+    for said, places in told:
+        if not can_stand(text := made_inert(said)):
+            continue
+        cited = [one for one in items if any(_overlap(one, place) for place in places)]
+        lines = ",".join(
+            str(place.start_line) if place.start_line == place.end_line else f"{place.start_line}-{place.end_line}"
+            for place in places
+        )
+        found.append(Sentence(text, tuple(one.id for one in cited), digest(cited, with_status=False), lines=lines))
+    return found
+
+
+def _overlap(item: Item, place: Place) -> bool:
+    return any(
+        one.path == place.entry.path and one.start_line <= place.end_line and place.start_line <= one.end_line
+        for one in item.evidence
+    )
 
 
 def days_with_episodes(documents: Mapping[str, Document]) -> set[str]:
@@ -144,10 +211,10 @@ def with_episodes(
         if found and all(is_vetoed(one.day, "", (item,), vetoed) for item in found):
             continue
         kept = list(written.get(one.day, ()))
-        covers = f"1-{one.last_line}" if kept and one.last_line else lines.get(log_path(one.day), "")
+        covers = lines.get(log_path(one.day), "")
         topics = [heading for heading in one.headings if fold(heading).casefold() in titles]
         if topics and not kept:
-            kept = [Sentence(f"Worked on {_listed(topics)}.")]
+            kept = [Sentence(f"Worked on {_listed(topics)}.", by_code=True)]
         if not (found or kept or own):
             kept = [_nothing_to_tell(one)]
         sentences = completed(kept, own, found, one.day, vetoed)
@@ -190,7 +257,7 @@ def with_true_episodes(
             items = items or items_of_days(documents, days)
             first = next(one for _, one, _ in rows)
             sentences = completed(kept, own, [item for _, item in items.get(day, ())], day, vetoed)
-            rests = any(one.ids for one in sentences)
+            rests = any(one.ids or _is_told(one) for one in sentences)
             sentences = _covering(sentences, first.lines, first.sessions) if rests else []
             after[path] = _with_episode(after[path], day, sentences)
     return after
@@ -226,10 +293,16 @@ def _untold(items: Iterable[Item], vetoed: frozenset[str]) -> set[str]:
 
 
 def _covering(sentences: Sequence[Sentence], lines: str, sessions: tuple[str, ...]) -> list[Sentence]:
-    """Return the sentences, with the lines and sessions that all of them cover noted on the first."""
+    """Return the sentences, with the sessions behind them, and the lines of those by code, noted on the first."""
     return [
-        replace(one, lines="" if at else lines, sessions=() if at else sessions) for at, one in enumerate(sentences)
+        replace(one, lines=one.lines if _is_told(one) else "" if at else lines, sessions=() if at else sessions)
+        for at, one in enumerate(sentences)
     ]
+
+
+def _is_told(sentence: Sentence) -> bool:
+    """Whether a model wrote a sentence, from lines of the log."""
+    return bool(sentence.of) and not sentence.by_code and bool(sentence.lines)
 
 
 def _holds(sentence: Sentence, known: Mapping[str, tuple[str, Item]]) -> bool:
@@ -243,10 +316,12 @@ def completed(
     """Return the sentences, with code's own for the items of the day that neither these nor a person's cite.
 
     There are four at most; the last one counts what was left out. What people deleted stays out, and so does what is
-    said in a sentence that they reworded.
+    said in a sentence that they reworded. To what a model told of the day, code adds nothing.
     """
     mine = {ident for one in own for ident in one.ids}
     kept = [one for one in kept if not is_vetoed(day, one.text, (), vetoed) and not mine.issuperset(one.ids or " ")]
+    if any(map(_is_told, kept)):
+        return list(kept[:MOST_SENTENCES])
     items = [item for item in items if not is_vetoed(day, "", (item,), vetoed)]
     groups: dict[str, list[Item]] = defaultdict(list)
     for most in (MOST_SENTENCES, MOST_SENTENCES - 1):  # if something is left out, the last sentence says so

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, OperationKind, Place
@@ -23,7 +24,7 @@ from pipelines.review.outcomes import DOUBT, DoubtfulClaim, with_end
 from pipelines.review.questions import Question
 from pipelines.store.change_set import items_by_id, moved
 from pipelines.store.document import Block, Document, edited, with_comments
-from pipelines.store.item import CLOSED, OUTCOMES, PERSON, SOURCE, Evidence, Item, Status, new_id, quote_digest
+from pipelines.store.item import CLOSED, ON, OUTCOMES, PERSON, SOURCE, Evidence, Item, Status, new_id, quote_digest
 from pipelines.store.layout import GENERAL, REVIEW, document_id, kind_of
 from pipelines.templating import render
 from pipelines.text import fold
@@ -113,6 +114,13 @@ class Promoted:
         else:
             self.changed[item.id] = item
 
+    def saw(self, seen: Mapping[str, str]) -> None:
+        """Note the last day that says again what an item says; nothing else of it changes."""
+        for ident, day in seen.items():
+            item = self.item(ident)
+            if item and item.active and day > max(item.confirmed, item.learnt):
+                self.put(replace(item, confirmed=day))
+
     def link(self) -> None:
         """Add the links that the text or a model gave the new items."""
         for ident, links in self.links.items():
@@ -122,6 +130,7 @@ class Promoted:
                     self.put(with_link(source, kind, named))
 
     def _create(self, candidate: Candidate, path: str) -> Item:
+        extra = ((SOURCE, candidate.source), (PERSON, candidate.name), (ON, candidate.on))
         item = Item(
             type=candidate.type,
             text=candidate.text,
@@ -130,13 +139,13 @@ class Promoted:
             until=candidate.entry.day if candidate.closed else "",
             trust=candidate.trust,
             confidence=candidate.confidence,
-            evidence=tuple(dict.fromkeys(map(evidence_of, candidate.places))),
+            evidence=joined_evidence(candidate.places),
             by=candidate.by,
             page_section=candidate.page_section,
             due=candidate.due,
             unverified=candidate.unverified,
             reason="" if candidate.by.startswith("rules@") else candidate.reason,
-            extra=tuple((key, value) for key, value in ((SOURCE, candidate.source), (PERSON, candidate.name)) if value),
+            extra=tuple((key, value) for key, value in extra if value),
         )
         item = replace(item, id=new_id(item, document_id(path), self.taken))
         self.taken.add(item.id)
@@ -152,7 +161,7 @@ class Promoted:
         item = self._create(candidate, path)
         self.added[item.id] = (path, item)
         self.over |= {item.id: None} if item.status in CLOSED else {}
-        self.titles.setdefault(path, candidate.entry.project or candidate.new_project)
+        self.titles.setdefault(path, candidate.entry.project or candidate.new_project or candidate.new_area)
         for one in old:
             self.put(with_link(self.added[item.id][1], "supersedes", one.id))
             self.put(with_successor(one, item.id, candidate.day))
@@ -188,7 +197,9 @@ def _outcome(ruling: Ruling, item: Item) -> Status:
     return ruling.operation.how or OUTCOMES[item.type][0]
 
 
-def promote(rulings: Iterable[Ruling], documents: Mapping[str, Document], settled: Iterable[Item] = ()) -> Promoted:
+def promote(
+    rulings: Iterable[Ruling], documents: Mapping[str, Document], seen: Mapping[str, str] = MappingProxyType({})
+) -> Promoted:
     """Apply the rulings to the documents, each once; a project that is named but missing is created.
 
     What a person must decide changes no document: it becomes a question or a claim.
@@ -196,14 +207,13 @@ def promote(rulings: Iterable[Ruling], documents: Mapping[str, Document], settle
     Args:
         rulings: in the order they were made.
         documents: every document by path.
-        settled: items that had waited for a second reader, as it left them.
+        seen: id of an item → the last day that says it again.
     """
     places = items_by_id(documents)
     work = Promoted(dict(documents), places, set(places))
-    for item in settled:
-        work.put(item)
     for ruling in rulings:
         work.take(ruling)
+    work.saw(seen)
     work.link()
     changed = {i: (work.places[i][0], item) for i, item in work.changed.items() if item != work.places[i][1]}
     _write(work, changed)
@@ -273,6 +283,22 @@ def document_title(name: str) -> str:
 def evidence_of(place: Place) -> Evidence:
     """Return a place in a log as an item's evidence."""
     return Evidence(place.entry.path, place.start_line, place.end_line, quote_digest("\n".join(place.lines)))
+
+
+def joined_evidence(places: Sequence[Place]) -> tuple[Evidence, ...]:
+    """Return places as evidence; places of a log that follow each other line by line are one."""
+    found: list[Evidence] = []
+    runs: list[list[Place]] = []
+    for place in places:
+        last = runs[-1][-1] if runs else None
+        if last and (last.entry.path, last.end_line + 1) == (place.entry.path, place.start_line):
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    for run in runs:
+        words = "\n".join(line for place in run for line in place.lines)
+        found.append(Evidence(run[0].entry.path, run[0].start_line, run[-1].end_line, quote_digest(words)))
+    return tuple(dict.fromkeys(found))
 
 
 # ---------------------------------------- superseding

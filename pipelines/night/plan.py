@@ -5,7 +5,6 @@ Nothing here writes. What a plan would do can be shown (`--dry-run`) or applied 
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, TooMuchFromGit
+from pipelines.extract.claims import Verdict, Verified, told_claim
 from pipelines.extract.extract_days import DayToRead, Extracted, advanced_progress, days_to_read, extract
-from pipelines.extract.extraction import Extractor, Nearby, OperationKind
+from pipelines.extract.extraction import Candidate, Extractor, Nearby, Operation, OperationKind
+from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.label_reader import read_forms
-from pipelines.night.answers import Answered, apply_answers, put_back
-from pipelines.night.brief import Brief, brief
-from pipelines.night.caps import Pruned, with_caps_applied
+from pipelines.night.answers import apply_answers, put_back
+from pipelines.night.brief import Brief, with_brief, with_true_now, write_brief
+from pipelines.night.caps import with_caps_applied
 from pipelines.night.choose_document import (
     Catalog,
     begun_projects,
@@ -29,31 +30,39 @@ from pipelines.night.choose_document import (
     one_project_each,
     without_projects_from_outside,
 )
+from pipelines.night.decided import Captured, Checked, Decided, report_on
+from pipelines.night.episodes import days_to_tell, told_sentences, with_episodes
 from pipelines.night.file_items import Promoted, promote
-from pipelines.night.fold_logs import FoldedLogs, capture, clean_logs
+from pipelines.night.fold_logs import capture, clean_logs
 from pipelines.night.projects import propose_archives
-from pipelines.night.reconcile import Reconciled, understand_edits
-from pipelines.night.report import RunReport, Watch
+from pipelines.night.quiet import asked_about_quiet, with_quiet
+from pipelines.night.reconcile import understand_edits
 from pipelines.night.reread import buried_by, reread_in, without_known
 from pipelines.night.skipped import NotUnderstood, skipped_lines
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable, with_named_links
-from pipelines.review.llm_review import ModelReview
 from pipelines.review.meaning import Vectors
 from pipelines.review.outcomes import claimed, without_questions
 from pipelines.review.questions import Sources, asked
 from pipelines.review.review import ReviewContext, Ruling, review
 from pipelines.review.trust import TrustGate
-from pipelines.review.verification import Checked, verified
+from pipelines.review.verification import judged, posed
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
-from pipelines.store.git_history import run_id
-from pipelines.store.layout import BRIEFING, PROGRESS, REVIEW, SETTINGS, TOMBSTONES, day_of_log, document_id, kind_of
+from pipelines.store.item import Trust
+from pipelines.store.layout import (
+    PROGRESS,
+    SETTINGS,
+    TOMBSTONES,
+    day_of_log,
+    document_id,
+    episode_path,
+    kind_of,
+)
 from pipelines.store.log import parse_entries
-from pipelines.store.review_queue import MOST_SHOWN, read_queue
-from pipelines.store.secrets import format_found, load_redactor, without_secrets
+from pipelines.store.secrets import load_redactor, without_secrets
 from pipelines.store.secrets.known import rules_changed
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.session_state import load_seals
@@ -67,20 +76,19 @@ from pipelines.store.state import (
 )
 from pipelines.store.template import missing_files
 from pipelines.templating import resource
-from pipelines.usage import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
     from pipelines.extract.claims import Verifier
+    from pipelines.extract.extraction import Told
     from pipelines.extract.llm.model_briefer import ModelBriefer
-    from pipelines.extract.llm.model_reviewer import Reviewer
+    from pipelines.night.report import RunReport, Watch
     from pipelines.night.sync import Sharing
     from pipelines.settings import Settings
     from pipelines.store.git import Git
-    from pipelines.store.secrets import FoundSecret, Redactor
 
 
 @dataclass(frozen=True)
@@ -93,12 +101,11 @@ class Night:
         extractor: who reads the logs.
         now: the time the run acts at.
         again: a day to read again, with its tombstones set aside; empty for none.
-        at_once: how many days the extractor reads in parallel.
+        rules_before: the first day that a model reads; the rules read earlier ones, all in one run. Empty for no limit.
         rereads: whether the extractor is a model, and reads again what only the rules could read before.
         vectors: of items, so that the review finds neighbours; without them it compares words only.
-        reviewer: the models that decide what becomes of candidates, or None if the rules decide.
-        verifier: the models that check items against their quotes, or None if no model reads.
-        writer: the models that write states and episodes, or None if code does.
+        verifier: the second reader, or None if no model reads.
+        writer: the models that write the night's brief, or None if code writes alone.
         rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
         sharing: the remote that shares the memory, or None.
     """
@@ -108,10 +115,9 @@ class Night:
     extractor: Extractor
     now: datetime
     again: str = ""
-    at_once: int = 1
+    rules_before: str = ""
     rereads: bool = False
     vectors: Vectors = field(default_factory=Vectors)
-    reviewer: Reviewer | None = None
     verifier: Verifier | None = None
     writer: ModelBriefer | None = None
     rules_from: str = "self"
@@ -124,66 +130,43 @@ class Night:
 
 
 @dataclass(frozen=True)
-class NightPlan:
-    """What a run would do: its change set, and its report so far."""
+class Earlier:
+    """What the days before left, if a model reads several days in one night: each day is a run of its own.
 
-    changes: tuple[Change, ...]
-    report: RunReport
+    Args:
+        documents: the documents before the first day; empty if this is the first.
+        failed: days that could not be read.
+    """
+
+    documents: Mapping[str, Document] = field(default_factory=dict)
+    failed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
-class _Decided:
-    """The results of the stages of a night, in order.
+class NightPlan:
+    """What a run would do: its change set, and its report so far.
 
     Args:
-        captured: the logs, cleaned for reading.
-        redacted: log → the secrets removed from it.
-        private: logs that hold, or held, something private.
-        reconciled: people's edits.
-        answered: people's answers in Review.md.
-        extracted: what the extractor read.
-        reviewed: the models' verdicts on the candidates, or None if no model was asked.
-        checked: the rulings to carry out, and the second reader's answers.
-        meaning: the local embedding model that was available, or empty.
-        promoted: what was filed.
-        skipped: the lines that were not understood.
-        claims: ids of items that a log line speaks of, where a person must decide.
-        archives: paths of projects proposed for Archives.
-        briefed: the states and episodes that were written.
-        pruned: the documents as they will be written, and what a cap moved.
-        logs: path → bytes of each log as it will be written; None to delete it.
-        state: path → bytes of each file under State.
+        changes: the change set.
+        report: the report.
+        earlier: what the run of the next day has to know.
+        later: how many more days there are to read.
     """
 
-    captured: FoldedLogs
-    redacted: Mapping[str, Sequence[FoundSecret]]
-    private: Sequence[str]
-    reconciled: Reconciled
-    answered: Answered
-    extracted: Extracted
-    reviewed: ModelReview | None
-    checked: Checked
-    meaning: str
-    promoted: Promoted
-    skipped: tuple[NotUnderstood, ...]
-    claims: tuple[str, ...]
-    archives: tuple[str, ...]
-    briefed: Brief
-    pruned: Pruned
-    logs: Mapping[str, bytes | None]
-    state: Mapping[str, bytes]
-
-    @property
-    def tally(self) -> Tally:
-        """The cost of all model calls."""
-        tally, reviewed = Tally(), self.reviewed.tally if self.reviewed else Tally()
-        for part in (self.extracted.tally, reviewed, self.checked.tally, self.briefed.tally):
-            tally.add(part)
-        return tally
+    changes: tuple[Change, ...]
+    report: RunReport
+    earlier: Earlier = field(default_factory=Earlier)
+    later: int = 0
 
 
-def plan_night(night: Night, git: Git, watch: Watch) -> NightPlan:
+def plan_night(night: Night, git: Git, watch: Watch, earlier: Earlier | None = None) -> NightPlan:
     """Read the memory and decide everything; write nothing.
+
+    Args:
+        night: the run's input.
+        git: the memory's git.
+        watch: told of each stage.
+        earlier: what the runs of the same night before this one left, if there were any.
 
     Raises:
         BrokenChangeSet: the changes would break a promise.
@@ -193,82 +176,193 @@ def plan_night(night: Night, git: Git, watch: Watch) -> NightPlan:
     template = missing_files(night.root, resource("memory_template"))
     made = {path: Document(path, data.decode()) for path, data in template.items() if kind_of(path)}
     found = {**snapshot.documents, **made}
-    decided = _decide(night, git, snapshot, found, watch)
-    promoted, documents = decided.promoted, decided.pruned.documents
-    gone = frozenset(stone.id for stone in (*decided.reconciled.retracted, *decided.answered.retracted))
+    earlier = earlier or Earlier()
+    earlier = replace(earlier, documents=earlier.documents or snapshot.documents)
+    decided = _decide(night, git, snapshot, found, earlier, watch)
+    captured, promoted, documents = decided.captured, decided.promoted, decided.pruned.documents
+    gone = frozenset(stone.id for stone in (*captured.reconciled.retracted, *captured.answered.retracted))
     added = [*promoted.added, *(one.item.id for one in promoted.questions)]
     if faults := check_documents(found, documents, night.settings.caps.briefing, added=added, gone=gone):
         raise BrokenChangeSet(faults)
     logs, state = {**snapshot.logs.fresh, **snapshot.partials}, snapshot.state
+    folded = captured.folded
+    written: dict[str, bytes | None] = {**folded.logs, **captured.partials, **dict.fromkeys(folded.folded)}
+    if snapshot.layout.in_place:
+        written = {}  # the logs are a person's own files, and keep what they hold
     changes = (
         *(Change(path, None, data) for path, data in template.items() if not kind_of(path) and path != SETTINGS),
-        *(Change(path, logs.get(path), data) for path, data in decided.logs.items() if logs.get(path) != data),
+        *(Change(path, logs.get(path), data) for path, data in written.items() if logs.get(path) != data),
         *document_changes(snapshot.documents, documents),
-        *put_back(replace(decided.answered, documents=dict(documents)), snapshot.documents),
+        *put_back(replace(captured.answered, documents=dict(documents)), snapshot.documents),
         *(Change(path, state.get(path), data) for path, data in decided.state.items() if state.get(path, b"") != data),
     )
-    return NightPlan(changes, _report(night, git, snapshot, decided))
+    failed = earlier.failed | {one.day for one in decided.extracted.pending}
+    return NightPlan(changes, report_on(night, git, snapshot, decided), replace(earlier, failed=failed), decided.later)
 
 
-def _decide(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document], watch: Watch) -> _Decided:
-    """Run the stages in their order."""
-    today, closed = night.today, snapshot.unreadable()
-    progress = snapshot.progress
-    with watch.stage("capture"):
-        redactor = load_redactor(night.root)
-        cleaned = {} if rules_changed(night.root) else progress
-        logs, partials, redacted, private = clean_logs(snapshot.logs.fresh, snapshot.partials, cleaned, redactor)
-        captured = capture(logs, partials, today, closed)
-        every_log = snapshot.logs.with_fresh(captured.logs)
-        reconciled = understand_edits(git, snapshot, found, today)
-        answered = apply_answers(reconciled.documents, today, snapshot.theirs(), snapshot.shown)
-    catalog = Catalog(answered.documents, closed)
-    items = catalog.items
+def _capture(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document]) -> Captured:
+    redactor = load_redactor(night.root)
+    cleaned = {} if rules_changed(night.root) else snapshot.progress
+    logs, partials, redacted, private = clean_logs(snapshot.logs.fresh, snapshot.partials, cleaned, redactor)
+    folded = capture(logs, partials, night.today, snapshot.unreadable())
+    reconciled = understand_edits(git, snapshot, found, night.today)
+    answered = apply_answers(reconciled.documents, night.today, snapshot.theirs(), snapshot.shown)
     stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*reconciled.stones, *answered.retracted}
-    with watch.stage("extract"):
-        if night.again:
-            progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
-        days = days_to_read(captured.logs, progress, today, partial(_read_before, git), rereads=night.rereads)
-        choices = document_choices(catalog)
-        newest = max((day for _, one in items for day in (one.since, one.confirmed)), default="")
-        held = [(document_id(path), item) for path, item in linkable(items)]
-        nearby = Nearby(held, newest, (one for day in days for one in day.asked))
-        extracted = extract(
-            days, night.extractor, choices, lambda done: watch.advance(done, len(days)), night.at_once, nearby,
-            load_seals(),
-        )  # fmt: skip
-    with watch.stage("review"):
-        asked_model = ModelReview(night.reviewer, choices) if night.reviewer else None
-        rulings, context, skipped = _rule(night, days, extracted, catalog, stones, asked_model)
-    with watch.stage("verify"):
-        quotes = Quotes(snapshot.root)
-        waiting = [item for _, item in items if item.unverified and item.active]
-        checked = verified(
-            rulings, waiting, context.known, lambda one: quotes.found(one).quote or "", night.verifier, today
-        )
-    with watch.stage("promote"):
-        promoted = promote(with_named_links(checked.rulings, items), catalog.documents, checked.items)
-        documents, claims, archives = _ask(night, snapshot, promoted, quotes, every_log)
+    every_log = snapshot.logs.with_fresh(folded.logs)
     vetoed = vetoed_by(stones, snapshot.documents)
-    with watch.stage("brief"):
-        read, pending = ({one.day for one in some} for some in (extracted.read, extracted.pending))
-        briefed = brief(
-            documents, snapshot.documents, every_log, read, pending, today,
-            closed=closed, writer=night.writer, verifier=night.verifier, vetoed=vetoed,
-        )  # fmt: skip
+    if snapshot.layout.in_place:
+        redacted = {}  # the logs are a person's own files, and keep what they hold
+    return Captured(folded, partials, redacted, private, every_log, reconciled, answered, stones, vetoed)
+
+
+def _extract(
+    night: Night, days: list[DayToRead], catalog: Catalog, earlier: Earlier, watch: Watch
+) -> tuple[list[DayToRead], Extracted, list[DayToRead]]:
+    """Return the logs that this run reads, what was found in them, and those that are left for the runs that follow."""
+    days = [one for one in days if one.day not in earlier.failed or not one.asked]
+    days, later = _first_day(days, night.rules_before) if night.verifier else (days, [])
+    is_old = any(one.asked and one.day < night.rules_before for one in days)
+    newest = max((day for _, one in catalog.items for day in (one.since, one.confirmed)), default="")
+    nearby = Nearby([(document_id(path), item) for path, item in linkable(catalog.items)], newest)
+    extracted = extract(
+        days, RulesExtractor() if is_old else night.extractor, document_choices(catalog),
+        lambda done: watch.advance(done, len(days)), nearby, load_seals(),
+    )  # fmt: skip
+    if extracted.is_stopped:
+        return days, replace(extracted, pending=(*extracted.pending, *later)), []
+    return days, extracted, later
+
+
+def _decide(
+    night: Night,
+    git: Git,
+    snapshot: Snapshot,
+    found: Mapping[str, Document],
+    earlier: Earlier,
+    watch: Watch,
+) -> Decided:
+    """Run the stages in their order."""
+    today, progress = night.today, snapshot.progress
+    if night.again:
+        progress = {path: read for path, read in progress.items() if day_of_log(path) != night.again}
+    with watch.stage("capture"):
+        captured = _capture(night, git, snapshot, found)
+    catalog = Catalog(captured.answered.documents, snapshot.unreadable())
+    with watch.stage("extract"):
+        logs, before = captured.folded.logs, partial(_read_before, git)
+        unread = days_to_read(logs, progress, today, before, rereads=night.rereads)
+        days, extracted, later = _extract(night, unread, catalog, earlier, watch)
+    with watch.stage("review"):
+        rulings, context, skipped = _rule(night, days, extracted, catalog, captured.stones)
+    briefed = Brief()
+    if night.writer and not later and not extracted.pending:
+        with watch.stage("brief"):
+            drafted = promote(with_named_links(rulings, catalog.items), catalog.documents, extracted.seen).documents
+            drafted = with_true_now(_quieted(drafted, extracted, captured.every_log, today), today)
+            briefed = write_brief(drafted, earlier.documents, today, night.writer, captured.vetoed)
+    with watch.stage("verify"):
+        checked = _verify(night, rulings, extracted, briefed, context)
+    if checked.failure:
+        extracted = replace(extracted, candidates=(), operations=(), seen={}, read=(), pending=(*days, *later))
+        skipped, later = (), []
+    with watch.stage("promote"):
+        promoted = promote(with_named_links(checked.rulings, catalog.items), catalog.documents, extracted.seen)
+        promoted.documents = _quieted(promoted.documents, extracted, captured.every_log, today)
+        documents, claims, archives = _ask(night, snapshot, promoted, Quotes(snapshot.root), captured.every_log)
+        documents = _with_episodes(documents, captured, extracted, later, checked, catalog.closed, today)
+        documents, dropped = with_brief(documents, briefed, checked.verdicts)
+        briefed = replace(briefed, counts=briefed.counts + Counter(dropped=dropped))
+        documents = with_true_now(documents, today, captured.vetoed)
     with watch.stage("prune"):
-        pruned = with_caps_applied(briefed.documents, snapshot, night.settings, vetoed, reconciled.last)
+        pruned = with_caps_applied(documents, snapshot, night.settings, captured.vetoed, captured.reconciled.last)
     if extracted.read:
         progress = advanced_progress(progress, extracted.read, today, extracted.fallback)
-    state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(stones)}
-    written: dict[str, bytes | None] = {**captured.logs, **partials, **dict.fromkeys(captured.folded)}
-    if snapshot.layout.in_place:
-        redacted, written = {}, {}  # the logs are a person's own files, and keep what they hold
-    meaning = night.vectors.model if extracted.read else ""
-    return _Decided(
-        captured, redacted, private, reconciled, answered, extracted, asked_model, checked, meaning, promoted, skipped,
-        claims, archives, briefed, pruned, written, state,
+    state = {PROGRESS: render_progress(progress), TOMBSTONES: render_tombstones(captured.stones)}
+    return Decided(
+        captured, extracted, checked, promoted, skipped, claims, archives, briefed, len({one.day for one in later}),
+        pruned, state,
     )  # fmt: skip
+
+
+def _with_episodes(  # noqa: PLR0913, PLR0917  what a day was, and how it was read
+    documents: Mapping[str, Document],
+    captured: Captured,
+    extracted: Extracted,
+    later: Sequence[DayToRead],
+    checked: Checked,
+    closed: frozenset[str],
+    today: str,
+) -> dict[str, Document]:
+    """Return the documents with the episodes of the days that were read, and of those that have none yet."""
+    read, left = {one.day for one in extracted.read}, {one.day for one in (*extracted.pending, *later)}
+    days = days_to_tell(documents, captured.every_log, read, left, today)
+    told = {
+        day: told_sentences(documents, day, [(one.text, one.places) for one in some])
+        for day, some in checked.told.items()
+    }
+    return with_episodes(documents, [one for one in days if episode_path(one.day) not in closed], told, captured.vetoed)
+
+
+def _quieted(
+    documents: Mapping[str, Document], extracted: Extracted, logs: Mapping[str, bytes], today: str
+) -> dict[str, Document]:
+    """Return the documents with what is quiet marked. What no run has read yet is no silence."""
+    unread = {day.day for day in extracted.pending}
+    days = sorted({day for path in logs if (day := day_of_log(path)) <= today and day not in unread})
+    last = max((day.day for day in extracted.read), default=today)
+    return with_quiet(documents, extracted.open_lists, extracted.seen, [one for one in days if one <= last], today)
+
+
+def _first_day(days: Sequence[DayToRead], rules_before: str) -> tuple[list[DayToRead], list[DayToRead]]:
+    """Return the logs that one run reads, with those that need no reading; and the others.
+
+    A run reads one day, or all those before the first one that a model reads.
+    """
+    asked = sorted({one.day for one in days if one.asked})
+    old = [day for day in asked if day < rules_before]
+    first = set(old or asked[:1])
+    return (
+        [one for one in days if not one.asked or one.day in first],
+        [one for one in days if one.asked and one.day not in first],
+    )
+
+
+def _verify(
+    night: Night, rulings: list[Ruling], extracted: Extracted, briefed: Brief, context: ReviewContext
+) -> Checked:
+    """Ask the second reader about everything that is not a line's own words, in one call."""
+    told = [(day, one) for day, some in extracted.episodes.items() for one in some if _is_ours(one, context)]
+    if night.verifier is None:
+        return Checked(rulings)
+    of_rulings = posed(rulings, context.known)
+    sentences = [(one, claim) for one in briefed.proposals if (claim := one.claim)]
+    claims = [
+        *(one.claim for one in of_rulings),
+        *(claim for _, claim in sentences),
+        *(told_claim(one) for _, one in told),
+    ]
+    found = night.verifier.verify(claims) if claims else Verified()
+    if found.failure or len(found.verdicts) < len(claims):
+        return Checked([], tally=found.tally, failure=found.failure or "It gave no verdicts.")
+    verdicts = iter(found.verdicts)
+    ruled, counts = judged(rulings, of_rulings, [next(verdicts) for _ in of_rulings], context.known)
+    of_brief = {one: next(verdicts) for one, _ in sentences}
+    kept: dict[str, list[Told]] = {}
+    for day, one in told:
+        if next(verdicts) is Verdict.SUPPORTED:
+            kept.setdefault(day, []).append(one)
+    counts["claims"] = len(claims)
+    return Checked(ruled, of_brief, kept, counts, found.tally)
+
+
+def _is_ours(told: Told, context: ReviewContext) -> bool:
+    """Whether a sentence rests on the words of the owner and the agent alone."""
+    return all(
+        context.word_of(place.entry, line).reaches(Trust.SELF)
+        for place in told.places
+        for line in place.lines
+        if line.strip()
+    )
 
 
 def _rule(
@@ -277,7 +371,6 @@ def _rule(
     extracted: Extracted,
     catalog: Catalog,
     stones: frozenset[Tombstone],
-    asked_model: ModelReview | None,
 ) -> tuple[list[Ruling], ReviewContext, tuple[NotUnderstood, ...]]:
     """Return the rulings on the candidates, in order of the days; their context; and the lines not understood."""
     items = catalog.items
@@ -285,22 +378,20 @@ def _rule(
     is_reread = reread_in(days, night.again)
     context = ReviewContext(
         KnownItems(items, night.vectors), buried_by(stones, night.again, is_reread),
-        lambda one: file_candidate(one, catalog), gate.word_of, asked_model,
+        lambda one: file_candidate(one, catalog), gate.word_of,
         night.vectors if night.settings.review.duplicates == "merge" else None,
     )  # fmt: skip
     proposed = without_known(one_project_each(extracted.candidates), items, is_reread)
     unplaced = [one for one in proposed if not has_subject(one, catalog)]
-    proposed = [one for one in proposed if one not in unplaced]
+    proposed, operations = _numbered([one for one in proposed if one not in unplaced], extracted.operations)
     catalog = replace(catalog, begun=begun_projects(proposed))
-    looked = [
-        gate.look(replace(one, text=without_secrets(one.text), id=f"n{at}")) for at, one in enumerate(proposed, 1)
-    ]
+    looked = [gate.look(replace(one, text=without_secrets(one.text))) for one in proposed]
     filed = [
         replace(file_candidate(one.candidate, catalog), doubt=one.doubt, echo=one.echo, recited=one.recited)
         for one in in_own_projects(looked, proposed)
     ]
     forms = [form for day in extracted.read for form in read_forms(day.fresh)]
-    rulings = review(without_projects_from_outside(filed, catalog), extracted.operations, forms, context)
+    rulings = review(without_projects_from_outside(filed, catalog), operations, forms, context)
     by_model = {
         entry.path for day in extracted.read for entry in day.fresh
         if night.rereads and day.day not in extracted.fallback
@@ -319,6 +410,27 @@ def _rule(
     )
 
 
+def _numbered(
+    candidates: Sequence[Candidate], operations: Sequence[Operation]
+) -> tuple[list[Candidate], list[Operation]]:
+    """Return candidates and operations with the temporary ids of the run, wherever they name each other."""
+    ids = {one.id: f"n{at}" for at, one in enumerate(candidates, 1) if one.id}
+
+    def named(idents: Sequence[str]) -> tuple[str, ...]:
+        return tuple(ids.get(ident, ident) for ident in idents)
+
+    numbered = [
+        replace(
+            one,
+            id=f"n{at}",
+            replaces=named(one.replaces),
+            links=tuple((kind, ids.get(ident, ident)) for kind, ident in one.links),
+        )
+        for at, one in enumerate(candidates, 1)
+    ]
+    return numbered, [replace(one, ids=named(one.ids)) for one in operations]
+
+
 def _ask(
     night: Night, snapshot: Snapshot, promoted: Promoted, quotes: Quotes, logs: Mapping[str, bytes]
 ) -> tuple[Mapping[str, Document], tuple[str, ...], tuple[str, ...]]:
@@ -334,6 +446,7 @@ def _ask(
     claims: tuple[str, ...] = ()
     if promoted.claims:
         documents, claims = claimed(documents, promoted.claims, sources, today)
+    documents = asked_about_quiet(documents, today)
     documents, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
     return documents, claims, archives
 
@@ -349,131 +462,3 @@ def _read_before(git: Git, path: str, digest: str) -> frozenset[str] | None:
         if entries_digest(keys) == digest:
             return frozenset(keys)
     return None
-
-
-def _report(night: Night, git: Git, snapshot: Snapshot, decided: _Decided) -> RunReport:
-    """Return the report on what was decided, without the fields that writing fills in."""
-    extracted, promoted, shown = decided.extracted, decided.promoted, snapshot.shown
-    briefing, left = decided.pruned.documents.get(BRIEFING), [str(one) for one in snapshot.warnings if one.pending]
-    people, answered = decided.reconciled, decided.answered
-    asked_about = (people.asked, promoted.questions, decided.archives, decided.claims)
-    return RunReport(
-        run=run_id(night.now, git.head()),
-        now=night.now.isoformat(timespec="seconds"),
-        day=night.today,
-        logs={
-            "read": sum(bool(day.fresh) for day in extracted.read),
-            "folded": decided.captured.folded,
-            "redacted": {path: len(found) for path, found in decided.redacted.items()},
-        },
-        again=night.again or None,
-        pending_days=tuple(day.day for day in extracted.pending if day.asked),
-        entries={
-            "read": sum(len(day.fresh) for day in extracted.read),
-            "pending": sum(len(day.fresh) for day in extracted.pending),
-            "left": len(decided.skipped),
-        },
-        candidates=len(extracted.candidates),
-        ungrounded=extracted.ungrounded,
-        verdicts=Counter("ask" if one.asks else str(one.kind) for one in decided.checked.rulings),
-        review=dict((decided.reviewed.counts if decided.reviewed else Counter[str]()) + decided.checked.counts),
-        brief=dict(decided.briefed.counts),
-        items={
-            "added": len(promoted.added),
-            "confirmed": len(promoted.confirmed),
-            "superseded": len(promoted.superseded),
-            "closed": len(promoted.closed),
-            "by_type": Counter(str(item.type) for _, item in promoted.added.values()),
-            "by_document": Counter(shown(path) for path, _ in promoted.added.values()),
-        },
-        documents_made=tuple(map(shown, promoted.made)),
-        people={
-            "edited": len(people.edited),
-            "numbered": len(people.numbered),
-            "retracted": len(people.retracted) + len(answered.retracted),
-            "restored": len(answered.restored),
-            "asked": sum(map(len, asked_about)),
-        },
-        briefing={"bytes": briefing.size if briefing else 0, "cap": night.settings.caps.briefing},
-        evicted=[
-            {"id": moved.id, "from": shown(moved.source), "to": shown(moved.target)} for moved in decided.pruned.moved
-        ],
-        skipped=[one.to_json() for one in decided.skipped],
-        extractor=night.extractor.name,
-        tally=decided.tally,
-        failure=without_secrets(extracted.failure),
-        over_budget=extracted.over_budget,
-        fallback=extracted.fallback,
-        reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
-        meaning=decided.meaning,
-        # The reason something is pending comes first.
-        warnings=[*left, *night.settings.ignored_note, *_warnings(git, snapshot, decided)],
-        pending=bool(left),
-    )
-
-
-def _warnings(git: Git, snapshot: Snapshot, decided: _Decided) -> list[str]:
-    review, promoted = snapshot.shown(REVIEW), decided.promoted
-    notes = [str(warned) for warned in snapshot.warnings if not warned.pending]
-    if snapshot.layout.in_place:  # the logs are a person's own; a log with a secret is named when the run is over
-        why = "holds text marked as private. The file was neither changed nor committed, and that text was not read"
-        notes += [f"{snapshot.shown(path)} {why}." for path in decided.private]
-    else:
-        purge = ". Git history still has a copy: `curate check --secrets --history` shows how to purge it"
-        held_by_git = (
-            _with_secret_in_git(git, decided.redacted, load_redactor(snapshot.root)) if decided.redacted else set[str]()
-        )
-        notes += [
-            f"{path}: {format_found(found)} redacted{purge if path in held_by_git else ''}."
-            for path, found in sorted(decided.redacted.items())
-        ]
-        notes += [f"{path}: the text marked as private was removed." for path in decided.private]
-    notes += [
-        f"{path} was not folded, because its name has no date. Rename it to DAY-NAME.md."
-        for path in decided.captured.odd
-    ]
-    notes += [
-        f"{snapshot.shown(path)}: a generated sentence was left out, because it would hold a secret."
-        for path in decided.pruned.left_out
-    ]
-    if gone := len(decided.reconciled.asked):
-        notes.append(f"{gone} items are gone from their documents. Retract or restore them in {review}.")
-    if questions := sum(one.rival is not None for one in promoted.questions):
-        count = (
-            "1 new item contradicts an existing one" if questions == 1 else f"{questions} new items contradict others"
-        )
-        notes.append(f"{count}. Decide in {review} which to keep.")
-    if waiting := len(promoted.questions) - questions:
-        count = "1 new item waits" if waiting == 1 else f"{waiting} new items wait"
-        notes.append(f"{count} in {review} for your approval.")
-    if claims := len(decided.claims):
-        count = "1 item" if claims == 1 else f"{claims} items"
-        notes.append(f"The logs say that {count} may be over or wrong. Decide in {review}.")
-    if (folded := len(read_queue(decided.pruned.documents.get(REVIEW))) - MOST_SHOWN) > 0:
-        count = "1 more question waits" if folded == 1 else f"{folded} more questions wait"
-        notes.append(f"{count} in {review}, folded away below the first {MOST_SHOWN}.")
-    if archives := [snapshot.shown(path) for path in decided.archives]:
-        it = "it" if len(archives) == 1 else "them"
-        notes.append(f"{' and '.join(archives)} may be finished. Decide in {review} whether to archive {it}.")
-    read = [f"{snapshot.shown(path)}: {note}" for path, note in decided.extracted.notes]
-    if failure := decided.checked.failure:
-        read.append(f"No model could check the items against their quotes. {failure}")
-    if failure := decided.briefed.failure:
-        read.append(f"Some states and episodes were written by code, without a model. {failure}")
-    return [
-        *notes,
-        *decided.answered.notes,
-        *map(without_secrets, (*read, *(decided.reviewed.notes if decided.reviewed else ()))),
-    ]
-
-
-def _with_secret_in_git(git: Git, paths: Collection[str], redactor: Redactor) -> set[str]:
-    """Return the logs whose version in the last commit holds a secret."""
-    found: set[str] = set()
-    if (head := git.head()) is None:
-        return found
-    for path in paths:
-        with contextlib.suppress(TooMuchFromGit):  # `curate check --secrets --history` has no size limit
-            if path in git.tree(head) and redactor.find(git.show(head, path) or b""):
-                found.add(path)
-    return found

@@ -18,7 +18,6 @@ from pipelines.extract.choose_models import local_embedder
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_briefer import briefer_of
 from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.llm.model_reviewer import reviewer_of
 from pipelines.extract.llm.replies import KeptReply, Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
@@ -183,9 +182,8 @@ def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
     kept = [found for key in _words(run.reported("model", "replies")) if (found := replies.read(key))]
     model = ModelExtractor(Chain(models, _OnlyKept(kept)))
     reader = _AsThen(model.name, model, frozenset(_words(run.reported("model", "fallback_days"))))
-    reviewer = reviewer_of(model) if run.reported("review") else None
     writer = briefer_of(model) if given.get("writer") else None
-    night = replace(night, extractor=reader, rereads=True, reviewer=reviewer, writer=writer)
+    night = replace(night, extractor=reader, rereads=True, writer=writer)
     if not given.get("verifier"):
         return night
     others = [_Silent(one, int(given.get("verifier_input_tokens") or 1)) for one in _words(given["verifier"])]

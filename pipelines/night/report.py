@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
@@ -20,13 +20,12 @@ from pipelines.store.lock import private
 from pipelines.store.secrets import without_secrets
 from pipelines.store.state import read_record
 from pipelines.store.user_layout import real_path
+from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
-
-    from pipelines.usage import Tally
 
 
 KEPT: Final = 400
@@ -55,6 +54,7 @@ class RunReport:
         logs: how many with new entries were `read`, which partial logs were `folded` into their day, and log → number
             of secrets removed from it (`redacted`).
         again: the day that was read again, or None.
+        read_days: the days with new entries that were read.
         pending_days: the days that stay pending.
         entries: how many new ones were `read`, how many lines of them were not understood (`left`), and how many stay
             `pending` because a model failed.
@@ -96,6 +96,7 @@ class RunReport:
     day: str
     logs: Mapping[str, Any]
     again: str | None
+    read_days: Sequence[str]
     pending_days: Sequence[str]
     entries: Mapping[str, int]
     candidates: int
@@ -192,7 +193,66 @@ class RunReport:
         parts += [f"{count} {what}" for what, count in counts.items() if count]
         if asked := self.people["asked"]:
             parts.append(f"{asked} {'question' if asked == 1 else 'questions'} for you")
-        return f"Curated up to {self.day}: {', '.join(parts) or 'no new items'}"
+        what = self.read_days[0] if len(self.read_days) == 1 else f"up to {self.day}"
+        return f"Curated {what}: {', '.join(parts) or 'no new items'}"
+
+
+def joined(reports: Sequence[RunReport]) -> RunReport:
+    """Return the runs of one night, a day each, as one report: counts added up, and all else as the last has it."""
+    *before, last = reports
+    if not before:
+        return last
+    tally = Tally(cost=last.tally.cost)
+    for one in reports:
+        tally.add(one.tally)
+    tally.replies = [key for one in reports for key in one.tally.replies]
+
+    def summed(name: str) -> dict[str, Any]:
+        return _sum([getattr(one, name) for one in reports])
+
+    def listed(name: str) -> tuple[Any, ...]:
+        return tuple(dict.fromkeys(row for one in reports for row in getattr(one, name)))
+
+    return replace(
+        last,
+        logs=summed("logs"),
+        entries=summed("entries"),
+        candidates=sum(one.candidates for one in reports),
+        ungrounded=sum(one.ungrounded for one in reports),
+        verdicts=summed("verdicts"),
+        review=summed("review"),
+        brief=summed("brief"),
+        items=summed("items"),
+        people=summed("people"),
+        read_days=listed("read_days"),
+        pending_days=listed("pending_days"),
+        documents_made=listed("documents_made"),
+        evicted=[row for one in reports for row in one.evicted],
+        fallback=listed("fallback"),
+        reread=listed("reread"),
+        warnings=listed("warnings"),
+        merged=listed("merged"),
+        tally=tally,
+        failure=" ".join(dict.fromkeys(one.failure for one in reports if one.failure)),
+        over_budget=" ".join(dict.fromkeys(one.over_budget for one in reports if one.over_budget)),
+        pending=any(one.pending for one in reports),
+        recovered=any(one.recovered for one in reports),
+        edits_commit=next((one.edits_commit for one in reports if one.edits_commit), None),
+        base=reports[0].base,
+        commit=next((one.commit for one in reversed(reports) if one.commit), None),
+    )
+
+
+def _sum(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return mappings of counts, lists and such mappings as one."""
+    found: dict[str, Any] = {}
+    for row in rows:
+        for key, value in row.items():
+            if hasattr(value, "items"):
+                found[key] = _sum([found.get(key, {}), value])
+            else:
+                found[key] = found[key] + value if key in found else value
+    return found
 
 
 def save_report(root: Path, report: Mapping[str, object]) -> None:
@@ -308,6 +368,9 @@ class Watch:
             yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begun
+
+    def next_day(self, left: int) -> None:
+        """Note that another day begins; this and `left` - 1 more are left."""
 
     def begin(self, name: str) -> None:
         """Note that work begins; nothing reports its end."""

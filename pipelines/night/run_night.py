@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import ChangedUnderRun, LockHeld, ModelFailed
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
-from pipelines.night.plan import Night, plan_night
+from pipelines.night.plan import Earlier, Night, NightPlan, plan_night
 from pipelines.night.reindex import NIGHT_SECONDS, reindex
-from pipelines.night.report import RunReport, Watch, save_failure, save_report, shared_reports
+from pipelines.night.report import RunReport, Watch, joined, save_failure, save_report, shared_reports
 from pipelines.search.damage import keep_copies
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 ATTEMPTS: Final = 3
 _ALLOCATIONS: Final = 1_000_000
 """New objects between two looks for garbage, from a process's first night on: a night's objects live until it ends."""
-STAGES: Final = ("capture", "extract", "review", "verify", "promote", "brief", "prune", "reindex", "commit")
+STAGES: Final = ("capture", "extract", "review", "brief", "verify", "promote", "prune", "reindex", "commit")
 
 
 def curate_night(night: Night, watch: Watch) -> RunReport:
@@ -85,9 +85,16 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> RunRepo
     edits = commit(found)
     if night.sharing:
         night.sharing.pull(git)
-    run = run_id(night.now, git.head())
-    report = _write(night, git, run, watch, commit)
-    if redactor.learned > known or report.logs.get("redacted"):
+    run, reports, earlier = run_id(night.now, git.head()), list[RunReport](), Earlier()
+    while True:  # with a model, each day is a run of its own, against the memory that the day before left
+        report, plan = _write(night, git, run, watch, commit, earlier)
+        reports.append(replace(report, recovered=recovered and not reports, edits_commit=None if reports else edits))
+        if not plan.later:
+            break
+        save_report(night.root, reports[-1].to_json())
+        run, earlier = run_id(night.now, git.head()), plan.earlier
+        watch.next_day(plan.later)
+    if redactor.learned > known or any(one.logs.get("redacted") for one in reports):
         clean_copies(night.root, redactor)
     remember_rules(night.root)
     with watch.stage("reindex"):
@@ -95,22 +102,22 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> RunRepo
     if night.sharing and night.sharing.needs_person:
         warnings += tuple(night.sharing.notes)
     if found[1]:
-        warnings += secret_warnings(night.root, found[1], report.warnings)
-    report = replace(
-        report,
+        warnings += secret_warnings(night.root, found[1], [note for one in reports for note in one.warnings])
+    last = reports[-1]
+    last = replace(
+        last,
         index=index,
-        warnings=(*warnings, *report.warnings),
-        pending=report.pending or bool(warnings),
-        recovered=recovered,
-        edits_commit=edits,
+        warnings=(*warnings, *last.warnings),
+        pending=last.pending or bool(warnings),
         seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
     )
-    if not report.failure:  # a failure names them already
-        notes = (f"{name} gave no usable answer in this run ({how})." for name, how in report.tally.failing.items())
-        report = replace(report, warnings=(*report.warnings, *notes))
+    if not last.failure:  # a failure names them already
+        failing = joined([*reports[:-1], last]).tally.failing
+        notes = (f"{name} gave no usable answer in this run ({how})." for name, how in failing.items())
+        last = replace(last, warnings=(*last.warnings, *notes))
     keep_copies(night.root)
-    save_report(night.root, report.to_json())
-    return report
+    save_report(night.root, last.to_json())
+    return joined([*reports[:-1], last])
 
 
 def _given(night: Night, meaning: str) -> dict[str, object]:
@@ -136,7 +143,9 @@ def _verifying(verifier: Verifier | None, chain: Chain) -> dict[str, object]:
     return {"verifier": [model.name for model in models], "verifier_input_tokens": tokens}
 
 
-def _write(night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable[[], object]) -> RunReport:
+def _write(
+    night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable[[], object], earlier: Earlier
+) -> tuple[RunReport, NightPlan]:
     """Plan and apply; if a file changed meanwhile, plan again on its new content.
 
     Each day is read once, however often the run plans; the report counts what every plan paid for.
@@ -144,13 +153,13 @@ def _write(night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable
     tally, reading = Tally(), replace(night, extractor=Remembering(night.extractor.name, night.extractor))
     for attempt in range(1, ATTEMPTS + 1):
         base = git.head()
-        plan = plan_night(reading, git, watch)
+        plan = plan_night(reading, git, watch, earlier)
         tally.add(plan.report.tally)
         tally.replies = plan.report.tally.replies
         given = _given(night, plan.report.meaning)
         report = replace(plan.report, run=run, base=base, tally=tally, given=given)
         if not plan.changes:
-            return report
+            return report, plan
         try:
             with watch.stage("commit"):
                 commit, changed = apply_changes(
@@ -164,7 +173,7 @@ def _write(night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable
             merged = tuple(map(git.layout.real, changed))
             notes = (f"{path} changed while the run was writing; both changes were merged." for path in merged)
             warnings = (*report.warnings, *notes)
-            return replace(report, merged=merged, warnings=warnings, commit=commit)
+            return replace(report, merged=merged, warnings=warnings, commit=commit), plan
     raise AssertionError  # the loop returns or raises
 
 

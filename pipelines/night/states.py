@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.document import HISTORY, ORDER, STATE_TITLE, Document, Placed, block_of, edited, kept_with_document
-from pipelines.store.generated import Sentence, digest, is_citable, is_vetoed, sentences_under, with_sentences
+from pipelines.store.generated import Sentence, digest, is_citable, is_vetoed, sentences_under, with_sentences, words_of
 from pipelines.store.item import ACTIVE, CLOSED, Item, ItemType, Status
 from pipelines.store.layout import Kind
 from pipelines.text import clipped
@@ -155,9 +155,14 @@ def _line(item: Item) -> int:
 
 def next_steps(items: Iterable[Item]) -> list[Item]:
     """Return the open todos: those with a due date by it, then the others, the last one mentioned first."""
-    todos = (one for one in items if one.type is ItemType.TODO)
+    todos = (one for one in items if one.type is ItemType.TODO and not one.quiet)
     latest = sorted(todos, key=lambda one: one.confirmed or one.learnt, reverse=True)
     return sorted(latest, key=lambda one: one.due or "9")
+
+
+def has_passed(item: Item, today: str) -> bool:
+    """Whether an item tells of an appointment whose day is over."""
+    return "" < item.on < today
 
 
 def with_due(item: Item) -> str:
@@ -167,8 +172,8 @@ def with_due(item: Item) -> str:
 
 
 def shortened(item: Item) -> str:
-    """Return an item's text without its full stop, cut to fit a generated sentence."""
-    return clipped(item.text, _LENGTH).rstrip(".")
+    """Return an item's text without its full stop and marks of comments, cut to fit a generated sentence."""
+    return clipped(words_of(item.text), _LENGTH).rstrip(".")
 
 
 def titled(title: str, text: str) -> str:

@@ -21,7 +21,7 @@ from pipelines.extract.grounded_values import (
     unproven_figures,
     without_dates,
 )
-from pipelines.extract.grounding import unproven_names
+from pipelines.extract.grounding_old import unproven_names
 from pipelines.store.evidence import fold_markdown
 from pipelines.store.item import STOP_WORDS
 

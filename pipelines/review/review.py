@@ -1,8 +1,8 @@
 """Review: decide on each candidate, and on what the log says about existing items, in order of the days.
 
-The rules do little, but do it right. A candidate with the same words confirms an item; one that differs in a single
-value is asked about; all others are added. If there is a model, it decides what is not certain, and code checks its
-decision as far as it can.
+Code does little, but does it right. A candidate with the same words confirms an item; one that names what it replaces
+takes its place; of those that the rules found, one that differs in a single value is asked about; all others are added.
+Who reads with a model asks a second reader about near pairs (`review.verification`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pipelines.review.existing_items import Belief, KnownItems, home_of_successo
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, target_of
 from pipelines.review.meaning import repeated
 from pipelines.store.evidence import act_in
-from pipelines.store.item import OUTCOMES, PERSON, Confidence, Item, ItemType, Status, Trust, folded
+from pipelines.store.item import OUTCOMES, PERSON, SOURCE, Confidence, Item, ItemType, Status, Trust, folded
 from pipelines.store.transcripts.acts import Act
 from pipelines.text import ARROW
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pipelines.extract.rules.labels import ClosingForm
     from pipelines.review.meaning import Vectors
     from pipelines.store.log import Entry
-
-    Second = Callable[[Sequence["Filed"], KnownItems], dict[str, tuple[Operation, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +123,6 @@ class ReviewContext:
         buried: whether a person deleted or undid an item with a candidate's words; it is never proposed again.
         file: files a candidate in a document.
         word_of: whose word a line of an entry is, when it speaks of existing items.
-        second: decides on candidates that are not certain: temporary id → operations; or None.
         merging: the vectors by which near duplicates are merged, if the settings want that; else None.
     """
 
@@ -133,7 +130,6 @@ class ReviewContext:
     buried: Callable[[Candidate], bool]
     file: Callable[[Candidate], Filed]
     word_of: Callable[[Entry, str], Trust]
-    second: Second | None = None
     merging: Vectors | None = None
 
 
@@ -204,18 +200,15 @@ def _by_form(form: ClosingForm, context: ReviewContext, fresh: str) -> list[Ruli
 
 def _review_day(filed: Sequence[Filed], context: ReviewContext) -> list[Ruling]:
     """Rule on a day's candidates in their order."""
-    unsure = [one for one in filed if not certain_ruling(one, context)]
-    answers = context.second(unsure, context.known) if context.second and unsure else {}
     rulings: list[Ruling] = []
     for one in filed:
-        ident = one.candidate.id
-        if found := certain_ruling(one, context):  # ask again: the day's earlier rulings count
+        candidate = one.candidate
+        if found := certain_ruling(one, context):
             decided = [found]
-        elif ident in answers:
-            operations = answers[ident] or (Operation(OperationKind.ADD),)
-            decided = [
-                each for operation in operations for each in rulings_of_operation(operation, one, context, f"{ident}u")
-            ]
+        elif candidate.replaces:
+            places, by = candidate.places, candidate.by
+            operation = Operation(OperationKind.SUPERSEDE, candidate.replaces, places=places, by=by)
+            decided = rulings_of_operation(operation, one, context, f"{candidate.id}u")
         else:
             decided = [_by_rules(one, context)]
         rulings += _carried_out(decided, context)
@@ -292,7 +285,8 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     ]
     there = [belief for belief in near if belief.item.active and speaks_for(belief.document, one.place)]
     may_conflict = candidate.type is not ItemType.TODO and candidate.page_section != _ASKED
-    is_asked = candidate.confidence in ASKED_ABOUT and may_conflict
+    by_rules = candidate.by.startswith("rules@")
+    is_asked = candidate.confidence in ASKED_ABOUT and may_conflict and by_rules
     for belief in there if is_asked else ():
         if why := conflict(candidate.text, belief.item.text):
             return _ruling(one, OperationKind.SUPERSEDE, belief, reason=why, asks=why)
@@ -359,7 +353,9 @@ def _changes(
         return [_ignored(one, "a later entry has corrected it")]
     if not targets or trust is Trust.UNTRUSTED:
         return _left(one)
-    asks = _guarded(kind, targets, trust, day, context.known)
+    asks = guarded(kind, targets, trust, day, context.known) or said_otherwise(
+        one.candidate.source if one else "", targets
+    )
     if kind is OperationKind.SUPERSEDE and one:
         is_sure = one.candidate.confidence in ASKED_ABOUT
         return [_ruling(one, kind, *targets, given=operation, asks=asks) if is_sure else _ruling(one, _ADD)]
@@ -402,7 +398,8 @@ def _believed(ruling: Ruling, candidate: Candidate, targets: Sequence[Belief]) -
     status = Status.WAITING if ruling.asks else candidate.status
     item = Item(
         candidate.type, candidate.text, candidate.id, status, candidate.day, trust=candidate.trust,
-        page_section=candidate.page_section, due=candidate.due, extra=((PERSON, candidate.name),),
+        page_section=candidate.page_section, due=candidate.due,
+        extra=((PERSON, candidate.name), (SOURCE, candidate.source)),
     )  # fmt: skip
     mine = Belief(item, ruling.document, candidate.entry.day, is_new=True)
     if ruling.kind is OperationKind.CONFIRM:
@@ -451,7 +448,7 @@ def _confirming(one: Filed, belief: Belief, why: str, context: ReviewContext, gi
         places, by = candidate.places, candidate.by
         closing = Operation(OperationKind.CLOSE, how=candidate.closed, reason=why, places=places, by=by)
         trust = _word(closing, one, context)
-        asks = _guarded(closing.kind, [belief], trust, candidate.entry.day, context.known)
+        asks = guarded(closing.kind, [belief], trust, candidate.entry.day, context.known)
         return _closing(closing, belief, one, trust, asks)
     return _ruling(one, OperationKind.CONFIRM, belief, reason=why, given=given)
 
@@ -486,13 +483,21 @@ def _placed(one: Filed, operation: Operation, context: ReviewContext) -> Filed:
 
 def _word(operation: Operation, one: Filed | None, context: ReviewContext) -> Trust:
     """Return whose word an operation is: the lowest trust of its lines."""
+    if one and one.candidate.source:  # what somebody told the agent is the agent's word for it, as the gate decided
+        return one.candidate.trust
     places = operation.places or (one.candidate.places if one else ())
     words = [context.word_of(place.entry, "\n".join(place.lines)) for place in places]
     ranks = list(Trust)
     return max([*words, *([one.candidate.trust] if one else [])], key=ranks.index, default=Trust.SELF)
 
 
-def _guarded(kind: OperationKind, targets: Sequence[Belief], trust: Trust, day: str, known: KnownItems) -> str:
+def said_otherwise(source: str, targets: Sequence[Belief]) -> str:
+    """Return why a person must decide whether what somebody told the agent ends items; empty if all are their word."""
+    others = [belief for belief in targets if belief.item.source != source and belief.item.page_section != _ASKED]
+    return f"{source} says otherwise" if source and others else ""
+
+
+def guarded(kind: OperationKind, targets: Sequence[Belief], trust: Trust, day: str, known: KnownItems) -> str:
     """Return why a person must decide whether items end, or an empty string."""
     if kind not in REMOVING:
         return ""

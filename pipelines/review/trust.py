@@ -85,14 +85,14 @@ class TrustGate:
     def look(self, candidate: Candidate) -> Filed:
         """Return a candidate with its trust and source, without invisible characters, and inert if not the owner's.
 
-        Its trust is the lowest of its places. An external candidate names its source and makes no project; if it is a
-        rule, a person must approve it.
+        Its trust is the lowest of its places. What another said names its source and makes no page; if it is a rule, a
+        person must approve it.
         """
         looked = [self._word(candidate, place) for place in candidate.places]
-        trust, source = max(looked, key=lambda one: list(Trust).index(one[0]))
+        trust, source = max(looked, key=lambda one: (list(Trust).index(one[0]), bool(one[1])))
         text, doubt = without_unseen(candidate.text), ""
         is_rule = candidate.type is ItemType.RULE
-        if is_rule and trust is Trust.EXTERNAL:
+        if is_rule and source:
             doubt = f"it is a rule that you did not give; its source is {source}"
         elif is_rule and trust is Trust.SELF and self._rules_from == "owner":
             doubt = "it is the agent's own rule, and your settings accept rules only from you"
@@ -104,6 +104,7 @@ class TrustGate:
                 trust=trust,
                 source=source,
                 new_project="" if source else candidate.new_project,
+                new_area="" if source else candidate.new_area,
             ),
             doubt=doubt,
             echo=is_echo(candidate.lines, self._ids),

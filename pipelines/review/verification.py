@@ -1,201 +1,211 @@
-"""Verification: a second reader checks whether the quotes support the rulings of a night.
+"""Verification: a second reader compares what the first one said with the log, and judges near pairs.
 
-Unsupported rulings are dropped, unsure ones wait for a person, and those that no reader could check are filed as
-unverified, for a later night to check.
+One call holds every claim of a day. What is unsupported is dropped. Of what is unsure, an item is filed as barely
+believed, and all else is dropped: being unsure asks nobody. If the reader fails, the day stays pending.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.claims import Claim, Verdict, Verifier, around, needs_verifying, operation_text, verify_twice
+from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, with_weekday
-from pipelines.review.review import REMOVING, Ruling
-from pipelines.store.item import Confidence, Evidence, Item, Status
-from pipelines.store.wording import words_key
-from pipelines.usage import Tally
+from pipelines.review.existing_items import speaks_as
+from pipelines.review.review import guarded, said_otherwise
+from pipelines.store.evidence import without_pointer
+from pipelines.store.item import Confidence, content_words
+from pipelines.store.spoken_lines import parse_spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from pipelines.review.existing_items import KnownItems
-
-
-_UNSURE: Final = "a second reader is not sure that the log supports it"
-_UNASKED: Final = "no second reader was available to check it"
-_RULES: Final = "rules@"
-_SAYING: Final = frozenset({OperationKind.ADD, OperationKind.SUPERSEDE})
-"""Operations that make an item from the candidate's own sentence."""
-_CLAIMING: Final = REMOVING | {OperationKind.CONFIRM, OperationKind.QUESTION}
-"""Operations that claim something about existing items."""
+    from pipelines.review.existing_items import Belief, KnownItems
+    from pipelines.review.review import Ruling
 
 
-def _is_loss(ruling: Ruling) -> bool:
-    """Whether a model ignores a candidate that it read as certain."""
-    candidate, by = ruling.candidate, ruling.operation.by
-    is_certain = candidate is not None and candidate.confidence is Confidence.HIGH
-    return ruling.kind is OperationKind.IGNORE and is_certain and by != "" and not by.startswith(_RULES)
+RULES: Final = "rules@"
+MOST_PAIRS: Final = 2
+"""How many of the nearest items of its page a new item is paired with."""
+_SHARED: Final = 2
+_KINDS: Final = {OperationKind.SUPERSEDE: "replace", OperationKind.QUESTION: "doubt"}
+_CLAIMING: Final = frozenset({
+    OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT, OperationKind.QUESTION,
+})  # fmt: skip
+CONFLICT: Final = "it contradicts the existing item, and nothing in the log shows which of them holds"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """A night's rulings after the second reader.
+class Posed:
+    """A claim about a ruling: on its new item, on what it does to existing ones, or on the pair with another item.
 
     Args:
-        rulings: the rulings to apply or ask about.
-        items: unverified items of earlier nights, as they are now.
-        counts: how many `claims` there were, and how many were `unsupported`, `unsure` or `unverified`.
-        tally: the cost of the calls.
-        failure: why claims have no verdict, or empty.
+        ruling: the number of the ruling.
+        claim: the claim.
+        other: for a pair, the id of the existing item.
     """
 
-    rulings: list[Ruling]
-    items: list[Item] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
-    tally: Tally = field(default_factory=Tally)
-    failure: str = ""
+    ruling: int
+    claim: Claim
+    other: str = ""
 
 
-def verified(
-    rulings: list[Ruling],
-    unverified: Sequence[Item],
-    known: KnownItems,
-    quote: Callable[[Evidence], str],
-    verifier: Verifier | None,
-    day: str,
-) -> Checked:
-    """Return the rulings that a second reader supports.
+def posed(rulings: Sequence[Ruling], known: KnownItems) -> list[Posed]:
+    """Return what a second reader must say of the rulings of a day.
 
-    Verbatim text of the log, and results of the rules and of forms, need no check.
+    A line's own words need no second reader, nor does what the rules found.
 
     Args:
-        rulings: the rulings of a night, in order.
-        unverified: items of earlier nights that no reader could check.
-        known: the items that the rulings name.
-        quote: returns the text of some evidence, or an empty string if it is gone.
-        verifier: the second reader; None if no model reads.
-        day: the memory's day.
+        rulings: in order.
+        known: the items that the rulings name, as the rulings leave them.
     """
-    if verifier is None:
-        return Checked(rulings)
-    asked: list[tuple[Ruling | Item, bool, Claim]] = []
-    for ruling in rulings:
-        own = _item_claim(ruling)
-        asked += [(ruling, False, own)] if own else []
-        asked += [(ruling, True, claim) for claim in _operation_claims(ruling, known)]
-    for item in unverified:
-        asked.append((item, False, Claim("item", item.text, tuple(filter(None, map(quote, item.evidence))))))
-    if not asked:
-        return Checked(rulings)
-    found = verify_twice(verifier, [claim for *_, claim in asked])
-    counts = Counter(claims=len(asked))
-    counts.update(str(verdict or "unverified") for verdict in found.verdicts if verdict is not Verdict.SUPPORTED)
-    verdicts = defaultdict[tuple[int, bool], list[Verdict | None]](list)
-    for (one, removes, _), verdict in zip(asked, found.verdicts, strict=True):
-        verdicts[id(one), removes].append(verdict)
-
-    def least(one: Ruling | Item, *, removes: bool) -> Verdict | None:
-        """Return its most doubtful verdict."""
-        return min(verdicts.get((id(one), removes), [Verdict.SUPPORTED]), key=_ORDER.index)
-
-    judged = [
-        (_kept if one.kind is OperationKind.IGNORE else _judged)(
-            one, least(one, removes=False), least(one, removes=True)
-        )
-        for one in rulings
-    ]
-    settled = [_settled(one, least(one, removes=False), day) for one in unverified]
-    return Checked([one for one in judged if one], settled, counts, found.tally, found.failure)
-
-
-_ORDER: Final = (Verdict.UNSUPPORTED, None, Verdict.UNSURE, Verdict.SUPPORTED)
-"""Verdicts, most doubtful first."""
+    found: list[Posed] = []
+    for number, ruling in enumerate(rulings):
+        if claim := _item_claim(ruling):
+            found.append(Posed(number, claim))
+        found += [Posed(number, claim) for claim in _operation_claims(ruling, known)]
+        found += [Posed(number, claim, ident) for ident, claim in _pairs(ruling, rulings, known)]
+    return found
 
 
 def _item_claim(ruling: Ruling) -> Claim | None:
     """Return the claim of a new item, unless it is verbatim text of the log and no more."""
-    candidate = ruling.candidate
-    if candidate is None or ruling.asks or not (ruling.kind in _SAYING or _is_loss(ruling)):
+    one = ruling.candidate
+    if one is None or ruling.kind not in {OperationKind.ADD, OperationKind.SUPERSEDE} or one.by.startswith(RULES):
         return None
-    told = candidate.closed or candidate.due or candidate.since
-    says_more = told or _is_loss(ruling) or needs_verifying(candidate.text, candidate.places)
-    if candidate.by.startswith(_RULES) or not says_more:
+    told = {"from": one.since, "due": one.due, "on": one.on, "over": str(one.closed or "")}
+    days = [f"{key} {value}" for key, value in told.items() if value]
+    if not days and not needs_verifying(one.text, one.places):
         return None
-    days = {"closed": candidate.closed, "due": candidate.due, "holds from": candidate.since}
-    more = [f"{key}: {value}" for key, value in days.items() if value]
-    return Claim("item", candidate.text, tuple(candidate.quotes), (*_context(candidate), *more))
+    return Claim("item", f"{one.text} ({', '.join(days)})" if days else one.text, _quotes(one), _context(one))
 
 
-def _operation_claims(ruling: Ruling, known: KnownItems) -> list[Claim]:
-    """Return a claim for each item that a ruling ends, doubts, or confirms in other words."""
+def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
+    """Yield a claim for each item that a model's ruling ends, changes or doubts."""
     operation, candidate = ruling.operation, ruling.candidate
-    if candidate and _is_loss(ruling):
-        text = operation_text(ruling.kind, candidate.type, candidate.text)
-        return [Claim(ruling.kind, text, tuple(candidate.quotes), _context(candidate))]
-    if ruling.asks or operation.by.startswith(_RULES) or not operation.by or ruling.kind not in _CLAIMING:
-        return []
-    old = [belief.item for ident in operation.ids if (belief := known.get(ident))]
-    if ruling.kind is OperationKind.CONFIRM and candidate:
-        old = [one for one in old if words_key(candidate.text) != words_key(one.text)]
-    quotes = tuple(place.quote for place in operation.places)
-    context = _context(candidate if candidate and candidate.places == operation.places else operation)
+    if operation.by.startswith(RULES) or not operation.by or ruling.kind not in _CLAIMING:
+        return
     new, how = candidate.text if candidate else "", str(operation.how or "")
-    return [
-        Claim(ruling.kind, operation_text(ruling.kind, one.type, one.text, how=how, new=new), quotes, context)
-        for one in old
-    ]
+    for ident in operation.ids:
+        if belief := known.get(ident):
+            text = operation_text(ruling.kind, belief.item.type, belief.item.text, how=how, new=new)
+            yield Claim(_KINDS.get(ruling.kind, str(ruling.kind)), text, _quotes(operation), _context(operation))
+
+
+def _pairs(ruling: Ruling, rulings: Sequence[Ruling], known: KnownItems) -> Iterator[tuple[str, Claim]]:
+    """Yield the pairs of a new item with near ones of its page that the first reader did not link."""
+    one = ruling.candidate
+    if one is None or ruling.kind is not OperationKind.ADD or ruling.asks or one.by.startswith(RULES):
+        return
+    mine = known.get(one.id)
+    linked = {ident for _, ident in one.links} | {ident for each in rulings for ident in each.operation.ids}
+    words, found = content_words(one.text), 0
+    for belief in known.near(one, ruling.document):
+        other = belief.item
+        is_later = mine is not None and belief.at >= mine.at
+        if is_later or not (other.active and belief.document == ruling.document and speaks_as(other, one.trust)):
+            continue
+        if other.id in linked or len(words & content_words(other.text)) < min(_SHARED, len(words)):
+            continue
+        context = (f"the new one is of {one.entry.day}", f"the old one of {other.since or belief.learnt}")
+        yield other.id, Claim(PAIR, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context)
+        found += 1
+        if found == MOST_PAIRS:
+            return
+
+
+def _quotes(one: Candidate | Operation) -> tuple[str, ...]:
+    return tuple("\n".join(map(without_pointer, place.lines)) for place in one.places)
 
 
 def _context(one: Candidate | Operation) -> tuple[str, ...]:
-    entry, day = one.places[0].entry, with_weekday(one.places[0].entry.day)
-    known = (" > ".join(entry.headings), f"project {entry.project}" if entry.project else "", f"day {day}")
-    beside = dict.fromkeys(filter(None, map(around, one.places)))
-    return (*filter(None, known), *(f"around the quote: {words}" for words in beside), *one.beside)
+    entry = one.places[0].entry
+    speaker = parse_spoken(entry.text.partition("\n")[0]).speaker
+    known = (" > ".join(entry.headings), f"project {entry.project}" if entry.project else "", speaker)
+    return (*filter(None, known), with_weekday(entry.day), *one.beside)
 
 
-def _kept(ruling: Ruling, says: Verdict | None, ignores: Verdict | None) -> Ruling:
-    """Return the ruling that ignores a candidate, or adds it if the second reader finds it useful."""
-    is_useful = says is Verdict.SUPPORTED and ignores is Verdict.UNSUPPORTED
-    return replace(ruling, operation=replace(ruling.operation, kind=OperationKind.ADD)) if is_useful else ruling
+# ---------------------------------------- what becomes of the rulings
 
 
-def _judged(ruling: Ruling, says: Verdict | None, removes: Verdict | None) -> Ruling | None:
-    """Return a ruling after its verdicts: the same, a question to a person, or None.
+def judged(
+    rulings: Sequence[Ruling], claims: Sequence[Posed], verdicts: Sequence[Verdict], known: KnownItems
+) -> tuple[list[Ruling], Counter[str]]:
+    """Return the rulings after their verdicts, and how many claims there were and how many were not supported.
 
     Args:
-        ruling: the ruling.
-        says: whether the quotes support its new item.
-        removes: whether the quotes support what it does to existing items.
+        rulings: in order.
+        claims: those of `posed`.
+        verdicts: one per claim.
+        known: the items that the rulings name.
     """
-    candidate = ruling.candidate
+    counts = Counter(claims=len(claims))
+    counts.update(str(verdict) for verdict in verdicts if verdict not in {Verdict.SUPPORTED, Verdict.BOTH})
+    says: dict[int, Verdict] = {}
+    does: dict[int, list[Verdict]] = {}
+    pairs: dict[int, list[tuple[str, Verdict]]] = {}
+    for one, verdict in zip(claims, verdicts, strict=True):
+        if one.other:
+            pairs.setdefault(one.ruling, []).append((one.other, verdict))
+        elif one.claim.kind == "item":
+            says[one.ruling] = verdict
+        else:
+            does.setdefault(one.ruling, []).append(verdict)
+    kept = [
+        _judged(ruling, says.get(number, Verdict.SUPPORTED), does.get(number, ()), pairs.get(number, ()), known)
+        for number, ruling in enumerate(rulings)
+    ]
+    return [one for one in kept if one], counts
+
+
+def _judged(
+    ruling: Ruling,
+    says: Verdict,
+    does: Sequence[Verdict],
+    pairs: Sequence[tuple[str, Verdict]],
+    known: KnownItems,
+) -> Ruling | None:
+    """Return a ruling after its verdicts, or None."""
     if says is Verdict.UNSUPPORTED:
-        if not candidate or candidate.closed or needs_verifying(candidate.text, candidate.places):
-            return None
-        # The line's own words stay, without the day that it does not say.
-        ruling, says = replace(ruling, candidate=replace(candidate, due="", since="")), Verdict.SUPPORTED
-    if ruling.kind is OperationKind.CONFIRM and removes is not Verdict.SUPPORTED:
-        removes, says = Verdict.UNSUPPORTED, None  # it may say something new, which nobody has checked yet
-    if removes is Verdict.UNSUPPORTED:  # the new item may exist beside the one it was to replace or confirm
-        is_new = ruling.candidate and ruling.kind in {OperationKind.SUPERSEDE, OperationKind.CONFIRM}
-        ruling = replace(ruling, operation=Operation(OperationKind.ADD, places=ruling.operation.places))
-        return _judged(ruling, says, Verdict.SUPPORTED) if is_new else None
-    if Verdict.UNSURE in {says, removes}:
-        return replace(ruling, asks=_UNSURE)
-    if removes is None:
-        return replace(ruling, asks=_UNASKED)
-    if says is None and (candidate := ruling.candidate):
-        sure = candidate.confidence is Confidence.HIGH
-        confidence = Confidence.MEDIUM if sure else candidate.confidence
-        return replace(ruling, candidate=replace(candidate, confidence=confidence, unverified=True))
+        return None
+    if says is Verdict.UNSURE and (one := ruling.candidate):
+        ruling = replace(ruling, candidate=replace(one, confidence=Confidence.LOW))
+    if ruling.kind is OperationKind.SUPERSEDE and does:
+        held = [ident for ident, verdict in zip(ruling.operation.ids, does, strict=False) if _is_sure(verdict, says)]
+        kind = OperationKind.SUPERSEDE if held else OperationKind.ADD
+        asks = ruling.asks if held else ""
+        return replace(ruling, operation=replace(ruling.operation, kind=kind, ids=tuple(held)), asks=asks)
+    if any(verdict is not Verdict.SUPPORTED for verdict in does):
+        return None
+    return _paired(ruling, pairs, known) if says is Verdict.SUPPORTED else ruling
+
+
+def _is_sure(verdict: Verdict, says: Verdict) -> bool:
+    """Whether an old item ends: the reader is sure of that, and of what takes its place."""
+    return verdict is Verdict.SUPPORTED and says is Verdict.SUPPORTED
+
+
+def _paired(ruling: Ruling, pairs: Sequence[tuple[str, Verdict]], known: KnownItems) -> Ruling:
+    """Return a ruling that adds an item, as its pairs with existing ones have it."""
+    candidate = ruling.candidate
+    for ident, verdict in pairs:
+        belief = known.get(ident)
+        if belief is None or candidate is None or verdict is Verdict.BOTH:
+            continue
+        if verdict is Verdict.SAME:
+            return _on(ruling, OperationKind.CONFIRM, [belief], candidate)
+        asks = CONFLICT if verdict is Verdict.CONFLICT else ""
+        asks = (
+            asks
+            or said_otherwise(candidate.source, [belief])
+            or guarded(OperationKind.SUPERSEDE, [belief], candidate.trust, candidate.entry.day, known)
+        )
+        return replace(_on(ruling, OperationKind.SUPERSEDE, [belief], candidate), asks=asks)
     return ruling
 
 
-def _settled(item: Item, verdict: Verdict | None, day: str) -> Item:
-    """Return an item of an earlier night after its verdict; an unsupported one never held."""
-    if verdict is Verdict.SUPPORTED:
-        return replace(item, unverified=False)
-    if verdict is Verdict.UNSUPPORTED:
-        return replace(item, unverified=False, status=Status.NEVER_HELD, until=day)
-    return item
+def _on(ruling: Ruling, kind: OperationKind, beliefs: Sequence[Belief], candidate: Candidate) -> Ruling:
+    ids = tuple(one.item.id for one in beliefs)
+    operation = replace(ruling.operation, kind=kind, ids=ids, places=candidate.places, by=candidate.by)
+    return replace(ruling, operation=operation)

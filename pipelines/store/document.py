@@ -41,12 +41,12 @@ SECTIONS: Final = {
 }
 BY_WORD: Final = {"goals": "Goals", "questions": "Open questions", "contacts": "Contacts", "howto": "How to"}
 """The sections of items that name one, because their type does not determine it."""
-STATE_TITLE, HISTORY = "State", "History"
+NOW_TITLE, STATE_TITLE, HISTORY = "Now", "State", "History"
 ROWS: Final = ("The user", "Projects", "Due", "Open risks", "People", "Where the rest is")
 """The sections of the briefing that runs rewrite."""
 ORDER: Final = (
-    STATE_TITLE, "Goals", "Open questions", "Contacts", "Decisions", "Facts", "Rules", "How to", "Next steps", "Risks",
-    HISTORY, *ROWS,
+    NOW_TITLE, STATE_TITLE, "Goals", "Open questions", "Contacts", "Decisions", "Facts", "Rules", "How to",
+    "Next steps", "Risks", HISTORY, *ROWS,
 )  # fmt: skip
 """The sections of a page, from top to bottom."""
 OWN_KEYS: Final = frozenset({"updated", "source", "trust", "confidence", "confidence_reason"})

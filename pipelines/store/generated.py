@@ -60,6 +60,7 @@ class Sentence:
         by_code: whether code wrote it from the items' own words, and can rewrite it.
         lines: for an episode, the lines of the day's log that it covers, `12-14,20`; else empty.
         sessions: for an episode, the transcripts behind the day's log.
+        days: the days whose episodes it rests on, too.
     """
 
     text: str
@@ -68,6 +69,7 @@ class Sentence:
     by_code: bool = False
     lines: str = ""
     sessions: tuple[str, ...] = ()
+    days: tuple[str, ...] = ()
 
     def render(self) -> str:
         """Return it as a line, without a line end."""
@@ -75,6 +77,7 @@ class Sentence:
             ("is" if self.by_code else "of", self.of),
             ("lines", self.lines),
             *(("from", quote(one)) for one in self.sessions),
+            *(("day", one) for one in self.days),
         )
         pairs = [*(f"{key}={value}" for key, value in named if value), *self.ids]
         return f"{self.text} <!-- s:{' '.join([_sum(self.text, 6), *pairs])} -->"
@@ -85,17 +88,19 @@ def read_sentence(line: str) -> tuple[Sentence, bool] | None:
     found = _SENTENCE.fullmatch(line)
     if found is None:
         return None
-    values, ids, sessions = dict[str, str](), list[str](), list[str]()
+    values, ids, sessions, told = dict[str, str](), list[str](), list[str](), list[str]()
     for part in found["pairs"].split():
         key, sign, value = part.partition("=")
         if not sign:
             ids.append(key)
         elif key == "from":
             sessions.append(unquote(value))
+        elif key == "day":
+            told.append(value)
         else:
             values[key] = value
     of, lines = values.get("of") or values.get("is", ""), values.get("lines", "")
-    sentence = Sentence(found["text"], tuple(ids), of, "is" in values, lines, tuple(sessions))
+    sentence = Sentence(found["text"], tuple(ids), of, "is" in values, lines, tuple(sessions), tuple(told))
     return sentence, _sum(found["text"], 6) != found["sum"]
 
 

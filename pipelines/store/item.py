@@ -97,9 +97,14 @@ OUTCOMES: Final = {
 """How an item of each type can close without a successor; the first is the default."""
 LINK_KINDS: Final = ("because", "supports", "contradicts", "supersedes", "related", "part-of", "next")
 SOURCE: Final = "source"
-"""The key for the source of an item that is neither the owner's word nor the agent's; its line names the source."""
+"""The key for who said what an item says, if neither the owner nor the agent: a person who told the agent (trust
+`self`), or a source that was copied in (trust `external`). Its line names them."""
 PERSON: Final = "name"
 """The key for the name of the person in an item with contact details."""
+ON: Final = "on"
+"""The key for the day of an appointment or event."""
+QUIET: Final = "quiet"
+"""The key for the day since which nobody has mentioned an open item, or since which its day is long over."""
 CLOSED_BY: Final = "closed-by"
 """The key of an item that a person closed: `closed-by=owner`. No agent can reopen it."""
 ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
@@ -217,6 +222,21 @@ class Item:
         """The name of the person, if it is a contact; else empty."""
         return next((value for key, value in self.extra if key == PERSON), "")
 
+    @property
+    def source(self) -> str:
+        """Who said it, if neither the owner nor the agent did; else empty."""
+        return next((value for key, value in self.extra if key == SOURCE), "")
+
+    @property
+    def on(self) -> str:
+        """The day of the appointment or event that it tells of; else empty."""
+        return next((value for key, value in self.extra if key == ON), "")
+
+    @property
+    def quiet(self) -> str:
+        """The day on which it became quiet; else empty."""
+        return next((value for key, value in self.extra if key == QUIET), "")
+
     @cached_property
     def learnt(self) -> str:
         """The day of the log that it comes from; `since` if it comes from none."""
@@ -229,6 +249,12 @@ class Item:
             return ()
         named = [ident for _, ids in self.links for ident in ids]
         return (*named, *(ident for ident in (self.superseded_by, self.merged_into) if ident))
+
+
+def with_extra(item: Item, key: str, value: str) -> Item:
+    """Return an item with a value under a key of its own, or without the key if the value is empty."""
+    extra = tuple(pair for pair in item.extra if pair[0] != key)
+    return replace(item, extra=(*extra, (key, value)) if value else extra)
 
 
 def brought_back(item: Item) -> Item:
@@ -250,7 +276,7 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
 
 def render_item(item: Item) -> str:
     """Return the item's line, without a line end. The inverse of `parse_item`."""
-    written = item.text + _reported(item.extra) if item.id and item.text else item.text
+    written = item.text + _reported(item.extra, item.trust) if item.id and item.text else item.text
     text = _OPENING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace("<", "&lt;"), written)
     text = _CLOSING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace(">", "&gt;"), text)
     body = f"{item.type}: {text}".rstrip(" ")
@@ -263,9 +289,10 @@ def render_item(item: Item) -> str:
     return f"- {box}{body} {comment}" if comment else f"- {box}{body}"
 
 
-def _reported(extra: tuple[tuple[str, str], ...]) -> str:
+def _reported(extra: tuple[tuple[str, str], ...], trust: Trust) -> str:
+    """Return whose word a line is, as people read it: what somebody told the agent, or what was copied in."""
     source = next((fold(value) for key, value in extra if key == SOURCE), "")
-    return f" (reported by {source})" if source else ""
+    return f" ({'says' if trust is Trust.SELF else 'reported by'} {source})" if source else ""
 
 
 def render_comment(item: Item) -> str:
@@ -375,7 +402,9 @@ def parse_item(line: str) -> Item | None:
     item = object.__new__(Item)  # A run parses every item: `__init__` would assign each default one by one.
     vars(item).update(
         type=kind,
-        text=fold(_unescape(text).removesuffix(_reported(rest["extra"]) if rest else "")),
+        text=fold(
+            _unescape(text).removesuffix(_reported(rest["extra"], _TRUSTS.get(trust, Trust.OWNER)) if rest else "")
+        ),
         id=ident,
         status=status,
         since=since,

@@ -1,6 +1,7 @@
 """Whose words a log contains: decided by capture's seals, and in a journal by a closed set of lead-ins.
 
-Words without a lead-in are the agent's own.
+Words without a lead-in are the agent's own. So is its word for what a person told it ("Joana says: the date holds"): it
+is testimony, with that person's name on it. What was copied in is external: letters, pages, tool output, quotations.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ _OWN: Final = (
 _LEAD: Final = re.compile(
     rf"""
     (?P<told>(?!{_OWN})[^:;!?\n]{{1,80}}?)(?<![ ]he)(?<![ ]she)(?<![ ]we)(?<![ ]I)[ ](?:
+        says|said|reported|stated|replies|replied|answers|answered|claims|claimed|told)(?:[ ]us)?,?
+        (?::(?!\S)|[ ]that\b)
+  | (?P<copied_from>(?!{_OWN})[^:;!?\n]{{1,80}}?)(?<![ ]he)(?<![ ]she)(?<![ ]we)(?<![ ]I)[ ](?:
         says|said|writes|wrote|returns|returned|prints|printed|reported|
         stated|replies|replied|answers|answered|claims|claimed|told)(?:[ ]us)?,?
         (?::(?!\S)|[ ]that\b|:?[ ]?["“>])
@@ -59,8 +63,18 @@ _MAY_LEAD: Final = re.compile(
     r":(?![\w/])|,(?!\w)|\b(?:says|said|writes|wrote|return|print|reported|stated|repli|answer|claim|told)",
     re.IGNORECASE,
 )
+_MACHINE: Final = re.compile(rf"[@/<>`_\\]|\\.\\w|{_ADDRESS}", re.IGNORECASE)
+"""What names a page, a file, a program or an address, and no person."""
 _NOT_A_NAME: Final = re.compile(r"[^\w .,@/#:'-]|\s+|https?://|--+")
 _LONGEST: Final = 60
+
+
+def is_told(said: str) -> bool:
+    """Whether a sentence tells in the agent's own words what a person said, and copies nothing."""
+    plain = fold_markdown([said])
+    label = _LABEL.match(plain)
+    found = None if label and label["within"] else _LEAD.match(plain, label.end() if label else 0)
+    return bool(found and found["told"]) and not _MACHINE.search(found["told"] if found else "")
 
 
 @functools.lru_cache(256)  # neighbouring lines share their headings
@@ -92,6 +106,8 @@ _TIMED: Final = re.compile(
 """A line with a time or a speaker begins a new statement, unless it is quoted."""
 _LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _QUOTED: Final = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
+_CALLOUT: Final = re.compile(r"[\s>]{0,24}\[!\w")
+"""A box that a note's writer set, `> [!note] …`: no quotation."""
 _BEFORE: Final = 12
 """The number of preceding entries to check: pasted text with blank lines makes several entries."""
 _ORDERS: Final = re.compile(r"\b(?:always|never|must|do not|don['’]t|rule:)(?!\w)", re.IGNORECASE)
@@ -170,10 +186,18 @@ class Provenance:
         if trust is Trust.OWNER:
             return trust, ""
         if source := self.source(entry, at, words):
-            return Trust.EXTERNAL, source
+            return (Trust.SELF if self._is_testimony(entry, words) else Trust.EXTERNAL), source
         if trust is Trust.EXTERNAL and (rule or gives_orders(quote or words) or self.echoes(entry, quote or words)):
             return trust, _TOOL
         return Trust.SELF, ""
+
+    def _is_testimony(self, entry: Entry, words: str) -> bool:
+        """Whether lines of a journal tell, sentence by sentence, what a person said, and nothing that was copied in."""
+        if _voice(entry.text) is not None or "!-- k" in words:
+            return False
+        marked = [parse_spoken(line).marked for line in words.split("\n")]
+        found = [line[start:end] for line in marked for start, end in sentences(line)]
+        return all(is_told(one) for one in found if source_in(one)) and any(map(source_in, found))
 
     def echoes(self, entry: Entry, quote: str) -> bool:
         """Whether a quote overlaps a sentence that repeats outside text, as capture recorded it."""
@@ -203,6 +227,8 @@ class Provenance:
         if "!-- k" in words and any(found[1] not in self._ids for found in _COMMENT.finditer(words)):
             return "another memory"
         for line in words.split("\n"):
+            if _QUOTED.match(line) and not _CALLOUT.match(line):
+                return "a quotation"
             marked = parse_spoken(without_pointer(line)).marked if _MAY_LEAD.search(line) else ""
             for start, end in sentences(marked):
                 if (source := source_in(marked[start:end])) and source.casefold() not in self._owner:

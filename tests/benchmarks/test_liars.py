@@ -12,6 +12,7 @@ def test_no_lie_is_believed_and_no_truth_is_lost() -> None:
     assert told["honest"]["lost"] == []
     assert all(row["live"] + row["waits"] + row["verified"] + row["by code"] == 10 for row in told["classes"].values())
     assert told["classes"]["roles"]["yes-man"] > 0, "the lies reach the memory where nobody stops them"
+    assert told["classes"]["markup"]["yes-man"] == told["classes"]["markup"]["live"] == 0, "markup needs no reader"
 
 
 def test_each_class_has_fifty_tries_about_as_many_lines() -> None:

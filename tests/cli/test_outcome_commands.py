@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.queries.startup.read import short_ids, weight
+from pipelines.queries.startup.listed import short_ids, weight
 from pipelines.store.item import Confidence, Item, ItemType, Trust
 from pipelines.store.priority import priority
 from tests.asking import items

@@ -10,8 +10,6 @@ from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
 from pipelines.store.log import Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pytest
 
 _MARKS = ("ANTHROPIC", "GEMINI", "GOOGLE", "VOYAGE", "PROXY", "CURATE", "XDG_CONFIG")
@@ -24,26 +22,15 @@ def forget_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name)
 
 
+def line_of(number: int, text: str, *headings: str, project: str = "", day: str = "2026-03-12") -> Entry:
+    """Return an entry of a log; it has as many lines as its text."""
+    return Entry(f"Logs/{day}.md", number, number + text.count("\n"), text, headings, project, day=day)
+
+
 ENTRIES = (
-    Entry(
-        "Logs/2026-03-12.md",
-        3,
-        3,
-        "- 09:14 We go with **Terraform**, not Pulumi.",
-        ("Infra",),
-        "Harbour",
-        day="2026-03-12",
-    ),
-    Entry(
-        "Logs/2026-03-12.md",
-        4,
-        5,
-        "- 09:40 Asked legal about\n  the contract.",
-        ("Infra",),
-        "Harbour",
-        day="2026-03-12",
-    ),
-    Entry("Logs/2026-03-12.md", 9, 9, "- 10:02 ran ls", ("Noise",), day="2026-03-12"),
+    line_of(3, "- 09:14 We go with **Terraform**, not Pulumi.", "Infra", project="Harbour"),
+    line_of(4, "- 09:40 Asked legal about\n  the contract.", "Infra", project="Harbour"),
+    line_of(9, "- 10:02 ran ls", "Noise"),
 )
 DOCUMENTS = (
     DocumentChoice("harbour", "Harbour", "project", "Projects/harbour"),
@@ -52,28 +39,22 @@ DOCUMENTS = (
 DAY = ExtractionRequest("2026-03-12", ENTRIES, DOCUMENTS)
 
 
-def reply_place(
-    quote: object = "We go with Terraform, not Pulumi.", start: object = 3, end: object = 3
-) -> dict[str, Any]:
-    """Return one place of `DAY`, as a reply cites it."""
-    return {"quote": quote, "start_line": start, "end_line": end}
-
-
-def reply_item(*places: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return one right item of a reply about `DAY`, which rests on these places, with changes."""
+def reply_item(*lines: list[int], **changes: Any) -> dict[str, Any]:
+    """Return one right item of a reply about `DAY`, which rests on these lines, with changes."""
     item = {
-        "evidence": list(places) or [reply_place()],
+        "lines": list(lines) or [[3, 3]],
         "type": "Decision",
         "text": "Harbour is built with Terraform, not Pulumi.",
+        "replaces": [],
         "document": "harbour",
-        "new_project": "",
+        "new_page": "",
         "section": "",
         "name": "",
         "from": "",
         "due": "",
+        "on": "",
         "closed": "",
         "confidence": "high",
-        "reason": "said in so many words",
         "links": [],
     }
     return {**item, **changes}
@@ -81,10 +62,9 @@ def reply_item(*places: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 def reply_operation(kind: str, *ids: str, **changes: Any) -> dict[str, Any]:
     """Return one right operation of a reply about `DAY`, with changes."""
-    operation = {"operation": kind, "ids": list(ids), "how": "", "text": "", "reason": "the log says so"}
-    return {"evidence": [reply_place("Asked legal about the contract.", 4, 5)], **operation, **changes}
+    return {"lines": [[4, 5]], "operation": kind, "ids": list(ids), "how": "", "text": "", "reason": "said", **changes}
 
 
-def reply_text(*items: object, operations: Sequence[object] = ()) -> str:
-    """Return the text of a reply with these items and operations."""
-    return json.dumps({"items": list(items), "operations": list(operations)})
+def reply_text(*items: object, **lists: object) -> str:
+    """Return the text of a reply with these items, and with other lists."""
+    return json.dumps({"items": list(items), "operations": [], "seen": [], "open_lists": [], "episode": [], **lists})

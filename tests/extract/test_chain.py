@@ -44,11 +44,16 @@ def test_the_next_is_asked_when_one_fails_in_any_way(kind: Kind) -> None:
     assert tally.by_model == (Spent("a:1", 1, USAGE), Spent("b:2", 1, USAGE))
 
 
-def test_a_reply_that_cannot_be_used_is_paid_and_the_next_is_asked() -> None:
-    tally = Tally()
+def test_a_reply_that_cannot_be_used_is_asked_for_once_more_and_then_the_next_is() -> None:
+    first, tally = Scripted("a:1", ["bad", "yes"]), Tally()
+    assert ask(Chain([first, Scripted("b:2", ["no"])]), tally) == ("yes", "a:1")
+    assert first.calls == [CALL, CALL]
     assert ask(Chain([Scripted("a:1", ["bad"]), Scripted("b:2", ["yes"])]), tally) == ("yes", "b:2")
-    assert tally.failures == {("a", Kind.OUTSIDE_SCHEMA): 1}
-    assert sum(one.calls for one in tally.spent) == 2
+    assert tally.failures == {("a", Kind.OUTSIDE_SCHEMA): 3}
+    assert sum(one.calls for one in tally.spent) == 5
+    failed = Scripted("a:1", ["bad", Kind.DOWN, "yes"])
+    assert fails(Chain([failed])).kind is Kind.DOWN
+    assert len(failed.calls) == 2
 
 
 def test_when_all_fail_each_is_named() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.extract_days import DayToRead, extract
-from pipelines.extract.extraction import Extraction
+from pipelines.extract.extraction import Extraction, OpenList, Place, Told
 from pipelines.store.log import Entry
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Spent, Tally, Usage
@@ -86,28 +85,6 @@ def test_what_is_the_providers_leaves_the_later_days_pending_too(kind: Kind) -> 
     assert found.tally.by_model == (Spent("a:1", 2, Usage(15, 2)),)
 
 
-class Reversed:
-    """Answers days at the same time, each window of four from its last to its first; fails as it was told."""
-
-    name = "test"
-
-    def __init__(self, failing: dict[str, Kind], at_once: int) -> None:
-        self.failing, self.at_once = failing, at_once
-        self.days = [day.day for day in MANY]
-        self.ended = [threading.Event() for _ in MANY]
-
-    def extract(self, request: ExtractionRequest) -> Extraction:
-        number = self.days.index(request.day)
-        if (number + 1) % self.at_once and number + 1 < len(self.days):
-            assert self.ended[number + 1].wait(30)
-        kind = self.failing.get(request.day)
-        for event in self.ended if kind and kind.concerns_provider else [self.ended[number]]:
-            event.set()
-        if kind:
-            raise ModelFailed("a", f"was {kind} on {request.day}", kind)
-        return Extraction((), tally=Tally([Spent("a:1", 1)], replies=[request.day]), notes=("read",))
-
-
 MANY = [
     DayToRead(f"Logs/2026-04-{n:02}.md", f"2026-04-{n:02}", "0", (entry,), (entry,))
     for n in range(1, 13)
@@ -115,26 +92,35 @@ MANY = [
 ]
 
 
-@given(
-    st.dictionaries(st.sampled_from([day.day for day in MANY]), st.sampled_from([*Kind]), max_size=4),
-    st.sampled_from([2, 3, 4, 12]),
-)
+class Noting:
+    """Says what each day says again and lists, and notes whom it was asked about."""
+
+    name = "test"
+
+    def __init__(self, failing: dict[str, Kind]) -> None:
+        self.failing, self.asked = failing, list[str]()
+
+    def extract(self, request: ExtractionRequest) -> Extraction:
+        self.asked.append(request.day)
+        if kind := self.failing.get(request.day):
+            raise ModelFailed("a", f"was {kind}", kind)
+        places = (Place.whole(request.entries[0]),)
+        return Extraction((), (), ("k1", f"k{request.day}"), (OpenList(places),), (Told("It was.", places),))
+
+
+@given(st.dictionaries(st.sampled_from([day.day for day in MANY]), st.sampled_from([*Kind]), max_size=4))
 @settings(deadline=None)
-def test_the_outcome_does_not_hang_on_the_order_in_which_days_end(failing: dict[str, Kind], at_once: int) -> None:
-    one_by_one = extract(MANY, Reversed(failing, 1), (), lambda _: None)
-    told: list[int] = []
-    at_the_same_time = extract(MANY, Reversed(failing, at_once), (), told.append, at_once)
-    calls = at_the_same_time.tally.calls
-    at_the_same_time.tally.spent = one_by_one.tally.spent
-    assert at_the_same_time == one_by_one
-    assert told == list(range(1, len(told) + 1))
-    assert calls >= len(one_by_one.tally.replies)
-
-
-def test_what_was_paid_for_days_that_a_failure_overtook_is_counted() -> None:
-    found = extract(MANY, Reversed({"2026-04-01": Kind.DOWN}, 4), (), lambda _: None, 4)
-    assert (found.read, found.tally.replies, len(found.pending)) == ((), [], 12)
-    assert found.tally.spent[0].calls >= 1
+def test_days_are_read_one_by_one_oldest_first_up_to_a_failure_of_the_provider(failing: dict[str, Kind]) -> None:
+    reader = Noting(failing)
+    found = extract(MANY, reader, (), lambda _: None)
+    whole = [day.day for day in MANY]
+    stop = next((at for at, day in enumerate(whole) if day in failing and failing[day].concerns_provider), len(whole))
+    assert reader.asked == whole[: stop + 1]
+    read = [day.day for day in found.read]
+    assert read == [day for day in whole[:stop] if day not in failing]
+    assert sorted([*read, *(day.day for day in found.pending)]) == whole
+    assert [day for day, _ in found.open_lists] == [*found.episodes] == read
+    assert found.seen == ({"k1": read[-1], **{f"k{day}": day for day in read}} if read else {}), "the last day counts"
 
 
 def test_every_kind_is_one_or_the_other() -> None:

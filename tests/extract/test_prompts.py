@@ -11,8 +11,9 @@ import pytest
 from pipelines import templating as resources
 from pipelines.errors import BadFile
 from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
+from pipelines.extract.grounding import Shown
 from pipelines.extract.llm.call import load_prompt
-from pipelines.extract.llm.reply_schema import candidates_of, operations_of, read_reply, reply_schema
+from pipelines.extract.llm.reply_schema import Asked, extraction_of, read_reply, reply_schema
 from pipelines.store.item import Item, ItemType
 from pipelines.store.log import Entry
 
@@ -23,11 +24,12 @@ FRONT = "---\nid: t\nversion: 3\nschema: extraction\n---\n"
 BLOCKS = "{% block system %}S{% endblock %}{% block user %}{{ x }} & <b>{% endblock %}"
 VALUES = {
     "day": "2026-03-12",
+    "weekday": "Thu",
+    "calendar": ["Fri 2026-03-13"],
     "documents": [],
-    "items": [],
+    "open": [],
+    "near": [],
     "log": "1| {{ day }} {% raw %}",
-    "nonce": "c0de",
-    "faulty": [],
 }
 
 
@@ -43,61 +45,40 @@ def test_a_prompt_has_an_id_a_version_and_two_blocks(tmp_path: Path) -> None:
     assert (rendered.system, rendered.user) == ("S\n", "<&> {{ y }} & <b>\n")
 
 
-def test_the_extraction_prompt_says_what_it_must() -> None:
-    prompt = load_prompt("extract")
-    rendered = prompt.call(VALUES, {})
-    assert prompt.tag == "extract/7"
-    for name in ("Decision", "Fact", "Rule", "Todo", "Risk"):
-        assert f"\n- {name}: " in rendered.system
-    for name in (
-        "evidence",
-        "text",
-        "document",
-        "new_project",
-        "section",
-        "from",
-        "due",
-        "closed",
-        "confidence",
-        "links",
-    ):
-        assert f"\n- {name}: " in rendered.system
-    for name in ("close", "confirm", "update", "retract", "question"):
-        assert f"\n- {name}: " in rendered.system
-    assert "What the user says of themselves" in rendered.system
-    assert "BEGIN LOG c0de\n1| {{ day }} {% raw %}\nEND LOG c0de\n" in rendered.user
+def test_the_extraction_prompt_tells_of_every_field_and_not_of_the_day() -> None:
+    rendered = load_prompt("extract").call(VALUES, {})
+    named = {*re.findall(r"[`\"](\w+)[`\"]", rendered.system)}
+    assert named >= {name for part in reply_schema()["$defs"].values() for name in part["properties"]}
+    assert all(f" {kind}" in rendered.system for kind in ItemType)
     assert "2026-03-12" not in rendered.system
-    assert rendered.user.endswith("Return the items and the operations of this day.\n")
-    again = prompt.call({**VALUES, "faulty": ['{"item": {}}']}, {})
-    assert again.system == rendered.system
-    assert again.user.startswith(rendered.user.removesuffix("Return the items and the operations of this day.\n"))
-    assert '\n{"item": {}}\n' in again.user
+    assert rendered.user.startswith("Today: Thu 2026-03-12. Then Fri 2026-03-13.\n")
+    assert rendered.user.endswith("\n\n1| {{ day }} {% raw %}\n")
 
 
-def test_the_example_of_the_extraction_prompt_is_one_that_code_accepts() -> None:
-    """The day, the item that is shown, and the reply are read from the prompt itself, as a model reads them."""
-    system = load_prompt("extract").call(VALUES, {}).system
-    example = system.partition("## Example\n")[2].partition("\n## ")[0]
+def test_the_example_of_the_extraction_prompt_is_one_that_code_accepts_whole() -> None:
+    """The day, the items that are shown, and the reply are read from the prompt itself, as a model reads them."""
+    example = load_prompt("extract").call(VALUES, {}).system.partition("## Example\n")[2]
     rows = re.findall(r"^(\d+)\| (.*)$", example, re.MULTILINE)
     entries = tuple(Entry("Logs/2026-04-09.md", int(at), int(at), words, day="2026-04-09") for at, words in rows)
-    documents = (DocumentChoice("orders", "Orders", "project", "Projects/orders"),)
-    request = ExtractionRequest("2026-04-09", entries, documents)
-    shown = {"k55b01aa07c": Item(ItemType.TODO, "Call Anders about the DPA.", "k55b01aa07c")}
-    assert all(ident in example and item.text in example for ident, item in shown.items())
-    replies = example[example.index('{"items"') :].split("\n\n")
-    reply = read_reply(replies[0])
+    request = ExtractionRequest(
+        "2026-04-09", entries, (DocumentChoice("harborlight", "Harborlight", "project", "Projects/harborlight"),)
+    )
+    told = re.findall(r"^(k\d) (\w+) \S+ since (\S+): (.*)$", example, re.MULTILINE)
+    shown = {ident: Item(ItemType(kind), text, ident, since=since) for ident, kind, since, text in told}
+    reply = read_reply(example[example.index('{"items"') :])
     assert reply
-    [item], wrong = candidates_of(reply["items"], request, "", shown)
-    [operation], faulty = operations_of(reply["operations"], request, "", shown)
-    assert (wrong, faulty) == ((), ())
-    assert (item.document, operation.kind, operation.how) == ("Projects/orders", "close", "done")
+    own = {f"n{at}": f"n{at}" for at in range(len(reply["items"]))}
+    seen = Shown.of([example.partition('{"items"')[0]])
+    found, faulty = extraction_of(reply, Asked(request, "", shown, seen, own))
+    assert (faulty, len(found.candidates), len(found.operations), len(found.episode)) == ((), 3, 2, 1)
+    assert (found.candidates[0].replaces, found.candidates[0].since) == (("k2",), "2026-05-01")
     keys = {name: set(part["properties"]) for name, part in reply_schema()["$defs"].items()}
-    assert [set(one) for one in json.loads(replies[0])["items"]] == [keys["ReplyItem"]]
-    assert [set(one) for one in json.loads(replies[0])["operations"]] == [keys["ReplyOperation"]]
-    assert read_reply(replies[1]) == {"items": [], "operations": []}, "an idle day"
+    given = json.loads(example[example.index('{"items"') : example.index("\n\nLog and items")])
+    assert all(set(one) <= keys["ReplyItem"] for one in given["items"])
+    assert all(set(one) <= keys["ReplyOperation"] for one in given["operations"])
 
 
-@pytest.mark.parametrize("missing", sorted(VALUES.keys() - {"nonce"}))
+@pytest.mark.parametrize("missing", sorted(VALUES))
 def test_a_missing_value_is_named(missing: str) -> None:
     values = {key: value for key, value in VALUES.items() if key != missing}
     with pytest.raises(BadFile, match=f"'{missing}' is undefined"):

@@ -77,12 +77,13 @@ def test_a_reply_of_any_link_is_used_before_anybody_is_asked(folder: Path) -> No
 
 
 def test_what_cannot_be_used_is_not_kept(folder: Path) -> None:
-    chain = Chain([Scripted("a:1", ["bad", FailureKind.TRUNCATED, "good"])], Replies(folder, NOW))
+    chain = Chain([Scripted("a:1", ["bad", "bad", FailureKind.TRUNCATED, "good"])], Replies(folder, NOW))
     for _ in range(2):
         with pytest.raises(ModelFailed):
             chain.ask(CALL, whole, Tally())
     assert not folder.exists()
     assert chain.ask(CALL, whole, Tally())[0] == "good"
+    assert len(list(folder.iterdir())) == 1
 
 
 @pytest.mark.parametrize(

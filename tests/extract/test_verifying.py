@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.extract.choose_models import choose_extractor, verifier_of
-from pipelines.extract.claims import Claim, Verdict, around, needs_verifying, operation_text, verify_twice
+from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text
 from pipelines.extract.extraction import OperationKind, Place
 from pipelines.extract.llm.budget import Budget, BudgetedModel, Ledger
 from pipelines.extract.llm.call import load_prompt
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 
     from pipelines.extract.llm.call import Call, Model
 
-YES, NO, UNSURE = Verdict.SUPPORTED, Verdict.UNSUPPORTED, Verdict.UNSURE
+YES, NO, UNSURE, BOTH = Verdict.SUPPORTED, Verdict.UNSUPPORTED, Verdict.UNSURE, Verdict.BOTH
+PAIRED = Claim(PAIR, "Fact: The gate closes at five.", ("Fact: The gate closes at four.",))
 ROLES = Claim("item", "Ada owes Ines the key.", ("Ines owes Ada the key",), ("Harbour", "2026-03-12"))
 MEANT = Claim("item", "The gate closes at five.", ("from five on the gate is shut",), ("Harbour", "2026-03-12"))
 OVER = Claim("close", "Todo: Ask legal about the DPA. is done", ("legal answered: the DPA is fine",))
@@ -78,11 +79,10 @@ def test_one_call_asks_about_all_of_them_and_each_gets_its_verdict() -> None:
     model = scripted(reply(verdict(1, "unsure"), verdict(2), verdict(0, "unsupported", reason="roles are\nswapped")))
     found = verifier(model).verify([ROLES, MEANT, OVER])
     assert found.verdicts == (NO, UNSURE, YES)
-    assert found.reasons == ("roles are swapped", "it is there", "it is there")
     assert (found.failure, found.tally.calls, found.tally.usage) == ("", 1, USAGE)
     [call] = model.calls
-    assert (call.task, call.prompt_id, call.prompt_version, call.subject) == ("verify", "verify", 5, "verification")
-    assert call.place > ("review", 0)
+    assert (call.task, call.prompt_id, call.prompt_version, call.subject) == ("verify", "verify", 6, "verification")
+    assert call.place > ("2026-03-12", 0)
     told = {"kind": "item", "text": ROLES.text, "quotes": list(ROLES.quotes), "context": ["Harbour", "2026-03-12"]}
     assert call.input["claims"][0] == {"claim": 0, **told}
     assert call.input["claims"] == shown(call), "the data is what the words show"
@@ -91,7 +91,7 @@ def test_one_call_asks_about_all_of_them_and_each_gets_its_verdict() -> None:
 
 def test_without_claims_nobody_is_asked() -> None:
     model = scripted("{}")
-    assert verifier(model).verify([]).verdicts == verify_twice(verifier(model), []).verdicts == ()
+    assert verifier(model).verify([]).verdicts == ()
     assert model.calls == []
 
 
@@ -107,37 +107,23 @@ def test_a_program_gets_the_claims_as_data_and_may_answer_nothing(tmp_path: Path
     )
     claims = [Claim("item", "Yes.", ("yes",)), Claim("item", "No.", ("yes", "no")), Claim("close", "Yes.", ("yes",))]
     asked = verifier(ProgramModel((sys.executable, str(program))))
-    assert asked.verify(claims).verdicts == asked.verify(claims, again=True).verdicts == (YES, NO, UNSURE)
+    assert asked.verify(claims).verdicts == (YES, NO, UNSURE)
     nothing = verifier(ProgramModel((sys.executable, "-c", "print({})"))).verify(claims)
-    assert (nothing.verdicts, nothing.reasons, nothing.failure) == ((UNSURE,) * 3, ("",) * 3, "")
+    assert (nothing.verdicts, nothing.failure) == ((UNSURE,) * 3, "")
     ended = verifier(ProgramModel((sys.executable, "-c", "raise SystemExit(3)"))).verify(claims)
-    assert ended.verdicts == (None,) * 3
+    assert ended.verdicts == ()
     assert "ended with status 3" in ended.failure
 
 
-def test_the_second_question_is_another_one() -> None:
-    model = scripted(reply())
-    verifier(model).verify([ROLES, MEANT])
-    verifier(model).verify([ROLES, MEANT], again=True)
-    verifier(model).verify([ROLES])
-    verifier(model).verify([ROLES], again=True)
-    assert len({call.digest for call in model.calls}) == 4
-    assert len({call.system for call in model.calls}) == 1, "what a provider caches is the same"
-    first, second, *_ = model.calls
-    assert [one["text"] for one in shown(first)] == [one["text"] for one in reversed(shown(second))]
-    assert (first.place, second.place) == tuple(sorted((first.place, second.place)))
-
-
-@pytest.mark.parametrize("again", [False, True])
-def test_many_claims_are_asked_in_parts(*, again: bool) -> None:
+def test_many_claims_are_asked_in_parts() -> None:
     claims = [Claim("item", f"{'a lie' if at % 7 == 0 else 'true'} {at}", ("q",)) for at in range(2 * MOST_CLAIMS + 1)]
     model = scripted(answers=honest)
-    found = verifier(model, at_once=3).verify(claims, again=again)
+    found = verifier(model, at_once=3).verify(claims)
     assert found.verdicts == tuple(NO if at % 7 == 0 else YES for at in range(len(claims)))
     assert sorted(len(shown(call)) for call in model.calls) == [1, MOST_CLAIMS, MOST_CLAIMS]
     assert len({call.place for call in model.calls}) == found.tally.calls == 3
     small = scripted(answers=honest, input_tokens=100)
-    assert verifier(small).verify(claims, again=again).verdicts == found.verdicts
+    assert verifier(small).verify(claims).verdicts == found.verdicts
     assert all(len("\n".join(map(json.dumps, shown(call)))) <= 400 for call in small.calls)
     assert all([one["claim"] for one in shown(call)] == list(range(len(shown(call)))) for call in small.calls)
 
@@ -163,29 +149,22 @@ def test_nothing_in_a_claim_becomes_structure_and_no_secret_is_sent() -> None:
 
 
 def test_the_prompt_shows_an_answer_to_every_claim_of_its_example() -> None:
-    system = load_prompt("verify").call({"claims": [], "nonce": "c0de", "again": False}, {}).system
+    system = load_prompt("verify").call({"claims": [], "nonce": "c0de"}, {}).system
     _, _, example = system.partition("## Example")
     claims = [json.loads(line) for line in example.split("\n") if line.startswith('{"claim"') and "quotes" in line]
-    answer = json.loads(example[example.index('{"verdicts"') : example.index("\n]}") + 3])["verdicts"]
+    answer = json.loads(example[example.index('{"verdicts"') :].partition("\n\n")[0])["verdicts"]
     assert [one["claim"] for one in claims] == [one["claim"] for one in answer] == list(range(len(claims)))
-    assert {one["verdict"] for one in answer} == set(Verdict)
-    kinds = {one["kind"] for one in claims}
-    assert kinds == {"item", "sentence", "close", "supersede", "update", "retract"}
-    assert all(f"\n- {kind}: " in system for kind in (*kinds, "confirm", *Verdict))
-    assert "quotes" not in load_prompt("verify").call({"claims": [], "nonce": "c0de", "again": False}, {}).user
+    kinds = ("item", "replace", "close", "update", "retract", "doubt", "sentence")
+    assert all(f"\n- {word}: " in system for word in (*kinds, *Verdict))
+    assert "`pair`" in system
 
 
-def test_what_an_operation_claims_reads_as_the_prompt_explains_it() -> None:
+def test_what_an_operation_claims_is_a_plain_sentence() -> None:
     todo, risk, fact = ItemType.TODO, ItemType.RISK, ItemType.FACT
     assert operation_text(OperationKind.CLOSE, todo, "Ask legal about the DPA.", how="done") == OVER.text
-    assert (
-        operation_text(OperationKind.CLOSE, risk, "It may rain.", how="occurred") == "Risk: It may rain. has occurred"
-    )
+    assert operation_text(OperationKind.CLOSE, risk, "It rains.", how="occurred") == "Risk: It rains. has occurred"
     assert operation_text(OperationKind.CLOSE, fact, "We rent.", how="ended") == "Fact: We rent. no longer holds"
     assert operation_text(OperationKind.SUPERSEDE, fact, "A.", new="B.") == "Fact: A. is replaced by: B."
-    system = load_prompt("verify").call({"claims": [], "nonce": "", "again": False}, {}).system
-    for outcome in ("is done", "is resolved", "is replaced by: ", "is changed to: ", "was a mistake and never held"):
-        assert f". {outcome}" in system
 
 
 # ---------------------------------------------------------------- what an answer is worth
@@ -196,6 +175,7 @@ def test_what_an_operation_claims_reads_as_the_prompt_explains_it() -> None:
     [
         "{}",
         " {\n} ",
+        "```json\n{}\n```",
         reply(),
         reply(verdict(1)),
         reply(verdict("0")),
@@ -203,7 +183,6 @@ def test_what_an_operation_claims_reads_as_the_prompt_explains_it() -> None:
         reply(verdict(claim=False)),
         reply(verdict(0, "yes")),
         reply(verdict(0, None)),
-        reply(verdict(0, reason=["because"])),
         reply({"claim": 0}),
         reply("supported", None, [verdict(0)]),
         reply(verdict(0), verdict(0, "unsupported")),
@@ -212,7 +191,8 @@ def test_what_an_operation_claims_reads_as_the_prompt_explains_it() -> None:
 )
 def test_a_claim_without_a_verdict_or_with_a_broken_one_is_unsure(said: str) -> None:
     found = verifier(scripted(said)).verify([ROLES])
-    assert (found.verdicts, found.reasons, found.failure) == ((UNSURE,), ("",), "")
+    assert (found.verdicts, found.failure) == ((UNSURE,), "")
+    assert verifier(scripted(said)).verify([PAIRED]).verdicts == (BOTH,)
 
 
 @pytest.mark.parametrize(
@@ -222,33 +202,40 @@ def test_a_claim_without_a_verdict_or_with_a_broken_one_is_unsure(said: str) -> 
         reply(verdict(0), verdict(0)),
         f"<think>{reply(verdict(0, 'unsupported'))}</think>```json\n{reply(verdict(0))}\n```",
         reply(verdict(0, reason="x" * 5000)),
+        reply(verdict(0, reason=["because"])),
         reply({"claim": 0, "verdict": "supported"}),
     ],
 )
 def test_what_stands_around_a_right_verdict_costs_it_nothing(said: str) -> None:
     found = verifier(scripted(said)).verify([ROLES])
     assert found.verdicts == (YES,)
-    assert len(found.reasons[0]) <= 200
+
+
+def test_a_pair_is_judged_by_its_own_words() -> None:
+    said = ("same", "replaces", "both", "conflict", "supported", "unsupported", "unsure", "perhaps")
+    model = scripted(reply(*(verdict(at, how) for at, how in enumerate(said))))
+    found = verifier(model).verify([PAIRED] * (len(said) + 1)).verdicts
+    assert found == (Verdict.SAME, Verdict.REPLACES, BOTH, Verdict.CONFLICT, *[BOTH] * 5)
+    assert verifier(model).verify([ROLES] * 6).verdicts == (*[UNSURE] * 4, YES, NO)
 
 
 @pytest.mark.parametrize("said", ["", "no", "[]", '{"error": 1}', '{"verdicts": "none"}', Kind.DOWN, Kind.REFUSED])
-def test_where_nobody_gives_a_usable_answer_the_verifier_was_down(said: str | Kind) -> None:
-    found = verifier(scripted(said)).verify([ROLES, MEANT])
-    assert (found.verdicts, found.reasons) == ((None, None), ("", ""))
+def test_a_call_that_fails_gives_no_verdicts_at_all(said: str | Kind) -> None:
+    model = scripted(said)
+    found = verifier(model).verify([ROLES, MEANT])
+    assert found.verdicts == ()
     assert found.failure
-    assert found.tally.failures
+    assert len(model.calls) == (1 if isinstance(said, Kind) else 2), "what is no JSON is asked for once more"
     stood_in = verifier(scripted(said), Scripted("b:2", [reply(verdict(0), verdict(1))])).verify([ROLES, MEANT])
     assert (stood_in.verdicts, stood_in.failure) == ((YES, YES), "")
 
 
-def test_a_part_that_fails_costs_the_others_nothing() -> None:
+def test_one_part_that_fails_fails_all() -> None:
     claims = [MEANT] * (2 * MOST_CLAIMS)
-    refused = scripted(Kind.REFUSED, reply(*(verdict(at) for at in range(MOST_CLAIMS))))
-    found = verifier(refused).verify(claims)
-    assert found.verdicts == (None,) * MOST_CLAIMS + (YES,) * MOST_CLAIMS
-    assert "a was refused" in found.failure
+    found = verifier(scripted(Kind.REFUSED, reply(*(verdict(at) for at in range(MOST_CLAIMS))))).verify(claims)
+    assert (found.verdicts, "a was refused" in found.failure) == ((), True)
     down = scripted(Kind.DOWN)
-    assert set(verifier(down).verify(claims).verdicts) == {None}
+    assert verifier(down).verify(claims).verdicts == ()
     assert len(down.calls) == 1, "the rest would fail alike"
 
 
@@ -260,31 +247,9 @@ def test_the_caps_of_the_night_hold_for_it() -> None:
     found = ModelVerifier(Chain([capped], retry=Still().retry, prices=(price,))).verify([long] * 200)
     asked = len(model.calls)
     assert 0 < asked < 200
-    assert found.verdicts == (YES,) * asked + (None,) * (200 - asked)
+    assert found.verdicts == ()
     assert "max_tokens = 6000" in found.failure
     assert found.tally.usd == pytest.approx(asked * 110 / 1e6)
-
-
-# ---------------------------------------------------------------- asked once more
-
-
-def test_what_is_unsupported_is_asked_once_more_and_alone() -> None:
-    model = scripted(
-        reply(verdict(0, "unsupported"), verdict(1), verdict(2, "unsupported"), verdict(3, "unsure")),
-        reply(verdict(0, reason=""), verdict(1, "unsupported", reason="still swapped")),
-    )
-    found = verify_twice(verifier(model), [ROLES, MEANT, OVER, MEANT])
-    assert found.verdicts == (NO, YES, YES, UNSURE), "asked in the reverse order, each gets its own"
-    assert found.reasons == ("still swapped", "it is there", "", "it is there"), "no reason is that of another verdict"
-    assert [one["text"] for one in shown(model.calls[1])] == [OVER.text, ROLES.text]
-    assert (found.tally.calls, len(model.calls)) == (2, 2)
-
-
-def test_what_cannot_be_asked_once_more_is_unsure() -> None:
-    model = scripted(reply(verdict(0, "unsupported"), verdict(1)), Kind.DOWN)
-    found = verify_twice(verifier(model), [ROLES, MEANT])
-    assert (found.verdicts, found.reasons[0], found.tally.calls) == ((UNSURE, YES), "it is there", 2)
-    assert "was down" in found.failure
 
 
 def test_kept_replies_answer_a_night_that_is_planned_anew(tmp_path: Path) -> None:
@@ -292,13 +257,12 @@ def test_kept_replies_answer_a_night_that_is_planned_anew(tmp_path: Path) -> Non
         replies = Replies(tmp_path / ".curate" / "replies", datetime(2026, 3, 20, 2, tzinfo=UTC))
         return ModelVerifier(Chain([model], replies, Still().retry))
 
-    first = scripted(reply(verdict(0, "unsupported"), verdict(1)), reply(verdict(0, "unsupported")))
-    found = verify_twice(kept(first), [ROLES, MEANT])
+    found = kept(scripted(reply(verdict(0, "unsupported"), verdict(1)))).verify([ROLES, MEANT])
     assert found.verdicts == (NO, YES)
     silent = scripted(Kind.DOWN)
-    again = verify_twice(kept(silent), [ROLES, MEANT])
-    assert (again.verdicts, again.reasons, again.tally.replies) == (found.verdicts, found.reasons, found.tally.replies)
-    assert (silent.calls, again.tally.calls, len(again.tally.replies)) == ([], 0, 2)
+    again = kept(silent).verify([ROLES, MEANT])
+    assert (again.verdicts, again.tally.replies) == (found.verdicts, found.tally.replies)
+    assert (silent.calls, again.tally.calls, len(again.tally.replies)) == ([], 0, 1)
 
 
 # ---------------------------------------------------------------- who verifies
@@ -361,13 +325,6 @@ def test_what_an_entry_says_word_for_word_needs_no_second_reader(text: str, entr
 def test_all_else_needs_one(text: str, entries: list[str]) -> None:
     assert needs_verifying(text, list(map(place, entries)))
     assert needs_verifying(text, [place(entry, text or "-") for entry in entries]), "however little is quoted"
-
-
-def test_a_claim_shows_what_stands_around_its_quote() -> None:
-    entry = "- 10:05 People say that **the floor is rotten**. It is not."
-    assert around(place(entry, "the floor is rotten")) == "10:05 People say that […]. It is not."
-    assert around(place(entry)) == ""
-    assert around(place("- 10:05 The floor is rotten.", "The floor is rotten")) == ""
 
 
 _WORDS = st.lists(st.from_regex(r"[a-zA-Z0-9äß]{1,8}", fullmatch=True), min_size=1, max_size=12)

@@ -101,24 +101,30 @@ USER_SETTINGS: Final = (
     b'[embedder]\nprovider = "local"\nfolder = "~/m"\n[ping]\nurl = "https://hc.example/abc"\n[push]\nremote = "git@host:me/m.git"\n'
     b'[push.memories]\n"~/m" = "origin"\n',
 )
-_PLACE: Final = {"quote": "Decision: use SQLite for the index", "start_line": 3, "end_line": 3}
 _REPLY: Final = {"items": [{
-    "evidence": [_PLACE], "type": "Decision", "text": "Use SQLite for the index.", "document": "harbour", "new_project": "",
-    "section": "", "name": "", "from": "2026-03-18", "due": "", "closed": "", "confidence": "high", "reason": "said",
-    "links": [{"kind": "because", "id": "k7f3a9c2b10"}],
+    "lines": [[3, 4]], "type": "Decision", "text": "Use SQLite for the index.", "replaces": ["k7f3a9c2b10"],
+    "document": "harbour", "new_page": "project: Harbour", "section": "", "name": "", "from": "2026-03-18", "due": "",
+    "on": "2026-03-20", "closed": "", "confidence": "high", "links": [{"kind": "because", "id": "k7f3a9c2b10"}],
 }], "operations": [
-    {"evidence": [_PLACE], "operation": "close", "ids": ["k7f3a9c2b10"], "how": "done", "text": "", "reason": "said"},
-    {"evidence": [_PLACE], "operation": "update", "ids": ["k7f3a9c2b10"], "text": "Ask Bob about SQLite."},
+    {"lines": [[3, 3], [5, 5]], "operation": "close", "ids": ["k7f3a9c2b10", "n0"], "how": "done", "reason": "said"},
+    {"lines": [[3, 3]], "operation": "update", "ids": ["k7f3a9c2b10"], "text": "Ask Bob about SQLite."},
+], "seen": ["k7f3a9c2b10"], "open_lists": [{"lines": [[3, 5]], "document": "harbour"}],
+    "episode": [{"text": "SQLite was chosen.", "lines": [[3, 3]]}]}  # fmt: skip
+_VERDICTS: Final = {"verdicts": [
+    {"claim": 0, "reason": "it says so", "verdict": "supported"}, {"claim": 1, "verdict": "replaces"},
 ]}  # fmt: skip
-_OPERATIONS: Final = {"operations": [{
-    "candidate": 0, "operation": "supersede", "ids": ["k7f3a9c2b10"], "text": "", "how": "", "document": "", "links": [],
-    "reason": "newer",
-}, {"candidate": 0, "operation": "close", "ids": ["k7f3a9c2b10"], "how": "done"}]}  # fmt: skip
+_BRIEF: Final = {
+    "now": [{"text": "The index is on SQLite.", "ids": ["k7f3a9c2b10"], "days": ["2026-03-18"]}],
+    "states": [
+        {"id": "harbour", "purpose": "a harbour", "sentences": [{"text": "It is new.", "ids": ["k7f3a9c2b10"]}]}
+    ],
+}
 REPLY: Final = (
     json.dumps(_REPLY).encode(),
     b"<think>{hm}</think>```json\n" + json.dumps(_REPLY, indent=1).encode() + b"\n```",
-    json.dumps(_OPERATIONS).encode(),
-    b'Here: {"operations": []} and ' + json.dumps(_OPERATIONS, indent=1).encode(),
+    b'Here: {"verdicts": []} and ' + json.dumps(_VERDICTS, indent=1).encode(),
+    json.dumps(_BRIEF).encode(),
+    b"```json\n{}\n```",
 )
 STATE: Final = (
     b'{"log": "Logs/2026-03-18.md", "file": "ab12", "entries": ["a1", "b2"], "by_rules": ["a1"], "night": "2026-03-19"}\n'

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadSettings, CurateError
+from pipelines.extract.claims import Claim, Verdict
 from pipelines.extract.extraction import DocumentChoice, ExtractionRequest
-from pipelines.extract.llm.call import BadReply, load_prompt
+from pipelines.extract.grounding import Shown
+from pipelines.extract.llm.call import BadReply
 from pipelines.extract.llm.fallback import Chain
-from pipelines.extract.llm.model_reviewer import ModelReviewer, Posed
-from pipelines.extract.llm.reply_schema import candidates_of, operations_of, read_reply
+from pipelines.extract.llm.model_briefer import ModelBriefer
+from pipelines.extract.llm.reply_schema import PARTS, Asked, extraction_of, read_reply
+from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.answers import apply_answers
 from pipelines.review.trust import suspicion_of
@@ -38,9 +41,8 @@ _DAY: Final = "2026-03-18"
 _LOG: Final = f"Logs/{_DAY}.md"
 _NEW: Final = Item(ItemType.FACT, "one more", id="k0000000001")
 _ENTRIES: Final = parse_entries(_LOG, _DAY, seeds.LOG[0].decode())
-_CANDIDATE: Final = replace(RulesExtractor().extract(ExtractionRequest(_DAY, _ENTRIES)).candidates[0], id="n1")
 _SHOWN: Final = Item(ItemType.TODO, "Ask Bob about the index.", id="k7f3a9c2b10")
-_REVIEW: Final = load_prompt("review")
+_CLAIMS: Final = tuple(Claim(kind, _SHOWN.text, ("Ask Bob.",)) for kind in ("item", "pair"))
 
 
 @dataclass(frozen=True)
@@ -153,27 +155,28 @@ def _review(data: bytes, _folder: Path) -> None:
 def _reply(data: bytes, _folder: Path) -> None:
     text = _text(data)
     documents = (DocumentChoice("harbour", "Harbour", "project", "Projects/harbour"),)
-    asked, shown = ExtractionRequest(_DAY, _ENTRIES, documents), {_SHOWN.id: _SHOWN}
+    request, shown = ExtractionRequest(_DAY, _ENTRIES, documents), {_SHOWN.id: _SHOWN}
     with suppress(BadReply):
-        reply = read_reply(text) or {"items": [], "operations": []}
-        found, _ = candidates_of(reply["items"], asked, "x@1", shown)
-        done, _ = operations_of(reply["operations"], asked, "x@1", shown)
-        for places in (*(one.places for one in found), *(one.places for one in done)):
-            assert places
-            assert all(place.stands for place in places)
-        assert all(one.document in {"", "Projects/harbour"} for one in found)
-        assert all(one.ids == (_SHOWN.id,) for one in done)
-    _operations(text)
-
-
-def _operations(text: str) -> None:
-    reviewer = ModelReviewer(Chain((Scripted("x:1", [text]),), retry=Still().retry), _REVIEW)
-    near = {"id": _SHOWN.id, "text": _SHOWN.text}
-    reviewed = reviewer.review([Posed(_CANDIDATE, "harbour", (near,))], (), lambda *_: "", (_DAY, 0))
-    assert set(reviewed.operations) <= {_CANDIDATE.id}
-    for one in reviewed.operations.get(_CANDIDATE.id, ()):
-        assert one.ids in {(), (_SHOWN.id,)}
-        assert not one.links or one.ids == ()
+        reply = read_reply(text) or {key: [] for key in PARTS}
+        own = {f"n{at}": f"own{at}" for at in range(len(reply["items"]))}
+        seen = Shown.of([*(one.text for one in _ENTRIES), _SHOWN.text])
+        found, _ = extraction_of(reply, Asked(request, "x@1", shown, seen, own))
+        ids = {_SHOWN.id, *own.values()}
+        parts = (found.candidates, found.operations, found.open_lists, found.episode)
+        places = [one.places for some in parts for one in some]
+        assert all(some and all(place.stands for place in some) for some in places)
+        assert all(one.document in {"", "Projects/harbour"} for one in found.candidates)
+        assert all({*one.replaces, *(ident for _, ident in one.links)} <= ids for one in found.candidates)
+        assert all(one.ids and {*one.ids} <= ids for one in found.operations)
+        assert {*found.seen} <= {_SHOWN.id}
+    chain = Chain((Scripted("x:1", [text]),), retry=Still().retry)
+    verified = ModelVerifier(chain).verify(_CLAIMS)
+    assert len(verified.verdicts) == (0 if verified.failure else len(_CLAIMS))
+    assert Verdict.SUPPORTED not in verified.verdicts[1:]
+    now: dict[str, object] = {"before": [], "episodes": [], "items": [], "waits": []}
+    briefed = ModelBriefer(chain).write({"day": _DAY, "weekday": "Wed", "calendar": [], "now": now, "pages": []})
+    for one in (*briefed.now, *(sentence for some in briefed.states.values() for sentence in some)):
+        assert one.text == " ".join(one.text.split())
 
 
 def _state(data: bytes, _folder: Path) -> None:

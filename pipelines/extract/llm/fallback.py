@@ -112,19 +112,32 @@ class Chain:
     ) -> tuple[Read, str]:
         ticket = circuit.enter(call.place, tally)
         try:
-            answer = self._retry.ask(model, call, tally)
-            try:
-                found = read(answer.text)
-            except BadReply as bad:
-                fault = ModelFailed(provider_of(model.name), str(bad), bad.kind)
-                tally.failed(fault.provider, fault.kind)
-                raise fault from None
+            found, answer = self._readable(model, call, read, tally)
         except ModelFailed as fault:
             circuit.failed(ticket, fault)
             raise
         if self._replies:
             tally.replies.append(self._replies.keep(model, call, answer))
         return found, answer.model
+
+    def _readable(
+        self, model: Model, call: Call, read: Callable[[str], Read], tally: Tally
+    ) -> tuple[Read, ModelAnswer]:
+        """Return a model's reply that can be read; it is asked once more if the first cannot.
+
+        Raises:
+            ModelFailed: it gave no answer, or two that cannot be read.
+        """
+        for is_last in (False, True):
+            answer = self._retry.ask(model, call, tally)
+            try:
+                return read(answer.text), answer
+            except BadReply as bad:
+                fault = ModelFailed(provider_of(model.name), str(bad), bad.kind)
+                tally.failed(fault.provider, fault.kind)
+                if is_last:
+                    raise fault from None
+        raise AssertionError  # the second try returns or raises
 
 
 class Circuit:

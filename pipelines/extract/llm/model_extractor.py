@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -17,37 +16,41 @@ from pipelines.extract.extraction import (
     ExtractionRequest,
     Extractor,
     Operation,
+    calendar,
     shown_text,
-    with_weekday,
+    weekday,
 )
-from pipelines.extract.llm.call import Call, Model, Prompt, json_lines, load_prompt
+from pipelines.extract.llm.call import Call, Model, Prompt, load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import added_tokens, price_of
 from pipelines.store.evidence import voice_in, without_pointer
-from pipelines.store.item import Item, Trust, folded
+from pipelines.store.item import Item, Trust, content_words
 from pipelines.store.secrets import holds_secret
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import fold
 from pipelines.usage import FailureKind, Tally, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from pipelines.extract.llm.fallback import Chain
     from pipelines.extract.llm.replies import Replies
-    from pipelines.extract.llm.reply_schema import Faulty
+    from pipelines.extract.llm.reply_json import Faulty
     from pipelines.provider_settings import Prices
     from pipelines.store.log import Entry
 
     Outcome = tuple[Extraction, Sequence[Faulty], Tally, ModelFailed | None]
 
 
+Row = dict[str, str]
 BYTES_A_TOKEN: Final = 4
+DOCUMENT_TOKENS: Final = 500
+OPEN_TOKENS: Final = 1_100
+NEAR_TOKENS: Final = 500
+"""The most tokens of a request that tell of pages, of what is open, and of what is near."""
 HEADING_LENGTH: Final = 200
-MOST_FAULTY: Final = 20
-USUAL_OUTPUT: Final = 700
-"""The tokens of a usual reply: two to five items of about 150 tokens each, without thinking."""
-_FAULTY_LENGTH: Final = 1500
+USUAL_OUTPUT: Final = 900
+"""The tokens of a usual reply: four items, three operations and the episode, without thinking."""
 _MOST_LINES: Final = 8
 """The most lines that a note names."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -99,97 +102,65 @@ class ModelExtractor:
         return replace(read, tally=tally)
 
     def calls(self, request: ExtractionRequest) -> tuple[Call, ...]:
-        """Return a day's first calls, one per piece; ungrounded items may add a second one to each."""
+        """Return a day's calls, one per piece."""
         pieces = enumerate(cut(request.entries, self.chain.input_tokens))
-        return tuple(self._call(request, number, piece, _Shown.beside(request, piece), ()) for number, piece in pieces)
+        return tuple(self._call(request, number, piece, _Shown.beside(request, piece)) for number, piece in pieces)
 
     def _read(self, request: ExtractionRequest, number: int, piece: LogPiece) -> Outcome:
-        """Return a piece's extraction, the faulty parts that remain, the tally, and the failure, if any.
-
-        Faulty parts are asked for once more, showing only their own lines.
-        """
-        from pipelines.extract.llm.reply_schema import (  # noqa: PLC0415  imports pydantic
-            candidates_of,
-            operations_of,
-            read_reply,
-        )
+        """Return a piece's extraction, what of the reply is faulty, the tally, and the failure, if any."""
+        from pipelines.extract.grounding import Shown, words_in  # noqa: PLC0415  only a model's reply is checked
+        from pipelines.extract.llm.reply_schema import Asked, extraction_of, read_reply  # noqa: PLC0415  imports pydantic
 
         tally, shown = self.chain.new_tally(), _Shown.beside(request, piece)
         held = replace(request, entries=piece.entries)
-
-        def ask(asked: LogPiece, faulty: Sequence[Faulty]) -> tuple[Extraction, tuple[Faulty, ...]]:
-            call = self._call(request, number, asked, shown, faulty)
-            reply, model = self.chain.ask(call, read_reply, tally)
-            if reply is None and faulty:
-                return Extraction(()), ()  # no correction; the faulty parts stay out
-            if reply is None:
-                from pipelines.extract.rules.rules_extractor import RulesExtractor  # noqa: PLC0415  rarely needed
-
-                return RulesExtractor().extract(held), ()
-            by = f"{model}@{self.prompt.tag}"
-            candidates, lost = candidates_of(reply["items"], held, by, shown.items)
-            operations, unusable = operations_of(reply["operations"], held, by, shown.items)
-            return Extraction(candidates, operations), lost + unusable
-
+        call = self._call(request, number, piece, shown)
         try:
-            found, faulty = ask(piece, ())
+            reply, model = self.chain.ask(call, read_reply, tally)
         except ModelFailed as fault:
             return Extraction(()), (), tally, fault
-        if not faulty:
-            return found, (), tally, None
-        try:
-            mended, still = ask(_lines_of(faulty, piece, self.chain.input_tokens), faulty)
-        except ModelFailed:
-            return found, faulty, tally, None  # keep what was correct
-        known = {(one.type, folded(one.text)) for one in found.candidates}
-        new = tuple(one for one in mended.candidates if (one.type, folded(one.text)) not in known)
-        more = tuple(one for one in mended.operations if one not in found.operations)
-        lost = max(0, len(faulty) - len(new) - len(more))
-        both = Extraction(found.candidates + new, found.operations + more)
-        return both, (still + faulty)[:lost], tally, None
+        if reply is None:
+            from pipelines.extract.rules.rules_extractor import RulesExtractor  # noqa: PLC0415  rarely needed
 
-    def _call(
-        self, request: ExtractionRequest, number: int, piece: LogPiece, shown: _Shown, faulty: Sequence[Faulty]
-    ) -> Call:
-        """Return the call for a piece, or for the faulty parts of its reply."""
+            return RulesExtractor().extract(held), (), tally, None
+        place = f"{piece.entries[0].path}.{number}"  # a day may have several logs
+        own = {f"n{at}": f"{place}.n{at}" for at in range(len(reply["items"]))}
+        asked = Asked(held, f"{model}@{self.prompt.tag}", shown.items, Shown.of(words_in(call.input)), own)
+        found, faulty = extraction_of(reply, asked)
+        return found, faulty, tally, None
+
+    def _call(self, request: ExtractionRequest, number: int, piece: LogPiece, shown: _Shown) -> Call:
+        """Return the call for a piece."""
         from pipelines.extract.llm.reply_schema import reply_schema  # noqa: PLC0415  as above
 
-        listed = shown_documents(request.documents)
-        wrong = [_faulty_row(one) for one in faulty[:MOST_FAULTY]]
-        values = {
-            "day": with_weekday(request.day),
-            "documents": listed,
-            "log": piece.text,
-            "items": json_lines((*shown.open, *shown.near)),
-            "faulty": json_lines(wrong),
-        }
         data = {
             "day": request.day,
+            "weekday": weekday(request.day),
+            "calendar": calendar(request.day),
             "entries": [_entry_row(one) for one in piece.entries],
-            "documents": listed,
+            "documents": shown.documents,
             "open": shown.open,
             "near": shown.near,
         }
-        if wrong:
-            data["faulty"] = wrong
-        return self.prompt.call(values, reply_schema(), data=data, place=(request.day, number))
+        return self.prompt.call({**data, "log": piece.text}, reply_schema(), data=data, place=(request.day, number))
 
 
 def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], outcomes: Sequence[Outcome]) -> Extraction:
     """Return what the replies to all pieces say, and what labels say that the replies leave out."""
     from pipelines.extract.rules.passed_over import passed_over  # noqa: PLC0415  compiles the rules' patterns
 
-    said: list[Candidate | Operation] = []
-    for read, *_ in outcomes:
-        said += [*read.candidates, *read.operations]
-    kept = [one for one in said if not _would_hold_secret(one)]
+    found = [read for read, *_ in outcomes]
+    candidates = [one for read in found for one in read.candidates if not _would_hold_secret(one)]
+    operations = [one for read in found for one in read.operations if not _would_hold_secret(one)]
+    said = sum(len(read.candidates) + len(read.operations) for read in found)
     dropped = [one for _, lost, *_ in outcomes for one in lost]
-    candidates = [one for one in kept if isinstance(one, Candidate)]
-    reply = Extraction(tuple(candidates), tuple(one for one in kept if isinstance(one, Operation)))
-    secret = _counted(len(said) - len(kept), "it would hold a secret")
-    return replace(
-        reply,
-        candidates=tuple(sorted([*candidates, *passed_over(request, reply)], key=_position)),
+    reply = Extraction(tuple(candidates), tuple(operations))
+    secret = _counted(said - len(candidates) - len(operations), "it would hold a secret")
+    return Extraction(
+        tuple(sorted([*candidates, *passed_over(request, reply)], key=_position)),
+        tuple(operations),
+        tuple(dict.fromkeys(one for read in found for one in read.seen)),
+        tuple(one for read in found for one in read.open_lists),
+        tuple(one for read in found for one in read.episode if not holds_secret(one.text)),
         dropped=sum(one.ungrounded for one in dropped),
         notes=(*_notes(pieces, dropped, sum(one.unlinked for one in candidates)), *secret),
     )
@@ -197,34 +168,79 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
 
 def _would_hold_secret(one: Candidate | Operation) -> bool:
     """Whether a line of a page would hold a secret with what a model wrote."""
-    title = (one.name, one.new_project) if isinstance(one, Candidate) else ()
+    title = (one.name, one.new_project, one.new_area) if isinstance(one, Candidate) else ()
     return any(map(holds_secret, filter(None, (one.text, one.reason, *title))))
 
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """The existing items shown to a model with a piece: as rows, open ones apart, and by id."""
+    """The pages and existing items shown to a model with a piece: as rows, and the items by id."""
 
-    open: list[dict[str, str]]
-    near: list[dict[str, str]]
+    documents: list[Row]
+    open: list[Row]
+    near: list[Row]
     items: dict[str, Item]
 
     @classmethod
     def beside(cls, request: ExtractionRequest, piece: LogPiece) -> _Shown:
-        """Return the items to show with a piece: all open ones, and those near to the piece."""
+        """Return what to show with a piece, as much as fits: what is open, what is near, and where things can go."""
+        documents = fitting(
+            shown_documents(_by_subject(request.documents, piece.text)), DOCUMENT_TOKENS, _document_line
+        )
         if request.nearby is None:
-            return cls([], [], {})
+            return cls(documents, [], [], {})
         names = {one.document: one.id for one in request.documents}
         pending, near = request.nearby.open, request.nearby.nearest(piece.text)
-        rows = [{**item_row(item, names.get(home, home)), "due": item.due} for home, item in pending]
-        others = [{**item_row(item, names.get(home, home)), "status": item.status.value} for home, item in near]
-        return cls(rows, others, {item.id: item for _, item in (*pending, *near)})
+        held = {item.id: item for _, item in (*pending, *near)}
+        rows = [{**item_row(item, names.get(home, home)), "due": item.due, "on": item.on} for home, item in pending]
+        others = [item_row(item, names.get(home, home)) for home, item in near]
+        rows, others = fitting(rows, OPEN_TOKENS, _item_line), fitting(others, NEAR_TOKENS, _item_line)
+        return cls(documents, rows, others, {row["id"]: held[row["id"]] for row in (*rows, *others)})
 
 
-def item_row(item: Item, document: str) -> dict[str, str]:
+def fitting(rows: Sequence[Row], tokens: int, line: Callable[[Row], str]) -> list[Row]:
+    """Return the first rows whose lines in a prompt take at most this many tokens."""
+    room, kept = tokens * BYTES_A_TOKEN, list[Row]()
+    for row in rows:
+        room -= _bytes(line(row)) + 1
+        if room < 0:
+            break
+        kept.append(row)
+    return kept
+
+
+def _document_line(row: Row) -> str:
+    return f"{row['id']} ({row['kind']}): {row['purpose'] or row['title']}"
+
+
+def _item_line(row: Row) -> str:
+    told = [f" ({key} {row[key]})" for key in ("due", "on") if row.get(key)]
+    told += [f" ({row['status']})"] if row["status"] not in {"live", "open"} else []
+    return f"{row['id']} {row['type']} {row['document']} since {row['since']}: {row['text']}{''.join(told)}"
+
+
+def _by_subject(documents: Sequence[DocumentChoice], text: str) -> list[DocumentChoice]:
+    """Return the documents, those first that every memory has or whose title shares words with a text."""
+    words = content_words(text)
+
+    def rank(one: DocumentChoice) -> int:
+        if one.kind in {"user", "briefing"} or one.document == "Areas/general":
+            return 0
+        return 1 if words & content_words(f"{one.title} {one.purpose}") else 2
+
+    return sorted(documents, key=rank)
+
+
+def item_row(item: Item, document: str) -> Row:
     """Return an item as a row for a model."""
-    text = shown_text(item.text)
-    return {"id": item.id, "type": item.type.value, "text": text, "document": document, "since": item.since}
+    return {
+        "id": item.id,
+        "type": item.type.value,
+        "text": shown_text(item.text),
+        "status": item.status.value,
+        "document": document,
+        "since": item.since,
+    }
 
 
 def _entry_row(entry: Entry) -> dict[str, object]:
@@ -247,38 +263,12 @@ def _position(one: Candidate) -> tuple[str, int, int]:
     return place.entry.path, place.start_line, place.end_line
 
 
-def _lines_of(faulty: Sequence[Faulty], piece: LogPiece, tokens: int) -> LogPiece:
-    """Return the entries of a piece that faulty parts cite; the whole piece if a part cites nothing in it."""
-    kept: set[int] = set()
-    for one in faulty:
-        cited = _cited(one)
-        found = {
-            at
-            for at, entry in enumerate(piece.entries)
-            if any(entry.start_line <= line <= entry.end_line for line in cited)
-        }
-        if not found:
-            return piece
-        kept |= found
-    return cut([piece.entries[at] for at in sorted(kept)], tokens)[0]
-
-
-def _cited(faulty: Faulty) -> list[int]:
-    """Return the first line of each place that a faulty part cites."""
-    rows = faulty.item.get("evidence") if isinstance(faulty.item, dict) else None
-    lines = [row.get("start_line") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return [line for line in lines if isinstance(line, int)]
-
-
-def shown_documents(documents: Iterable[DocumentChoice]) -> list[dict[str, str]]:
+def shown_documents(documents: Iterable[DocumentChoice]) -> list[Row]:
     """Return the closed list of documents for a prompt."""
-    return [{"id": one.id, "kind": one.kind, "title": fold(one.title)} for one in documents]
-
-
-def _faulty_row(faulty: Faulty) -> dict[str, object]:
-    """Return a faulty part of a reply and its fault, for one line of JSON."""
-    item = json.dumps(faulty.item)
-    return {"item": faulty.item if len(item) <= _FAULTY_LENGTH else item[:500], "wrong": faulty.detail}
+    return [
+        {"id": one.id, "title": fold(one.title), "kind": one.kind, "purpose": shown_text(one.purpose)}
+        for one in documents
+    ]
 
 
 def _counted(count: int, why: str) -> list[str]:
@@ -289,7 +279,7 @@ def _notes(pieces: Sequence[LogPiece], dropped: Sequence[Faulty], unlinked: int)
     counted = Counter(one.why for one in dropped)
     notes = []
     for why, count in sorted(counted.items()):
-        lines = sorted({line for one in dropped if one.why == why for line in _cited(one)})
+        lines = sorted({line for one in dropped if one.why == why for line in one.lines})
         at = f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines[:_MOST_LINES]))})" if lines else ""
         notes += [f"{note}{at}" for note in _counted(count, why)]
     if unlinked:
@@ -372,13 +362,16 @@ def _bytes(text: str) -> int:
 
 
 ITEMS_A_DAY: Final = 4
-"""The items of an ordinary day: the prompt speaks of two to five."""
-_SECOND_ASKS: Final = 3
-"""One in so many replies has faulty parts that are asked for again."""
-_MOST_IN_A_CALL: Final = {"review": 20, "verify": 60, "brief": 200}
-_BYTES_EACH: Final = {"review": 2400, "verify": 500, "brief": 300}
-"""The bytes sent per item: the review shows its neighbours, the verification its quotes, the brief its text."""
-_RECEIVED_EACH: Final = {"review": 60, "verify": 40, "brief": 80}
+"""The items of an ordinary day: the prompt speaks of two to six."""
+_CLAIMS_A_DAY: Final = 12
+"""The claims of such a day: its items, what it does to others, its episode, and near pairs."""
+_SENTENCES: Final = 15
+"""The claims of a night's brief: its new sentences."""
+_CLAIM_BYTES: Final = 500
+_BRIEF_BYTES: Final = 10_000
+"""What a claim and a brief show, measured over months of public journals."""
+_VERDICT_TOKENS: Final = 40
+_BRIEF_OUTPUT: Final = 900
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,7 +416,7 @@ def unanswered(calls: Sequence[Call], models: Sequence[Model], replies: Replies)
 
 
 def estimate(calls: Sequence[Call], model: Model, own: Prices) -> Estimate:
-    """Return the cost of a night with one model: reading, second tries, review, verification and brief.
+    """Return the cost of a night with one model: reading, the second reader, and the brief.
 
     The reading is known; the rest depends on what is found, and assumes ordinary days.
 
@@ -434,26 +427,21 @@ def estimate(calls: Sequence[Call], model: Model, own: Prices) -> Estimate:
     """
     price, days = price_of(model.name, own), len({call.place[0] for call in calls})
     usual = min(USUAL_OUTPUT, model.output_tokens) if model.output_tokens else USUAL_OUTPUT
-    sent = {"extract": [_tokens(call.bytes) for call in calls]}
-    system = _tokens(len(calls[0].system.encode())) if calls else 0
-    asked_again = -(-len(calls) // _SECOND_ASKS)
-    sent["extract again"] = [system + usual] * asked_again
-    received = {"extract": usual * len(calls), "extract again": usual // 2 * asked_again}
-    for task, nights in (("review", days), ("verify", min(1, days)), ("brief", min(1, days))):
-        each = -(-ITEMS_A_DAY * days // nights) if nights else 0
-        parts = -(-each // _MOST_IN_A_CALL[task])
-        tokens = _tokens(len(load_prompt(task).body.encode())) + _tokens(
-            _BYTES_EACH[task] * min(each, _MOST_IN_A_CALL[task])
-        )
-        sent[task] = [tokens] * (parts * nights)
-        received[task] = _RECEIVED_EACH[task] * ITEMS_A_DAY * days
+    verify, brief = (_tokens(len(load_prompt(task).body.encode())) for task in ("verify", "brief"))
+    claims = [_CLAIMS_A_DAY + (_SENTENCES if days == 1 else 0)] * days + ([_SENTENCES] if days > 1 else [])
+    sent = {
+        "extract": [_tokens(call.bytes) for call in calls],
+        "verify": [verify + _tokens(_CLAIM_BYTES * number) for number in claims],
+        "brief": [brief + _tokens(_BRIEF_BYTES)] * min(1, days),
+    }
+    received = usual * len(calls) + _VERDICT_TOKENS * sum(claims) + _BRIEF_OUTPUT * min(1, days)
     tokens_sent = [tokens + added_tokens(model.name) for some in sent.values() for tokens in some]
     return Estimate(
         model.name,
         {task: len(some) for task, some in sent.items() if some},
         sum(tokens_sent),
-        sum(received.values()),
-        price.cost(Usage(sum(tokens_sent), sum(received.values()))) if price else None,
+        received,
+        price.cost(Usage(sum(tokens_sent), received)) if price else None,
         2 * sum(price.worst(tokens, model.output_tokens) for tokens in tokens_sent) if price else None,
     )
 

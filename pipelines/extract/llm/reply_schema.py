@@ -1,466 +1,408 @@
 """The schema of a language model's reply about a day, and the check of what came back.
 
-A reply is untrusted data. It is validated again, whatever the provider promised, and item by item: an invalid item is
-dropped and counted, and does not affect the valid ones.
+A reply is untrusted data. It is validated again, whatever the provider promised, and part by part: an invalid part is
+dropped and counted, and does not affect the valid ones. Code takes the text of the lines that a part cites, and checks
+its lines, its ids and its numbers; whether the lines say it is for the second reader.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import string
-from dataclasses import replace
-from datetime import date, timedelta
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from pipelines.extract.extraction import (
-    HIDDEN,
-    MOST_LINKS,
     Candidate,
+    Extraction,
     ExtractionRequest,
+    OpenList,
     Operation,
     OperationKind,
     Place,
+    Told,
     proposed_links,
 )
-from pipelines.extract.grounding import ungrounded
 from pipelines.extract.llm.call import BadReply
-from pipelines.store.evidence import fold_markdown, has_quote
+from pipelines.extract.llm.reply_json import (
+    TEXT_LENGTH,
+    Faulty,
+    Id,
+    Reply,
+    checked,
+    last_object,
+    schema_of,
+    single_line,
+)
+from pipelines.store.evidence import fold_markdown
 from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status, content_words
-from pipelines.store.markdown import without_spans
 from pipelines.text import fold
-from pipelines.usage import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from pipelines.extract.grounding import Shown
+    from pipelines.store.log import Entry
 
 
-TEXT_LENGTH: Final = 500
 TITLE_LENGTH: Final = 80
 REASON_LENGTH: Final = 200
-MOST_ITEMS: Final = 200
-MOST_PLACES: Final = 4
+MOST_ROWS: Final = 200
+"""The most items, and the most operations, of a reply."""
+MOST_TOLD: Final = 3
+MOST_PLACES: Final = 8
 MOST_IDS: Final = 10
-MOST_OBJECTS: Final = 50
-MOST_NEW_PROJECTS: Final = 3
-_MOST_BESIDE: Final = 2
-_BESIDE_LENGTH: Final = 240
-_ABOVE_LENGTH: Final = 400
+_BEFORE_LENGTH: Final = 400
 _PLAIN: Final = re.compile(r"[\w .,'’()&-]*")
 _TITLE: Final = re.compile(r"[^\[\]<>`*|\\~{}]*")
-"""A project's title becomes a heading and a link, so it has no markup: such a title names no project."""
-_Part = TypeVar("_Part", bound=BaseModel)
-_LOWER: Final = {ord(char): char.lower() for char in string.ascii_uppercase}
+"""A page's title becomes a heading and a link, so it has no markup: such a title names no page."""
+_NEW_PAGE: Final = re.compile(r"(project|area):\s*(\S.*)", re.IGNORECASE)
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_Made = TypeVar("_Made")
 
 Line = Annotated[int, Field(ge=1, le=10_000_000)]
+Pair = Annotated[list[Line], Field(min_length=1)]
+
+
+def _paired(raw: object) -> object:
+    """Return lines as pairs: `[12, 14]` is one pair whose brackets were forgotten."""
+    return [raw] if isinstance(raw, list) and all(isinstance(one, int) for one in raw) else raw
+
+
+Lines = Annotated[list[Pair], BeforeValidator(_paired), Field(min_length=1, max_length=50)]
 Text = Annotated[str, Field(max_length=TEXT_LENGTH)]
-Reason = Annotated[str, Field(max_length=1000, description="At most twelve words.")]
-Id = Annotated[str, Field(max_length=80, description="An id of the items that were shown.")]
-Day = Annotated[str, Field(max_length=10, description="YYYY-MM-DD, or an empty string.")]
+Day = Annotated[str, Field(max_length=10)]
 Outcome = Literal["", "done", "dropped", "resolved", "occurred", "answered", "ended"]
 
 
-class Reply(BaseModel):
-    """A part of a reply: what is left out is empty, and unknown keys are passed over."""
-
-    model_config = ConfigDict(extra="ignore", strict=True, populate_by_name=True)
-
-
 class ReplyLink(Reply):
-    """One link to an item that was shown."""
+    """One link to an item that was shown, or of the same reply."""
 
     kind: Literal["because", "supports", "contradicts", "related", "part-of", "next"]
     id: Id
 
 
-class ReplyPlace(Reply):
-    """One place of the log."""
-
-    quote: Annotated[str, Field(min_length=1, max_length=4000, description="Verbatim words of the cited lines.")]
-    start_line: Line
-    end_line: Line
-
-
-Evidence = Annotated[list[ReplyPlace], Field(min_length=1, max_length=MOST_PLACES)]
-Links = Annotated[list[ReplyLink], Field(default_factory=list, max_length=MOST_LINKS)]
-
-
 class ReplyItem(Reply):
-    """One proposed item: its quotes before its sentence, so that a model writes down what it read first."""
+    """One proposed item: its lines before its sentence, so that a model writes down what it read first."""
 
-    evidence: Evidence
+    lines: Lines
     type: Literal["Decision", "Fact", "Rule", "Todo", "Risk"]
-    text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH, description="One self-contained sentence.")]
-    document: Annotated[str, Field(max_length=300, description="An id of the list, or an empty string.")] = ""
-    new_project: Annotated[str, Field(max_length=TITLE_LENGTH, description="A title, or an empty string.")] = ""
+    text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH)]
+    replaces: Annotated[list[Id], Field(default_factory=list, max_length=MOST_IDS)]
+    document: Annotated[str, Field(max_length=300)] = ""
+    new_page: Annotated[str, Field(max_length=TITLE_LENGTH + 20)] = ""
     section: Literal["", "goals", "contacts", "questions", "howto"] = ""
-    name: Annotated[str, Field(max_length=TITLE_LENGTH, description="The person, for contacts.")] = ""
+    name: Annotated[str, Field(max_length=TITLE_LENGTH)] = ""
     since: Annotated[Day, Field(alias="from")] = ""
     due: Day = ""
+    on: Day = ""
     closed: Outcome = ""
-    confidence: Literal["high", "medium", "low", "speculative"] = "medium"
-    reason: Reason = ""
-    links: Links
+    confidence: Literal["", "high", "medium", "low", "speculative"] = ""
+    links: Annotated[list[ReplyLink], Field(default_factory=list, max_length=MOST_IDS)]
 
 
 class ReplyOperation(Reply):
     """What the log says of items that were shown."""
 
-    evidence: Evidence
-    operation: Literal["close", "confirm", "update", "retract", "question"]
+    lines: Lines
+    operation: Literal["close", "update", "retract", "doubt"]
     ids: Annotated[list[Id], Field(min_length=1, max_length=MOST_IDS)]
     how: Outcome = ""
     text: Text = ""
-    reason: Reason = ""
+    reason: Annotated[str, Field(max_length=1000)] = ""
+
+
+class ReplyList(Reply):
+    """The lines of a list that says what is open as a whole."""
+
+    lines: Lines
+    document: Annotated[str, Field(max_length=300)] = ""
+
+
+class ReplyTold(Reply):
+    """One sentence of the day's episode."""
+
+    lines: Lines
+    text: Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH)]
 
 
 class ExtractionReply(Reply):
-    """The whole reply: the items of one day, possibly none, and what it says of items that are held."""
+    """The whole reply; each list may be empty."""
 
-    items: Annotated[list[ReplyItem], Field(max_length=MOST_ITEMS)]
-    operations: Annotated[list[ReplyOperation], Field(max_length=MOST_ITEMS)]
-
-
-class Faulty(ValueError):
-    """A part of a reply that cannot be used.
-
-    Args:
-        item: the part.
-        why: the fault, for the report, without text of the log or the model.
-        detail: the fault, for the model that is asked again; by default the same.
-        ungrounded: whether the log does not support it, rather than its form being invalid.
-    """
-
-    def __init__(self, item: object, why: str, detail: str = "", *, ungrounded: bool = False) -> None:
-        super().__init__(why)
-        self.item, self.why, self.detail, self.ungrounded = item, why, detail or why, ungrounded
+    items: Annotated[list[ReplyItem], Field(max_length=MOST_ROWS)]
+    operations: Annotated[list[ReplyOperation], Field(max_length=MOST_ROWS)]
+    seen: Annotated[list[Id], Field(max_length=MOST_ROWS)]
+    open_lists: Annotated[list[ReplyList], Field(max_length=MOST_ROWS)]
+    episode: Annotated[list[ReplyTold], Field(max_length=MOST_ROWS)]
 
 
-def reply_schema(reply: type[BaseModel] = ExtractionReply) -> dict[str, Any]:
-    """Return a new copy of the JSON schema to send to a provider.
+PARTS: Final = tuple(ExtractionReply.model_fields)
+_OPERATIONS: Final = {"doubt": OperationKind.QUESTION}
 
-    Every key is required, and no other is allowed: some providers reject schemas with optional keys.
-    """
 
-    def closed(node: Any) -> Any:  # noqa: ANN401  any JSON
-        if isinstance(node, list):
-            return [closed(one) for one in node]
-        if not isinstance(node, dict):
-            return node
-        found = {key: closed(value) for key, value in node.items() if key not in {"default", "title"} or node is value}
-        if "properties" in found:
-            found |= {"required": list(found["properties"]), "additionalProperties": False}
-        return found
-
-    schema: dict[str, Any] = closed(reply.model_json_schema())
-    return schema
+def reply_schema() -> dict[str, Any]:
+    """Return a new copy of the JSON schema of a reply about a day."""
+    return schema_of(ExtractionReply)
 
 
 def read_reply(text: str) -> dict[str, list[object]] | None:
-    """Return the unchecked items and operations of a reply, or None for `{}`: the rules should read the day.
+    """Return the unchecked parts of a reply, or None for `{}`: the rules should read the day.
 
     Thinking, fences and prose are ignored.
 
     Raises:
         BadReply: the reply has no such object, or one of its lists is invalid or too long.
     """
-    reply = last_object(text, "items", "operations")
+    reply = last_object(text, *PARTS)
     if not reply:
         return None
-    found = {key: reply.get(key, []) for key in ("items", "operations")}
+    found = {key: [] if reply.get(key) is None else reply[key] for key in PARTS}
     for key, rows in found.items():
         if not isinstance(rows, list):
             raise BadReply(f"answered outside the schema ({key} is no list)")
-        if len(rows) > MOST_ITEMS:
-            raise BadReply(f"answered outside the schema ({len(rows)} {key}; at most {MOST_ITEMS} are allowed)")
+        if len(rows) > MOST_ROWS:
+            raise BadReply(f"answered outside the schema ({len(rows)} {key}; at most {MOST_ROWS} are allowed)")
     return found
 
 
-def candidates_of(
-    items: Sequence[object], request: ExtractionRequest, by: str, shown: Mapping[str, Item]
-) -> tuple[tuple[Candidate, ...], tuple[Faulty, ...]]:
-    """Return the grounded candidates among a reply's items, and the faulty items.
-
-    A document outside the list is dropped, and so is a new project if a reply names too many that the log does not
-    name. A link that cannot be kept is dropped and counted; the item stays.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a reply may draw on.
 
     Args:
-        items: the items from `read_reply`.
         request: the day, the entries shown, and the documents that may be named.
         by: the extractor, as recorded in an item's `by`.
-        shown: the items that it may link to, by id.
+        items: the items that it may name, by id.
+        shown: the numbers and words of all that the model was shown.
+        own: the temporary ids that the reply gives its own items (`n0`) → those that they have in the run.
     """
-    candidates: list[Candidate] = []
+
+    request: ExtractionRequest
+    by: str
+    items: Mapping[str, Item]
+    shown: Shown
+    own: Mapping[str, str] = field(default_factory=dict)
+
+    def ident(self, named: str) -> str:
+        """Return the id of an item that was shown, or that of one of this reply in the run; else an empty string."""
+        return named if named in self.items else self.own.get(named, "")
+
+
+def extraction_of(reply: Mapping[str, Sequence[object]], asked: Asked) -> tuple[Extraction, tuple[Faulty, ...]]:
+    """Return what is usable of a reply, and the faults of what is not.
+
+    A document outside the list is dropped, and so are a link and a replaced item that were not shown; the item stays.
+    """
     faulty: list[Faulty] = []
-    projects: set[str] = set()
-    others = _others(request, shown)
-    above = (word for one in request.entries for word in (*one.headings, one.project, one.text))
-    words = content_words(" ".join(above))
-    for raw in items:
-        try:
-            candidate = _candidate(raw, request, by, shown, others)
-        except Faulty as fault:
-            faulty.append(fault)
-            continue
-        named = content_words(candidate.new_project) <= words
-        if candidate.new_project and (named or len(projects) < MOST_NEW_PROJECTS):
-            projects.add(candidate.new_project)
-        named = candidate.new_project in projects
-        candidates.append(candidate if named else replace(candidate, new_project=""))
-    return tuple(candidates), tuple(faulty)
+
+    def usable(key: str, make: Callable[[int, object], _Made]) -> tuple[_Made, ...]:
+        made: list[_Made] = []
+        for at, raw in enumerate(reply[key]):
+            try:
+                made.append(make(at, raw))
+            except Faulty as fault:
+                faulty.append(fault)
+        return tuple(made)
+
+    candidates = usable("items", lambda at, raw: _candidate(at, raw, asked))
+    operations = usable("operations", lambda _, raw: _operation(raw, asked))
+    seen = tuple(dict.fromkeys(one for one in reply["seen"] if isinstance(one, str) and one in asked.items))
+    lists = usable("open_lists", lambda _, raw: _open_list(raw, asked))
+    told = usable("episode", lambda _, raw: _told(raw, asked))
+    return Extraction(_with_pages(candidates, asked.request), operations, seen, lists, told[:MOST_TOLD]), tuple(faulty)
 
 
-def operations_of(
-    operations: Sequence[object], request: ExtractionRequest, by: str, shown: Mapping[str, Item]
-) -> tuple[tuple[Operation, ...], tuple[Faulty, ...]]:
-    """Return the usable operations of a reply, each with a quote found in the log, and the faulty ones.
-
-    Args:
-        operations: the operations from `read_reply`.
-        request: the day and the entries shown.
-        by: the extractor.
-        shown: the items that an operation may name, by id.
-    """
-    found: list[Operation] = []
-    faulty: list[Faulty] = []
-    others = tuple(_others(request, shown)) if operations else ()
-    for raw in operations:
-        try:
-            found.append(_operation(raw, request, by, shown, others))
-        except Faulty as fault:
-            faulty.append(fault)
-    return tuple(found), tuple(faulty)
-
-
-def _others(request: ExtractionRequest, shown: Mapping[str, Item]) -> dict[str, str]:
-    """Return what a model was shown beside the lines it cites, each with what it is."""
-    titles = {one.title: "a document" for one in request.documents}
-    entries = {fold_markdown(one.text.split("\n")): "in the same log" for one in request.entries}
-    return titles | entries | {one.text: "in the memory" for one in shown.values()}
-
-
-def _earlier(text: str, places: Sequence[Place], request: ExtractionRequest) -> dict[str, str]:
-    """Return what the run's earlier days say on the matter of a sentence, whose items are not made yet."""
-    said = " ".join([text, *(line for place in places for line in place.lines)])
-    found = request.nearby.earlier(said, request.day) if request.nearby else ()
-    return {fold_markdown(one.text.split("\n")): "in an earlier log" for one in found}
-
-
-def _beside(text: str, places: Sequence[Place], others: Mapping[str, str], above: Sequence[str]) -> tuple[str, ...]:
-    """Return what stands above, and the other texts with most of the words that a sentence does not have from both."""
-    headings = (word for place in places for word in place.entry.headings)
-    lines = " ".join([*above, *headings, *(line for place in places for line in place.lines)])
-    missing = content_words(text) - content_words(lines)
-    ranked = sorted((-len(missing & content_words(one)), one) for one in others)
-    return (*above, *(f"{others[one]}: {one[:_BESIDE_LENGTH]}" for count, one in ranked[:_MOST_BESIDE] if count))
-
-
-def _above(places: Sequence[Place], request: ExtractionRequest) -> tuple[str, ...]:
-    """Return what stands right above the places, under the same headings, with the nearest `_ABOVE_LENGTH` characters.
-
-    The lines above may say who or what is meant, or whether something is a proposal or was decided.
-    """
-    found: dict[str, None] = {}
-    for entry in dict.fromkeys(place.entry for place in places):
-        at, said = next(at for at, one in enumerate(request.entries) if one is entry), ""
-        for one in reversed(request.entries[:at]):
-            if (one.path, one.headings) != (entry.path, entry.headings) or len(said) > _ABOVE_LENGTH:
-                break
-            said = f"{fold_markdown(one.text.split(chr(10)))} | {said}"
-        found |= {said[-_ABOVE_LENGTH:].rstrip(" |"): None} if said else {}
-    whole = (one for one in found if not any(one in other for other in found if other != one))
-    return tuple(f"above the quote: {one}" for one in whole)
-
-
-def _candidate(
-    raw: object, request: ExtractionRequest, by: str, shown: Mapping[str, Item], others: Mapping[str, str]
-) -> Candidate:
-    """Return a candidate with quotes that are in their lines and a text that says nothing else.
+def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
+    """Return a candidate that rests on lines of the log.
 
     Raises:
         Faulty: the item is invalid.
     """
-    links = raw.get("links") if isinstance(raw, dict) else None
-    item = checked(ReplyItem, {**raw, "links": []} if isinstance(raw, dict) else raw)
-    text, kind = single_line(item.text), ItemType(item.type)
+    links, item = _links(raw, asked), checked(ReplyItem, raw)
+    text, kind, own = single_line(item.text), ItemType(item.type), asked.own[f"n{at}"]
+    places = places_of(item.lines, asked.request.entries)
     if not text:
-        raise Faulty(raw, "text is empty")
-    places = _places(raw, item.evidence, request)
-    others = {**others, **_earlier(text, places, request)}
-    if found := ungrounded(text, places, shown=tuple(others)):
-        raise _unsupported(raw, found)
-    document = document_named(item.document, request)
-    kept, lost = proposed_links(links, shown)
+        raise Faulty("text is empty", _first_lines(places))
+    names = _proven(text, places, asked)
+    replaced = filter(None, map(asked.ident, item.replaces))
+    project, area = _new_page(item.new_page)
+    document = document_named(item.document, asked.request)
+    closed = Status(item.closed) if item.closed else None
     return Candidate(
         type=kind,
         text=text,
         places=places,
-        confidence=Confidence(item.confidence),
-        reason=single_line(item.reason)[:REASON_LENGTH],
-        by=by,
+        confidence=Confidence(item.confidence or "high"),
+        reason="",
+        by=asked.by,
+        replaces=tuple(one for one in dict.fromkeys(replaced) if one != own),
         document=document,
-        new_project=title if not document and _TITLE.fullmatch(title := single_line(item.new_project)) else "",
-        closed=Status(item.closed) if item.closed and Status(item.closed) in OUTCOMES[kind] else None,
+        new_project="" if document else project,
+        new_area="" if document else area,
+        closed=closed if closed in OUTCOMES[kind] else None,
         page_section=item.section,
-        name=_person(item, places, others) if item.section == "contacts" else "",
-        since=_proven_day(item.since, places),
-        due=_proven_day(item.due, places, is_due=True) if kind is ItemType.TODO else "",
-        links=kept,
-        unlinked=lost,
-        beside=_beside(text, places, others, _above(places, request)),
+        name=name if item.section == "contacts" and _PLAIN.fullmatch(name := single_line(item.name)) else "",
+        since=_day(item.since),
+        due=_day(item.due) if kind is ItemType.TODO else "",
+        on=_day(item.on) or (_day(item.due) if kind is not ItemType.TODO else ""),
+        links=links[0],
+        unlinked=links[1],
+        beside=(*_before(places, asked.request), *names),
+        id=own,
     )
 
 
-def _person(item: ReplyItem, places: Sequence[Place], others: Iterable[str]) -> str:
-    """Return the name of a contact's person, if it is plain words that the model was shown."""
-    name = single_line(item.name)
-    shown = " ".join([*others, *(line for place in places for line in place.lines)])
-    return name if _PLAIN.fullmatch(name) and content_words(name) <= content_words(shown) else ""
+def _links(raw: object, asked: Asked) -> tuple[tuple[tuple[str, str], ...], int]:
+    """Return the links of a proposed item that can be kept, and how many cannot."""
+    given = raw.get("links") if isinstance(raw, dict) else None
+    rows = (
+        [
+            {**one, "id": asked.ident(one["id"])} if isinstance(one, dict) and isinstance(one.get("id"), str) else one
+            for one in given
+        ]
+        if isinstance(given, list)
+        else given
+    )
+    return proposed_links(rows, {*asked.items, *asked.own.values()})
 
 
-def _operation(
-    raw: object, request: ExtractionRequest, by: str, shown: Mapping[str, Item], others: Sequence[str]
-) -> Operation:
-    """Return an operation on items that were shown.
+def _proven(text: str, places: Sequence[Place], asked: Asked) -> tuple[str, ...]:
+    """Return the notes on a text for the second reader.
+
+    Raises:
+        Faulty: it has a number that was not shown.
+    """
+    large, small = asked.shown.numbers_missing(text)
+    if large:
+        raise Faulty("a number of its text was not shown", _first_lines(places), ungrounded=True)
+    new = [*small, *asked.shown.names_missing(text)]
+    return (f"not in the log: {', '.join(new)}",) if new else ()
+
+
+def _new_page(named: str) -> tuple[str, str]:
+    """Return the title of the project, or that of the area, that a reply would begin."""
+    found = _NEW_PAGE.fullmatch(single_line(named))
+    title = found[2].strip()[:TITLE_LENGTH] if found else ""
+    if not found or not _TITLE.fullmatch(title):
+        return "", ""
+    return (title, "") if found[1].casefold() == "project" else ("", title)
+
+
+def _with_pages(candidates: Sequence[Candidate], request: ExtractionRequest) -> tuple[Candidate, ...]:
+    """Return the candidates without new pages that neither two of them nor a heading of the log name."""
+    titles = Counter(fold(one.new_project or one.new_area).casefold() for one in candidates)
+    headings = {fold(title).casefold() for one in request.entries for title in (*one.headings, one.project)}
+    words = [content_words(title) for title in headings]
+
+    def stays(title: str) -> bool:
+        folded = fold(title).casefold()
+        return titles[folded] > 1 or folded in headings or content_words(title) in words
+
+    return tuple(
+        one if stays(one.new_project or one.new_area) else replace(one, new_project="", new_area="")
+        for one in candidates
+    )
+
+
+def _operation(raw: object, asked: Asked) -> Operation:
+    """Return an operation on items that were shown, or on those of the same reply.
 
     Raises:
         Faulty: the operation is invalid.
     """
     one = checked(ReplyOperation, raw)
-    ids = tuple(dict.fromkeys(one.ids))
-    if any(ident not in shown for ident in ids):
-        raise Faulty(raw, "it names an id that was not shown")
-    places = _places(raw, one.evidence, request)
-    kind, text = OperationKind(one.operation), single_line(one.text)
+    places, ids = places_of(one.lines, asked.request.entries), tuple(dict.fromkeys(map(asked.ident, one.ids)))
+    if not all(ids):
+        raise Faulty("it names an id that was not shown", _first_lines(places))
+    kind = _OPERATIONS.get(one.operation) or OperationKind(one.operation)
+    text = single_line(one.text) if kind is OperationKind.UPDATE else ""
     how = Status(one.how) if one.how else None
-    items = [shown[ident] for ident in ids]
+    items = [asked.items[ident] for ident in ids if ident in asked.items]
+    names: tuple[str, ...] = ()
     if kind is OperationKind.UPDATE:
-        if len(items) != 1 or not text:
-            raise Faulty(raw, "an update has one id and the whole new sentence", ungrounded=True)
-        if found := ungrounded(text, places, [items[0].text], others, is_update=True):
-            raise _unsupported(raw, found)
+        if len(ids) != 1 or not text:
+            raise Faulty("an update has one id and the whole new sentence", _first_lines(places))
+        names = _proven(text, places, asked)
     if kind is OperationKind.CLOSE and how and any(how not in OUTCOMES[one.type] for one in items):
-        raise Faulty(raw, "how does not fit the item's type")
-    reason, above = single_line(one.reason)[:REASON_LENGTH], _above(places, request)
-    return Operation(kind, ids, text, how, reason=reason, places=places, by=by, beside=above)
+        raise Faulty("how does not fit the item's type", _first_lines(places))
+    reason, beside = single_line(one.reason)[:REASON_LENGTH], (*_before(places, asked.request), *names)
+    return Operation(kind, ids, text, how, reason=reason, places=places, by=asked.by, beside=beside)
 
 
-def _unsupported(raw: object, found: Sequence[tuple[str, str]]) -> Faulty:
-    """Return the fault of a part whose text is not grounded."""
-    what = found[0][0]
-    dropped = what == "a condition"
-    why = f"{what} of its lines is not in its text" if dropped else f"{what} of its text is not in its lines"
-    lacks = {kind: f"{kind} that its lines lack" for kind in ("a number", "a date", "a name")}
-    return Faulty(raw, why, "; ".join(f"{lacks.get(kind, kind)}: {words}" for kind, words in found), ungrounded=True)
+def _open_list(raw: object, asked: Asked) -> OpenList:
+    one = checked(ReplyList, raw)
+    return OpenList(places_of(one.lines, asked.request.entries), document_named(one.document, asked.request))
 
 
-def _places(raw: object, evidence: Sequence[ReplyPlace], request: ExtractionRequest) -> tuple[Place, ...]:
-    """Return the places that a reply cites.
+def _told(raw: object, asked: Asked) -> Told:
+    """Return a sentence of the episode.
 
     Raises:
-        Faulty: a place is outside all entries, or its quote is not there.
+        Faulty: it is invalid, or has a number that was not shown.
     """
-    places = []
-    for one in evidence:
-        first, last = one.start_line, one.end_line
-        holding = [entry for entry in request.entries if entry.start_line <= first <= last <= entry.end_line]
-        if not holding:
-            raise Faulty(raw, "its lines are within no entry", ungrounded=True)
-        # If logs share line numbers, the entry with the quote counts.
-        entry = next((entry for entry in holding if has_quote(one.quote, entry.text.split("\n"))), holding[0])
-        place = Place(entry, first, last, one.quote)
-        if not place.stands:
-            raise Faulty(raw, "its quote is not in its lines", ungrounded=True)
-        places.append(place)
-    return tuple(places)
+    one = checked(ReplyTold, raw)
+    places, text = places_of(one.lines, asked.request.entries), single_line(one.text)
+    _proven(text, places, asked)
+    return Told(text, places)
+
+
+def places_of(lines: Sequence[Sequence[int]], entries: Sequence[Entry]) -> tuple[Place, ...]:
+    """Return the whole lines that a reply cites, a place an entry; a heading stands for the entry below it.
+
+    Args:
+        lines: pairs of first and last line; a single number is both.
+        entries: the entries that were shown, in order.
+
+    Raises:
+        Faulty: a pair holds no entry, or there are too many.
+    """
+    found: dict[tuple[str, int, int], Place] = {}
+    for pair in lines:
+        first, last = pair[0], pair[-1]
+        cited = [one for one in entries if one.start_line <= last and first <= one.end_line]
+        below = next((one for one in entries if one.start_line > last and one.headings), None)
+        if not cited and below and first <= last:
+            cited = [below]
+        if first > last or not cited:
+            raise Faulty("its lines are within no entry", [first], ungrounded=True)
+        for one in cited:
+            inside = one.start_line <= last and first <= one.end_line
+            place = Place.whole(one, first, last) if inside else Place.whole(one)
+            found[one.path, place.start_line, place.end_line] = place
+    if len(found) > MOST_PLACES * 4:
+        raise Faulty("it cites too many lines", _first_lines(tuple(found.values())))
+    return tuple(found.values())
+
+
+def _first_lines(places: Sequence[Place]) -> list[int]:
+    return [one.start_line for one in places[:1]]
+
+
+def _before(places: Sequence[Place], request: ExtractionRequest) -> tuple[str, ...]:
+    """Return the words before the places, under the same headings: they may say who or what is meant."""
+    found: dict[str, None] = {}
+    cited = {place.entry.key for place in places}
+    for entry in dict.fromkeys(place.entry for place in places):
+        at = next((at for at, one in enumerate(request.entries) if one is entry), 0)
+        one = request.entries[at - 1] if at else None
+        if one and one.key not in cited and (one.path, one.headings) == (entry.path, entry.headings):
+            found[fold_markdown(one.text.split("\n"))[-_BEFORE_LENGTH:]] = None
+    return tuple(f"before it: {said}" for said in found)
 
 
 def document_named(name: str, request: ExtractionRequest) -> str:
     """Return the document that a reply names by its id in the list, or an empty string."""
-    return next((one.document for one in request.documents if name in {one.id, one.document}), "")
+    return next((one.document for one in request.documents if name in {one.id, one.document}), "") if name else ""
 
 
-def _proven_day(day: str, places: Sequence[Place], *, is_due: bool = False) -> str:
-    """Return a day if the log has it, else an empty string; the item stays either way.
-
-    `From July` is its first day; what is to be done `before July` is due the day before that.
-    """
+def _day(day: str) -> str:
+    """Return a day that exists, else an empty string; the item stays either way."""
     if not _DAY.fullmatch(day):
         return ""
     try:
-        after = (date.fromisoformat(day) + timedelta(1)).isoformat()
+        return date.fromisoformat(day).isoformat()
     except ValueError:
         return ""
-    is_before = is_due and any(_BEFORE.search(line) for place in places for line in place.lines)
-    named = [day, after] if is_before else [day]
-    forms = [form for one in named for form in (one, one.removesuffix("-01"))]
-    return day if any(all(what != "a date" for what, _ in ungrounded(one, places)) for one in forms) else ""
-
-
-_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
-_BEFORE: Final = re.compile(r"\b(?:before|vor)\b", re.IGNORECASE)
-
-
-def checked(model: type[_Part], raw: object) -> _Part:
-    """Return a validated part of a reply.
-
-    Raises:
-        Faulty: it breaks the schema.
-    """
-    try:
-        return model.model_validate(raw)
-    except ValidationError as fault:
-        first = fault.errors(include_url=False, include_input=False, include_context=False)[0]
-        detail = fold(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")[:REASON_LENGTH]
-        raise Faulty(raw, f"{field_of(fault, model)} breaks the schema", detail) from None
-
-
-def last_object(text: str, *keys: str) -> dict[str, Any]:
-    """Return the last JSON object of a reply with one of some keys, since a model may show drafts before it.
-
-    An empty object counts, too.
-
-    Raises:
-        BadReply: there is none.
-    """
-    if not text.strip():
-        raise BadReply("gave an empty answer", FailureKind.EMPTY)
-    for tag in ("think", "thinking"):
-        text = without_spans(text, f"<{tag}>", f"</{tag}>", text.translate(_LOWER))
-    objects = list(_objects_in(text))
-    found = [value for value in objects if any(key in value for key in keys)] or [
-        value for value in objects if not value
-    ]
-    if not found:
-        raise BadReply("answered without the requested JSON")
-    return found[-1]
-
-
-def _objects_in(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the outermost JSON objects in `text`, in order; the number of tries is bounded."""
-    decoder = json.JSONDecoder()
-    at = text.find("{")
-    for _ in range(MOST_OBJECTS):
-        if at < 0:
-            return
-        end = at + 1
-        try:
-            value, end = decoder.raw_decode(text, at)
-            yield value
-        except (ValueError, RecursionError):
-            pass  # this brace starts no object; a later one may
-        at = text.find("{", end)
-
-
-def field_of(fault: ValidationError, model: type[BaseModel]) -> str:
-    """Return the name of the first invalid field, but never a name that the model made up."""
-    name = str((fault.errors(include_url=False)[0]["loc"] or ("",))[0])
-    names = {one.alias or name for name, one in model.model_fields.items()}
-    return name if name in names else "its shape"
-
-
-def single_line(text: str) -> str:
-    """Return a model's text on one line, without invisible characters."""
-    return fold(HIDDEN.sub("", text))

@@ -5,7 +5,6 @@ It is a fresh call: it shows the claims and their quotes, and nothing of the fir
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,19 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 from pydantic import Field
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.claims import Claim, Verdict, Verified
+from pipelines.extract.claims import OF_PAIRS, PAIR, Claim, Verdict, Verified
 from pipelines.extract.extraction import shown_text
 from pipelines.extract.llm.call import BadReply, Prompt, json_lines, load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.extract.llm.model_extractor import BYTES_A_TOKEN
-from pipelines.extract.llm.reply_schema import (
-    REASON_LENGTH,
+from pipelines.extract.llm.reply_json import (
     Faulty,
     Reply,
     checked,
     last_object,
-    reply_schema,
-    single_line,
+    schema_of,
 )
 from pipelines.usage import FailureKind, Tally
 
@@ -36,8 +33,7 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.fallback import Chain
 
     Part = Sequence[dict[str, Any]]
-    Judged = tuple[Verdict | None, str]
-    Outcome = tuple[Sequence[Judged], Tally, ModelFailed | None]
+    Outcome = tuple[Sequence[Verdict | None], Tally, ModelFailed | None]
 
 
 MOST_CLAIMS: Final = 60
@@ -45,9 +41,8 @@ MOST_CLAIMS: Final = 60
 _LENGTH: Final = 5000
 """More than any text or quote: cutting one could remove what supports the claim."""
 _CONTEXT_LENGTH: Final = 500
-_FIRST: Final = "verify"
-_AGAIN: Final = "verify again"
-"""The position of its calls in the night: after the days and the review."""
+_PLACE: Final = "verify"
+"""The position of its calls in the night: after the reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,42 +59,36 @@ class ModelVerifier:
     prompt: Prompt = field(default_factory=lambda: load_prompt("verify"))
     at_once: int = 1
 
-    def verify(self, claims: Sequence[Claim], *, again: bool = False) -> Verified:
-        """Return one verdict per claim, in one call if they fit.
+    def verify(self, claims: Sequence[Claim]) -> Verified:
+        """Return one verdict per claim, in one call if they fit; none at all if a call fails. It never raises.
 
-        A claim without a usable verdict in the reply is unsure. If a call fails, its claims have no verdict, nor have
-        those of later calls that would fail alike; it never raises.
-
-        Args:
-            claims: the claims.
-            again: whether this is the second time. The request is then worded differently, so that no kept reply
-                answers it, and the claims are in reverse order, so that their positions do not matter.
+        A claim without a usable verdict in the reply is unsure; a pair without one is two beliefs.
         """
-        shown = [_shown(claim) for claim in (reversed(claims) if again else claims)]
-        parts = enumerate(_parts(shown, self.chain.input_tokens))
-        work = [partial(self._judge, part, number, again=again) for number, part in parts]
+        parts = enumerate(_parts(map(_shown, claims), self.chain.input_tokens))
+        work = [partial(self._judge, part, number) for number, part in parts]
         tally = self.chain.new_tally()
-        judged: list[Judged] = []
+        judged: list[Verdict | None] = []
         failures: list[str] = []
         for found, spent, fault in ordered_map(work, self.at_once, _is_last):
             tally.add(spent)
             judged += found
             failures += [fault.sentence] if fault else []
-        judged += [(None, "")] * (len(claims) - len(judged))
-        if again:
-            judged.reverse()
-        verdicts, reasons = (verdict for verdict, _ in judged), (reason for _, reason in judged)
-        return Verified(tuple(verdicts), tuple(reasons), tally, " ".join(dict.fromkeys(failures)))
+        if failures or len(judged) < len(claims):
+            return Verified((), tally, " ".join(dict.fromkeys(failures)))
+        return Verified(
+            tuple(verdict if verdict and (verdict in OF_PAIRS) == (claim.kind == PAIR) else claim.undecided
+                  for claim, verdict in zip(claims, judged, strict=True)),
+            tally,
+        )  # fmt: skip
 
-    def _judge(self, part: Part, number: int, *, again: bool) -> Outcome:
-        """Return the verdicts on a part with their reasons, their cost, and the failure, if any."""
-        tally, values = self.chain.new_tally(), {"claims": json_lines(part), "again": again}
-        schema, place = reply_schema(VerificationReply), (_AGAIN if again else _FIRST, number)
-        call = self.prompt.call(values, schema, data={"claims": part}, place=place)
+    def _judge(self, part: Part, number: int) -> Outcome:
+        """Return the verdicts on a part, their cost, and the failure, if any."""
+        tally, values = self.chain.new_tally(), {"claims": json_lines(part)}
+        call = self.prompt.call(values, schema_of(VerificationReply), data={"claims": part}, place=(_PLACE, number))
         try:
             raw, _ = self.chain.ask(call, read_verdicts, tally)
         except ModelFailed as fault:
-            return [(None, "")] * len(part), tally, fault
+            return (), tally, fault
         return [_judged(raw, claim["claim"]) for claim in part], tally, None
 
 
@@ -141,9 +130,9 @@ def _parts(shown: Iterable[dict[str, Any]], tokens: int) -> Iterator[Part]:
 class ReplyVerdict(Reply):
     """Whether one claim is supported; the reason comes first, so that a model thinks before it judges."""
 
-    claim: Annotated[int, Field(ge=0, le=1_000_000, description="The claim's number.")]
-    reason: Annotated[str, Field(description="At most twelve words.")] = ""
-    verdict: Literal["supported", "unsupported", "unsure"]
+    claim: Annotated[int, Field(ge=0, le=1_000_000)]
+    reason: str = ""
+    verdict: Literal["supported", "unsupported", "unsure", "same", "replaces", "both", "conflict"]
 
 
 class VerificationReply(Reply):
@@ -160,21 +149,16 @@ def read_verdicts(text: str) -> list[object]:
     Raises:
         BadReply: the reply has no object with a list of verdicts.
     """
-    with contextlib.suppress(ValueError, RecursionError):
-        if json.loads(text) == {}:
-            return []
-    verdicts = last_object(text, "verdicts")["verdicts"]
+    verdicts = last_object(text, "verdicts").get("verdicts", [])
     if not isinstance(verdicts, list):
         raise BadReply("answered outside the schema (the answer must be an object with a list of verdicts)")
     return verdicts
 
 
-def _judged(raw: Sequence[object], number: int) -> Judged:
-    """Return a reply's verdict on one claim; unsure if it is missing or invalid, or if several differ."""
+def _judged(raw: Sequence[object], number: int) -> Verdict | None:
+    """Return a reply's verdict on one claim; None if it is missing or invalid, or if several differ."""
     try:
         read = [checked(ReplyVerdict, one) for one in raw if isinstance(one, dict) and one.get("claim") == number]
     except Faulty:
-        return Verdict.UNSURE, ""
-    if len({one.verdict for one in read}) != 1:
-        return Verdict.UNSURE, ""
-    return Verdict(read[0].verdict), single_line(read[0].reason)[:REASON_LENGTH]
+        return None
+    return Verdict(read[0].verdict) if len({one.verdict for one in read}) == 1 else None

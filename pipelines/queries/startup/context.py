@@ -9,6 +9,7 @@ import os
 import time
 
 from pipelines.queries.startup.cache import StartupSettings
+from pipelines.queries.startup.listed import open_entries, work_entries
 from pipelines.queries.startup.own_log import own_log
 from pipelines.queries.startup.read import (
     Snippet,
@@ -18,7 +19,6 @@ from pipelines.queries.startup.read import (
     fitting,
     log_entries,
     newest,
-    open_entries,
     read_part,
     read_raw,
     redacted,
@@ -39,15 +39,16 @@ LEAST_BUDGET = 300
 LOG_DAYS = 30
 """Days after which a log is history: no line of it is shown."""
 
-# Shares of the budget in hundredths, in the order in which what is left over is handed out.
+# Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
-    "MEMORY.md": 27, "project": 13, "open": 12, "today": 12, "USER.md": 12, "SOUL.md": 9, "hits": 9, "yesterday": 6,
+    "MEMORY.md": 25, "open": 12, "project": 12, "work": 17, "USER.md": 10, "SOUL.md": 8, "hits": 6, "today": 6,
+    "yesterday": 4,
 }  # fmt: skip
 _ORDER = (
-    "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "yesterday", "today",
-    "hits",
+    "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "work", "yesterday",
+    "today", "hits",
 )  # fmt: skip
-_NAMELESS = {"hits": "what was found", "open": "open todos and risks"}
+_NAMELESS = {"hits": "what was found", "open": "open todos and risks", "work": "what is known of the work"}
 _ELSEWHERE = ("the user", "due", "open risks")
 """Rows of the briefing that stand in other parts of the context, too, and say more there."""
 _FIRST = ("goals", "open questions", "contacts", "rules", "how to")
@@ -198,7 +199,9 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
         found.append(document("project", path))
     elif fault:
         found.append(ContextPart("project", fault=fault))
-    found.append(_part("open", "", lambda: _open_entries(request, path)))
+    texts = _document_texts(request)
+    found.append(_part("open", "", lambda: _veiled(open_entries(texts, day_text(request.today), path))))
+    found.append(_part("work", "", lambda: _veiled(work_entries(texts, day_text(request.today), path))))
     found += [_log_part(request, "yesterday", request.today - 1), _log_part(request, "today", request.today)]
     if hits := request.hits:
         found.append(_part("hits", "", lambda: _hit_entries(hits(), day_text(request.today - LOG_DAYS))))
@@ -245,8 +248,8 @@ def _part(name: str, path: str, entries: Callable[[], list[Snippet]], keep: Keep
         return ContextPart(name, path, keep=keep, fault=f"{what}: {_why(error)}.")
 
 
-def _open_entries(request: ContextRequest, project: str) -> list[Snippet]:
-    """Return an entry for each open todo and risk of the memory's documents; one that cannot be read is passed over."""
+def _document_texts(request: ContextRequest) -> list[tuple[str, str]]:
+    """Return path and text of the memory's documents; one that cannot be read is passed over."""
     root, settings = request.root, request.settings
     folders = (*settings.projects, f"{settings.home}Areas/")
     paths = [one for name in ("MEMORY.md", "USER.md") for one in settings.documents(name)]
@@ -259,7 +262,11 @@ def _open_entries(request: ContextRequest, project: str) -> list[Snippet]:
             continue
         left = max(0, left - len(text))
         texts.append((path, text))
-    entries = open_entries(texts, day_text(request.today), project)
+    return texts
+
+
+def _veiled(entries: list[Snippet]) -> list[Snippet]:
+    """Return entries without secrets."""
     if suspicious("\n".join([entry.text for entry in entries])):
         return [Snippet(redacted(entry.text), ids=entry.ids) for entry in entries]
     return entries

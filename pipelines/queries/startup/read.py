@@ -2,9 +2,6 @@
 
 Looking for secrets takes longer to import than all the rest of the context takes; so a look that only tells where there
 can be none comes first. No run may have redacted the day's log yet. Tokens are counted without a tokenizer.
-
-Open todos and risks come with ids short enough to write down, what is due nearest today and the weightiest first: an
-agent closes one with a line of the log, `Done: k3f2a`.
 """
 
 from __future__ import annotations
@@ -28,22 +25,6 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WITHOUT_LETTERS = str.maketrans("", "", _ALPHABET)
 _WITHOUT_DIGITS = str.maketrans("", "", "0123456789")
 _WITHOUT_BLANKS = str.maketrans("", "", " \t\r")
-
-LEAST_ID = 5
-"""Characters of an id at least: `k` and four digits."""
-
-# The weights of `pipelines.store.item`, which takes longer to import than all the rest of the context takes.
-_TYPE = {"Todo": 0.5, "Risk": 0.6}
-_HALF_LIFE_DAYS = {"Todo": 90, "Risk": 180}
-_CONFIDENCE = {"high": 1.0, "medium": 0.7, "low": 0.4, "speculative": 0.2}
-_TRUST = {"owner": 1.0, "self": 0.8, "external": 0.5, "untrusted": 0.2}
-_FLOOR = 0.2
-_FADES = 4  # what nobody stated fades so many times as fast
-_DAY = 10
-_SOON = 14
-_NEVER = 1_000_000
-_HEAD = 24  # characters within which the label of an item stands: `- [ ] **Todo:**`
-_LONGEST_ID = 65
 
 
 class Snippet:
@@ -225,6 +206,11 @@ def _ids_of(comment: str) -> tuple[str, ...]:
     return tuple(one for one in named if one[:1] == "k" and len(one) >= _SHORTEST_ID and _HEX.issuperset(one[1:]))
 
 
+def ids_in_mark(line: str) -> tuple[str, ...]:
+    """Return the items that a generated sentence names as its grounds, or the id of an item."""
+    return _ids_of(_split_comment(line)[1])
+
+
 def _fields(comment: str) -> dict[str, str]:
     """Return what an item's comment says by key, or nothing where it is another's comment."""
     ident, *pairs = comment.split() or [""]
@@ -384,54 +370,6 @@ def tokens(text: str) -> int:
     return (letters + 5) // 6 + (digits + 2) // 3 + len(others) + (3 * len(text.split()) + 4) // 5
 
 
-def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") -> list[Snippet]:
-    """Return an entry for each open todo and risk, in the order in which they matter.
-
-    What is overdue or due soon comes first, nearest to today, so that old todos hide none of today's; then what belongs
-    to the session's project; of all else the weightiest.
-
-    Args:
-        texts: path and text of each document.
-        today: the memory's day, `YYYY-MM-DD`.
-        project: the path of the session's project, or empty.
-    """
-    found = []
-    ids: list[str] = []
-    for path, text in texts:
-        ids += _ids_in(text)
-        for line in text.split("\n"):
-            head = line[:_HEAD].lower()  # nearly all lines are others, and few need a closer look
-            if ("todo" in head or "risk" in head) and "<!-- k" in line and (item := open_item(line)):
-                kind, words, ident, fields = item
-                due = fields.get("due", "")
-                is_overdue = len(due) == _DAY and due < today
-                ahead = _days(due) - _days(today) if len(due) == _DAY else _SOON + 1
-                gap = abs(ahead) if ahead <= _SOON else _NEVER
-                rank = (gap, not is_overdue, path != project, -weight(kind, fields, today), ident)
-                notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
-                name = path.rpartition("/")[2].removesuffix(".md")
-                found.append((rank, ident, f"{kind}: {words} ({', '.join([*notes, name])})"))
-    short = short_ids(ids)
-    return [Snippet(f"- {short[ident]} {line}", ids=(ident,)) for _, ident, line in sorted(found)]
-
-
-def weight(kind: str, fields: dict[str, str], today: str) -> float:
-    """Return how much an open todo or risk weighs, by the default weights; what is pinned weighs most.
-
-    Args:
-        kind: Todo or Risk.
-        fields: what its comment says, by key.
-        today: the memory's day.
-    """
-    worth = _TYPE[kind] * _CONFIDENCE.get(fields.get("confidence", ""), 1) * _TRUST.get(fields.get("trust", ""), 1)
-    if fields.get("pinned") == "yes":
-        return 1 + worth
-    age = max(0, _days(today) - _days(fields.get("confirmed") or fields.get("since") or today))
-    fades = _FADES if fields.get("confidence") == "speculative" else 1
-    recency = float(0.5 ** (age * fades / _HALF_LIFE_DAYS[kind]))
-    return worth * max(_FLOOR, recency)
-
-
 def day_number(text: str) -> int:
     """Return the day with which a text begins, `YYYY-MM-DD`, counted from 1970-01-01.
 
@@ -445,25 +383,9 @@ def day_number(text: str) -> int:
     return year * 365 + leaps + (month * 306 + 5) // 10 + int(text[8:10]) - 719469
 
 
-def _days(day: str) -> int:
+def days_of(day: str) -> int:
+    """Return the day as `day_number` counts it; 0 for what is none."""
     try:
         return day_number(day)
     except ValueError:
         return 0
-
-
-def _ids_in(text: str) -> list[str]:
-    """Return the ids of the items of a document, whatever their status."""
-    return [f"k{part[:_LONGEST_ID].partition(' ')[0]}" for part in text.split("<!-- k")[1:]]
-
-
-def short_ids(ids: list[str]) -> dict[str, str]:
-    """Return each id's shortest beginning that no other id has, of `LEAST_ID` characters at least."""
-    ordered = sorted(set(ids))
-    shared = [0, *map(_shared, ordered, ordered[1:]), 0]
-    return {one: one[: max(LEAST_ID, shared[at] + 1, shared[at + 1] + 1)] for at, one in enumerate(ordered)}
-
-
-def _shared(one: str, other: str) -> int:
-    """Return how many characters two ids begin with alike."""
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -17,7 +17,8 @@ from fcntl import LOCK_NB, LOCK_SH, flock
 from pipelines.queries.startup.cache import StartupSettings, settings_of
 from pipelines.queries.startup.context import project_path
 from pipelines.queries.startup.fast import find_root, hook_answer, hook_event, note_shown, put_out
-from pipelines.queries.startup.read import live_item, open_folder, read_part, redacted, short_ids, tokens
+from pipelines.queries.startup.listed import short_ids
+from pipelines.queries.startup.read import live_item, open_folder, read_part, redacted, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

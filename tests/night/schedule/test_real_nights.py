@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.agents.install.outside import system
-from tests.extract.days import reply_item, reply_place, reply_text
+from tests.extract.days import reply_item, reply_text
 from tests.extract.wire import KEY, anthropic_wire, message
 from tests.night.schedule.driving import Life, living
 from tests.night.test_pings import monitor
@@ -58,9 +58,9 @@ def decide(memory: Memory, day: str, number: int) -> None:
 def answer(request: Body) -> Prepared:
     """Answer as a model that keeps what was decided on the day that it is shown, and has nothing else to say."""
     found = re.search(f"Decision: ((?:{'|'.join(DECIDED)}).)", json.dumps(request["messages"]))
-    if not found or "Day of the log" not in json.dumps(request["messages"]):
+    if not found or "Each line has its number" not in json.dumps(request["messages"]):
         return message('{"items": []}')
-    return message(reply_text(reply_item(reply_place(found[1], 3, 3), text=found[1], document="")))
+    return message(reply_text(reply_item([3, 3], text=found[1], document="")))
 
 
 def pending(memory: Memory) -> list[list[str]]:
@@ -92,7 +92,7 @@ def test_a_week_asleep_is_made_up_for_in_order_and_within_the_budget(
         decide(memory, "2026-03-28", 7)
         life.live(daemon, datetime(2026, 4, 2, 12, tzinfo=UTC))
         said = [json.dumps(request["messages"]) for request in wire.requests]
-        asked = [re.findall("|".join(DECIDED), text) for text in said if "Day of the log" in text]
+        asked = [re.findall("|".join(DECIDED), text) for text in said if "Each line has its number" in text]
     nights = [f"{night.astimezone(ZURICH):%m-%d %H:%M}" for night in life.nights()]
     assert nights[:4] == ["03-21 02:30", "03-28 13:00", "03-29 03:30", "03-30 02:30"], "02:30 is skipped on the 29th"
     left = pending(memory)

@@ -1,0 +1,145 @@
+"""What the replies of language models have in common: the JSON in them, its schema, and parts that are faulty."""
+
+from __future__ import annotations
+
+import json
+import string
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from pipelines.extract.extraction import HIDDEN
+from pipelines.extract.llm.call import BadReply
+from pipelines.store.markdown import without_spans
+from pipelines.text import fold
+from pipelines.usage import FailureKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+TEXT_LENGTH: Final = 500
+MOST_OBJECTS: Final = 50
+_Part = TypeVar("_Part", bound=BaseModel)
+_LOWER: Final = {ord(char): char.lower() for char in string.ascii_uppercase}
+
+Id = Annotated[str, Field(max_length=80)]
+
+
+class Reply(BaseModel):
+    """A part of a reply: what is left out is empty, and unknown keys are passed over."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+class Faulty(ValueError):
+    """A part of a reply that cannot be used.
+
+    Args:
+        why: the fault, for the report, without text of the log or the model.
+        lines: the first line of each place that it cites.
+        ungrounded: whether what the model was shown does not support it, rather than its form being invalid.
+    """
+
+    def __init__(self, why: str, lines: Sequence[int] = (), *, ungrounded: bool = False) -> None:
+        super().__init__(why)
+        self.why, self.lines, self.ungrounded = why, tuple(lines), ungrounded
+
+
+def schema_of(reply: type[BaseModel]) -> dict[str, Any]:
+    """Return a new copy of the JSON schema to send to a provider: its shape, without lengths and descriptions.
+
+    Every key is required, and no other is allowed: some providers reject schemas with optional keys.
+    """
+
+    def closed(node: Any, *, named: bool = False) -> Any:  # noqa: ANN401  any JSON
+        if isinstance(node, list):
+            return [closed(one) for one in node]
+        if not isinstance(node, dict):
+            return node
+        found = {key: closed(value, named=key == "properties") for key, value in node.items() if named or key in _KEPT}
+        if "properties" in found and not named:
+            found |= {"required": list(found["properties"]), "additionalProperties": False}
+        return found
+
+    whole = reply.model_json_schema()
+    schema: dict[str, Any] = closed(whole)
+    if parts := whole.get("$defs"):
+        schema["$defs"] = {name: closed(part) for name, part in parts.items()}
+    return schema
+
+
+_KEPT: Final = frozenset({"type", "properties", "items", "enum", "const", "anyOf", "$ref"})
+
+
+def checked(model: type[_Part], raw: object) -> _Part:
+    """Return a validated part of a reply; a field that may be left out and is invalid is left out.
+
+    Raises:
+        Faulty: it breaks the schema.
+    """
+    try:
+        return model.model_validate(raw)
+    except ValidationError as fault:
+        wrong = {str(one["loc"][0]) for one in fault.errors(include_url=False) if one["loc"]}
+        needed = {one.alias or name for name, one in model.model_fields.items() if one.is_required()}
+        if not isinstance(raw, dict) or not wrong or wrong & needed or not wrong <= raw.keys():
+            raise Faulty(f"{field_of(fault, model)} breaks the schema", _cited(raw)) from None
+        return checked(model, {key: value for key, value in raw.items() if key not in wrong})
+
+
+def _cited(raw: object) -> list[int]:
+    """Return the first line that an invalid part cites, if it does."""
+    lines = raw.get("lines") if isinstance(raw, dict) else None
+    first = lines[0] if isinstance(lines, list) and lines else None
+    line = first[0] if isinstance(first, list) and first else first
+    return [line] if type(line) is int else []
+
+
+def last_object(text: str, *keys: str) -> dict[str, Any]:
+    """Return the last JSON object of a reply with one of some keys, since a model may show drafts before it.
+
+    An empty object counts, too, if it is all that the reply has: it may be what is left of one that was cut off.
+
+    Raises:
+        BadReply: there is none.
+    """
+    if not text.strip():
+        raise BadReply("gave an empty answer", FailureKind.EMPTY)
+    for tag in ("think", "thinking"):
+        text = without_spans(text, f"<{tag}>", f"</{tag}>", text.translate(_LOWER))
+    objects = list(_objects_in(text))
+    found = [value for value in objects if any(key in value for key in keys)]
+    if not found and objects == [{}] and text.count("{") == 1:
+        found = objects
+    if not found:
+        raise BadReply("answered without the requested JSON")
+    return found[-1]
+
+
+def _objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the outermost JSON objects in `text`, in order; the number of tries is bounded."""
+    decoder = json.JSONDecoder()
+    at = text.find("{")
+    for _ in range(MOST_OBJECTS):
+        if at < 0:
+            return
+        end = at + 1
+        try:
+            value, end = decoder.raw_decode(text, at)
+            yield value
+        except (ValueError, RecursionError):
+            pass  # this brace starts no object; a later one may
+        at = text.find("{", end)
+
+
+def field_of(fault: ValidationError, model: type[BaseModel]) -> str:
+    """Return the name of the first invalid field, but never a name that the model made up."""
+    name = str((fault.errors(include_url=False)[0]["loc"] or ("",))[0])
+    names = {one.alias or name for name, one in model.model_fields.items()}
+    return name if name in names else "its shape"
+
+
+def single_line(text: str) -> str:
+    """Return a model's text on one line, without invisible characters."""
+    return fold(HIDDEN.sub("", text))

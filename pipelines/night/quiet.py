@@ -1,0 +1,157 @@
+"""Quiet: open items that nobody has mentioned for a while, or whose day is long over.
+
+A Todo or question is quiet if it once stood on a list of what is open as a whole and stands no more on a later one, or
+if it is on none and was not mentioned on seven days of work. An item whose own day (`on`) is over is told for a week as
+of unknown outcome, and then is quiet. Only days with logs count: a holiday is no silence. Never quiet is what has a
+deadline, what is pinned, what the owner said or wrote, and a risk. What is quiet comes last and is found as ever; once
+a week a person is asked about all of it together.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Final
+
+from pipelines.extract.extraction import is_pending
+from pipelines.review.questions import as_queue_text
+from pipelines.store.document import edited
+from pipelines.store.item import ID_PATTERN, QUIET, Item, ItemType, Trust, with_extra
+from pipelines.store.layout import Kind
+from pipelines.store.review_queue import with_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pipelines.extract.extraction import OpenList
+    from pipelines.store.document import Document
+
+
+SILENT_DAYS: Final = 7
+"""The days of work without a mention after which an open item is quiet."""
+UNKNOWN_DAYS: Final = 7
+"""For how many days an appointment that is over is told as of unknown outcome."""
+ASK_DAYS: Final = 7
+LISTED: Final = "listed"
+"""The key of an item that stood on a list of what is open as a whole: such lists say when it is quiet."""
+ASKED: Final = "quiet-asked"
+"""The key for the day on which a person was asked about an item that is quiet."""
+CHOICES: Final = (
+    "keep: they are still open, and stay quiet until somebody mentions them",
+    "drop: all of them are dropped",
+)
+_HOMES: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER, Kind.BRIEFING})
+_MOST_ASKED: Final = 30
+_NAMED: Final = re.compile(rf"^- ({ID_PATTERN}) ", re.MULTILINE)
+
+
+def with_quiet(
+    documents: Mapping[str, Document],
+    lists: Sequence[tuple[str, OpenList]],
+    seen: Mapping[str, str],
+    days: Sequence[str],
+    today: str,
+) -> dict[str, Document]:
+    """Return the documents, each item marked that is quiet, and no other.
+
+    Args:
+        documents: every document by path.
+        lists: day and list, of the lists read now that say what is open as a whole.
+        seen: id of an item → the last day that says it again. Every entry of a list is seen, new or changed that day.
+        days: the days with logs, in order.
+        today: the memory's day.
+    """
+    after = dict(documents)
+    for path, document in documents.items():
+        if document.kind not in _HOMES:
+            continue
+        here = [(day, one) for day, one in lists if not one.document or f"{one.document}.md" == path]
+
+        def marked(item: Item, here: Sequence[tuple[str, OpenList]] = here) -> Item:
+            for day, one in here:
+                item = _after_list(item, day, one, seen)
+            since = _quiet_since(item, days, today)
+            return item if bool(since) == bool(item.quiet) else with_extra(item, QUIET, since)
+
+        items = [(p.item, marked(p.item)) for p in document.items if p.item.id and p.item.active]
+        if new := {now.id: now for was, now in items if was != now}:
+            after[path] = edited(document, replace=new)
+    return after
+
+
+def _after_list(item: Item, day: str, listed: OpenList, seen: Mapping[str, str]) -> Item:
+    """Return an item after a list of a day: noted as listed, or quiet if it was listed before and is not any more."""
+    if not is_pending(item) or item.type is ItemType.RISK:
+        return item
+    stands = seen.get(item.id) == day or any(
+        found.path == place.entry.path and found.start_line <= place.end_line and place.start_line <= found.end_line
+        for found in item.evidence
+        for place in listed.places
+    )
+    if stands:
+        return with_extra(item, LISTED, "yes")
+    return with_extra(item, QUIET, day) if _is_listed(item) and _mentioned(item) < day else item
+
+
+def _is_listed(item: Item) -> bool:
+    return any(key == LISTED for key, _ in item.extra)
+
+
+def _mentioned(item: Item) -> str:
+    return max(item.learnt, item.confirmed)
+
+
+def _quiet_since(item: Item, days: Sequence[str], today: str) -> str:
+    """Return the day since which an item is quiet, or an empty string.
+
+    Args:
+        item: the item; if a list left it out, it is marked with the list's day.
+        days: the days with logs, in order.
+        today: the memory's day.
+    """
+    if not item.active or item.pinned or item.due or item.trust is Trust.OWNER or item.type is ItemType.RISK:
+        return ""
+    if item.on:
+        return item.quiet or today if item.on < _days_before(today, UNKNOWN_DAYS) else ""
+    if not is_pending(item) or (item.quiet and _mentioned(item) >= item.quiet):
+        return ""
+    if _is_listed(item):
+        return item.quiet
+    silent = bisect_right(days, today) - bisect_right(days, _mentioned(item))
+    return item.quiet or today if silent >= SILENT_DAYS else ""
+
+
+def _days_before(today: str, count: int) -> str:
+    return (date.fromisoformat(today) - timedelta(days=count)).isoformat()
+
+
+# ---------------------------------------- the weekly question
+
+
+def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str, Document]:
+    """Return the documents with one question about all that became quiet since the last one, at most once a week."""
+    after = dict(documents)
+    held = [(path, p.item) for path, one in documents.items() if one.kind in _HOMES for p in one.items if p.item.id]
+    if any(_asked(item) > _days_before(today, ASK_DAYS) for _, item in held):
+        return after
+    new = [(path, item) for path, item in held if item.active and item.quiet and _asked(item) < item.quiet]
+    if not new:
+        return after
+    new = sorted(new, key=lambda pair: (pair[0], pair[1].id))[:_MOST_ASKED]
+    rows = [f"- {item.id} {as_queue_text(item.text)} ({documents[path].title})" for path, item in new]
+    for path in {path for path, _ in new}:
+        marked = {item.id: with_extra(item, ASKED, today) for home, item in new if home == path}
+        after[path] = edited(after[path], replace=marked)
+    count = "1 open item" if len(rows) == 1 else f"{len(rows)} open items"
+    why = "\n".join(["Nobody has mentioned these of late. They come last, and search finds them.", "", *rows])
+    return with_entry(after, QUIET, today, f"{QUIET}: {count}", why, CHOICES)
+
+
+def _asked(item: Item) -> str:
+    return next((value for key, value in item.extra if key == ASKED), "")
+
+
+def ids_asked(why: Sequence[str]) -> list[str]:
+    """Return the ids that a question about quiet items names."""
+    return _NAMED.findall("\n".join(why))
