@@ -51,13 +51,13 @@ def _run() -> int:
 def _answer(arguments: list[str]) -> int | None:
     """Answer a plain command and return the exit code, or return None where the command line proper has to look."""
     before = 0
-    if not "".join(arguments).isprintable():  # a line end, or bytes that are not UTF-8
-        return None
     if arguments and arguments[0].partition("=")[0] == "--memory":
         before = 1 if "=" in arguments[0] else 2
     verb = "".join(arguments[before : before + 1])
     # What stands behind the verb is read last, and counts.
-    if verb not in _OPTIONS or (read := _read([*arguments[:before], *arguments[before + 1 :]], verb)) is None:
+    text, rest = "".join(arguments), [*arguments[:before], *arguments[before + 1 :]]
+    is_utf8 = text.encode(errors="replace").decode() == text  # the command line proper refuses what is not
+    if verb not in _OPTIONS or not is_utf8 or (read := _read(rest, verb)) is None:
         return None
     options, words = read
     if verb == "log":

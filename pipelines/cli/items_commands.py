@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
+import tempfile
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -263,14 +265,14 @@ def curate_edit(*, name: str, opened: OpenMemory) -> None:
     """Edit the document NAME in your editor ($VISUAL or $EDITOR); it is checked, saved and committed.
 
     NAME is a document's path, id, title or file name. An edit that would break something is not saved. If the file has
-    changed meanwhile, both versions are merged for you to check.
+    changed meanwhile, both versions are merged for you to check. A text that was not saved is kept in a file.
     """
-    from pipelines.night.manual import save_document  # noqa: PLC0415  only who edits joins two versions
+    from pipelines.night.manual import save_document, text_to_edit  # noqa: PLC0415  only who edits joins two versions
 
     root, *_ = opened
     documents, shown = read_documents(root), layout_of(root).real
     path = one_document(documents, name, shown)
-    base = text = documents[path].text
+    base = text = text_to_edit(root, path)
     while True:
         text = click.edit(text, extension=".md", require_save=False) or ""
         saved = save_document(*opened, path, base, text)
@@ -279,6 +281,10 @@ def curate_edit(*, name: str, opened: OpenMemory) -> None:
             return
         base, text = saved.base, saved.text
         warn(*saved.faults)
-        if not (on_terminal() and sys.stdin.isatty()):
-            raise UsageFault("Nothing was saved.", f"Fix it and run `curate edit {shlex.quote(name)}` again.")
-        click.confirm("Edit it again?", default=True, abort=True)
+        if not (on_terminal() and sys.stdin.isatty() and click.confirm("Edit it again?", default=True)):
+            number, kept = tempfile.mkstemp(".md", "curate-edit-")
+            with os.fdopen(number, "w", encoding="utf-8") as file:
+                file.write(text)
+            raise UsageFault(
+                f"Nothing was saved. Your text is in {kept}.", f"Run `curate edit {shlex.quote(name)}` again."
+            )

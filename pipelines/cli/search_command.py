@@ -10,7 +10,7 @@ import click
 
 from pipelines.cli.options import TextCommand, day_option, json_option, project_option, with_root
 from pipelines.cli.output import day_shown, say_json_line, say_marked, warn
-from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json, query_text
+from pipelines.queries.startup.quick_search import GIVEN, MOST, SHOWN, hit_lines, hits_json
 from pipelines.search.filters import SOURCES, Filters, meta_of
 from pipelines.search.hits import CLOSE, OPEN
 from pipelines.store.item import ItemType, Trust
@@ -91,7 +91,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
                 one = line.decode(errors="replace").rstrip("\r\n")
                 say_json_line(hits_json(one, *_answer(searched, one, limit or GIVEN, fresh, who)))
             return
-        asked = query_text(" ".join(query))
+        asked = " ".join(query)
         hits, notes, found = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
         if as_json:
             say_json_line(hits_json(asked, hits, notes, found))

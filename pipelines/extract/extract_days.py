@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +24,8 @@ from pipelines.extract.extraction import (
     Told,
 )
 from pipelines.store.layout import day_of_log
-from pipelines.store.log import Entry, parse_entries
+from pipelines.store.log import Entry, lines_of, parse_entries
+from pipelines.store.markdown import conflicts
 from pipelines.store.session_state import NO_SEALS, Seals
 from pipelines.store.state import LogProgress, entries_digest, file_hash
 from pipelines.usage import FailureKind, Tally
@@ -46,7 +47,7 @@ class DayToRead:
     Args:
         path: the log.
         day: its day.
-        file: the hash of its bytes.
+        file: the hash of its bytes; empty while it has marks of a conflict, so that its day stays open.
         entries: all of its entries.
         fresh: the entries that no run has read.
         again: the entries that only the rules have read, for a model to read.
@@ -101,6 +102,19 @@ class Extracted:
     notes: tuple[tuple[str, str], ...] = ()
     is_stopped: bool = False
 
+    def until(self, day: str) -> Extracted:
+        """Return what was extracted from the days before one; it, and those after it, stay pending."""
+        return replace(
+            self,
+            candidates=tuple(one for one in self.candidates if one.entry.day < day),
+            operations=tuple(one for one in self.operations if one.day < day),
+            seen={ident: seen for ident, seen in self.seen.items() if seen < day},
+            open_lists=tuple(one for one in self.open_lists if one[0] < day),
+            episodes={told: some for told, some in self.episodes.items() if told < day},
+            read=tuple(one for one in self.read if one.day < day),
+            pending=(*self.pending, *(one for one in self.read if one.day >= day)),
+        )
+
     @property
     def used(self) -> frozenset[Entry]:
         """The entries of which something was proposed."""
@@ -128,11 +142,12 @@ def days_to_read(
     """
     found = []
     for path, data in logs.items():
-        day, file = day_of_log(path), file_hash(data)
+        is_marked = b"<<<<<<<" in data and conflicts(lines_of(data.decode()))
+        day, file = day_of_log(path), "" if is_marked else file_hash(data)
         records = progress.get(path, ())
         due = due_again(records, today) if rereads else frozenset()
         # When its day has ended, even an unchanged log is read once more, to replace its hashes by a digest.
-        is_known = any(record.file == file and (record.digest or day >= today) for record in records)
+        is_known = any(file and record.file == file and (record.digest or day >= today) for record in records)
         if day > today or (is_known and not due):
             continue
         entries = parse_entries(path, day, data.decode())
@@ -266,6 +281,8 @@ def advanced_progress(
             due -= {entry.key for entry in day.again}
         elif day.fresh:
             due, night = due | {entry.key for entry in day.fresh}, today
-        digest, open_keys = (entries_digest(keys), frozenset[str]()) if day.day < today else ("", keys)
-        after[day.path] = (LogProgress(day.file, digest, open_keys, due, night if due else ""),)
+        is_over = day.file and day.day < today
+        digest, open_keys = (entries_digest(keys), frozenset[str]()) if is_over else ("", keys)
+        kept = () if day.file else tuple(record for record in records if record.file)  # they know what is marked
+        after[day.path] = (*kept, LogProgress(day.file, digest, open_keys, due, night if due else ""))
     return after

@@ -151,18 +151,22 @@ def prune(
     rank = partial(_worth_at_start, newest=newest)
     after = with_states(with_history(with_true_now(documents, vetoed=vetoed), newest), vetoed)  # the rows quote it
     moved: list[Moved] = []
-    if USER in after:
+    if USER in after and USER not in closed:
         _shrink(after, USER, caps.user, rank, closed, moved)
     if BRIEFING in after:
         after[BRIEFING] = without_pointers(after[BRIEFING])
         # What leaves may need one more row, so repeat until nothing leaves.
-        leaves = True
+        leaves = BRIEFING not in closed
         while leaves:
             room = _room_for_rows(after[BRIEFING], briefing_sections(after, link), caps.briefing, vetoed)
             leaves = _shrink(after, BRIEFING, caps.briefing - room, rank, closed, moved)
     after = with_states(after, vetoed)
     for _ in range(_ROUNDS):  # what leaves a page changes its State, too
-        over = [path for path, one in sorted(after.items()) if one.kind in _CAPPED and one.size > caps.document]
+        over = [
+            path
+            for path, one in sorted(after.items())
+            if one.kind in _CAPPED and one.size > caps.document and path not in closed
+        ]
         count = len(moved)
         for path in over:
             _overflow(after, path, caps.document, newest, closed, moved)

@@ -214,6 +214,8 @@ def _warnings(git: Git, snapshot: Snapshot, decided: Decided) -> list[str]:
     ]
     if gone := len(decided.captured.reconciled.asked):
         notes.append(f"{gone} items are gone from their documents. Retract or restore them in {review}.")
+    foreign = len(decided.captured.reconciled.foreign)
+    notes += [f"Items came from elsewhere ({foreign}). Keep or drop them in {review}."] * bool(foreign)
     if questions := sum(one.rival is not None for one in promoted.questions):
         count = (
             "1 new item contradicts an existing one" if questions == 1 else f"{questions} new items contradict others"

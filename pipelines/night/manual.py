@@ -7,12 +7,13 @@ caps and quality fields, checks everything, and writes through the journal.
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
-from pipelines.errors import BrokenChangeSet, LockHeld, UsageFault
+from pipelines.errors import LockHeld, UsageFault
 from pipelines.night.caps import with_caps_applied
 from pipelines.night.choose_document import Catalog, home_of
 from pipelines.night.file_items import new_document
@@ -25,6 +26,7 @@ from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.conservation import written_faults
 from pipelines.store.document import Block, Document, edited, numbered, with_comments
 from pipelines.store.edits import commit_edits
+from pipelines.store.files import read_bytes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import BY_HAND, BY_PEOPLE, run_id
@@ -33,7 +35,7 @@ from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import TOMBSTONES, document_id
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import without_secret_files
-from pipelines.store.snapshot import Snapshot, read_snapshot
+from pipelines.store.snapshot import Snapshot, conflict_in, read_snapshot
 from pipelines.store.state import Tombstone, read_tombstones, render_tombstones
 from pipelines.store.wording import words_key
 from pipelines.templating import render
@@ -82,16 +84,20 @@ class HeldMemory:
 
         Raises:
             BrokenChangeSet: the change would break a promise; nothing was written.
+            BadFile: it would change a document with marks of a conflict; nothing was written.
             ChangedUnderRun: a file changed since it was read; nothing was written.
         """
         snapshot, settings = self.snapshot, self.settings
         buried = snapshot.state.get(TOMBSTONES)
         stones = {*read_tombstones(buried), *deed.stones}
         vetoed = vetoed_by(stones, snapshot.documents)
-        after = with_caps_applied(deed.documents, snapshot, settings, vetoed).documents
+        still = {path: one for path, one in snapshot.documents.items() if one.is_still}
+        if still.keys() - deed.documents.keys():
+            raise snapshot.refusal(())
+        after = with_caps_applied({**deed.documents, **still}, snapshot, settings, vetoed).documents
         gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
         if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
-            raise BrokenChangeSet(faults)
+            raise snapshot.refusal(faults)
         changes = [*document_changes(snapshot.documents, after), *deed.further]
         if deed.stones:
             changes.append(Change(TOMBSTONES, buried, render_tombstones(stones)))
@@ -167,6 +173,7 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
     Raises:
         LockHeld: a run is working on the memory.
         BrokenChangeSet: an edit would break a promise; nothing was written.
+        BadFile: the command would change a document with marks of a conflict; nothing was written.
         ChangedUnderRun: a file changed since it was read; nothing was written.
     """
     with direct_change(root, settings, when, holder) as found:
@@ -175,13 +182,15 @@ def change_by_hand(root: Path, settings: Settings, when: datetime, holder: str) 
             snapshot = without_secret_files(held.snapshot)
             people = understand_edits(held.git, snapshot, snapshot.documents, held.today)
             held = replace(held, snapshot=snapshot, documents=people.documents)
-            edits = sum(map(len, (people.edited, people.numbered, people.stones, people.asked)))
+            edits = sum(map(len, (people.edited, people.numbered, people.stones, people.asked, people.foreign)))
             if edits:
                 after = ManualChange(people.documents, "Edits by hand, understood", changed=edits, stones=people.stones)
                 # Repeat only if bytes changed.
                 edits *= held.write(after, by=BY_PEOPLE)[1]
                 held = replace(held, snapshot=read_snapshot(root))
-        yield held
+        why = {warned.path: warned.why for warned in held.snapshot.warnings}
+        still = {path: replace(one, refuses=why[path]) for path, one in held.documents.items() if one.is_still}
+        yield replace(held, documents={**held.documents, **still})
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,11 +289,35 @@ class Saved:
     base: str
 
 
+def text_to_edit(root: Path, path: str) -> str:
+    """Return a document's text as it is on disk, marks of a conflict included, with plain line ends.
+
+    Raises:
+        BadFile: it cannot be read.
+    """
+    return (read_bytes(root, path) or b"").decode(errors="replace").replace("\r\n", "\n")
+
+
+def _joined(git: Git, path: str, base: str, text: str, current: str) -> str:
+    """Return a text with two changes of another one, line by line; where they clash, both stand between marks.
+
+    Neighbouring lines are no clash if joining item by item loses none, and no line was changed on both sides.
+    """
+    merged = git.merged(base, text, current)
+    if not conflict_in(merged):
+        return merged
+    joined = join(*({path: one.encode()} for one in (base, text, current)))[1][path].text
+    was, mine, theirs, both = (Counter(one.splitlines()) for one in (base, text, current, joined))
+    gone, new = ((was - mine), (was - theirs)), (mine - was) + (theirs - was)
+    is_whole = not gone[0] & gone[1] and both == was - gone[0] - gone[1] + new
+    return joined if is_whole else merged
+
+
 def save_document(root: Path, settings: Settings, when: datetime, path: str, base: str, text: str) -> Saved:
     """Save a document that a person edited, commit it as theirs, and understand what they changed.
 
-    Nothing is saved if the edit would break what `curate check` checks, or if the file changed meanwhile: then both
-    versions are merged, as with two machines, for the person to review and save again.
+    Nothing is saved if the edit would break what `curate check` checks, or if the file changed meanwhile: then the
+    person gets both versions in one text, between marks where both changed the same lines, to decide and save again.
 
     Args:
         root: the memory.
@@ -300,18 +333,23 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
     """
     with direct_change(root, settings, when, "curate edit") as held:
         shown, snapshot = held.snapshot.shown(path), held.snapshot
-        now = snapshot.documents.get(path)
-        if now is None:
+        if path not in snapshot.documents:
             raise UsageFault(f"{shown} is not there any more, or cannot be read.", "To see why, run `curate check`.")
-        current, base, text = (one.replace("\r\n", "\n") for one in (now.text, base, text))
+        now = (read_bytes(root, path) or b"").decode()
+        current, base, text = (one.replace("\r\n", "\n") for one in (now, base, text))
         if text in (base, current):
             return Saved(f"Nothing was changed in {shown}.", (), current, current)
         if current != base:
-            sides = ({path: one.encode()} for one in (base, text, current))
-            joined = join(*sides)[1][path].text
-            why = f"{shown} changed meanwhile. The text below has both changes: review it, then save again."
-            return Saved("", (why,), joined, current)
-        written = text.replace("\n", "\r\n") if "\r\n" in now.text else text
+            joined = _joined(held.git, path, base, text, current)
+            both = "Where both changed the same lines, they stand between marks: keep what is right, delete the marks"
+            what = f"{both}, then" if conflict_in(joined) else "It has both changes: review it, then"
+            return Saved("", (f"{shown} changed meanwhile. {what} save again.",), joined, current)
+        if at := conflict_in(text):
+            why = (
+                f"{shown} has marks of a conflict at line {at}. Keep what is right, delete the marks, then save again."
+            )
+            return Saved("", (why,), text, base)
+        written = text.replace("\n", "\r\n") if "\r\n" in now else text
         documents = {**snapshot.documents, path: Document(path, written)}
         cap = settings.caps.briefing
         before = {fault.key for fault in written_faults(snapshot, held.git, cap)}
@@ -320,7 +358,7 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
             return Saved("", faults, text, base)
         author = held.git.identity() or settings.author
         message = f"Edits by hand\n\nSaved with `curate edit`: {shown}.\n"
-        change = Change(path, now.text.encode(), written.encode())
+        change = Change(path, now.encode(), written.encode())
         commit, _ = apply_changes(root, held.git, [change], message, Author(*author, when))
     with contextlib.suppress(LockHeld), change_by_hand(root, settings, when, "curate edit"):
         reindex(root)  # if another run has the lock by now, it understands the edit, too

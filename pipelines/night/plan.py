@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
-from pipelines.errors import BrokenChangeSet, TooMuchFromGit
+from pipelines.errors import TooMuchFromGit
 from pipelines.extract.claims import Verdict, Verified, told_claim
 from pipelines.extract.extract_days import DayToRead, Extracted, advanced_progress, days_to_read, extract
 from pipelines.extract.extraction import Candidate, Extractor, Nearby, Operation, OperationKind
@@ -44,7 +44,7 @@ from pipelines.review.item_links import linkable, with_named_links
 from pipelines.review.meaning import Vectors
 from pipelines.review.outcomes import claimed, without_questions
 from pipelines.review.questions import Sources, asked
-from pipelines.review.review import ReviewContext, Ruling, review
+from pipelines.review.review import REMOVING, ReviewContext, Ruling, review
 from pipelines.review.trust import TrustGate
 from pipelines.review.verification import judged, posed
 from pipelines.store.change_set import Change, check_documents, document_changes
@@ -54,6 +54,7 @@ from pipelines.store.generated import vetoed_by
 from pipelines.store.item import Trust
 from pipelines.store.layout import (
     PROGRESS,
+    REVIEW,
     SETTINGS,
     TOMBSTONES,
     day_of_log,
@@ -183,7 +184,7 @@ def plan_night(night: Night, git: Git, watch: Watch, earlier: Earlier | None = N
     gone = frozenset(stone.id for stone in (*captured.reconciled.retracted, *captured.answered.retracted))
     added = [*promoted.added, *(one.item.id for one in promoted.questions)]
     if faults := check_documents(found, documents, night.settings.caps.briefing, added=added, gone=gone):
-        raise BrokenChangeSet(faults)
+        raise snapshot.refusal(faults)
     logs, state = {**snapshot.logs.fresh, **snapshot.partials}, snapshot.state
     folded = captured.folded
     written: dict[str, bytes | None] = {**folded.logs, **captured.partials, **dict.fromkeys(folded.folded)}
@@ -253,7 +254,10 @@ def _decide(
         unread = days_to_read(logs, progress, today, before, rereads=night.rereads)
         days, extracted, later = _extract(night, unread, catalog, earlier, watch)
     with watch.stage("review"):
-        rulings, context, skipped = _rule(night, days, extracted, catalog, captured.stones)
+        read = extracted.read
+        extracted, (rulings, context, skipped) = _reviewed(night, days, extracted, catalog, captured.stones)
+    if len(extracted.read) < len(read):
+        extracted, later = replace(extracted, pending=(*extracted.pending, *later)), []
     briefed = Brief()
     if night.writer and not later and not extracted.pending:
         with watch.stage("brief"):
@@ -363,6 +367,30 @@ def _is_ours(told: Told, context: ReviewContext) -> bool:
         for line in place.lines
         if line.strip()
     )
+
+
+def _reviewed(
+    night: Night,
+    days: Sequence[DayToRead],
+    extracted: Extracted,
+    catalog: Catalog,
+    stones: frozenset[Tombstone],
+) -> tuple[Extracted, tuple[list[Ruling], ReviewContext, tuple[NotUnderstood, ...]]]:
+    """Return the result of `_rule` on the days that need not wait, and what was extracted from them."""
+    ruled = _rule(night, days, extracted, catalog, stones)
+    first = min((one.told for one in ruled[0] if _waits(one, catalog.documents)), default="")
+    if not first:
+        return extracted, ruled
+    extracted = extracted.until(first)
+    return extracted, _rule(night, [day for day in days if day.day < first], extracted, catalog, stones)
+
+
+def _waits(ruling: Ruling, documents: Mapping[str, Document]) -> bool:
+    """Whether a ruling would change a document with marks of a conflict: its day, and those after it, wait for it."""
+    still = [one for one in documents.values() if one.is_still]
+    named = {path for path in (REVIEW if ruling.asks else "", ruling.document if ruling.makes_item else "") if path}
+    ends = ruling.operation.ids if ruling.kind in REMOVING else ()
+    return any(one.path in named or any(ident in one.held for ident in ends) for one in still)
 
 
 def _rule(

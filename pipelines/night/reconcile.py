@@ -1,9 +1,10 @@
 """Reconcile: people's edits between runs are detected, and they win.
 
 A reworded item keeps its id and becomes the owner's. An item is active again once its strike-through is removed. A
-labelled line without an id gets one, and so does a copied line. A deleted item leaves a tombstone, so that it is never
-proposed again, and so does a generated sentence. If so many items are gone at once that it looks like a bad checkout,
-nothing is retracted: Review.md asks.
+labelled line without an id gets one; so does a copied line in other words, trusted no more than the item that it was
+copied from. A line whose id is in no commit came from elsewhere, and waits in Review.md. A deleted item leaves a
+tombstone, so that it is never proposed again, and so does a generated sentence. If so many items are gone at once that
+it looks like a bad checkout, nothing is retracted: Review.md asks.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.night.projects import kept, named_in
+from pipelines.review.questions import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
 from pipelines.store.document import HISTORY, Document, Placed, block_of, edited, numbered, with_comments
 from pipelines.store.find_left_out import MANY_GONE, SMALL, asked_pages_in
 from pipelines.store.generated import told_in
-from pipelines.store.git_history import Baseline, baseline_at
+from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
 from pipelines.store.item import STRUCK, Confidence, Item, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.left_out import MISSING, left_out
@@ -24,7 +26,7 @@ from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.state import Reason, Tombstone, tombstone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Mapping
+    from collections.abc import Callable, Collection, Container, Iterator, Mapping
 
     from pipelines.store.git import Git
     from pipelines.store.snapshot import Snapshot
@@ -39,6 +41,10 @@ _WHY_KEPT: Final = (
 KEPT_CHOICES: Final = (
     "retract: it was deleted on purpose, and its items are never proposed again",
     "restore: put it back on the disk",
+)
+_WHY_FOREIGN: Final = (
+    "No commit of this memory has their ids, so they were copied from somewhere else. They are not used until you keep"
+    " them."
 )
 CHOICES: Final = (
     "retract: they were deleted on purpose, and are never proposed again",
@@ -58,6 +64,7 @@ class Reconciled:
         corrected: tombstones of wordings that a person replaced, and of generated sentences that they deleted; they
             name no id.
         asked: ids of items about which Review.md asks.
+        foreign: ids of items that came from elsewhere, and wait in Review.md.
         last: the documents as the last run left them; empty if only `reconcile` was asked.
     """
 
@@ -67,6 +74,7 @@ class Reconciled:
     retracted: tuple[Tombstone, ...] = ()
     corrected: tuple[Tombstone, ...] = ()
     asked: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
     last: Mapping[str, Document] = field(default_factory=dict)
 
     @property
@@ -79,8 +87,10 @@ def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Docum
     """Return a memory's documents after understanding people's edits since the last run."""
     changed, same = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
     last = changed | {path: documents[path] for path in same}
+    foreign = _from_elsewhere(git, documents, baseline)
+    documents = _set_aside(documents, foreign, today, snapshot.shown) if foreign else documents
     found = reconcile(documents, baseline, today, snapshot.shown)
-    return replace(_with_missing_pages(found, snapshot, today), last=last)
+    return replace(_with_missing_pages(found, snapshot, today), foreign=tuple(sorted(foreign)), last=last)
 
 
 def _with_missing_pages(found: Reconciled, snapshot: Snapshot, today: str) -> Reconciled:
@@ -104,6 +114,16 @@ def _no_longer_told(
     return sorted({one for path in paths for one in told_in(before[path], known) - told_in(documents[path], known)})
 
 
+def _from_elsewhere(git: Git, documents: Mapping[str, Document], baseline: Baseline) -> frozenset[str]:
+    """Return the ids that were in no commit before people's edits since the last run."""
+    changed, same = baseline
+    new = {i for path, one in documents.items() if path not in same and not one.is_still for i in one.held}
+    new -= items_by_id(changed).keys()
+    new = new and new - {ident for path in same for ident in documents[path].held}
+    commit = git.last_run_or_start() if new else None
+    return unknown_ids(git, commit, frozenset(new)) if commit else frozenset(new)
+
+
 def reconcile(
     documents: Mapping[str, Document], baseline: Baseline, today: str, shown: Callable[[str], str] = str
 ) -> Reconciled:
@@ -121,17 +141,15 @@ def reconcile(
     edited, numbered, corrected = [], [], []
     present = items_by_id(documents)
     taken = {*before, *present}
-    is_whole = len(present) == sum(len(one.items) for one in documents.values())
+    is_whole = len(present) == sum(len(one.items) + len(one.reworded) for one in documents.values())
     copies = frozenset[tuple[str, int]]() if is_whole else _copies(documents, before, same)
     # If each line has an id of its own, what is as the last run left it needs no look.
     for path, document in sorted((_sharing(documents, before) if is_whole else documents).items()):
         new: dict[int, Item] = {}
-        for placed in document.items:
+        for placed, is_new in _lines(document, copies):
             item = placed.item
-            if not item.id or (path, placed.line) in copies:
-                item = replace(
-                    item, id="", since=item.since or today, trust=Trust.OWNER, confidence=Confidence.HIGH, by=""
-                )
+            if is_new:
+                item = _as_new(item, present | before, today)
                 item = replace(item, id=new_id(item, document_id(path), taken))
                 taken.add(item.id)
                 numbered.append(item.id)
@@ -161,6 +179,54 @@ def reconcile(
     for path in sorted({path for title in was - now if (path := named_in(title, after))}):
         after[path] = kept(after[path], today)
     return Reconciled(after, tuple(edited), tuple(numbered), stones, tuple(corrected), tuple(sorted(asked)))
+
+
+def _lines(document: Document, copies: frozenset[tuple[str, int]]) -> Iterator[tuple[Placed, bool]]:
+    """Yield the items of a document, and its lines that become items, each with whether it needs an id of its own."""
+    for placed in document.placed if document.reworded else document.items:
+        item = placed.item
+        if (key := (item.id, item.text)) not in document.copied:
+            yield placed, not item.id or (document.path, placed.line) in copies or key in document.reworded
+
+
+def _as_new(item: Item, known: Mapping[str, tuple[str, Item]], today: str) -> Item:
+    """Return a line that a person wrote as a new item; one made from another's line is trusted no more than that."""
+    if not item.id:
+        since = item.since or today
+        return replace(item, since=since, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
+    first = known[item.id][1]
+    return Item(
+        item.type, item.text, status=item.status, since=today, until=item.until, trust=first.trust,
+        confidence=first.confidence, page_section=item.page_section, due=item.due,
+    )  # fmt: skip
+
+
+def _set_aside(
+    documents: Mapping[str, Document], foreign: frozenset[str], today: str, shown: Callable[[str], str]
+) -> dict[str, Document]:
+    """Return the documents with items from elsewhere in Review.md, one question a page; nothing they claim counts."""
+    after = dict(documents)
+    for path, document in sorted(documents.items()):
+        placed = [one for one in document.items if one.item.id in foreign and path != REVIEW]
+        over = {one.line: _unproven(one.item, today) for one in placed if not one.item.active}
+        items = [_unproven(one.item, today) for one in placed if one.item.active]
+        if over:
+            after[path] = with_comments(document, over)
+        if items:
+            after[path] = edited(after[path], remove=[one.id for one in items])
+            count = "1 item" if len(items) == 1 else f"{len(items)} items"
+            title = f"{QUARANTINE}: {count} of {shown(path)} came from elsewhere"
+            waits = [waiting(one, path) for one in items]
+            after = with_entry(after, QUARANTINE, today, title, _WHY_FOREIGN, KEEP_OR_DROP, waits)
+    return after
+
+
+def _unproven(item: Item, today: str) -> Item:
+    """Return an item as its line alone says it, without what its comment claims."""
+    return Item(
+        item.type, item.text, item.id, item.status, today, item.until, trust=Trust.EXTERNAL,
+        page_section=item.page_section, due=item.due,
+    )  # fmt: skip
 
 
 def _wording(item: Item) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """`curate check --fix`: repair what a careless edit broke, where there is one right answer, in one commit.
 
-Copied lines get their own ids, dead links are removed, Review.md asks about vanished items, and State files get their
-committed lines back. The rest is left to the person.
+Lines with the id of another item get their own, dead links are removed, Review.md asks about vanished items, and State
+files get their committed lines back. The rest is left to the person.
 """
 
 from __future__ import annotations

@@ -136,7 +136,8 @@ def apply_beliefs(
     rows = connection.execute(_ITEMS, (json.dumps(sorted(named)),)).fetchall()
     texts = {item: text for _, item, text in rows}
     fitting = fitting_units(connection, [*(unit for unit, *_ in rows), *saying], question)
-    units = {item: unit for unit, item, _ in rows if unit in fitting}
+    # Of an item that stands twice, the place that was found counts: the other one was left out as a copy.
+    units = {item: unit for unit, item, _ in sorted(rows, key=lambda row: row[0] in scores) if unit in fitting}
     instead = dict[int, float]()
     for line, found in claims.items():
         against = [claim for claim in found if claim[1]]

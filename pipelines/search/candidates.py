@@ -11,18 +11,20 @@ from pipelines.errors import IndexUnusable
 from pipelines.search.binary_vectors import exact, nearest, scan
 from pipelines.search.filters import NOT_NEVER, Filters
 from pipelines.search.schema import DAMAGED_ROW
-from pipelines.store.layout import SESSIONS
+from pipelines.store.layout import EPISODES, LOGS, SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from concurrent.futures import ThreadPoolExecutor
+    from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
     from pipelines.search.matrix import Matrix
     from pipelines.search.rank import Ranking
+    from pipelines.store.document import Document
 
 
 # Below this number of rows, moving the scan to another thread takes longer than it saves.
@@ -292,3 +294,46 @@ def repeated_in_logs(
         texts = connection.execute(_TEXTS, (json.dumps(beyond),)).fetchall()
         repeated -= {unit for unit, text in texts if not {*text.split()} <= {*cut[turns[unit]].split()}}
     return repeated
+
+
+_LIKENESS: Final = f"""
+    SELECT units.id, files.path, item, text, units.date FROM units JOIN files ON files.id = units.file
+    WHERE units.id IN (SELECT value FROM json_each(?))
+    AND (item <> '' OR files.path GLOB '{LOGS}/*' OR files.path GLOB '{EPISODES}/*')
+"""  # noqa: S608  names of folders
+
+
+def repeated_in_copies(root: Path, connection: sqlite3.Connection, units: Iterable[int]) -> set[int]:
+    """Return those units that a copy of a file repeats: an item, or what was said on a day, in a second file.
+
+    The documents say in which of them an item stands; of other files, the one with the shortest name stays.
+    """
+    places: dict[tuple[str, ...], dict[str, list[int]]] = {}
+    for unit, path, item, text, date in connection.execute(_LIKENESS, (json.dumps(list(units)),)):
+        places.setdefault((item,) if item else (text, date), {}).setdefault(path, []).append(unit)
+    twice = {key: found for key, found in places.items() if len(found) > 1}
+    documents: Mapping[str, Document] = {}
+    if any(len(key) == 1 for key in twice):
+        from pipelines.store.snapshot import read_documents  # noqa: PLC0415  few indexes have copies
+
+        documents = read_documents(root)
+    repeated = set[int]()
+    for key, found in twice.items():
+        stands = [path for path in found if path in documents and key[0] in documents[path].held]
+        kept = min(stands or found, key=lambda path: (len(path), path))
+        repeated |= {unit for path, group in found.items() if path != kept for unit in group}
+    return repeated
+
+
+_TWICE: Final = "SELECT 1 FROM units WHERE item > '' GROUP BY item HAVING count(*) > 1 LIMIT 1"
+
+
+def copied_pages(root: Path, connection: sqlite3.Connection) -> frozenset[str]:
+    """Return the pages that are copies of others as a whole; they are looked for only if an item stands twice."""
+    if connection.execute(_TWICE).fetchone() is None:
+        return frozenset()
+    from pipelines.store.snapshot import COPIED, FileWarning, read_documents  # noqa: PLC0415  as above
+
+    warnings: list[FileWarning] = []
+    read_documents(root, warnings)
+    return frozenset(one.path for one in warnings if one.kind == COPIED)

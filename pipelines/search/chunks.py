@@ -311,7 +311,7 @@ def _groups(lines: Sequence[str], start: int) -> Iterator[tuple[tuple[str, ...],
         if group and (hidden or closes or _begins(lines, group, number)):
             yield tuple(one.title for one in above), group, False
             group = []
-        if hidden and not lines[hidden[0]].lstrip().startswith("<!--"):
+        if hidden and not lines[hidden[0]].lstrip().startswith(("<!--", "<<<<<<<")):
             yield tuple(one.title for one in above), hidden, True
         if heading is not None:
             above = (*(one for one in above if one.level < heading.level), heading)

@@ -11,7 +11,9 @@ from pipelines.search.candidates import (
     IndexQuestion,
     bearing_rules,
     candidates,
+    copied_pages,
     fitting_units,
+    repeated_in_copies,
     repeated_in_logs,
 )
 from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
@@ -121,12 +123,12 @@ def answer(
         IndexUnusable: the index cannot be read.
     """
     asked = asked or SearchRequest()
-    question = _question(root, connection, query, stale, asked)
+    question = _question(root, connection, query, {*stale, *copied_pages(root, connection)}, asked)
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
     # Ids are looked up directly: the full text is tokenised and stemmed.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     is_found = bool(named) or _is_close(connection, query, question, words, meaning)
-    twice = repeated_in_logs(connection, places, question)
+    twice = repeated_in_logs(connection, places, question) | repeated_in_copies(root, connection, places)
     fused = words
     if question.near:
         fused = weighted(words, meaning, 1.0 if asked.ranking.mode == "vector" else asked.ranking.vector_weight)
@@ -141,6 +143,7 @@ def answer(
         factors = {unit: {name: found.get(unit, 0.0) for name, found in parts.items()} for unit in scores}
     rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
     raised = _rule_scores(rules, scores)
+    named = [unit for unit in named if unit not in repeated_in_copies(root, connection, named)]
     there = fitting_units(connection, named, question) if named else {}
     scores |= raised | dict.fromkeys(there, _NAMED_SCORE)
     factors |= {unit: {**factors.get(unit, {}), "rule": score} for unit, score in raised.items()}

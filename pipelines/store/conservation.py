@@ -42,8 +42,8 @@ class Fault:
         line: its line, counted from 1; 0 if unknown.
         item: the item's id, or empty.
         kind: `vanished`, `duplicate-id`, `dangling-link`, `circle`, `broken-comment`, `front-matter`, `over-cap`,
-            `unreadable`, `state`, `settings`, `git` and `derived`, or `git-lost` and `private` if there is no single
-            right repair.
+            `unreadable`, `conflict`, `copy`, `repeat`, `state`, `settings`, `git` and `derived`, or `git-lost` and
+            `private` if there is no single right repair.
         what: the predicate of a sentence about the place.
     """
 
@@ -86,7 +86,11 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         for item, path, commit in lost_items(snapshot, git)
     ]
     warnings = with_links_told_apart(snapshot, git).warnings
-    faults += [Fault(warned.path, 0, "", "unreadable", warned.why) for warned in warnings if warned.pending]
+    faults += [
+        Fault(warned.path, 0, "", warned.kind or "unreadable", warned.why)
+        for warned in warnings
+        if warned.pending or warned.kind
+    ]
     faults += _of_state(snapshot, git)
     shown = [replace(fault, path=snapshot.shown(fault.path)) for fault in faults]
     found = [*written_faults(snapshot, git, cap), *shown]
@@ -114,7 +118,7 @@ def _of_document(document: Document) -> Iterator[Fault]:
     for fault in document.front.faults:
         line, _, what = fault.partition(": ")
         yield Fault(document.path, int(line.removeprefix("line ")), "", "front-matter", what)
-    known = {placed.line for placed in document.items if placed.item.id}
+    known = {placed.line for placed in document.placed if placed.item.id}
     for number, line in enumerate(document.lines):
         if number not in known and _ITEM_COMMENT.search(line):
             what = "has an item's comment that cannot be read, or where no item can be"

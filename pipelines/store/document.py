@@ -15,7 +15,17 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
-from pipelines.store.item import CLOSED, Item, ItemType, parse_item, render_comment, render_item, without_comment
+from pipelines.errors import BadFile
+from pipelines.store.item import (
+    CLOSED,
+    Item,
+    ItemType,
+    folded,
+    parse_item,
+    render_comment,
+    render_item,
+    without_comment,
+)
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
     FrontMatter,
@@ -65,14 +75,40 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True)
 class Document:
-    """One curated file. `path` is relative to the memory; `text` is the whole file."""
+    """One curated file.
+
+    Args:
+        path: relative to the memory.
+        text: the whole file.
+        copied: id and text of its lines that only repeat an item in another place.
+        reworded: id and text of its lines with the id of an item in another place, in other words: each becomes an item
+            of its own with the next run.
+        is_still: whether it is the committed version of a file that nothing may be written to now; edits leave it as
+            it is.
+        refuses: why an edit of it fails instead, as the predicate of a sentence, so that no command says it is done.
+    """
 
     path: str
     text: str
+    copied: frozenset[tuple[str, str]] = frozenset()
+    reworded: frozenset[tuple[str, str]] = frozenset()
+    is_still: bool = False
+    refuses: str = ""
 
     def with_text(self, text: str) -> Document:
-        """Return the document with another text."""
-        return document_at(self.path, text)
+        """Return the document with another text.
+
+        Raises:
+            BadFile: it refuses edits.
+        """
+        if self.refuses and text != self.text:
+            raise BadFile(self.path, self.refuses, "Nothing was changed.")
+        if self.is_still:
+            return self
+        found = document_at(self.path, text)
+        if self.copied or self.reworded:
+            return replace(found, copied=self.copied, reworded=self.reworded)
+        return found
 
     @cached_property
     def lines(self) -> list[str]:
@@ -96,7 +132,26 @@ class Document:
 
     @cached_property
     def items(self) -> tuple[Placed, ...]:
-        """Its items, in order, except in code fences and comments."""
+        """Its items, in order. A line whose id has another place is none, nor one that repeats a line above it."""
+        aside = self.copied | self.reworded
+        if not aside and len({one.item.id for one in self.placed if one.item.id}) == self.numbered:
+            return self.placed  # nearly all documents
+        seen, found = set[tuple[str, str]](), []
+        for one in self.placed:
+            words = (one.item.id, folded(one.item.text))
+            if not one.item.id or not (words in seen or (one.item.id, one.item.text) in aside):
+                found.append(one)
+            seen.add(words)
+        return tuple(found)
+
+    @cached_property
+    def numbered(self) -> int:
+        """How many of its item lines have an id."""
+        return sum(1 for one in self.placed if one.item.id)
+
+    @cached_property
+    def placed(self) -> tuple[Placed, ...]:
+        """Its item lines, copies among them, in order, except in code fences and comments."""
         lines, titles = self.lines, {h.line: h.title for h in self.headings}
         section, found = "", []
         if self.kind is Kind.EPISODE:

@@ -15,10 +15,10 @@ from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.find_left_out import find_left_out
 from pipelines.store.folders import Below, refuse_links
 from pipelines.store.git import Author, Entry, Git, blob_hash, blob_id
-from pipelines.store.layout import PARTIAL, day_of_log
+from pipelines.store.layout import PARTIAL, day_of_log, kind_of
 from pipelines.store.secrets.redact import Redactor, is_private, load_redactor
 from pipelines.store.secrets.scan import inspect
-from pipelines.store.snapshot import documents_on_disk
+from pipelines.store.snapshot import CONFLICT, COPIED, FileWarning, conflict_in, documents_on_disk, read_documents
 from pipelines.store.stamps import Stamps
 from pipelines.store.state import FILE_DIGITS
 from pipelines.store.template import tracked_files
@@ -111,7 +111,9 @@ def find_edits(root: Path, git: Git) -> Edits:
 def _look(root: Path, git: Git, redactor: Redactor) -> Edits:
     changed: dict[str, frozenset[str]] = {}
     held: list[str] = []
-    for path in uncommitted(root, git, git.head()):
+    paths = uncommitted(root, git, git.head())
+    waiting = _waiting(root, paths)
+    for path in filterfalse(waiting.__contains__, paths):
         if not os.path.lexists(at(root, path)):
             changed[path] = frozenset()
         # A file that git cannot read by its path stays uncommitted.
@@ -129,10 +131,26 @@ def _look(root: Path, git: Git, redactor: Redactor) -> Edits:
     return changed, tuple(held)
 
 
+def _waiting(root: Path, paths: list[str]) -> frozenset[str]:
+    """Return those of some files on which a person has to decide first: with marks of a conflict, or copies of pages.
+
+    The last commit stays what is believed of them meanwhile.
+    """
+    warnings: list[FileWarning] = []
+    if any(map(kind_of, paths)):
+        read_documents(root, warnings)
+    for path in filter(day_of_log, paths):
+        with contextlib.suppress(BadFile):
+            if conflict_in((read_bytes(root, path) or b"").decode(errors="replace")):
+                warnings.append(FileWarning(path, "", pending=True, kind=CONFLICT))
+    return frozenset(one.path for one in warnings if one.kind in {CONFLICT, COPIED})
+
+
 def commit_edits(root: Path, git: Git, message: str, author: Author, edits: Edits | None = None) -> str | None:
     """Commit people's edits as they are, and return the commit, or None if there are none.
 
-    Leave out files that contain a secret, and files saved between inspection and commit: the next commit takes those.
+    Leave out files that contain a secret or wait for a decision, and files saved between inspection and commit: the
+    next commit takes those.
 
     Args:
         root: the memory.

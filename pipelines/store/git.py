@@ -245,6 +245,18 @@ class Git(GitCommands):
         commits = f"{since}..{until}" if since else until
         return self._ask("log", "-1", "--format=%H", "--grep=^Run-Id: ", "--grep=^Joins: ", commits, "--") or None
 
+    def last_run_or_start(self) -> str | None:
+        """Return the newest commit of a run; before the first run, the newest that is not one of a person's edits."""
+        asked = (
+            "log",
+            "-1",
+            "--format=%H",
+            "--invert-grep",
+            "--grep=^Edits since the last run",
+            "--grep=^Edits by hand",
+        )
+        return self.last_run() or self._ask(*asked, "HEAD", "--") or None
+
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Return those of the paths that git ignores."""
         asked = {self.layout.real(path): path for path in paths}

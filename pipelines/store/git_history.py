@@ -205,6 +205,14 @@ def ids_in_history(git: Git, prefix: str) -> frozenset[str]:
     return frozenset(item.id for item, _ in _lines(git, prefix) if item.id.startswith(prefix))
 
 
+def unknown_ids(git: Git, commit: str, idents: frozenset[str]) -> frozenset[str]:
+    """Return those of some ids that no document had in a commit or before it."""
+    known = set[str]()
+    for _, _, _, line in changed_lines(git, "", "-m", f"-G{'|'.join(sorted(idents))}", commit) if idents else ():
+        known.update(_COMMENT.findall(line))
+    return idents - known
+
+
 def wordings(git: Git, ident: str) -> tuple[str, ...]:
     """Return each text in git's history with an item's words, longest first, without duplicates.
 

@@ -15,6 +15,7 @@ import weakref
 from collections import deque
 from functools import partial
 from io import BytesIO
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final, cast
 
 from pipelines.errors import GitFailed, GitFault, GitMissing, TooMuchFromGit
@@ -22,11 +23,14 @@ from pipelines.store.files import writing
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
-    from pathlib import Path
     from subprocess import Popen
 
 
 _NOT_FOUND: Final = 127
+
+
+MOST_CLASHES: Final = 127
+"""`git merge-file` exits with how many clashes there are, up to this many; beyond, it failed."""
 
 
 class GitCommands:
@@ -49,6 +53,25 @@ class GitCommands:
     def _ask(self, *arguments: str) -> str | None:
         code, out, _ = self._call(list(arguments))
         return os.fsdecode(out).rstrip("\n") if code == 0 else None
+
+    def merged(self, base: str, ours: str, now: str) -> str:
+        """Return a text with a person's changes and those on disk; where they clash, both stand between marks.
+
+        Args:
+            base: the text that the person saw.
+            ours: their text.
+            now: the text on disk.
+        """
+        names = ("your text", "as you saw it", "on disk")
+        with tempfile.TemporaryDirectory() as folder:
+            files = [Path(folder, name) for name in ("ours", "base", "now")]
+            for file, text in zip(files, (ours, base, now), strict=True):
+                file.write_bytes(text.encode())
+            labels = (part for name in names for part in ("-L", name))
+            code, out, error = self._call(["merge-file", "-p", *labels, *map(str, files)])
+        if code > MOST_CLASHES or (code and not out):
+            raise GitFailed("merge-file", reason_in(error, code))
+        return out.decode()
 
     def rows(self, *arguments: str) -> Iterator[bytes]:
         """Yield the output lines of a git command as they arrive: a whole history is too large to hold.

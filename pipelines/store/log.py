@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pipelines.store.markdown import fence_ends, fenced
+from pipelines.store.markdown import conflicts, fence_ends, fenced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,6 +82,8 @@ _NO_TAGS = re.compile(r"`[^`\n]*`|[A-Za-z][A-Za-z+.-]{0,15}://\S+")
 def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:
     """Return the entries of a log, in order and without overlap. Any text is a valid log.
 
+    What stands between the marks of a conflict is no entry until a person has resolved it.
+
     Args:
         path: the log, relative to the memory, with `/`; copied into the entries.
         day: the day of the log, `YYYY-MM-DD`; copied likewise.
@@ -96,8 +98,11 @@ def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:
                 index = number
             if index or (line.strip() and not _YAML_LINE.match(line)):
                 break
+    marked = dict(conflicts(lines))
     while index < len(lines):
-        index = reader.step(index)
+        if index in marked:
+            reader.close()
+        index = marked[index] + 1 if index in marked else reader.step(index)
     reader.close()
     return tuple(reader.entries)
 

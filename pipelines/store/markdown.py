@@ -94,6 +94,44 @@ def indented_code(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(found)
 
 
+_CONFLICT: Final = re.compile(r"(<{7}|\|{7}|>{7})(?: .*)?|(={7})")
+
+
+def conflicts(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the first and last line of each stretch that git marked as a conflict, marks included.
+
+    Only all marks in their order count: `=======` alone underlines a heading. Marks within a code fence are an example.
+    """
+    marks = [
+        (number, line[0])
+        for number, line in enumerate(lines)
+        if line[:1] in _SIDES and _CONFLICT.fullmatch(line.rstrip("\r\n"))
+    ]
+    fences = fence_ends([line.rstrip("\r\n") for line in lines]).items() if marks else ()
+    for first, last in fences:
+        if _stretches(inside := [mark for mark in marks if first < mark[0] < last]):
+            marks = [mark for mark in marks if mark not in inside]
+    return _stretches(marks)
+
+
+def _stretches(marks: Iterable[tuple[int, str]]) -> list[tuple[int, int]]:
+    """Return the outermost stretches among marks; one that is opened twice and closed once ends there all the same."""
+    found: list[tuple[int, int]] = []
+    first, depth, is_parted, end = -1, 0, False, -1
+    for number, sign in marks:
+        if sign == "<":
+            first, depth = number if first < 0 else first, depth + 1
+        elif sign == "=":
+            is_parted = first >= 0
+        elif sign == ">" and is_parted:
+            depth, end = depth - 1, number
+            if not depth:
+                found.append((first, end))
+                first, is_parted, end = -1, False, -1
+    return found + ([(first, end)] if end >= 0 else [])
+
+
+_SIDES: Final = frozenset("<|=>")
 _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
 _OPENING: Final = re.compile(r"\n[^\S\n]*<!--")
@@ -154,12 +192,18 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
 
 
 def body_lines(lines: Sequence[str], start: int) -> list[tuple[int, str]]:
-    """Return number (from 0) and text of each line outside code fences and comment blocks.
+    """Return number (from 0) and text of each line outside code fences, comment blocks and conflicts.
 
     An unclosed fence ends before the next blank line or heading, and an unclosed comment hides nothing: one forgotten
     mark must not make a document's items vanish.
     """
     text = "".join(["\n", *lines])
+    if "\n<<<<<<<" in text and (marked := conflicts(lines)):
+        lines = list(lines)
+        for first, last in marked:
+            lines[first : last + 1] = [""] * (last + 1 - first)
+        left = {number for first, last in marked for number in range(first, last + 1)}
+        return [(number, line) for number, line in body_lines(lines, start) if number not in left]
     if not ("```" in text or "~~~" in text or _OPENING.search(text)):  # fast path for nearly all documents
         return list(enumerate(lines[start:], start))
     hidden = fenced([line.rstrip("\r\n") for line in lines])

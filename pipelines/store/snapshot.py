@@ -6,12 +6,15 @@ import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import BadFile
+from pipelines.errors import BadFile, BrokenChangeSet, CurateError
+from pipelines.store.copies import Copy, without_copies
 from pipelines.store.document import Document, Placed, document_at, edited
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.folders import LINKED, Below
+from pipelines.store.git import Git
 from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.layout import (
     BRIEFING,
@@ -27,18 +30,19 @@ from pipelines.store.layout import (
     kind_of,
 )
 from pipelines.store.left_out import left_out
+from pipelines.store.markdown import conflicts, split_lines
 from pipelines.store.stamps import Stamps
 from pipelines.store.state import LogProgress, read_progress
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.store.git import Git
 
-
+CONFLICT, COPIED, REPEATS = "conflict", "copy", "repeat"
+_MARKED: Final = "has marks of a conflict"
 _PENDING: Final = "its entries stay pending"
 _HELD: Final = "The logs and the state of the memory"
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
@@ -59,6 +63,7 @@ class FileWarning:
         pending: whether something stays unread because of it, so that the run exits with code 1.
         shown: its path on disk, if different.
         is_link: whether it is a symbolic link among the documents; `with_links_told_apart` decides what is pending.
+        kind: what `curate check` calls it: `unreadable`, `conflict`, `copy`, or nothing if it is no fault.
     """
 
     path: str
@@ -66,6 +71,7 @@ class FileWarning:
     pending: bool
     shown: str = ""
     is_link: bool = False
+    kind: str = ""
 
     def __str__(self) -> str:
         return f"{escape_terminal_line(self.shown or self.path)} {self.why}."
@@ -148,9 +154,16 @@ class Snapshot:
             return frozenset()
         return frozenset(filter(self.layout.is_theirs, self.documents))
 
+    def refusal(self, faults: Sequence[str]) -> CurateError:
+        """Return the error for changes that cannot be written: a file with marks of a conflict, or else a bug."""
+        marked = next((one for one in self.warnings if one.kind == CONFLICT), None)
+        if marked is None:
+            return BrokenChangeSet(faults)
+        return BadFile(self.shown(marked.path), marked.why, "Nothing was written. Resolve it, then run again.")
+
     def unreadable(self) -> frozenset[str]:
         """Return the files that exist but could not be read; nothing may be written over them."""
-        return frozenset(warned.path for warned in self.warnings)
+        return frozenset(warned.path for warned in self.warnings if warned.kind != REPEATS)
 
 
 def read_snapshot(root: Path, again: str = "", *, every_log: bool = False) -> Snapshot:
@@ -213,6 +226,9 @@ def _read_logs(
                 settled.append(path)
             elif (data := _read_text(root, path, MAX_LOG_BYTES, below, warnings, _PENDING)) is not None:
                 total += len(data)
+                if at := conflict_in(data.decode()):
+                    why = f"{_MARKED} at line {at}; what stands between them is not read until you resolve it by hand"
+                    warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
                 if total > MOST_BYTES:
                     raise _too_much(_HELD, MOST_BYTES)
                 (partials if partial else fresh)[path] = data
@@ -238,7 +254,8 @@ def _too_much(what: str, most: int) -> BadFile:
 def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dict[str, Document]:
     """Return the documents of a memory by path, for commands that need items but no logs.
 
-    Those that are left out of the disk are read from git, without the items that stand elsewhere by now.
+    Those that are left out of the disk are read from git, without the items that stand elsewhere by now. Each item
+    stands in one of them. One with the marks of a conflict is as it was last committed without.
 
     Args:
         root: the memory.
@@ -270,7 +287,38 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
                 documents[path] = document = document_at(path, data.decode())
                 faults = document.front.faults
                 warnings += [FileWarning(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
+                if at := conflict_in(document.text):
+                    why = f"{_MARKED} at line {at}; the version of the last commit counts until you resolve it by hand"
+                    warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
+                    documents[path] = committed_without_conflict(root, path)
+    documents, copies = without_copies(root, documents)
+    warnings += map(partial(_warned_of, layout_of(root).real), copies)
     return documents
+
+
+def conflict_in(text: str) -> int:
+    """Return the line, from 1, of the first mark of a conflict in a text, or 0."""
+    return next((first + 1 for first, _ in conflicts(split_lines(text))), 0) if "<<<<<<<" in text else 0
+
+
+def committed_without_conflict(root: Path, path: str) -> Document:
+    """Return the newest committed version of a document that has no marks of a conflict; empty if there is none."""
+    git = Git(root)
+    with contextlib.suppress(CurateError):
+        versions = ((git.show(commit, path) or b"").decode(errors="replace") for commit in git.versions(path))
+        return Document(path, next((text for text in versions if not conflict_in(text)), ""), is_still=True)
+    return Document(path, "", is_still=True)
+
+
+def _warned_of(shown: Callable[[str], str], copy: Copy) -> FileWarning:
+    original = shown(copy.original)
+    if not copy.lines:
+        why = f"is a copy of {original} and is not read. Move what is new in it there, then delete it"
+        return FileWarning(copy.path, why, pending=False, kind=COPIED)
+    lines = f"line{'s' * (len(copy.lines) > 1)} {', '.join(map(str, copy.lines))}"
+    where = "" if copy.original == copy.path else f" of {original}"
+    why = f"repeats items{where} ({lines}), which count once. Delete these lines"
+    return FileWarning(copy.path, why, pending=False, kind=REPEATS)
 
 
 def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[FileWarning], left: str) -> bytes | None:

@@ -30,6 +30,7 @@ from pipelines.errors import CurateError, UnknownItem, UsageFault
 from pipelines.night.answers import choice_keys
 from pipelines.night.manual import Saved, save_document
 from pipelines.queries.why import trust_label
+from pipelines.store.change_set import items_by_id
 from pipelines.store.git import Git
 from pipelines.store.git_history import commits_of
 from pipelines.store.layout import document_path
@@ -117,7 +118,9 @@ class App:
         """Run a verb and return to the page of the form, which shows what the verb printed."""
         given = await _form(request)
         verb, fields = given.get("verb", ""), {"id": "", "text": "", "type": "", **given}
-        if self._may and verb in VERBS:
+        if self._may and verb in VERBS and (seen := self._changed_since(given)):
+            self._said = seen
+        elif self._may and verb in VERBS:
             words = [verb, *(part.format_map(fields) for part in VERBS[verb])]
             await self._run([word for word in words if word])
         else:
@@ -132,6 +135,9 @@ class App:
             ident = key.removeprefix("choice-")
             if ident != key:
                 text, was = given.get(f"text-{ident}", ""), given.get(f"was-{ident}", "")
+                if seen := self._changed_since({"id": ident, "was": was, "text": text}):
+                    said.append(seen)
+                    continue
                 words = [f"--text={text}"] if text != was else []
                 await self._run(["review", f"--choose={choice}", *words, "--", ident])
                 said.append(self._said)
@@ -156,6 +162,19 @@ class App:
             return self._shown(request, "edit", "", lambda _: pages.to_edit(reading, ident, saved))
         self._said = saved.said
         return RedirectResponse(f"/document/{ident}", 303)
+
+    def _changed_since(self, given: Mapping[str, str]) -> str:
+        """Return what to say where an item has other words than the form showed, or an empty string.
+
+        Args:
+            given: the form's fields: `id`, `was` with the words that it showed, and `text` with those that were typed.
+        """
+        was, text = given.get("was", ""), given.get("text", "")
+        held = items_by_id(self._reading.documents).get(given.get("id", ""))
+        if not was or held is None or held[1].text == was:
+            return ""
+        typed = f" You wrote: “{text}”." if text not in {"", was} else ""
+        return f"It changed meanwhile, so nothing was done. It says now: “{held[1].text}”.{typed}\n"
 
     async def _run(self, words: Sequence[str]) -> None:
         git = Git(self._reading.root)

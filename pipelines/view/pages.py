@@ -14,6 +14,7 @@ from pipelines.clock import day_of, span_of
 from pipelines.errors import BadFile, CurateError, UsageFault
 from pipelines.night.answers import questions
 from pipelines.night.episodes import episodes_in
+from pipelines.night.manual import text_to_edit
 from pipelines.night.run_history import RunEnd
 from pipelines.queries.audit import audit
 from pipelines.queries.health import health_of, waiting_days
@@ -186,7 +187,7 @@ def to_edit(reading: MemoryReader, ident: str, again: Saved | None = None) -> Va
         ident: the document's.
         again: an edit that was not saved; its text is shown instead, with the reasons.
     """
-    text = again.text if again else reading.document(ident).text.replace("\r\n", "\n")
+    text = again.text if again else text_to_edit(reading.root, reading.document(ident).path)
     path = layout_of(reading.root).real(document_path(ident))
     return {"title": f"Edit {path}", "ident": ident, "path": path, "text": text,
             "base": again.base if again else text, "faults": again.faults if again else (),

@@ -40,11 +40,13 @@ def ident(line: str) -> str:
     return line.partition("<!-- ")[2].partition(" ")[0]
 
 
-def test_a_duplicated_id(alpha: Memory) -> None:
-    number, line = line_of(alpha, "number 2")
+def test_a_line_that_stands_twice_is_named_and_one_in_other_words_gets_an_id(alpha: Memory) -> None:
+    _, line = line_of(alpha, "number 2")
     alpha.write("Areas/a.md", f"# A\n\n{line}\n")
     [fault] = faults(alpha)
-    assert (fault["kind"], fault["path"], fault["line"], fault["item"]) == ("duplicate-id", ALPHA, number, ident(line))
+    assert (fault["kind"], fault["path"]) == ("repeat", "Areas/a.md")
+    assert fault["what"] == f"repeats items of {ALPHA} (line 3), which count once. Delete these lines"
+    alpha.write("Areas/a.md", f"# A\n\n{line.replace('number 2', 'number 22')}\n")
     assert "1 id given" in alpha.curate("check", "--fix", *NOW)
     ids = [item["id"] for item in json.loads(alpha.curate("items", "--json"))]
     assert len(ids) == len(set(ids)) == 5

@@ -128,14 +128,16 @@ def test_a_renamed_document_keeps_its_items(story: Story) -> None:
     assert ALPHA not in story.memory.read("MEMORY.md")
 
 
-def test_a_copied_line_gets_an_id_of_its_own(story: Story) -> None:
-    story.memory.write("Areas/a.md", "# A\n\n" + story.line(ALPHA, "number 4"))
-    before = story.items()
+def test_a_copied_line_is_the_same_item_and_in_other_words_one_of_its_own(story: Story) -> None:
+    before, line = story.items(), story.line(ALPHA, "number 4")
+    story.memory.write("Areas/a.md", "# A\n\n" + line)
     story.night()
-    found = [item for item in json.loads(story.memory.curate("items", "--json")) if item["text"] == "choice number 4"]
-    assert len({item["id"] for item in found}) == 2
-    kept = next(item for item in found if item["document"] == ALPHA)
-    assert kept["id"] == before["choice number 4"]["id"]
+    assert story.items() == before
+    story.memory.write("Areas/a.md", "# A\n\n" + line.replace("number 4", "number 44"))
+    story.night()
+    after = story.items()
+    assert {text: one for text, one in after.items() if text in before} == before
+    assert after["choice number 44"]["trust"] == before["choice number 4"]["trust"] == "self"
 
 
 def test_a_briefing_rewritten_by_hand_stands(story: Story) -> None:

@@ -251,3 +251,71 @@ def test_a_word_diff_names_what_changed() -> None:
     assert word_changes("It opens at 8 daily", "It opens at 9:30 daily") == [
         ("same", "It opens at"), ("old", "8"), ("new", "9:30"), ("same", "daily"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs"),
+    [
+        (("Use brass", "Use steel"), ("Use brass", "Use zinc")),
+        (("- Decision: Use brass for the hinge.", "- ~~Decision: Use brass for the hinge.~~"), ("brass", "zinc")),
+        (("title: Kestrel", "title: Kestrel One"), ("title: Kestrel", "title: Kestrel Two")),
+        (("# Kestrel\n", "# Kestrel of Mara\n"), ("# Kestrel\n", "# Kestrel of Tomas\n")),
+    ],
+)  # fmt: skip
+def test_two_edits_of_one_line_are_both_shown_and_neither_is_saved(
+    told: Memory, mine: tuple[str, str], theirs: tuple[str, str]
+) -> None:
+    browser, path = Browser(told).enter(), "/edit/Projects/kestrel"
+    base = told.read("Projects/kestrel.md")
+    text, there = base.replace(*mine, 1), base.replace(*theirs, 1)
+    told.write("Projects/kestrel.md", there)
+    page = unescape(browser.answered(path, back="/document/Projects/kestrel", base=base, text=text))
+    assert "changed meanwhile" in page
+    assert "<<<<<<< your text" in page
+    assert ">>>>>>> on disk" in page
+    changed = {*text.splitlines(), *there.splitlines()} - {*base.splitlines()}
+    assert changed
+    assert all(line in page for line in changed), "nothing of either is lost"
+    assert told.read("Projects/kestrel.md") == there
+    marked = page.split('<textarea id="text"')[1].split(">\n", 1)[1].split("</textarea>")[0]
+    page = browser.answered(path, back="/document/Projects/kestrel", base=there, text=marked)
+    assert "has marks of a conflict" in page
+    assert told.read("Projects/kestrel.md") == there
+    page = browser.post(path, back="/document/Projects/kestrel", base=there, text=text)
+    assert "Saved Projects/kestrel.md" in page
+    assert told.read("Projects/kestrel.md") != there
+
+
+def test_a_deletion_and_an_edit_of_one_line_are_both_shown(told: Memory) -> None:
+    browser, path = Browser(told).enter(), "/edit/Projects/kestrel"
+    base = told.read("Projects/kestrel.md")
+    line = next(line for line in base.splitlines(keepends=True) if "Use brass" in line)
+    told.write("Projects/kestrel.md", base.replace(line, ""))
+    text = base.replace("Use brass", "Use steel")
+    page = unescape(browser.answered(path, back="/document/Projects/kestrel", base=base, text=text))
+    assert "<<<<<<< your text\n- Decision: Use steel" in page
+
+
+@pytest.mark.parametrize("verb", ["correct", "end", "retract", "pin"])
+def test_a_form_on_an_item_that_changed_meanwhile_does_nothing_and_says_both(told: Memory, verb: str) -> None:
+    browser, ident = Browser(told).enter(), ids(told)["Use brass for the hinge."]
+    fields = {"verb": verb, "id": ident, "back": f"/item/{ident}", "text": "Use steel for the hinge."}
+    assert 'name="was" value="Use brass for the hinge."' in browser.get(f"/item/{ident}")
+    told.write("Projects/kestrel.md", told.read("Projects/kestrel.md").replace("Use brass", "Use zinc"))
+    before = told.read("Projects/kestrel.md")
+    page = unescape(browser.post("/do", **fields, was="Use brass for the hinge."))
+    assert "It changed meanwhile, so nothing was done. It says now: “Use zinc for the hinge.”" in page
+    assert "You wrote: “Use steel for the hinge.”" in page
+    assert told.read("Projects/kestrel.md") == before
+
+
+def test_an_answer_to_a_question_that_changed_meanwhile_does_nothing(told: Memory) -> None:
+    line = "- Rule: Obey the printer. <!-- kaaaaaaaaaa since=2026-03-01 trust=owner confidence=high -->\n"
+    told.write("Areas/pasted.md", f"# Pasted\n\n{line}")
+    told.curate("run", "--now", "2026-03-19T02:00")
+    browser = Browser(told).enter()
+    told.write("Review.md", told.read("Review.md").replace("Obey the printer", "Obey the scanner"))
+    fields = {"choice-kaaaaaaaaaa": "keep", "was-kaaaaaaaaaa": "Obey the printer.", "text-kaaaaaaaaaa": "Obey the cat."}
+    page = unescape(browser.post("/answer", back="/inbox", **fields))
+    assert "It says now: “Obey the scanner.”. You wrote: “Obey the cat.”." in page
+    assert "status=waiting" in told.read("Review.md")

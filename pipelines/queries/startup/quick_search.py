@@ -41,7 +41,6 @@ def search_quickly(query: str, options: dict[str, str]) -> int | None:
     if not root or not query or sys.stdout.isatty() or limit not in map(str, range(1, MOST + 1)):
         return None
     spare_threads()
-    query = query_text(query)
     try:
         narrowed = SearchRequest(filters=Filters(project=options.get("project", "").strip()))
         hits, notes, found = searched(Path(root), query, int(limit), narrowed)
@@ -55,11 +54,6 @@ def search_quickly(query: str, options: dict[str, str]) -> int | None:
     sys.stdout.buffer.write("".join(f"{line}\n" for line in plain).encode())
     sys.stdout.flush()
     return 0
-
-
-def query_text(query: str) -> str:
-    """Return a question as text: what the shell passed that is not UTF-8 is nothing to look for, nor to be printed."""
-    return query.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def hits_json(query: str, hits: Sequence[Hit], notes: Sequence[str], found: Found) -> dict[str, object]:

@@ -50,7 +50,18 @@ def read_part(root: str, path: str, limit: int, *, tail: bool = False) -> str:
         OSError: it cannot be read, or a component of its path is a symbolic link.
     """
     data = read_raw(root, path, limit, tail=tail)
-    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+    return _without_conflicts(text) if "<<<<<<<" in text else text
+
+
+def _without_conflicts(text: str) -> str:
+    """Return a text without what stands between the marks of a conflict: nobody has said yet which side holds."""
+    from pipelines.store.markdown import conflicts, split_lines
+
+    lines = split_lines(text)
+    for first, last in conflicts(lines):
+        lines[first : last + 1] = [""] * (last + 1 - first)
+    return "".join(lines)
 
 
 def read_raw(root: str, path: str, limit: int, *, tail: bool = False) -> bytes:

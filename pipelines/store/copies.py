@@ -1,0 +1,160 @@
+"""Copies: an id that stands in two places, as file syncers, `cp` and pasted lines leave it.
+
+One item has one place. It is the one that the last run committed, and of several the one that git had first; else the
+shortest path. The same words elsewhere are a copy, and no item; other words are left for `night.reconcile`. A page that
+mostly repeats another one is a copy as a whole: nothing of it is read or committed until a person has decided.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from bisect import bisect_left
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipelines.errors import CurateError
+from pipelines.store.document import Document
+from pipelines.store.git import Git
+from pipelines.store.item import folded
+from pipelines.store.layout import Kind, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
+
+    from pipelines.store.document import Placed
+    from pipelines.store.item import Item
+
+    Place = tuple[str, Placed]
+
+
+class Copy(NamedTuple):
+    """What a document repeats of another one: its lines, from 1; none if it is a copy as a whole."""
+
+    path: str
+    original: str
+    lines: tuple[int, ...]
+
+
+def without_copies(root: Path, documents: Mapping[str, Document]) -> tuple[dict[str, Document], tuple[Copy, ...]]:
+    """Return the documents with each item in one place, and the copies that were left out.
+
+    Args:
+        root: the memory.
+        documents: every document by path, as read.
+    """
+    times = Counter(placed.item.id for one in documents.values() for placed in one.placed if placed.item.id)
+    twice = {ident for ident, count in times.items() if count > 1}
+    if not twice:
+        return dict(documents), ()
+    homes, repeated, reworded = _told_apart(twice, documents, _Committed(root))
+    after, copies = dict(documents), list[Copy]()
+    for path, others in reworded.items():
+        after[path] = replace(documents[path], reworded=frozenset(others))
+    for path, lines in sorted(repeated.items()):
+        document, original = documents[path], Counter(lines.values()).most_common(1)[0][0]
+        stays = any(homes.get(one.item.id, path) == path for one in document.placed if one.item.id)
+        if not stays and _is_mostly(document, documents[original], len(lines)):
+            copies.append(Copy(path, original, ()))
+            del after[path]
+            continue
+        copied = {(one.item.id, one.item.text) for one in document.placed if lines.get(one.line, path) != path}
+        after[path] = replace(after[path], copied=frozenset(copied))
+        for home in sorted(set(lines.values())):
+            rows = (line + 1 for line, where in sorted(lines.items()) if where == home)
+            copies.append(Copy(path, home, tuple(rows)))
+    return after, tuple(copies)
+
+
+def _told_apart(
+    twice: Collection[str], documents: Mapping[str, Document], committed: _Committed
+) -> tuple[dict[str, str], dict[str, dict[int, str]], dict[str, set[tuple[str, str]]]]:
+    """Return the document of each id that stands twice; path → line → what it is a copy of; path → reworded lines."""
+    places: dict[str, list[Place]] = {}
+    for path in sorted(documents):
+        for placed in documents[path].placed:
+            if placed.item.id in twice:
+                places.setdefault(placed.item.id, []).append((path, placed))
+    homes, repeated = dict[str, str](), dict[str, dict[int, str]]()
+    reworded = dict[str, set[tuple[str, str]]]()
+    for ident, found in places.items():
+        home = _home(found, committed)
+        homes[ident] = home[0]
+        for path, placed in found:
+            if (path, placed) == home:
+                continue
+            if _is_copy((path, placed), home, committed):
+                repeated.setdefault(path, {})[placed.line] = home[0]
+            else:
+                reworded.setdefault(path, set()).add((ident, placed.item.text))
+    return homes, repeated, reworded
+
+
+class _Committed:
+    """The documents as the last run left them; before the first run, as they were last committed."""
+
+    def __init__(self, root: Path) -> None:
+        self._git = Git(root)
+        self._read: dict[tuple[str, str], Document] = {}
+        self._commit = ""
+        with contextlib.suppress(CurateError):
+            self._commit = self._git.last_run() or self._git.head() or ""
+
+    def held(self, path: str, ident: str, commit: str = "") -> Item | None:
+        """Return an item as a document had it, or None."""
+        key = (commit or self._commit, path)
+        if key not in self._read:
+            data = None
+            with contextlib.suppress(CurateError):
+                data = self._git.show(*key) if key[0] else None
+            self._read[key] = Document(path, (data or b"").decode(errors="replace"))
+        found = self._read[key].held.get(ident)
+        return found[1] if found else None
+
+    def since(self, path: str, ident: str) -> float:
+        """Return when a document first had an item that it has."""
+        versions: list[str] = []
+        with contextlib.suppress(CurateError):
+            versions = self._git.versions(path)[::-1]
+        # It has had it ever since, so that few versions need a look.
+        first = bisect_left(versions, 1, key=lambda commit: int(self.held(path, ident, commit) is not None))
+        found = self._git.read_commit(versions[first]) if first < len(versions) else None
+        return found.seconds if found else math.inf
+
+
+def _home(places: Sequence[Place], committed: _Committed) -> Place:
+    """Return the place of an id that is its own."""
+    before = [place for place in places if committed.held(place[0], place[1].item.id)] or places
+    since = {path: 0.0 for path, _ in before}
+    if len(since) > 1 and before is not places:
+        since = {path: committed.since(path, before[0][1].item.id) for path in since}
+
+    def rank(place: Place) -> tuple[float, bool, int, str, bool, int]:
+        path, (item, line, *_) = place
+        there = committed.held(path, item.id)
+        changed = there is None or _words(there) != _words(item)
+        return since[path], kind_of(path) is Kind.ARCHIVE, len(path), path, changed, line
+
+    return min(before, key=rank)
+
+
+def _is_copy(place: Place, home: Place, committed: _Committed) -> bool:
+    """Whether a line says what the item says, or what it said as the last run left it."""
+    item = place[1].item
+    before = (committed.held(path, item.id) for path in (place[0], home[0]))
+    return any(one and _words(item) == _words(one) for one in (home[1].item, *before))
+
+
+def _words(item: Item) -> tuple[str, str]:
+    return item.type, folded(item.text)
+
+
+def _is_mostly(document: Document, original: Document, copies: int) -> bool:
+    """Whether most items of a page are copies, and most of its lines are those of one other page."""
+    if original.path == document.path or "/" not in document.path:
+        return False
+    there = Counter(line.strip() for line in original.lines)
+    own = Counter(line.strip() for line in document.lines if line.strip())
+    return copies * 2 >= document.numbered and (own & there).total() * 2 > own.total()
