@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 # Control and format characters, lone surrogates, and line separators other than line ends and tabs. The two joiners are
@@ -141,3 +142,31 @@ def fold(text: str) -> str:
 
 
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+_WORD: Final = re.compile(r"[^\W_][\w'’-]*")
+
+STOP_WORDS: Final = frozenset(
+    """a about after again all also am an and any are as at be because been before being but by can could did do does
+    doing done down each few for from further get gets got had has have having he her here hers him his how i
+    if in into is it its itself just let like may me more most much must my need needs new no nor not now of
+    off on once one only or other our out over own per please same shall she should so some still such than
+    that the their them then there these they this those through to too under until up us use used uses using
+    very via was we were what when where which while who whom why will with within would yes yet you your""".split()
+)
+GERMAN_WORDS: Final = frozenset(
+    """aber als auch auf aus bei beim bis bitte dabei damit dann das dass dein deine dem der diese diesem diesen dieser
+    dieses doch dort durch ein eine einem einen einer eines er für gegen habe haben hatte hatten hier ich ihr ihre ihrem
+    ihren ihrer im immer ist jetzt kann können mehr mein meine meinem meinen meiner mich mir muss müssen nach nicht noch
+    nun nur ob oder schon sehr sein seine sich sie sind soll sollen sollte sowie statt über und uns unser unsere unter
+    vom von vor waren weil wenn werden wie wieder wir wird wurde wurden zu zum zur zwischen""".split()
+)
+"""German words as small as the `STOP_WORDS`, without those that mean something in English."""
+_SMALL_WORDS: Final = STOP_WORDS | GERMAN_WORDS
+
+
+@lru_cache(maxsize=4096)
+def content_words(text: str) -> frozenset[str]:
+    """Return the words that say what a text is about: lower case, three letters or more, no stop words."""
+    words = {word.strip("-'’") for word in _WORD.findall(text.casefold())}
+    return frozenset([word for word in words if len(word) > 2 and word not in _SMALL_WORDS])  # noqa: PLR2004  "of", "to"

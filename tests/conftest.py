@@ -101,11 +101,6 @@ class Memory:
         told = subprocess.run(["git", *arguments], cwd=self.root, check=True, capture_output=True, text=True)
         return told.stdout
 
-    def commit(self) -> None:
-        """Commit everything as its owner would, so that git knows the ids that a test wrote by hand."""
-        self.git("add", "--all")
-        self.git("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "--quiet", "-m", "By Ada")
-
     def files(self) -> dict[str, bytes]:
         """Return every file below the memory but those of git and of the derived folder."""
         return {

@@ -45,4 +45,4 @@ def candidate(
 ) -> Candidate:
     """Return a candidate that rests on one place: `at`, or else all lines of an entry, with its text as their quote."""
     home = of or entry(f"- {kind}: {text}")
-    return Candidate(kind, text, (at or place(home, text),), confidence, "test", "test@1", closed=closed)
+    return Candidate(kind, text, (at or place(home, text),), confidence, "test", "rules@1", closed=closed)

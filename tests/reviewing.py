@@ -1,4 +1,4 @@
-"""A night with a model that reads, reviews and verifies: what it says is written down by the test."""
+"""A night with a model that reads, writes and verifies: what it says is written down by the test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pipelines.extract.llm.call import ModelAnswer
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_briefer import briefer_of
 from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.llm.model_reviewer import reviewer_of
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import Night
@@ -36,31 +35,34 @@ DAY = "2026-03-12"
 NOW = "2026-03-20T02:00+00:00"
 ALPHA = "Projects/alpha.md"
 
+LABELS = {"Decision", "Fact", "Rule", "Todo", "Risk"}
+
+
+def verdict_of(claim: dict[str, Any]) -> str:
+    """Return what a reader says who agrees with everything: two sentences that are near are two beliefs."""
+    return "both" if claim["kind"] == "pair" else "supported"
+
 
 @dataclass
 class Reader:
-    """A model that finds every labelled line of a day, reviews as the test says, and verifies as it says.
+    """A model that finds every labelled line of a day, and agrees with all that it is asked to verify.
 
     Args:
-        review: what it says to the review's calls, given the candidates that they show; a kind is a failure.
+        reads: what it says of a day, given the call's input, in place of the labelled lines; a kind is a failure.
+        verifies: its verdict on a claim; what is no function is its whole answer, and a kind is a failure.
+        writes: what it says when it is to write the brief, given the call's input; None where it never is.
         confidence: that of all it finds.
-        reads: what it says to a day, given the call's input, in place of the labelled lines.
-        verifies: its verdict on a claim; a kind is a failure.
-        asked: the calls of the review.
-        claims: the claims of each call of the verification.
         shown: the input of each call of the reading.
-        writes: what it says when it is to write states and episodes, given the call's input; None where it never is.
+        claims: the claims of each call of the verification.
         pages: the input of each call of the writing.
     """
 
-    review: Callable[[list[dict[str, Any]]], Any]
-    confidence: str = "high"
-    reads: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-    verifies: Callable[[dict[str, Any]], str] | FailureKind = lambda _: "supported"
-    asked: list[Call] = field(default_factory=list)
-    claims: list[list[dict[str, Any]]] = field(default_factory=list)
-    shown: list[dict[str, Any]] = field(default_factory=list)
+    reads: Callable[[dict[str, Any]], Any] | None = None
+    verifies: Callable[[dict[str, Any]], str] | FailureKind | str | dict[str, Any] = verdict_of
     writes: Callable[[dict[str, Any]], Any] | None = None
+    confidence: str = "high"
+    shown: list[dict[str, Any]] = field(default_factory=list)
+    claims: list[list[dict[str, Any]]] = field(default_factory=list)
     pages: list[dict[str, Any]] = field(default_factory=list)
     name: str = "a:1"
     source: str = "a:1 here"
@@ -73,60 +75,59 @@ class Reader:
             said = self._read(dict(call.input))
         elif call.task == "verify":
             said = self._verified(list(call.input["claims"]))
-        elif call.task == "brief" and self.writes:
-            self.pages.append(dict(call.input))
-            said = self.writes(self.pages[-1])
         else:
-            self.asked.append(call)
-            said = self.review(shown(call))
+            assert (call.task, bool(self.writes)) == ("brief", True)
+            self.pages.append(dict(call.input))
+            said = self.writes(self.pages[-1]) if self.writes else {}
         if isinstance(said, FailureKind):
             raise ModelFailed("a", f"was {said}", said, usage=USAGE)
         return ModelAnswer(said if isinstance(said, str) else json.dumps(said), self.name, USAGE)
 
     def _read(self, day: dict[str, Any]) -> Any:
         self.shown.append(day)
-        if self.reads:
-            return self.reads(day)
-        found = []
-        for entry in day["entries"]:
-            label, _, said = entry["text"].removeprefix("- ").partition(": ")
-            if label in {"Decision", "Fact", "Rule", "Todo", "Risk"}:
-                found.append(item(label, said, entry, confidence=self.confidence))
-        return {"items": found, "operations": []}
+        return self.reads(day) if self.reads else reply(*labelled(day, confidence=self.confidence))
 
     def _verified(self, claims: list[dict[str, Any]]) -> Any:
         self.claims.append(claims)
-        if isinstance(self.verifies, FailureKind):
+        if isinstance(self.verifies, str | dict):
             return self.verifies
-        told = [{"claim": one["claim"], "reason": "", "verdict": self.verifies(one)} for one in claims]
-        return {"verdicts": told}
+        return {"verdicts": [{"claim": one["claim"], "reason": "", "verdict": self.verifies(one)} for one in claims]}
 
 
-def item(label: str, text: str, entry: dict[str, Any], quote: str = "", **more: Any) -> dict[str, Any]:
-    """Return an item of a day's reply, which rests on words of an entry; on those of its text where none are given."""
-    line = entry["line"]
-    place = {"quote": quote or text, "start_line": line, "end_line": entry["end_line"]}
-    return {"type": label, "text": text, "evidence": [place], **more}
+def item(label: str, text: str, entry: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return an item of a day's reply, which rests on the lines of an entry."""
+    return {"type": label, "text": text, "lines": lines(entry), **more}
 
 
-def shown(call: Call) -> list[dict[str, Any]]:
-    """Return the candidates that a call of the review shows, each with its neighbours as they are shown."""
-    rows = {row["id"]: row for row in call.input["items"]}
-    return [{**one, "neighbours": [rows[ident] for ident in one["neighbours"]]} for one in call.input["candidates"]]
+def lines(entry: dict[str, Any]) -> list[list[int]]:
+    """Return the lines of an entry as a reply cites them."""
+    return [[entry["line"], entry["end_line"]]]
 
 
-def operation(candidate: dict[str, Any], kind: str = "add", *ids: str, **changes: Any) -> dict[str, Any]:
-    """Return an operation on a candidate, and on the items of some ids."""
-    return {"candidate": candidate["candidate"], "operation": kind, "ids": list(ids), **changes}
+def labelled(day: dict[str, Any], **more: Any) -> list[dict[str, Any]]:
+    """Return an item for each labelled line of a day, in the line's own words."""
+    said = ((entry, *entry["text"].removeprefix("- ").partition(": ")[::2]) for entry in day["entries"])
+    return [item(label, text, entry, **more) for entry, label, text in said if label in LABELS]
 
 
-def operations(*found: Any) -> dict[str, Any]:
-    return {"operations": list(found)}
+def operation(entry: dict[str, Any], kind: str, *ids: str, **changes: Any) -> dict[str, Any]:
+    """Return an operation of a day's reply on the items of some ids, which rests on the lines of an entry."""
+    return {"operation": kind, "ids": list(ids), "lines": lines(entry), **changes}
+
+
+def reply(*found: dict[str, Any], **lists: Any) -> dict[str, Any]:
+    """Return the reply about a day with these items, and with other lists."""
+    return {"items": list(found), **lists}
 
 
 def says(kind: str, *ids: str, **changes: Any) -> Reader:
-    """Return a model that says the same of every candidate."""
-    return Reader(lambda found: operations(*(operation(one, kind, *ids, **changes) for one in found)))
+    """Return a model that finds no item in a day, and says the same of some held ones by each of its entries."""
+    return Reader(lambda day: reply(operations=[operation(one, kind, *ids, **changes) for one in day["entries"]]))
+
+
+def replaces(*ids: str, **more: Any) -> Reader:
+    """Return a model that finds every labelled line of a day, each in the place of some held items."""
+    return Reader(lambda day: reply(*labelled(day, replaces=list(ids), **more)))
 
 
 def a_night(memory: Memory, model: Reader, now: str = NOW) -> Night:
@@ -134,7 +135,7 @@ def a_night(memory: Memory, model: Reader, now: str = NOW) -> Night:
     chain = Chain([model], Replies(memory.root / REPLIES, when), Still().retry)
     reader = ModelExtractor(chain)
     settings, verifier = load_settings(memory.root), ModelVerifier(chain)
-    night = Night(memory.root, settings, reader, when, reviewer=reviewer_of(reader), verifier=verifier)
+    night = Night(memory.root, settings, reader, when, verifier=verifier)
     return replace(night, writer=briefer_of(reader)) if model.writes else night
 
 
@@ -150,6 +151,11 @@ def only(memory: Memory, status: Status) -> Item:
     """Return the one item of a status."""
     [found] = [one for one in items(memory).values() if one.status is status]
     return found
+
+
+def by_id(memory: Memory, ident: str) -> Item:
+    """Return the item of an id."""
+    return next(one for one in items(memory).values() if one.id == ident)
 
 
 def hold(memory: Memory, *items: str) -> None:

@@ -70,9 +70,9 @@ def test_an_item_in_which_a_model_writes_a_secret_is_left_out_and_the_rest_is_fi
 ) -> None:
     memory.write("Logs/2026-03-17.md", "- We chose brass for the hinge.\n- The staging gate got a new lock.\n")
     items = [
-        said(1, "Decision", "We chose brass for the hinge.", "Brass is used for the hinge."),
-        said(2, "Fact", "The staging gate got a new lock.", "The staging gate got a new lock.", LEAK),
-        said(2, "Fact", "The staging gate got a new lock.", f"The staging gate got a new lock: {LEAK}."),
+        said(1, "Decision", "Brass is used for the hinge."),
+        said(2, "Fact", "The staging gate got a new lock.", LEAK),
+        said(2, "Fact", f"The staging gate got a new lock: {LEAK}."),
     ]
     provider = exec_reader(tmp_path, {"items": items, "operations": []})
     told = memory.curate("run", "--provider", provider, "--now", "2026-03-18T02:00")

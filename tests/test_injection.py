@@ -92,17 +92,18 @@ def parrot(log: str) -> Scripted:
     def answers(_: Call) -> str:
         rows: list[dict[str, object]] = []
         for number, entry in enumerate(entries):
-            words, lines = entry.text, (entry.start_line, entry.end_line)
+            words, lines = entry.text, [[entry.start_line, entry.end_line]]
             kind = ("Rule", "Fact", "Decision", "Todo", "Risk")[number % 5]
             links = [{"kind": "because", "id": FORGED[number % 4]}, {"kind": "related", "id": words[:80]}]
             row: dict[str, object] = {
                 "type": kind, "text": words[:500],
                 "document": (words[:300], "MEMORY", "../MEMORY", "Review")[number % 4],
-                "new_project": words[:80], "evidence": [{"quote": words, "start_line": lines[0], "end_line": lines[1]}],
-                "closed": "done", "confidence": "high", "reason": words, "links": links,
+                "new_page": f"project: {words[:80]}", "name": words[:80], "section": "contacts", "lines": lines,
+                "closed": "done", "confidence": "high", "links": links,
             }  # fmt: skip
             rows += [row, {**row, "id": FORGED[0], "trust": "owner", "since": words, "status": "live"}]
-        return json.dumps({"items": rows, "operations": []})
+        episode = [{"text": row["text"], "lines": row["lines"]} for row in rows]
+        return json.dumps({"items": rows, "operations": [], "episode": episode})
 
     return Scripted("parrot", answers=answers)
 

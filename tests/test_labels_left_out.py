@@ -55,17 +55,16 @@ def test_what_a_reply_leaves_out_is_filed_as_without_a_model(memory: Memory, tmp
 
 def test_a_line_that_the_reply_covers_in_other_words_gives_one_item(memory: Memory, tmp_path: Path) -> None:
     log = "project: Kestrel\n\n- Decision: The fence is green.\n- Fact: The gate weighs 40 kg.\n"
-    one = said(3, "Decision", "The fence is green.", "Kestrel paints its fence green.")
+    one = said(3, "Decision", "Kestrel paints its fence green.")
     found = night(memory, tmp_path, log, {"items": [one], "operations": []})
     assert sorted(found) == ["Kestrel paints its fence green.", "The gate weighs 40 kg."]
 
 
-@pytest.mark.parametrize("quote", ["Decision: The fence is green.", "{line}"])
 def test_of_several_labels_on_a_line_those_are_added_that_the_reply_does_not_say(
-    memory: Memory, tmp_path: Path, quote: str
+    memory: Memory, tmp_path: Path
 ) -> None:
     line = "Decision: The fence is green. Fact: The gate weighs 40 kg. Rule: Oil the hinge in May."
-    one = said(3, "Decision", quote.format(line=line), "Kestrel paints its fence green.")
+    one = said(3, "Decision", "Kestrel paints its fence green.")
     log = f"project: Kestrel\n\n{line}\n"
     found = night(memory, tmp_path, log, {"items": [one], "operations": []})
     assert sorted(found) == ["Kestrel paints its fence green.", "Oil the hinge in May.", "The gate weighs 40 kg."]
@@ -77,14 +76,14 @@ def test_closing_forms_count_though_the_reply_tells_of_another_line_of_the_entry
     memory.write("Logs/2026-03-16.md", "project: Kestrel\n\n- Todo: Oil the hinge.\n- Risk: The latch may jam.\n")
     memory.curate("run", "--provider", "rules", "--now", "2026-03-17T02:00")
     log = "project: Kestrel\n\n- The fence is green.\n  Done: Oil the hinge.\n  Resolved: The latch may jam.\n"
-    found = night(memory, tmp_path, log, {"items": [said(3, "Fact", "The fence is green.", "The fence is green.")]})
+    found = night(memory, tmp_path, log, {"items": [said(3, "Fact", "The fence is green.")]})
     assert found["Oil the hinge."]["status"] == "done"
     assert found["The latch may jam."]["status"] == "resolved"
     assert "The fence is green." in found
 
 
 def test_an_item_that_was_dropped_covers_nothing(memory: Memory, tmp_path: Path) -> None:
-    lie = said(1, "Decision", "The fence is blue.", "The fence is blue.")
+    lie = said(9, "Decision", "The fence is blue.")
     found = night(memory, tmp_path, "- Decision: The fence is green.\n", {"items": [lie], "operations": []})
     assert list(found) == ["The fence is green."]
 

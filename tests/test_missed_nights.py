@@ -76,8 +76,10 @@ def test_what_did_not_fit_the_budget_is_the_next_nights_first_work(
             pending.append(told["pending_days"])
             if night == 16:
                 memory.write("Logs/2026-03-16.md", f"# 2026-03-16\n\n- 10:00 Decision: {DECIDED[7]}.\n")
-        asked = [re.findall("|".join(DECIDED), json.dumps(request["messages"])) for request in wire.requests]
-    assert pending[0] == DAYS[2:]
+        said = [json.dumps(request["messages"]) for request in wire.requests]
+        read = [text for text in said if "Each line has its number" in text]
+        asked = [re.findall(f"Decision: ({'|'.join(DECIDED)})", text) for text in read]
+    assert pending[0] == DAYS[3:]
     assert [len(days) for days in pending] == sorted((len(days) for days in pending), reverse=True)
     order = [DECIDED.index(one) for found in asked for one in dict.fromkeys(found)]
     assert order == sorted(order), "the oldest first, each once, and the new day last"

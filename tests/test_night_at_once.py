@@ -1,10 +1,9 @@
-"""Days of a night at the same time: the real SDK against a local server, and a run interrupted amid its calls."""
+"""Pieces of a long day at the same time: the real SDK against a local server, and a run interrupted amid its calls."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -32,20 +31,25 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+DAY = "2026-03-01"
+PIECE = 1_000
+"""The most tokens of a piece."""
+
+
 def claude(config: Path, url: str, more: str = "") -> None:
-    config.write_text(f'providers = ["anthropic"]\n[anthropic]\nbase_url = "{url}"\n{more}')
+    head = f'providers = ["anthropic"]\n[anthropic]\nbase_url = "{url}"\ninput_tokens = {PIECE}\n'
+    config.write_text(head + more)
 
 
-def logs(memory: Memory, count: int) -> list[str]:
-    days = [f"2026-03-{number:02}" for number in range(1, count + 1)]
-    for day in days:
-        memory.write(f"Logs/{day}.md", f"# {day}\n\n- 09:14 We go with plan {day}.\n")
-    return days
+def long_day(memory: Memory, pieces: int) -> None:
+    """Write a log of so many pieces, of an entry each."""
+    entries = [f"- 09:14 We go with plan {number}. {'x' * 3 * PIECE}\n" for number in range(pieces)]
+    memory.write(f"Logs/{DAY}.md", f"# {DAY}\n\n{''.join(entries)}")
 
 
 @pytest.mark.parametrize("concurrency", [4, 2])
-def test_so_many_days_are_asked_about_at_the_same_time(memory: Memory, config: Path, concurrency: int) -> None:
-    logs(memory, 8)
+def test_so_many_pieces_are_asked_about_at_the_same_time(memory: Memory, config: Path, concurrency: int) -> None:
+    long_day(memory, 8)
     together = threading.Barrier(concurrency, timeout=WAIT)
     with anthropic_wire() as wire:
         claude(config, wire.url, "" if concurrency == 4 else f"concurrency = {concurrency}\n")
@@ -60,18 +64,18 @@ def test_so_many_days_are_asked_about_at_the_same_time(memory: Memory, config: P
 
 
 def test_an_answer_that_a_failure_overtook_is_not_paid_twice(memory: Memory, config: Path) -> None:
-    days = logs(memory, 3)
+    long_day(memory, 3)
     with anthropic_wire() as wire:
         claude(config, wire.url)
         third_was_answered = threading.Event()
         refused = anthropic_error(401, "authentication_error")
 
-        def answer(day: str) -> Prepared:
-            if day == days[0]:
+        def answer(body: str) -> Prepared:
+            if "plan 0." in body:
                 return Prepared(refused.status, refused.body, gate=lambda: third_was_answered.wait(WAIT))
             return Prepared(body=message('{"items": []}').body, gate=third_was_answered.set)
 
-        wire.by_request = lambda body: answer(re.search(r"Day of the log: (\S+)", str(body))[1][:10])  # type: ignore[index]  # it is there
+        wire.by_request = lambda body: answer(str(body["messages"]))
         told = json.loads(memory.curate("run", "--json", "--now", NOW, exits=1))
         assert (told["entries"]["pending"], told["items"]["added"]) == (3, 0)
         paid = told["model"]["calls"]
@@ -96,7 +100,7 @@ def ends(process: subprocess.Popen[bytes]) -> None:
 
 
 def test_an_interrupted_run_waits_for_no_answer(memory: Memory, config: Path) -> None:
-    logs(memory, 6)
+    long_day(memory, 6)
     asked = threading.Barrier(5, timeout=WAIT)  # four calls at once, and the test
     with anthropic_wire() as wire:
         claude(config, wire.url, "timeout_seconds = 3600\n")
@@ -109,8 +113,8 @@ def test_an_interrupted_run_waits_for_no_answer(memory: Memory, config: Path) ->
 
 
 def test_programs_of_an_interrupted_run_end_with_it(memory: Memory, config: Path, tmp_path: Path) -> None:
-    logs(memory, 6)
-    config.write_text("[exec]\nconcurrency = 2\n")
+    long_day(memory, 6)
+    config.write_text(f"[exec]\nconcurrency = 2\ninput_tokens = {PIECE}\n")
     pipe = tmp_path / "alive"
     os.mkfifo(pipe)
     program = tmp_path / "asleep.py"

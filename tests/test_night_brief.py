@@ -1,4 +1,4 @@
-"""States and episodes: what a model writes is checked, what fails is dropped, and code writes what is missing."""
+"""Now, State and episodes: what a model says is checked, what fails is dropped, and code writes what is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind
-from tests.reviewing import ALPHA, DAY, Reader, curate, item, log, operations
+from tests.reviewing import ALPHA, DAY, Reader, curate, item, labelled, log, reply, verdict_of
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -34,19 +34,28 @@ def ids(rows: list[Asked]) -> dict[str, str]:
     return {row["text"]: row["id"] for row in rows}
 
 
-def writes(text: str, *cited: str, episode: str = "") -> Reader:
-    """Return a model that says one sentence of each page, which cites items by their texts, and one of each day."""
+def writes(text: str, *cited: str, episode: str = "", now: str = "") -> Reader:
+    """Return a model that says one sentence of each page, one of MEMORY.md and one of each day.
+
+    What it writes of a page and of MEMORY.md cites items by their texts; what it tells of a day rests on all its lines.
+    """
 
     def written(asked: Asked) -> Asked:
         def sentence(said: str, rows: list[Asked]) -> list[Asked]:
             known = ids(rows)
-            return [{"text": said, "ids": [known.get(one, one) for one in cited]}]
+            return [{"text": said, "ids": [known.get(one, one) for one in cited]}] if said else []
 
-        states = [{"id": one["id"], "sentences": sentence(text, one["items"])} for one in asked["pages"]]
-        days = [{"day": one["day"], "sentences": sentence(episode or text, one["items"])} for one in asked["days"]]
-        return {"states": states, "episodes": days}
+        pages = asked["pages"]
+        rows = [row for one in pages for row in one["items"]] + asked["now"]["items"]
+        states = [{"id": one["id"], "sentences": sentence(text, one["items"])} for one in pages]
+        return {"now": sentence(now, rows), "states": states}
 
-    return Reader(lambda _: operations(), writes=written)
+    def read(day: Asked) -> Asked:
+        rows = day["entries"]
+        places = [[rows[0]["line"], rows[-1]["end_line"]]]
+        return reply(*labelled(day), episode=[{"text": episode, "lines": places}] if episode else [])
+
+    return Reader(reads=read, writes=written)
 
 
 MOVE = "Orders move to PostgreSQL 16."
@@ -54,98 +63,173 @@ MOVE = "Orders move to PostgreSQL 16."
 
 def test_a_sound_sentence_stands_with_what_it_rests_on(memory: Memory) -> None:
     log(memory, *ITEMS)
-    model = writes(
-        "PostgreSQL 16 takes the orders.", MOVE, episode="It was settled that PostgreSQL 16 takes the orders."
-    )
-    report = curate(memory, model)
+    told_of_day, now = "It was settled that PostgreSQL 16 takes the orders.", "The move to PostgreSQL 16 is decided."
+    report = curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE, episode=told_of_day, now=now))
     assert told(memory, ALPHA, "State") == [
         "PostgreSQL 16 takes the orders.",
         f"Next ({DAY}): Ask legal about the DPA.",
         f"At risk ({DAY}): The import might lose orders.",
     ]
-    assert told(memory, EPISODES, DAY)[0] == "It was settled that PostgreSQL 16 takes the orders."
-    [item] = [one for one in read_documents(memory.root)[ALPHA].items if one.item.text == MOVE]
-    first = next(line for line in memory.read(ALPHA).splitlines() if line.startswith("PostgreSQL 16 takes"))
-    assert item.item.id in first
+    assert told(memory, EPISODES, DAY) == [told_of_day]
+    assert told(memory, "MEMORY.md", "Now") == [now]
+    [found] = [one for one in read_documents(memory.root)[ALPHA].items if one.item.text == MOVE]
+    for path, said in ((ALPHA, "PostgreSQL 16 takes"), ("MEMORY.md", now), (EPISODES, told_of_day)):
+        assert found.item.id in next(line for line in memory.read(path).splitlines() if line.startswith(said))
     assert report.brief == {"sentences": 2, "dropped": 0}
     assert memory.read(ALPHA).index("## State") < memory.read(ALPHA).index("## Decisions")
+    headings = [line for line in memory.read("MEMORY.md").splitlines() if line.startswith("## ")]
+    assert headings[0] == "## Now"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "PostgreSQL 17 takes the orders.", "MySQL takes the orders.", "Orders do not move to PostgreSQL 16.",
-        "Orders move to PostgreSQL 16 on 2026-05-01.", "# Orders move to PostgreSQL 16.",
-        "- Decision: Orders move to PostgreSQL 16.", "Orders move to PostgreSQL 16. <!-- k1 -->",
-        "Orders move to PostgreSQL 16, and the key is sk-ant-api03-" + "a1B2c3D4" * 12, "x" * 401,
-    ],
-)  # fmt: skip
-def test_what_its_items_do_not_say_is_dropped(memory: Memory, text: str) -> None:
+def test_now_may_rest_on_an_episode_and_on_none_that_was_not_shown(memory: Memory) -> None:
     log(memory, *ITEMS)
-    report = curate(memory, writes(text, MOVE))
+    model = writes("", episode="The move to PostgreSQL 16 was settled.")
+    rows = [
+        {"text": "The database moves to another product.", "ids": [], "days": [DAY]},
+        {"text": "The yard floods.", "ids": [], "days": ["2026-03-11"]},
+        {"text": "The yard is dry.", "ids": [], "days": []},
+    ]
+    model.writes = lambda _: {"now": rows, "states": []}
+    curate(memory, model)
+    assert told(memory, "MEMORY.md", "Now") == [], "the day's episode is written after the brief"
+    log(memory, "Fact: The shop is in Bern.", day="2026-03-20")
+    curate(memory, model, "2026-03-21T02:00+00:00")
+    assert told(memory, "MEMORY.md", "Now") == [rows[0]["text"]]
+    [claim] = [one for call in model.claims for one in call if one["text"] == rows[0]["text"]]
+    assert (claim["quotes"], claim["context"]) == (
+        ["The move to PostgreSQL 16 was settled."], [f"what happened on {DAY}"],
+    )  # fmt: skip
+
+
+BAD = (
+    "PostgreSQL 97 takes the orders.", "Orders move to PostgreSQL 16 on 2031-05-01.", "# Orders move to PostgreSQL 16.",
+    "- Decision: Orders move to PostgreSQL 16.", "Orders move to PostgreSQL 16. <!-- k1 -->",
+    "Orders move to PostgreSQL 16, and the key is sk-ant-api03-" + "a1B2c3D4" * 12, "x" * 401,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BAD)
+def test_what_code_can_see_to_be_wrong_is_dropped_and_asks_no_second_reader(memory: Memory, text: str) -> None:
+    log(memory, *ITEMS)
+    model = writes(text, MOVE, now=text)
+    report = curate(memory, model)
     assert report.brief == {"sentences": 2, "dropped": 2}
     assert told(memory, ALPHA, "State")[0] == f"Last decision ({DAY}): {MOVE}"
-    assert text not in told(memory, ALPHA, "State") + told(memory, EPISODES, DAY)
-    assert text not in memory.read(EPISODES)
+    assert told(memory, "MEMORY.md", "Now") == []
+    assert not [one for call in model.claims for one in call if one["kind"] == "sentence"]
+
+
+@pytest.mark.parametrize("text", BAD[:1] + BAD[2:6])
+def test_an_episode_is_checked_as_well(memory: Memory, text: str) -> None:
+    log(memory, *ITEMS)
+    curate(memory, writes("", episode=text))
+    assert told(memory, EPISODES, DAY)[0] == "Worked on Alpha."
+    assert "sk-ant" not in memory.read(EPISODES)
 
 
 def test_a_title_is_not_said_twice(memory: Memory) -> None:
     log(memory, "Rule: From now on we sign releases.")
-    curate(memory, writes("x", MOVE))
+    curate(memory, writes(""))
     assert told(memory, EPISODES, DAY)[-1] == "From now on we sign releases."
 
 
 def test_an_id_of_another_page_or_of_none_is_no_ground(memory: Memory) -> None:
     log(memory, *ITEMS)
-    assert curate(memory, writes("Orders move.", "k0123456789")).brief["dropped"] == 2
+    model = writes("Orders move.", "k0123456789", now="Orders move on.")
+    curate(memory, model)
     assert "Orders move.\n" not in memory.read(ALPHA)
+    assert "Orders move on." not in memory.read("MEMORY.md")
 
 
-@pytest.mark.parametrize("verdict", ["unsupported", "unsure", FailureKind.DOWN])
-def test_a_sentence_of_another_sense_is_dropped(memory: Memory, verdict: Any) -> None:
+@pytest.mark.parametrize("verdict", ["unsupported", "unsure"])
+def test_a_sentence_of_another_sense_is_dropped(memory: Memory, verdict: str) -> None:
     log(memory, *ITEMS)
-    model = writes("PostgreSQL 16 waits for the orders.", MOVE)
-    model.verifies = (
-        verdict if isinstance(verdict, FailureKind) else lambda one: verdict if "waits" in one["text"] else "supported"
+    model = writes(
+        "PostgreSQL 16 waits.", MOVE, episode="PostgreSQL 16 waits for orders.", now="PostgreSQL 16 waits on."
     )
+    model.verifies = lambda one: verdict if "waits" in one["text"] else verdict_of(one)
     report = curate(memory, model)
     assert report.brief == {"sentences": 2, "dropped": 2}
-    assert any("written by code" in note for note in report.warnings) is isinstance(verdict, FailureKind)
-    claims = [one for call in model.claims for one in call]
-    claim = next(one for one in claims if "waits" in one["text"])
-    assert (claim["kind"], claim["quotes"], claim["context"]) == ("sentence", [MOVE], ["a Decision of the page Alpha"])
-    assert "waits" not in memory.read(ALPHA) + memory.read(EPISODES)
-
-
-@pytest.mark.parametrize("title", ["Alpha", "Beta"])
-def test_an_episode_may_name_the_page_of_what_it_cites_and_no_other(memory: Memory, title: str) -> None:
-    memory.write("Projects/beta.md", "# Beta\n")
-    log(memory, *ITEMS)
-    said = f"For {title}, a new database takes the orders."
-    curate(memory, writes("x", MOVE, episode=said))
-    assert (said in told(memory, EPISODES, DAY)) is (title == "Alpha")
+    of_brief = [one for call in model.claims for one in call if "waits" in one["text"] and one["quotes"] == [MOVE]]
+    assert {one["kind"] for one in of_brief} == {"sentence"}
+    assert of_brief[0]["context"] == [f"live Decision of Alpha since {DAY}"]
+    assert "waits" not in memory.read(ALPHA) + memory.read(EPISODES) + memory.read("MEMORY.md")
+    assert told(memory, ALPHA, "State")[0] == f"Last decision ({DAY}): {MOVE}"
+    assert told(memory, EPISODES, DAY)[0] == "Worked on Alpha."
 
 
 def test_the_words_of_an_item_need_no_second_reader(memory: Memory) -> None:
-    log(memory, *ITEMS)
-    model = writes(MOVE, MOVE)
+    log(memory, *ITEMS[:3])
+    model = writes(MOVE, MOVE, now=MOVE)
     assert curate(memory, model).brief == {"sentences": 2, "dropped": 0}
     assert model.claims == []
+    assert told(memory, "MEMORY.md", "Now") == [MOVE]
+
+
+def test_a_sentence_that_stands_is_asked_about_again_only_when_what_it_rests_on_changed(memory: Memory) -> None:
+    log(memory, *ITEMS[:3])
+    now = "The move to PostgreSQL 16 is decided."
+    model = writes("", MOVE, now=now)
+    curate(memory, model)
+    log(memory, "Fact: The shop is in Bern.", day="2026-03-20")
+    curate(memory, model, "2026-03-21T02:00+00:00")
+    assert told(memory, "MEMORY.md", "Now") == [now]
+    assert model.pages[1]["now"]["before"][0]["text"] == now
+    assert [one["text"] for call in model.claims for one in call].count(now) == 1
+
+
+def test_a_sentence_of_now_goes_with_what_it_rests_on_though_no_model_is_asked(memory: Memory) -> None:
+    log(memory, *ITEMS[:3])
+    curate(memory, writes("", "Ask legal about the DPA.", now="Legal still has to look at the DPA."))
+    assert told(memory, "MEMORY.md", "Now") == ["Legal still has to look at the DPA."]
+    log(memory, "Done: Ask legal about the DPA", day="2026-03-20")
+    memory.curate("run", "--now", "2026-03-21T02:00", "--provider", "rules")
+    assert told(memory, "MEMORY.md", "Now") == []
+
+
+def test_the_purpose_of_a_page_is_kept_on_it(memory: Memory) -> None:
+    log(memory, *ITEMS)
+    model = writes("")
+    states: list[Asked] = [{"id": "alpha", "purpose": "the shop's orders", "sentences": []}]
+    model.writes = lambda _: {"now": [], "states": states}
+    curate(memory, model)
+    assert read_documents(memory.root)[ALPHA].front.get("purpose") == "the shop's orders"
+    states[0]["purpose"] = ""
+    log(memory, "Fact: The shop is in Bern.", day="2026-03-20")
+    curate(memory, model, "2026-03-21T02:00+00:00")
+    assert model.pages[1]["pages"][0]["purpose"] == "the shop's orders"
+    assert read_documents(memory.root)[ALPHA].front.get("purpose") == "the shop's orders"
 
 
 def test_an_outsiders_word_is_in_no_generated_sentence(memory: Memory) -> None:
-    log(memory, *ITEMS, "Fact: According to shop.example, orders cost $5.")
-    model = writes("Orders cost $5.", "According to shop.example, orders cost $5.")
+    outside = "Fact: According to shop.example, orders cost $5."
+    log(memory, *ITEMS, outside)
+    model = writes("Orders cost $5.", outside.partition(": ")[2], episode="Orders cost $5.")
     curate(memory, model)
-    rows = [row for page in (*model.pages[0]["pages"], *model.pages[0]["days"]) for row in page["items"]]
+    rows = [row for page in model.pages[0]["pages"] for row in page["items"]] + model.pages[0]["now"]["items"]
     assert not [row for row in rows if "cost" in row["text"]]
     assert "cost" not in "".join([*told(memory, ALPHA, "State"), *told(memory, EPISODES, DAY)])
 
 
-@pytest.mark.parametrize("reply", [{}, {"states": [], "episodes": []}, "no JSON", FailureKind.DOWN])
-def test_code_writes_where_no_model_does(memory: Memory, reply: Any) -> None:
+def test_where_the_second_reader_fails_no_sentence_is_written(memory: Memory) -> None:
     log(memory, *ITEMS)
-    report = curate(memory, Reader(lambda _: operations(), writes=lambda _: reply))
+    first = writes("PostgreSQL 16 takes the orders.", MOVE, now="PostgreSQL 16 has the orders.")
+    curate(memory, first)
+    before = memory.files()
+    log(memory, "Fact: The shop is in Bern.", day="2026-03-20")
+    model = writes("Orders wait for PostgreSQL 16.", MOVE, now="PostgreSQL 16 has to wait.", episode="It was Bern.")
+    model.verifies = FailureKind.DOWN
+    report = curate(memory, model, "2026-03-21T02:00+00:00")
+    assert (report.pending_days, report.exit_code) == (("2026-03-20",), 1)
+    assert "shop is in Bern" not in memory.read(ALPHA)
+    after = memory.files()
+    assert {path for path in before if before[path] != after[path]} == set()
+
+
+@pytest.mark.parametrize("said", [{}, {"states": [], "now": []}, "no JSON", FailureKind.DOWN])
+def test_code_writes_where_no_model_does(memory: Memory, said: Any) -> None:
+    log(memory, *ITEMS)
+    report = curate(memory, Reader(writes=lambda _: said))
     assert told(memory, ALPHA, "State") == [
         f"Last decision ({DAY}): {MOVE}",
         f"Next ({DAY}): Ask legal about the DPA.",
@@ -157,12 +241,13 @@ def test_code_writes_where_no_model_does(memory: Memory, reply: Any) -> None:
         "Learnt: Shelf number 0 is full; Shelf number 1 is full; Shelf number 2 is full. And 7 more.",
         "To do: Ask legal about the DPA; at risk: The import might lose orders.",
     ]
-    assert any("written by code" in note for note in report.warnings) is (reply in ("no JSON", FailureKind.DOWN))
+    failed = said in ("no JSON", FailureKind.DOWN)
+    assert any("No model could write what stands at the top of MEMORY.md" in note for note in report.warnings) is failed
 
 
 def test_an_episode_cites_all_that_its_day_brought(memory: Memory) -> None:
     log(memory, *ITEMS)
-    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
+    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE, episode="The move to PostgreSQL 16 was settled."))
     held = {one.item.id for one in read_documents(memory.root)[ALPHA].items}
     assert held == set(re.findall(r"k[0-9a-f]{10}", memory.read(EPISODES)))
 
@@ -206,7 +291,8 @@ def test_a_state_is_true_at_once_after_a_change_by_hand(memory: Memory) -> None:
 
 def test_a_persons_change_survives_ten_nights(memory: Memory) -> None:
     log(memory, *ITEMS)
-    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
+    words = "PostgreSQL 16 takes the orders."
+    curate(memory, writes(words, MOVE, episode=words))
     mine = "We trust PostgreSQL 16 with the orders, hurrah."
     for path in (ALPHA, EPISODES):
         memory.write(path, memory.read(path).replace("PostgreSQL 16 takes the orders.", mine))
@@ -228,7 +314,7 @@ def test_a_persons_change_survives_ten_nights(memory: Memory) -> None:
 
 def test_the_last_decision_of_a_day_is_the_one_that_was_said_last(memory: Memory) -> None:
     log(memory, "Decision: Orders stay in MySQL 9.", *ITEMS)
-    curate(memory, writes("MySQL 10 takes the orders.", MOVE))
+    curate(memory, writes(""))
     assert told(memory, ALPHA, "State")[0] == f"Last decision ({DAY}): {MOVE}"
     assert "- Decision: Orders stay in MySQL 9." in memory.read(ALPHA)
 
@@ -245,12 +331,15 @@ def ten_nights(memory: Memory) -> None:
     for night in range(10):
         day = f"2026-04-{night + 1:02}"
         log(memory, f"Decision: Shelf {night} is painted.", f"Todo: Paint shelf {night} again", day=day)
-        curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE), f"2026-04-{night + 2:02}T02:00+00:00")
+        words = "PostgreSQL 16 takes the orders."
+        curate(memory, writes(words, MOVE, now=words), f"2026-04-{night + 2:02}T02:00+00:00")
 
 
 def test_a_sentence_that_a_person_deleted_does_not_come_back(memory: Memory) -> None:
     log(memory, *ITEMS)
-    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
+    words = "PostgreSQL 16 takes the orders."
+    curate(memory, writes(words, MOVE, episode=words, now=words))
+    without(memory, "MEMORY.md", words)
     for start in ("PostgreSQL 16 takes", f"At risk ({DAY}): The import", f"Next ({DAY}): Ask legal"):
         without(memory, ALPHA, start)
     without(memory, EPISODES, "PostgreSQL 16 takes")
@@ -261,8 +350,9 @@ def test_a_sentence_that_a_person_deleted_does_not_come_back(memory: Memory) -> 
     assert state[1].startswith("Next (2026-04-08 to 2026-04-10): Paint shelf 9 again; ")
     assert not [one for one in (*state, *episode) if "PostgreSQL" in one or "Orders move" in one]
     assert not [one for one in state if "import" in one or "legal" in one]
-    assert [one for one in episode if "import might lose" in one]  # deleted from the State alone
+    assert episode == [], "nothing is told again of what it told"
     assert row not in memory.read("MEMORY.md")
+    assert told(memory, "MEMORY.md", "Now") == []
     memory.curate("correct", "The import might", "The import loses orders.", "--now", "2026-04-12T09:00")
     assert "At risk (2026-04-12): The import loses orders." in told(memory, ALPHA, "State")
 
@@ -314,18 +404,20 @@ def test_a_row_of_the_briefing_that_a_person_reworded_is_told_once(memory: Memor
     assert told(memory, "MEMORY.md", "Open risks") == [risk]
 
 
-def test_a_late_line_has_the_episode_written_again(memory: Memory) -> None:
+def test_what_a_late_line_tells_comes_after_what_was_told_of_the_day(memory: Memory) -> None:
     log(memory, *ITEMS[:1])
-    curate(memory, writes(MOVE, MOVE))
-    assert told(memory, EPISODES, DAY) == [MOVE]
+    moved = "The move to PostgreSQL 16 was settled."
+    curate(memory, writes("", episode=moved))
+    assert told(memory, EPISODES, DAY) == [moved]
     memory.write(f"Logs/{DAY}.md", memory.read(f"Logs/{DAY}.md") + "- Risk: The disk may fill up.\n")
-    curate(memory, writes("The disk may fill up.", "The disk may fill up."), "2026-03-21T02:00+00:00")
-    assert told(memory, EPISODES, DAY) == ["The disk may fill up.", f"Decided: {MOVE}"]
+    late = "Somebody saw how full the disk is."
+    curate(memory, writes("", episode=late), "2026-03-21T02:00+00:00")
+    assert told(memory, EPISODES, DAY) == [moved, late], "what was told of the day before stays"
 
 
 def test_what_never_held_goes_from_the_episode(memory: Memory) -> None:
     log(memory, *ITEMS[:2])
-    curate(memory, writes(MOVE, MOVE))
+    curate(memory, writes("", episode="It was settled that orders move."))
     memory.curate("retract", "Orders move", "--now", "2026-03-20T09:00")
     assert told(memory, EPISODES, DAY) == ["To do: Ask legal about the DPA."]
 
@@ -412,6 +504,6 @@ def test_what_holds_since_before_is_told_on_the_day_that_told_it(memory: Memory)
         return {"items": [item("Fact", one, row, confidence="high", **own)
                           for one, row, own in zip(said, rows, more, strict=False)]}  # fmt: skip
 
-    curate(memory, Reader(lambda _: operations(), reads=read))
+    curate(memory, Reader(read))
     assert all("press" not in row for row in told(memory, EPISODES, "2026-03-10"))
     assert any("since the tenth" in row for row in told(memory, EPISODES, DAY))

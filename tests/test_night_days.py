@@ -1,20 +1,23 @@
-"""One run over many days comes to what one night a day comes to: the same items, and the same documents."""
+"""Many days in one run: each is read against what the day before left, and is committed before the next one is read."""
 
 from __future__ import annotations
 
+import io
+import json
 import re
 import shutil
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.night.replay import replay
-from pipelines.night.run_history import all_runs
-from pipelines.store.git import Git
+from pipelines.cli import backlog, run_command
 from pipelines.store.item import Status
+from pipelines.store.journal import apply_changes
 from pipelines.store.snapshot import read_documents
-from tests.reviewing import Reader, curate, item, items, log, operation, operations
+from pipelines.usage import FailureKind
+from tests.reviewing import Reader, curate, item, items, log, operation, reply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,7 +44,7 @@ MONTH = {
     ),
     "2026-03-12": (
         "UPDATE stack: The stack is PostgreSQL 15 and FastAPI.: Fact: The stack went to PostgreSQL 15.",
-        "CONFIRM Mara: Fact: The shop is opened by Mara.",
+        "CONFIRM Mara: Note: The shop is opened by Mara.",
         "CLOSE Paint dropped: Fact: Nobody has to paint the shop.",
     ),
     "2026-03-13": (
@@ -51,7 +54,7 @@ MONTH = {
     ),
     "2026-03-14": (
         "QUESTION costs: Fact: Does the lease cost 900 euros, I wonder.",
-        "IGNORE: Fact: The shop was tidy.",
+        "IGNORE: Note: The shop was tidy.",
         "Decision: Orders are kept in PostgreSQL 15.",
         "Fact: Orders arrive by fax!",
         "UPDATE stack: The stack is PostgreSQL 15 and Flask.: Fact: The stack has Flask in place of FastAPI.",
@@ -61,41 +64,40 @@ MONTH = {
     "2026-03-15": (
         "SUPERSEDE Mara: Fact: Ines opens the shop.",
         "ADD and CLOSE chairs done: Fact: The chairs for the shop came.",
-        "CONFIRM stack: Fact: Flask is in the stack of the shop.",
+        "CONFIRM stack: Note: Flask is in the stack of the shop.",
     ),
 }
 """Each line says what becomes of it, of what a word names, and what it is: `KIND WORD HOW: TEXT: Type: words.`"""
 KINDS = {"ADD", "CONFIRM", "SUPERSEDE", "UPDATE", "CLOSE", "RETRACT", "QUESTION", "IGNORE"}
-TYPED = re.compile(r"(?P<head>.*?)(?P<type>Decision|Fact|Todo|Risk): (?P<text>.*)")
+NAMES = {"UPDATE": "update", "CLOSE": "close", "RETRACT": "retract", "QUESTION": "doubt"}
+TYPED = re.compile(r"(?P<head>.*?)(?P<type>Decision|Fact|Todo|Risk|Note): (?P<text>.*)")
 
 
 def model() -> Reader:
-    """Return a model that reads and reviews by what the lines say."""
+    """Return a model that reads by what the lines say."""
 
     def read(day: dict[str, Any]) -> dict[str, Any]:
-        lines = [(entry, entry["text"][2:]) for entry in day["entries"]]
-        read = [(entry, line, told) for entry, line in lines if (told := TYPED.fullmatch(line))]
-        found = [item(told["type"], told["text"], entry, line, confidence="high") for entry, line, told in read]
-        return {"items": found, "operations": []}
+        found: dict[str, list[Any]] = {"items": [], "operations": [], "seen": []}
+        held = [one for one in (*day["open"], *day["near"]) if one.get("status", "live") in {"live", "open"}]
+        for entry in day["entries"]:
+            if told := TYPED.fullmatch(entry["text"][2:]):
+                said(told, entry, held, found)
+        return found
 
-    return Reader(lambda asked: operations(*(one for candidate in asked for one in judged(candidate))), reads=read)
+    return Reader(read)
 
 
-def judged(candidate: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what the quote of a candidate says of it, and of its neighbours."""
-    head = candidate["quotes"][0].partition(f"{candidate['type']}: {candidate['text']}")[0]
-    if not head:
-        return [operation(candidate)]
-    what, _, text = head.rstrip(": ").partition(": ")
+def said(told: re.Match[str], entry: dict[str, Any], held: list[dict[str, Any]], found: dict[str, list[Any]]) -> None:
+    """Add what a line says to a reply."""
+    what, _, text = told["head"].rstrip(": ").partition(": ")
     kinds = [word for word in what.split() if word in KINDS]
     word, how = [*(word for word in what.split() if word not in {*KINDS, "and"}), "", ""][:2]
-    near = [one["id"] for one in candidate["neighbours"] if word in one["text"] and one["status"] in {"live", "open"}]
-    if word and not near:
-        return []
-    adds = [operation(candidate)] if "ADD" in kinds else []
-    kind = kinds[-1].lower()
-    more = {"text": text} if text else {"how": how} if how else {}
-    return [*adds, operation(candidate, kind, *(near[:1] if kind != "ignore" else []), **more)]
+    near = [one["id"] for one in held if word and word in one["text"]][:1]
+    if not kinds or {"ADD", "SUPERSEDE"} & set(kinds):
+        found["items"].append(item(told["type"], told["text"], entry, replaces=near if "SUPERSEDE" in kinds else []))
+    if near and (kind := NAMES.get(kinds[-1])):
+        found["operations"].append(operation(entry, kind, *near, text=text, how=how))
+    found["seen"] += near if "CONFIRM" in kinds else []
 
 
 ROOMS = ("Aare", "Inn", "Reuss", "Rhone", "Saane", "Thur", "Ticino", "Toess")
@@ -178,32 +180,163 @@ def test_the_month_means_what_its_lines_say(memory: Memory) -> None:
     assert found["Mara opens the shop."].confirmed == "2026-03-12"
 
 
-def test_what_an_earlier_day_proposed_is_named_by_a_temporary_id(memory: Memory) -> None:
+def test_a_day_is_shown_what_the_day_before_left_and_is_committed_before_the_next(memory: Memory) -> None:
     write(memory, list(MONTH), MONTH)
     reader = model()
     report = curate(memory, reader, night("2026-03-15"))
-    named = {ident for call in reader.asked for one in call.input["candidates"] for ident in one["neighbours"]}
-    assert named
-    assert all(re.fullmatch(r"n\d+u?", ident) for ident in named), "the memory held nothing"
-    assert not any(re.search(r"\bn\d+\b", text) for text in documents(memory).values()), "none is left in a document"
-    git = Git(memory.root)
-    assert replay(memory.root, git, next(run for run in all_runs(memory.root, git) if run.id == report.run)).same
+    assert [day["day"] for day in reader.shown] == list(MONTH)
+    second = {row["text"]: row["id"] for row in reader.shown[1]["near"]}
+    assert re.fullmatch(r"k[0-9a-f]{10}", second["Orders are kept in MySQL 8."])
+    subjects = memory.git("log", "--reverse", "--format=%s").splitlines()
+    assert [one.split(":")[0] for one in subjects if one.startswith("Curated")] == [f"Curated {day}" for day in MONTH]
+    assert (report.read_days, report.entries["read"]) == (tuple(MONTH), sum(map(len, MONTH.values())))
+    runs = [one["run"] for one in json.loads(memory.curate("runs", "--json")) if one["ended"] == "well"]
+    assert len(set(runs)) == len(MONTH)
 
 
-def test_a_project_that_an_earlier_day_of_the_run_made_counts_as_one_that_is_there(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", "# 2026-03-10\n\n- Paysync is a new service.\n")
-    log(memory, "Paysync ships on Thursdays.", "The service is written in Go.", day="2026-03-11")
+def test_a_page_that_an_earlier_day_of_the_run_made_is_there_for_the_next(memory: Memory) -> None:
+    memory.write("Logs/2026-03-10.md", "- Paysync is a new service.\n- Paysync is written in Go.\n")
+    memory.write("Logs/2026-03-11.md", "- It ships on Thursdays.\n")
 
     def read(day: dict[str, Any]) -> dict[str, Any]:
-        rows = [(entry, entry["text"][2:]) for entry in day["entries"]]
-        return {
-            "items": [item("Fact", said, entry, said, new_project="Paysync", confidence="high") for entry, said in rows]
-        }
+        there = any(one["id"] == "paysync" for one in day["documents"])
+        place = {"document": "paysync"} if there else {"new_page": "project: Paysync"}
+        return reply(*(item("Fact", entry["text"][2:], entry, **place) for entry in day["entries"]))
 
-    curate(memory, Reader(lambda _: operations(), reads=read))
-    documents = read_documents(memory.root)
-    assert [one.item.text for one in documents["Projects/paysync.md"].items] == [
+    curate(memory, Reader(read))
+    assert [one.item.text for one in read_documents(memory.root)["Projects/paysync.md"].items] == [
         "Paysync is a new service.",
-        "Paysync ships on Thursdays.",
+        "Paysync is written in Go.",
+        "It ships on Thursdays.",
     ]
-    assert [one.item.text for one in documents["Projects/alpha.md"].items] == ["The service is written in Go."]
+
+
+def test_a_second_reader_who_fails_for_a_night_loses_no_closing(memory: Memory) -> None:
+    log(memory, "Todo: Call Anders about the lease.", day="2026-03-10")
+    curate(memory, model(), night("2026-03-10"))
+    log(memory, "CLOSE Call done: Fact: Anders was called.", day="2026-03-11")
+    log(memory, "Fact: The shop is open.", day="2026-03-12")
+    failing = model()
+    failing.verifies = FailureKind.DOWN
+    report = curate(memory, failing, night("2026-03-12"))
+    assert (report.pending_days, report.exit_code) == (("2026-03-11", "2026-03-12"), 1)
+    assert [day["day"] for day in failing.shown] == ["2026-03-11"], "the next day would be read against a wrong memory"
+    assert {text: one.status for text, one in items(memory).items()} == {"Call Anders about the lease.": Status.OPEN}
+    curate(memory, model(), night("2026-03-13"))
+    assert {text: one.status for text, one in items(memory).items()} == {
+        "Call Anders about the lease.": Status.DONE,
+        "The shop is open.": Status.LIVE,
+    }
+
+
+def test_a_run_that_is_killed_between_two_days_goes_on_with_the_second(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(memory, list(MONTH), MONTH)
+    whole = apply_changes
+    written: list[int] = []
+
+    def killed(*arguments: Any) -> Any:
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        written.append(1)
+        return whole(*arguments)
+
+    reader = model()
+    with monkeypatch.context() as patch:
+        patch.setattr("pipelines.night.run_night.apply_changes", killed)
+        with pytest.raises(KeyboardInterrupt):
+            curate(memory, reader, night("2026-03-15"))
+    assert len([one for one in memory.git("log", "--format=%s").splitlines() if one.startswith("Curated")]) == 2
+    assert items(memory)["Mara opens the shop."].status is Status.LIVE
+    curate(memory, reader, night("2026-03-15"))
+    assert [day["day"] for day in reader.shown] == list(MONTH), "the third day's reply was kept"
+    assert items(memory)["Ines opens the shop."].status is Status.LIVE
+
+
+# ---------------------------------------------------------------- a backlog
+
+ASKED = """import json, sys
+asked = json.load(sys.stdin)
+if asked["task"] == "extract":
+    print(asked["input"]["day"], file=open({note!r}, "a"))
+print(json.dumps({{"items": []}} if asked["task"] == "extract" else {{}}))
+"""
+
+
+class Backlog:
+    """A memory with a decision on each of so many days, and a program that notes which it was asked to read."""
+
+    def __init__(self, memory: Memory, folder: Path, count: int) -> None:
+        self.memory, self.note = memory, folder / "asked"
+        self.days = [f"2026-{3 + at // 28:02}-{1 + at % 28:02}" for at in range(count)]
+        for day in self.days:
+            log(memory, f"Decision: The plan of {day} holds.", "we talked", day=day)
+        program = folder / "reader.py"
+        program.write_text(ASKED.format(note=str(self.note)))
+        self.provider = f"exec:{sys.executable} {program}"
+
+    def run(self, *more: str, exits: int = 0) -> str:
+        return self.memory.curate("run", "--provider", self.provider, "--now", "2026-05-01T02:00", *more, exits=exits)
+
+    @property
+    def asked(self) -> list[str]:
+        return self.note.read_text().split() if self.note.exists() else []
+
+    @property
+    def filed(self) -> list[str]:
+        return sorted(text.split()[3] for text in items(self.memory))
+
+
+def test_of_forty_days_a_model_reads_the_newest_thirty_and_the_rules_the_others(memory: Memory, tmp_path: Path) -> None:
+    found = Backlog(memory, tmp_path, 40)
+    said = found.run()
+    assert (
+        "40 days are unread. The model reads the newest 30, the rules the 10 older days; all can be searched at once."
+        " `curate run --days all` lets the model read all." in said
+    )
+    assert found.asked == found.days[10:]
+    assert found.filed == found.days
+    subjects = [one for one in memory.git("log", "--format=%s").splitlines() if one.startswith("Curated")]
+    assert len(subjects) == 31, "the old days are one run"
+    found.run()
+    assert found.asked == found.days[10:], "nothing is left, and nothing is read again"
+
+
+@pytest.mark.parametrize(("wanted", "count"), [("all", 5), ("2", 2), ("9", 5), ("0", 0), (None, 3)])
+def test_who_runs_it_may_say_how_many_days_a_model_reads(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: str | None, count: int
+) -> None:
+    monkeypatch.setattr(backlog, "MOST_DAYS", 3)
+    found = Backlog(memory, tmp_path, 5)
+    said = found.run(*(("--days", wanted) if wanted else ()))
+    assert found.asked == found.days[5 - count :]
+    assert found.filed == found.days
+    assert ("are unread" in said) is (wanted is None)
+
+
+@pytest.mark.parametrize("wanted", ["", "-1", "1.5", "some", "\u0663", "9999999"])
+def test_what_is_no_number_of_days_is_refused(memory: Memory, tmp_path: Path, wanted: str) -> None:
+    found = Backlog(memory, tmp_path, 1)
+    assert f"“{wanted}” is no number of days. Give a number, such as 30, or all." in found.run(
+        "--days", wanted, exits=2
+    )
+    assert (found.asked, found.filed) == ([], [])
+
+
+@pytest.mark.parametrize(("answer", "count"), [("", 3), ("all", 5), ("1", 1), ("70", 5)])
+def test_a_person_is_asked_and_sees_the_cost_before(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, count: int
+) -> None:
+    monkeypatch.setattr(backlog, "MOST_DAYS", 3)
+    monkeypatch.setattr(run_command, "is_person_there", lambda: True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{answer}\n"))
+    found = Backlog(memory, tmp_path, 5)
+    said = found.run()
+    assert "5 days of logs are unread, from 2026-03-01 to 2026-03-05." in said
+    for which, calls in (("the newest 3", 3), ("all of them", 5)):
+        told = re.search(rf"To read {which} with a model: (\d+) calls, ", said)
+        assert told
+        assert int(told[1]) >= calls
+    assert found.asked == found.days[5 - count :]
+    assert found.filed == found.days

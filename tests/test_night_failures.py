@@ -16,6 +16,7 @@ import pytest
 from pipelines.extract.choose_models import choose_extractor
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
+from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import Night
 from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
@@ -102,9 +103,9 @@ class Nights:
 
     def run(self, moment: str, failing: str = "", how: Prepared | None = None) -> RunReport:
         def answer(body: Body) -> Prepared:
-            found = re.search(r"Day of the log: (\d{4}-\d\d-\d\d)", str(body))
-            assert found
-            prepared = how if how and found[1] == failing else self._made(json.dumps({"items": [item(found[1])]}))
+            found = re.search(r"Today: \w+ (\d{4}-\d\d-\d\d)", str(body))
+            said = {"items": [item(found[1])]} if found else {"verdicts": []}
+            prepared = how if how and found and found[1] == failing else self._made(json.dumps(said))
             with self._lock:
                 self.paid += _is_billed(prepared)
             return prepared
@@ -116,7 +117,8 @@ class Nights:
         reader = choose_extractor(user, Replies(self.memory.root / REPLIES, when), Still().retry)
         assert isinstance(reader, ModelExtractor)
         settings = load_settings(self.memory.root)
-        return curate_night(Night(self.memory.root, settings, reader, when, "", reader.at_once), Watch())
+        verifier = ModelVerifier(reader.chain)
+        return curate_night(Night(self.memory.root, settings, reader, when, verifier=verifier), Watch())
 
     def texts(self) -> list[str]:
         documents = read_documents(self.memory.root).values()
@@ -130,9 +132,7 @@ def _is_billed(prepared: Prepared) -> bool:
 
 def item(day: str) -> dict[str, Any]:
     return {
-        "type": "Decision", "text": f"We go with plan B{day[-2:]}.", "document": "", "new_project": "",
-        "evidence": [{"quote": f"We go with plan B{day[-2:]}.", "start_line": 3, "end_line": 3}],
-        "confidence": "high", "reason": "said so",
+        "type": "Decision", "text": f"We go with plan B{day[-2:]}.", "lines": [[3, 3]],
     }  # fmt: skip
 
 

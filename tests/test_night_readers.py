@@ -61,20 +61,13 @@ def test_who_wants_the_rules_is_not_told(memory: Memory) -> None:
 
 @pytest.mark.usefixtures("log")
 def test_claude_code_reads_a_night_and_what_it_cost_is_told(memory: Memory, programs: Path) -> None:
-    quote = "we talked about the weather"
-    item = {
-        "type": "Fact",
-        "text": "We talked about the weather.",
-        "evidence": [{"quote": quote, "start_line": 4, "end_line": 4}],
-        "confidence": "high",
-        "reason": "said",
-    }
-    lay(programs, "claude", claude_says(structured_output={"items": [item], "verdicts": [], "operations": []}))
+    item = {"type": "Fact", "text": "We talked about the weather.", "lines": [[4, 4]]}
+    lay(programs, "claude", claude_says(structured_output={"items": [item], "verdicts": [], "now": []}))
     settle('providers = ["claude-code"]\n[limits]\nmax_usd = 1\n')
     told = json.loads(memory.curate(*NIGHT, "--json"))
     spent = told["model"]["spent"]["claude-code:haiku"]
     assert spent["usd"] == pytest.approx(0.00282 * spent["calls"])
-    assert "by=claude-code:haiku@extract/" in memory.read("MEMORY.md")
+    assert "by=claude-code:haiku@extract/" in memory.read("Areas/general.md")
     assert "claude-code:haiku: about" in memory.curate("run", "--estimate", "--now", "2026-03-21T02:00")
 
 

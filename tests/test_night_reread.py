@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +12,7 @@ from pipelines.extract.llm.call import Call
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.replies import Replies
+from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night
 from pipelines.night.report import Watch
@@ -40,16 +41,12 @@ FOUND = ["use Terraform, not Pulumi."]
 BOTH = ["Anna carried the gateway of Harbour over to the east pier.", *FOUND]
 
 
-def item(text: str, quote: str, line: int, kind: str) -> dict[str, Any]:
-    return {
-        "type": kind, "text": text, "document": "", "new_project": "", "confidence": "high", "reason": "said so",
-        "evidence": [{"quote": quote, "start_line": line, "end_line": line}],
-    }  # fmt: skip
-
-
-def reply(_: Call) -> str:
-    decision = item("Harbour uses Terraform, not Pulumi.", "use Terraform, not Pulumi.", 5, "Decision")
-    fact = item(BOTH[0], "Anna carried the gateway over to the east pier.", 6, "Fact")
+def reply(call: Call) -> str:
+    if call.task == "verify":
+        told = [{"claim": one["claim"], "verdict": "supported"} for one in call.input["claims"]]
+        return json.dumps({"verdicts": told})
+    decision = {"type": "Decision", "text": "Harbour uses Terraform, not Pulumi.", "lines": [[5, 5]]}
+    fact = {"type": "Fact", "text": BOTH[0], "lines": [[6, 6]]}
     return json.dumps({"items": [decision, fact]})
 
 
@@ -65,9 +62,17 @@ def night(memory: Memory, model: Model | None, day: int, again: str = "") -> Run
     when = datetime.fromisoformat(f"2026-03-{day}T02:00+00:00")
     rules = RulesExtractor()
     replies = Replies(memory.root / REPLIES, when, anew=bool(again))
-    reader = ModelExtractor(Chain([model], replies, Still().retry), rules) if model else rules
     settings = load_settings(memory.root)
-    return curate_night(Night(memory.root, settings, reader, when, again, rereads=model is not None), Watch())
+    if model is None:
+        return curate_night(Night(memory.root, settings, rules, when, again), Watch())
+    chain = Chain([model], replies, Still().retry)
+    reader, verifier = ModelExtractor(chain, rules), ModelVerifier(chain)
+    return curate_night(Night(memory.root, settings, reader, when, again, rereads=True, verifier=verifier), Watch())
+
+
+def readings(model: Scripted) -> int:
+    """Return how often a model was asked to read."""
+    return sum(call.task == "extract" for call in model.calls)
 
 
 def items(memory: Memory) -> list[Item]:
@@ -98,7 +103,7 @@ def test_a_model_adds_what_the_rules_missed_and_doubles_nothing(by_rules: Memory
     report = night(by_rules, good(), 13)
     assert (report.reread, report.entries["read"], report.items["confirmed"], texts(by_rules)) == ((DAY,), 0, 0, BOTH)
     assert items(by_rules)[1] == before, "what the rules found stands as it was"
-    assert items(by_rules)[0].by == "a:1@extract/7"
+    assert items(by_rules)[0].by == "a:1@extract/8"
     assert marks(by_rules) == []
     model = good()
     assert (night(by_rules, model, 14).commit, model.calls) == (None, [])
@@ -116,7 +121,7 @@ def test_a_second_night_without_a_model_changes_nothing(by_rules: Memory) -> Non
 def test_it_is_read_again_within_seven_nights(by_rules: Memory, day: int, asked: int) -> None:
     model = good()
     night(by_rules, model, day)
-    assert (len(model.calls), texts(by_rules)) == (asked, BOTH if asked else FOUND)
+    assert (readings(model), texts(by_rules)) == (asked, BOTH if asked else FOUND)
 
 
 def test_what_comes_later_is_read_with_it_and_marked_alone(by_rules: Memory) -> None:
@@ -126,7 +131,7 @@ def test_what_comes_later_is_read_with_it_and_marked_alone(by_rules: Memory) -> 
     assert marks(by_rules) == ["2026-03-15"]
     model = good()
     report = night(by_rules, model, 22)
-    assert (len(model.calls), report.reread, marks(by_rules)) == (1, (DAY,), [])
+    assert (readings(model), report.reread, marks(by_rules)) == (1, (DAY,), [])
     assert texts(by_rules) == [BOTH[0], "never push on Fridays", *FOUND]
 
 
@@ -201,7 +206,7 @@ def test_from_the_command_line(memory: Memory, tmp_path: Path, monkeypatch: pyte
     assert (first["model"]["fallback_days"], marks(memory)) == ([DAY], ["2026-03-12"])
     reply_file = tmp_path / "reply.json"
     reply_file.write_text(reply(CALL))
-    program.write_text(f"cat {reply_file}\n")
+    program.write_text(f"if grep -q 'id.: .extract'; then cat {reply_file}; else echo '{{}}'; fi\n")
     second = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
     assert (second["model"]["reread_days"], second["verdicts"]) == ([DAY], {"add": 1})
     assert texts(memory) == BOTH

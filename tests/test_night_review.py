@@ -1,4 +1,4 @@
-"""A night whose review asks a model: each operation end to end, each rule broken once, and a model that fails."""
+"""What becomes of what a model reads: it is added, repeats, replaces or contradicts, within its bounds, replayably."""
 
 from __future__ import annotations
 
@@ -17,391 +17,420 @@ from pipelines.night.run_history import all_runs
 from pipelines.store.git import Git
 from pipelines.store.item import Status
 from pipelines.usage import FailureKind as Kind
-from tests.reviewing import ALPHA, NOW, Reader, a_night, curate, hold, items, log, operation, operations, says, shown
+from tests.asking import tick
+from tests.reviewing import (
+    ALPHA,
+    NOW,
+    Reader,
+    a_night,
+    by_id,
+    curate,
+    hold,
+    item,
+    items,
+    labelled,
+    log,
+    only,
+    replaces,
+    reply,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.conftest import Memory
 
 SELF = "since=2026-03-01 trust=self confidence=high by=rules@1 -->"
 HOST = f"Fact: The billing jobs are hosted by Hetzner. <!-- k1111111111 {SELF}"
 PORT = f"Fact: The gateway listens on port 8080. <!-- k2222222222 {SELF}"
 OWNED = "Fact: The mirror of the gateway belongs to Ines. <!-- k3333333333 since=2026-03-01 trust=owner -->"
-NEW_HOST = "Fact: Scaleway hosts the billing jobs."
 NEW_TEXT = "Scaleway hosts the billing jobs."
+NEW_HOST = f"Fact: {NEW_TEXT}"
 REPEAT = "Fact: The gateway process listens on port 8080."
 
 
-# ---------------------------------------------------------------- what is asked, and what is said
+def of_pairs(verdict: str) -> Callable[[dict[str, Any]], str]:
+    """Return a verifier that supports all, and says this of each pair."""
+    return lambda claim: verdict if claim["kind"] == "pair" else "supported"
 
 
-def test_the_rules_alone_would_add_it(memory: Memory) -> None:
-    hold(memory, HOST)
+# ---------------------------------------------------------------- what the reading says
+
+
+def test_what_is_new_is_added_without_a_word_to_a_second_reader(memory: Memory) -> None:
     log(memory, NEW_HOST)
-    report = curate(memory, Reader(lambda _: Kind.REFUSED))
-    assert report.verdicts == {"add": 1}
+    model = Reader()
+    report = curate(memory, model)
+    assert (report.verdicts, model.claims, report.tally.calls) == ({"add": 1}, [], 1)
 
 
 def test_what_takes_the_place_of_an_item_supersedes_it(memory: Memory) -> None:
     hold(memory, HOST)
     log(memory, NEW_HOST)
-    model = says("supersede", "k1111111111")
+    model = replaces("k1111111111")
     report = curate(memory, model)
-    [call] = model.asked
-    assert (call.task, call.prompt_id, call.place) == ("review", "review", ("review", 1))
-    assert call.input["candidates"] == [
-        {"candidate": 0, "id": "n1", "type": "Fact", "text": NEW_TEXT, "document": "alpha", "quotes": [NEW_TEXT],
-         "day": "2026-03-12", "closed": "", "neighbours": ["k1111111111"]},
-    ]  # fmt: skip
-    assert call.input["items"] == [
+    [day] = model.shown
+    assert day["near"] == [
         {"id": "k1111111111", "type": "Fact", "text": "The billing jobs are hosted by Hetzner.", "status": "live",
-         "document": "alpha", "since": "2026-03-01", "trust": "self"},
+         "document": "alpha", "since": "2026-03-01"},
     ]  # fmt: skip
-    for row in (*call.input["candidates"], *call.input["items"]):
-        assert json.dumps(row) in call.user
-    old, new = items(memory)["The billing jobs are hosted by Hetzner."], items(memory)[NEW_TEXT]
+    old, new = by_id(memory, "k1111111111"), items(memory)[NEW_TEXT]
     assert (old.status, old.superseded_by, old.until) == (Status.SUPERSEDED, new.id, "2026-03-12")
     assert (report.verdicts, report.items["superseded"]) == ({"supersede": 1}, 1)
-    told = report.to_json()
-    assert told["review"] == {"asked": 1, "by_model": 1, "claims": 1}
-    assert told["model"]["calls"] == 3, "one reads, one reviews, one verifies"  # type: ignore[index]  # a dictionary
+    assert report.review == {"claims": 1}
+    assert report.tally.calls == 2, "one reads, one verifies"
 
 
-def test_what_repeats_an_item_confirms_it_and_adds_nothing(memory: Memory) -> None:
+def test_an_item_of_the_same_reply_may_be_replaced(memory: Memory) -> None:
+    log(memory, "Fact: Hetzner hosts the billing jobs.", "Correction of that. Scaleway hosts the billing jobs.")
+
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        first, second = day["entries"]
+        old = item("Fact", "Hetzner hosts the billing jobs.", first)
+        return reply(old, item("Fact", NEW_TEXT, second, replaces=["n0"]))
+
+    curate(memory, Reader(read))
+    new = items(memory)[NEW_TEXT]
+    assert only(memory, Status.SUPERSEDED).superseded_by == new.id
+    assert new.links == (("supersedes", (only(memory, Status.SUPERSEDED).id,)),)
+
+
+def test_one_item_takes_the_place_of_several(memory: Memory) -> None:
+    bill = f"Fact: The billing jobs cost 40 euros at Hetzner. <!-- k4444444444 {SELF}"
+    hold(memory, HOST, bill)
+    log(memory, NEW_HOST)
+    report = curate(memory, replaces("k1111111111", "k4444444444"))
+    new = items(memory)[NEW_TEXT]
+    assert new.links == (("supersedes", ("k1111111111", "k4444444444")),)
+    assert {by_id(memory, one).superseded_by for one in ("k1111111111", "k4444444444")} == {new.id}
+    assert report.items["superseded"] == 2
+    assert json.loads(memory.curate("check", "--json")) == []
+
+
+def test_an_item_is_replaced_by_two(memory: Memory) -> None:
+    hold(memory, HOST)
+    texts = ("Scaleway runs the billing jobs of Bern.", "OVH runs the billing jobs of Basel since noon.")
+    log(memory, *(f"Fact: {text}" for text in texts))
+    curate(memory, replaces("k1111111111"))
+    assert [items(memory)[text].status for text in texts] == [Status.LIVE] * 2
+    assert by_id(memory, "k1111111111").superseded_by == items(memory)[texts[0]].id
+    assert json.loads(memory.curate("check", "--json")) == []
+
+
+def test_a_todo_that_was_done_with_may_be_replaced_by_a_fact(memory: Memory) -> None:
+    hold(memory, f"Todo: Find a host for the billing jobs. <!-- k5555555555 {SELF}")
+    log(memory, NEW_HOST)
+    curate(memory, replaces("k5555555555"))
+    assert by_id(memory, "k5555555555").superseded_by == items(memory)[NEW_TEXT].id
+
+
+@pytest.mark.parametrize("ident", ["k9999999999", "n7", "n0", "Projects/alpha.md"])
+def test_what_was_not_shown_is_not_replaced_and_the_item_stays(memory: Memory, ident: str) -> None:
+    hold(memory, HOST)
+    log(memory, NEW_HOST)
+    report = curate(memory, replaces(ident))
+    assert (report.verdicts, by_id(memory, "k1111111111").status) == ({"add": 1}, Status.LIVE)
+
+
+@pytest.mark.parametrize("confidence", ["low", "speculative"])
+def test_a_barely_believed_item_replaces_nothing(memory: Memory, confidence: str) -> None:
+    hold(memory, HOST)
+    log(memory, NEW_HOST)
+    report = curate(memory, replaces("k1111111111", confidence=confidence))
+    assert (report.verdicts, report.items["superseded"]) == ({"add": 1}, 0)
+
+
+def test_what_a_person_wrote_is_not_replaced_unasked(memory: Memory) -> None:
+    hold(memory, OWNED)
+    said = "The mirror of the gateway is with Paul."
+    log(memory, f"Fact: {said}")
+    report = curate(memory, replaces("k3333333333"))
+    assert (by_id(memory, "k3333333333").status, items(memory)[said].status) == (Status.LIVE, Status.WAITING)
+    assert (report.verdicts, report.people["asked"]) == ({"ask": 1}, 1)
+    tick(memory, "keep new")
+    memory.curate("run", "--now", "2026-03-21T02:00")
+    assert by_id(memory, "k3333333333").superseded_by == items(memory)[said].id
+
+
+def test_what_came_later_is_not_replaced_by_an_older_line(memory: Memory) -> None:
+    hold(memory, HOST.replace("2026-03-01", "2026-03-20"))
+    log(memory, NEW_HOST)
+    report = curate(memory, replaces("k1111111111"))
+    assert (by_id(memory, "k1111111111").status, report.items["superseded"]) == (Status.LIVE, 0)
+
+
+def test_what_begins_on_another_day_holds_from_then_on(memory: Memory) -> None:
+    hold(memory, HOST)
+    log(memory, "From 2026-04-15 on Scaleway hosts the billing jobs.")
+    told = {"replaces": ["k1111111111"], "from": "2026-04-15"}
+    curate(memory, Reader(lambda day: reply(item("Fact", NEW_TEXT, day["entries"][0], **told))))
+    old, new = by_id(memory, "k1111111111"), items(memory)[NEW_TEXT]
+    assert (new.since, old.until) == ("2026-04-15", "2026-04-15")
+    assert {old.id, new.id} & held_on(memory, "2026-04-10") == {old.id}
+    assert {old.id, new.id} & held_on(memory, "2026-04-20") == {new.id}
+
+
+def held_on(memory: Memory, day: str) -> set[str]:
+    return {one["id"] for one in json.loads(memory.curate("items", "--as-of", day, "--json"))}
+
+
+def test_a_later_day_of_the_run_replaces_what_an_earlier_one_brought(memory: Memory) -> None:
+    """Each day is read against the memory as the day before left it: the ids are those of filed items."""
+    hold(memory, HOST)
+    log(memory, NEW_HOST)
+    log(memory, "Fact: Kamatera hosts the billing jobs.", day="2026-03-13")
+
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        held = {row["text"]: row["id"] for row in day["near"]}
+        old = HOST[6:].partition(" <!--")[0] if day["day"] == "2026-03-12" else NEW_TEXT
+        return reply(*labelled(day, replaces=[held[old]]))
+
+    report = curate(memory, Reader(read))
+    first, second = by_id(memory, "k1111111111"), items(memory)[NEW_TEXT]
+    assert (first.superseded_by, second.until) == (second.id, "2026-03-13")
+    assert second.superseded_by == items(memory)["Kamatera hosts the billing jobs."].id
+    assert report.items["superseded"] == 2
+
+
+def test_a_late_log_tells_what_had_been_replaced_already(memory: Memory) -> None:
+    hold(memory, HOST)
+    log(memory, NEW_HOST, day="2026-03-14")
+    curate(memory, replaces("k1111111111"))
+    after = items(memory)[NEW_TEXT]
+    log(memory, "Fact: Gandi hosts the billing jobs.", day="2026-03-13")
+    report = curate(memory, replaces(after.id), "2026-03-21T02:00+00:00")
+    assert (items(memory)[NEW_TEXT].status, report.items["superseded"]) == (Status.LIVE, 0)
+    assert json.loads(memory.curate("check", "--json")) == []
+
+
+# ---------------------------------------------------------------- near pairs, which the reading did not link
+
+
+@pytest.mark.parametrize(
+    ("verdict", "verdicts", "old"),
+    [
+        ("same", {"confirm": 1}, Status.LIVE),
+        ("replaces", {"supersede": 1}, Status.SUPERSEDED),
+        ("both", {"add": 1}, Status.LIVE),
+        ("conflict", {"ask": 1}, Status.LIVE),
+    ],
+)
+def test_a_second_reader_says_how_two_near_items_stand(
+    memory: Memory, verdict: str, verdicts: dict[str, int], old: Status
+) -> None:
     hold(memory, PORT)
     log(memory, REPEAT)
-    report = curate(memory, says("confirm", "k2222222222"))
-    assert list(items(memory)) == ["The gateway listens on port 8080."]
-    assert (report.items["confirmed"], items(memory)["The gateway listens on port 8080."].confirmed) == (
-        1,
-        "2026-03-12",
-    )
+    model = Reader(verifies=of_pairs(verdict))
+    report = curate(memory, model)
+    [[claim]] = model.claims
+    assert claim == {
+        "claim": 0, "kind": "pair", "text": REPEAT, "quotes": ["Fact: The gateway listens on port 8080."],
+        "context": ["the new one is of 2026-03-12", "the old one of 2026-03-01"],
+    }  # fmt: skip
+    assert (report.verdicts, by_id(memory, "k2222222222").status) == (verdicts, old)
+    assert (REPEAT.partition(": ")[2] in items(memory)) is (verdict != "same")
+    if verdict == "same":
+        assert (report.items["confirmed"], by_id(memory, "k2222222222").confirmed) == (1, "2026-03-12")
 
 
-ARCHIVE, MADE_ROOM = "Archives/alpha-2026.md", "by=rules@1 status=archived -->"
-
-
-def archived(memory: Memory, line: str) -> None:
-    memory.write(ARCHIVE, f"# Alpha 2026\n\n## Facts\n\n- {line.replace('by=rules@1 -->', MADE_ROOM)}\n")
-
-
-@pytest.mark.parametrize("said", ["The gateway listens on port 8080.", "The gateway process listens on port 8080."])
-def test_what_made_room_returns_when_it_is_said_again(memory: Memory, said: str) -> None:
-    hold(memory, HOST)
-    archived(memory, PORT)
-    log(memory, f"Fact: {said}")
-    report = curate(memory, says("confirm", "k2222222222"))
-    found = items(memory)["The gateway listens on port 8080."]
-    assert (report.verdicts, report.items["confirmed"]) == ({"confirm": 1}, 1)
-    assert (found.id, found.status, found.confirmed, found.seen) == ("k2222222222", Status.LIVE, "2026-03-12", 1)
-    assert "k2222222222" in memory.read(ALPHA)
-    assert "k2222222222" not in memory.read(ARCHIVE)
-
-
-def test_what_made_room_can_be_superseded_and_its_successor_is_on_the_page(memory: Memory) -> None:
+def test_a_conflict_is_one_question_that_a_person_answers(memory: Memory) -> None:
     hold(memory, PORT)
-    archived(memory, HOST)
+    log(memory, "Fact: The gateway listens on port 9090.")
+    report = curate(memory, Reader(verifies=of_pairs("conflict")))
+    assert report.people["asked"] == 1
+    assert memory.read("Review.md").count("<!-- review contradict") == 1
+    tick(memory, "keep new")
+    memory.curate("run", "--now", "2026-03-21T02:00")
+    new = items(memory)["The gateway listens on port 9090."]
+    assert (new.status, by_id(memory, "k2222222222").superseded_by) == (Status.LIVE, new.id)
+
+
+@pytest.mark.parametrize("verdict", ["replaces", "conflict"])
+def test_a_pair_takes_nothing_from_a_person(memory: Memory, verdict: str) -> None:
+    hold(memory, OWNED)
+    log(memory, "Fact: The mirror of the gateway is with Paul.")
+    report = curate(memory, Reader(verifies=of_pairs(verdict)))
+    assert (report.verdicts, by_id(memory, "k3333333333").status) == ({"ask": 1}, Status.LIVE)
+
+
+def test_only_items_of_one_page_with_words_in_common_are_a_pair(memory: Memory) -> None:
+    hold(memory, PORT)
+    memory.write("Projects/beta.md", f"# Beta\n\n## Facts\n- {HOST}\n")
+    log(memory, NEW_HOST, "Fact: Otto tends the garden.")
+    model = Reader()
+    curate(memory, model)
+    assert model.claims == []
+
+
+def test_a_new_fact_meets_an_open_todo(memory: Memory) -> None:
+    hold(memory, f"Todo: Move the billing jobs to Scaleway. <!-- k5555555555 {SELF}")
     log(memory, NEW_HOST)
-    report = curate(memory, says("supersede", "k1111111111"))
-    old, new = items(memory)["The billing jobs are hosted by Hetzner."], items(memory)[NEW_TEXT]
-    assert (report.verdicts, old.status, old.superseded_by) == ({"supersede": 1}, Status.SUPERSEDED, new.id)
-    assert NEW_TEXT in memory.read(ALPHA)
-    assert "k1111111111" in memory.read(ARCHIVE).partition("## History")[2]
+    model = Reader(verifies=of_pairs("replaces"))
+    curate(memory, model)
+    assert [one["quotes"] for one in model.claims[0]] == [["Todo: Move the billing jobs to Scaleway."]]
+    assert by_id(memory, "k5555555555").superseded_by == items(memory)[NEW_TEXT].id
 
 
-def test_what_made_room_and_returned_can_be_replaced_in_the_same_run(memory: Memory) -> None:
-    archived(memory, PORT)
-    log(memory, "Fact: The gateway listens on port 8080.")
-    log(memory, "Fact: The gateway is reached on port 9090 now.", day="2026-03-13")
-    report = curate(memory, says("supersede", "k2222222222"))
-    old, new = (
-        items(memory)["The gateway listens on port 8080."],
-        items(memory)["The gateway is reached on port 9090 now."],
-    )
-    assert report.verdicts == {"confirm": 1, "supersede": 1}
-    assert (old.status, old.superseded_by, old.until) == (Status.SUPERSEDED, new.id, "2026-03-13")
-    assert new.text in memory.read(ALPHA)
-
-
-def test_what_is_ignored_is_not_asked_about_again(memory: Memory) -> None:
+def test_what_the_reading_linked_or_ends_is_no_pair(memory: Memory) -> None:
     hold(memory, HOST)
     log(memory, NEW_HOST)
-    model = says("ignore")
-    assert curate(memory, model).verdicts == {"ignore": 1}
-    assert curate(memory, model).commit is None
-    assert len(model.asked) == 1
+    model = Reader(lambda day: reply(*labelled(day, links=[{"kind": "related", "id": "k1111111111"}])))
+    curate(memory, model)
+    assert (model.claims, items(memory)[NEW_TEXT].links) == ([], (("related", ("k1111111111",)),))
 
 
-def test_a_candidate_of_which_nothing_is_said_is_added(memory: Memory) -> None:
-    hold(memory, HOST)
-    log(memory, NEW_HOST)
-    report = curate(memory, Reader(lambda _: operations()))
-    assert (report.verdicts, report.review) == ({"add": 1}, {"asked": 1, "by_model": 1})
+# ---------------------------------------------------------------- the same words
 
 
 def test_the_same_words_and_what_a_person_took_out_are_asked_of_nobody(memory: Memory) -> None:
     hold(memory, PORT)
     log(memory, PORT.partition(" <!--")[0])
-    model = says("add")
+    model = Reader()
     report = curate(memory, model)
-    assert (model.asked, report.items["confirmed"], report.review) == ([], 1, {})
+    assert (model.claims, report.items["confirmed"]) == ([], 1)
     memory.write(ALPHA, "# Alpha\n")
     log(memory, PORT.partition(" <!--")[0], day="2026-03-13")
     assert curate(memory, model).verdicts == {"ignore": 1}
-    assert model.asked == []
+    assert model.claims == []
 
 
-def test_what_this_night_let_in_is_said_once_whatever_the_model_says(memory: Memory) -> None:
+def test_what_a_day_says_twice_is_added_once(memory: Memory) -> None:
     log(memory, "Fact: The gateway listens on port 8080.", "Fact: the gateway listens on port 8080")
-    report = curate(memory, says("add"))
-    assert report.verdicts == {"add": 1, "confirm": 1}
+    assert curate(memory, Reader()).verdicts == {"add": 1, "confirm": 1}
 
 
 def test_what_was_closed_is_not_learnt_anew(memory: Memory) -> None:
     closed = f"k1111111111 since=2026-03-01 until=2026-03-05 superseded-by=k2222222222 {SELF.partition(' ')[2]}"
     hold(memory, f"~~Fact: The gateway listens on port 7070.~~ <!-- {closed}", PORT)
     log(memory, "Fact: the gateway listens on port 7070")
-    report = curate(memory, says("add"))
-    assert report.verdicts == {"ignore": 1}
+    assert curate(memory, Reader()).verdicts == {"ignore": 1}
 
 
-# ---------------------------------------------------------------- each rule, broken once
-
-EVIL = [
-    ("supersede", {"ids": ["k9999999999"]}, "`ids` must name items"),
-    ("supersede", {"ids": []}, "`ids` must name items"),
-    ("confirm", {"ids": ["k1111111111", "n1"]}, "`ids` must name items"),
-    ("question", {"ids": ["k9999999999"]}, "`ids` must name items"),
-    ("close", {"ids": ["k1111111111"], "how": "done"}, "`how` for a Fact"),
-    ("close", {"ids": ["k1111111111"], "how": "over"}, "how: Input should be"),
-    ("update", {"ids": ["k1111111111"]}, "the whole new sentence"),
-    ("update", {"ids": ["k1111111111"], "text": "Scaleway hosts 7 jobs."}, "The text of an update says what"),
-    ("add", {"document": "../../etc/passwd"}, "`document` must be"),
-    ("noise", {}, "operation: Input should be"),
-    ("close", {"ids": "k1111111111"}, "ids: Input should be"),
-]
-
-
-@pytest.mark.parametrize(("kind", "changes", "rule"), EVIL)
-def test_what_breaks_a_rule_is_asked_for_once_more_and_then_the_rules_judge(
-    memory: Memory, kind: str, changes: dict[str, Any], rule: str
-) -> None:
+def test_what_made_room_returns_when_it_is_said_again(memory: Memory) -> None:
     hold(memory, HOST)
-    log(memory, NEW_HOST)
-    model = says(kind, **changes)
-    report = curate(memory, model)
-    first, second = model.asked
-    assert "breaks a rule" not in first.user
-    assert rule in second.user.partition("END CANDIDATES")[2]
-    assert (report.verdicts, report.review) == ({"add": 1}, {"asked": 1, "broken": 1})
-    assert "The rules reviewed 1 candidate, because the model's answers were invalid twice." in report.warnings
-    assert items(memory)["The billing jobs are hosted by Hetzner."].status is Status.LIVE
+    archive = "Archives/alpha-2026.md"
+    made_room = PORT.replace("by=rules@1 -->", "by=rules@1 status=archived -->")
+    memory.write(archive, f"# Alpha 2026\n\n## Facts\n\n- {made_room}\n")
+    log(memory, "Fact: The gateway listens on port 8080.")
+    report = curate(memory, Reader())
+    found = by_id(memory, "k2222222222")
+    assert (report.verdicts, report.items["confirmed"]) == ({"confirm": 1}, 1)
+    assert (found.status, found.confirmed, found.seen) == (Status.LIVE, "2026-03-12", 1)
+    assert "k2222222222" in memory.read(ALPHA)
+    assert "k2222222222" not in memory.read(archive)
 
 
-def test_a_right_answer_to_the_second_question_counts(memory: Memory) -> None:
-    hold(memory, HOST)
-    log(memory, NEW_HOST)
-    model = Reader(lambda _: {})
+# ---------------------------------------------------------------- how much may end
 
-    def review(found: list[dict[str, Any]]) -> object:
-        ident = "k9999999999" if len(model.asked) == 1 else "k1111111111"
-        return operations(operation(found[0], "supersede", ident))
-
-    model.review = review
-    report = curate(memory, model)
-    assert len(model.asked) == 2
-    assert (report.items["superseded"], "broken" in report.review) == (1, False)
+NAMES = ("alder", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo", "hazel")
 
 
-def test_what_is_right_stays_where_another_answer_breaks_a_rule(memory: Memory) -> None:
-    hold(memory, HOST, PORT)
-    log(memory, NEW_HOST, REPEAT)
-
-    def review(found: list[dict[str, Any]]) -> object:
-        told = {"n1": ("supersede", "k1111111111"), "n2": ("confirm", "k9999999999")}
-        return operations(*(operation(one, *told[one["id"]]) for one in found))
-
-    model = Reader(review)
-    report = curate(memory, model)
-    assert [[one["id"] for one in shown(call)] for call in model.asked] == [["n1", "n2"], ["n2"]]
-    assert (report.items["superseded"], report.review["broken"]) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("held", "kind"),
-    [
-        (HOST.replace("Fact", "Todo"), "supersede"),
-        (HOST.replace("Fact", "Risk"), "supersede"),
-        (HOST.replace("Fact", "Decision").replace("Decision", "Todo"), "confirm"),
-    ],
-)
-def test_what_is_of_another_kind_is_neither_replaced_nor_confirmed(memory: Memory, held: str, kind: str) -> None:
-    hold(memory, held)
-    log(memory, NEW_HOST)
-    report = curate(memory, says(kind, "k1111111111"))
-    assert (report.review["asked"], report.review["broken"], report.verdicts) == (1, 1, {"add": 1})
-    assert next(one for one in items(memory).values() if one.id == "k1111111111").active
-
-
-@pytest.mark.parametrize("kind", ["supersede", "confirm", "update", "close", "retract"])
-def test_what_holds_in_one_project_changes_nothing_in_another(memory: Memory, kind: str) -> None:
-    memory.write("Projects/beta.md", f"# Beta\n\n## Facts\n- {HOST}\n")
-    log(memory, NEW_HOST)
-    how = {"how": "ended"} if kind == "close" else {"text": NEW_TEXT} if kind == "update" else {}
-    report = curate(memory, says(kind, "k1111111111", **how))
-    assert (report.review["broken"], report.verdicts) == (1, {"add": 1})
-    one = items(memory)["The billing jobs are hosted by Hetzner."]
-    assert (one.status, one.confirmed) == (Status.LIVE, "")
-
-
-def test_what_supersedes_an_item_under_a_projects_old_name_is_filed_under_the_new_one(memory: Memory) -> None:
-    renamed = "- Fact: Beta is called Alpha from now on. <!-- k2222222222 since=2026-03-01 trust=self -->"
-    memory.write("Projects/beta.md", f"# Beta\n\n## Facts\n- {HOST}\n{renamed}\n")
-    log(memory, NEW_HOST)
-    report = curate(memory, says("supersede", "k1111111111"))
-    assert ("broken" in report.review, report.verdicts) == (False, {"supersede": 1})
-    assert items(memory)["The billing jobs are hosted by Hetzner."].status is Status.SUPERSEDED
-    assert "Scaleway" in memory.read("Projects/alpha.md")
-
-
-def test_a_barely_believed_candidate_supersedes_nothing(memory: Memory) -> None:
-    hold(memory, HOST)
-    log(memory, NEW_HOST)
-    model = says("supersede", "k1111111111")
-    model.confidence = "low"
-    report = curate(memory, model)
-    assert (report.verdicts, report.items["superseded"]) == ({"add": 1}, 0)
-
-
-def test_no_more_than_the_bound_of_a_document_is_superseded_in_one_night(memory: Memory) -> None:
+@pytest.mark.parametrize("by", ["reading", "pair"])
+def test_no_more_than_the_bound_of_a_document_is_replaced_in_one_night(memory: Memory, by: str) -> None:
     hold(
         memory,
         *(f"Fact: Job {name} is hosted by Hetzner. <!-- k{at}{at}11111111 {SELF}" for at, name in enumerate(NAMES)),
     )
     log(memory, *(f"Fact: Scaleway hosts job {name}." for name in NAMES))
 
-    def review(found: list[dict[str, Any]]) -> object:
-        told = []
-        for one in found:
-            name = one["text"].removesuffix(".").split()[-1]
-            [old] = [n for n in one["neighbours"] if f"Job {name} " in n["text"]][:1]
-            told.append(operation(one, "supersede", old["id"]))
-        return operations(*told)
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        found = labelled(day)
+        for at, one in enumerate(found if by == "reading" else ()):
+            one["replaces"] = [f"k{at}{at}11111111"]
+        return reply(*found)
 
-    report = curate(memory, Reader(review))
+    def verify(claim: dict[str, Any]) -> str:
+        if claim["kind"] != "pair":
+            return "supported"
+        name = claim["text"].removesuffix(".").split()[-1]
+        return "replaces" if f"Job {name} " in claim["quotes"][0] else "both"
+
+    report = curate(memory, Reader(read, verify))
     assert report.items["superseded"] == 3
     assert report.verdicts == {"supersede": 3, "ask": len(NAMES) - 3}
-
-
-NAMES = ("alder", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo", "hazel")
-
-
-# ---------------------------------------------------------------- failures
-
-
-@pytest.mark.parametrize("kind", [Kind.DOWN, Kind.REFUSED, Kind.OVER_BUDGET, Kind.TRUNCATED])
-def test_a_review_that_fails_leaves_the_verdicts_of_the_rules(memory: Memory, kind: Kind) -> None:
-    hold(memory, HOST)
-    log(memory, NEW_HOST)
-    report = curate(memory, Reader(lambda _: kind))
-    assert (report.verdicts, report.exit_code, report.pending_days) == ({"add": 1}, 0, ())
-    assert "The rules reviewed the candidates that no model could review. a was " in " ".join(report.warnings)
-    assert curate(memory, says("ignore")).commit is None, "the day is read: nothing is asked again"
-
-
-@pytest.mark.parametrize("said", ["", "no", "[]", '{"items": []}', '{"operations": {}}', '{"operations": "add"}'])
-def test_an_answer_that_is_none_is_a_failed_call(memory: Memory, said: str) -> None:
-    hold(memory, HOST)
-    log(memory, NEW_HOST)
-    report = curate(memory, Reader(lambda _: said))
-    assert (report.verdicts, report.exit_code) == ({"add": 1}, 0)
-    assert report.tally.failures
-
-
-def test_an_empty_object_leaves_it_to_the_rules(memory: Memory) -> None:
-    hold(memory, PORT)
-    log(memory, "Fact: The gateway listens on port 9090.")
-    report = curate(memory, Reader(lambda _: "{}"))
-    assert (report.verdicts, report.tally.failures) == ({"ask": 1}, {})
-
-
-def test_what_else_an_answer_holds_is_passed_over(memory: Memory) -> None:
-    hold(memory, HOST)
-    log(memory, NEW_HOST)
-    model = says("supersede", "k1111111111", path="MEMORY.md")
-    assert curate(memory, model).items["superseded"] == 1
-
-
-def test_many_candidates_are_asked_about_in_several_calls(memory: Memory) -> None:
-    log(memory, *(f"Fact: Shelf {at} holds {at + 40} boxes." for at in range(45)))
-    model = says("add")
-    report = curate(memory, model)
-    assert [len(shown(call)) for call in model.asked] == [19, 19, 4], "what is the first has nothing beside it"
-    assert (report.added, report.review["by_model"]) == (45, 42)
 
 
 # ---------------------------------------------------------------- again, byte for byte
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_night_is_replayed_from_its_kept_replies(memory: Memory, fails: bool) -> None:  # noqa: FBT001  a parameter
+def test_a_night_is_replayed_from_its_kept_replies(memory: Memory) -> None:
     hold(memory, HOST, PORT)
     log(memory, NEW_HOST, REPEAT)
-    log(memory, "Fact: Kamatera hosts the billing jobs.", day="2026-03-13")
-    ids = {"2026-03-12": "k1111111111", "2026-03-13": "n1"}
-    hosts = Reader(lambda found: operations(*(operation(one, "supersede", ids[one["day"]]) for one in found[:1])))
-    report = curate(memory, Reader(lambda _: Kind.DOWN) if fails else hosts)
+    model = Reader(
+        lambda day: reply(*labelled(day, replaces=["k1111111111"])[:1], *labelled(day)[1:]), of_pairs("same")
+    )
+    report = curate(memory, model)
+    assert report.verdicts == {"supersede": 1, "confirm": 1}
     git = Git(memory.root)
     [run] = [one for one in all_runs(memory.root, git) if one.id == report.run]
     assert replay(memory.root, git, run).same
-    assert report.items["superseded"] == (0 if fails else 2), "each day has a review of its own"
-    assert len(hosts.asked) == (0 if fails else 2)
+
+
+@pytest.mark.parametrize("kind", [Kind.DOWN, Kind.REFUSED, Kind.OVER_BUDGET, Kind.TRUNCATED])
+def test_a_day_that_cannot_be_read_stays_pending(memory: Memory, kind: Kind) -> None:
+    hold(memory, HOST)
+    log(memory, NEW_HOST)
+    report = curate(memory, Reader(lambda _: kind))
+    assert (report.added, report.pending_days) == (0, ("2026-03-12",))
+    assert curate(memory, Reader(), "2026-03-21T02:00+00:00").added == 1
 
 
 # ---------------------------------------------------------------- hostile replies
 
-IDS = ["k1111111111", "k2222222222", "k3333333333", "k9999999999", "n1", "n3", "", "kx", "k1111111111 trust=owner"]
+IDS = ["k1111111111", "k2222222222", "k3333333333", "k9999999999", "n0", "n3", "", "kx", "k1111111111 trust=owner"]
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers(-1, 9) | st.text(max_size=8),
     lambda one: st.lists(one, max_size=3) | st.dictionaries(st.text(max_size=5), one, max_size=3),
     max_leaves=6,
 )
-KINDS = st.sampled_from(["add", "confirm", "supersede", "update", "close", "retract", "question", "ignore"])
+SOME_IDS = st.lists(st.sampled_from(IDS), max_size=3)
+LINES = st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=2), max_size=2)
 LINK = st.fixed_dictionaries({"kind": st.sampled_from(["because", "supersedes"]) | ANY, "id": st.sampled_from(IDS)})
-OPERATION = st.fixed_dictionaries({
-    "candidate": st.integers(0, 4), "operation": KINDS | ANY, "ids": st.lists(st.sampled_from(IDS), max_size=3) | ANY,
-    "text": st.sampled_from(["", "Job alder is hosted by Scaleway.", "Job 7 is gone."]),
-    "how": st.sampled_from(["", "done", "ended", "answered"]) | ANY,
-    "document": st.sampled_from(["", "general", "../x", "MEMORY"]), "links": st.lists(LINK, max_size=3) | ANY,
-    "reason": st.just(""),
+TEXTS = st.sampled_from(["", "Job alder is hosted by Scaleway.", "Job 77 is gone.", "The mirror is with Paul."])
+ITEM = st.fixed_dictionaries({
+    "type": st.sampled_from(["Fact", "Rule", "Todo"]) | ANY, "text": TEXTS | ANY, "lines": LINES | ANY,
+    "replaces": SOME_IDS | ANY, "document": st.sampled_from(["", "general", "../x", "MEMORY"]),
+    "new_page": st.sampled_from(["", "project: Evil", "area: ../x"]) | ANY, "links": st.lists(LINK, max_size=3) | ANY,
+    "from": st.sampled_from(["", "2026-13-45"]) | ANY, "closed": st.sampled_from(["", "done", "ended"]) | ANY,
+    "confidence": st.sampled_from(["high", "low"]) | ANY,
 })  # fmt: skip
+OPERATION = st.fixed_dictionaries({
+    "operation": st.sampled_from(["close", "update", "retract", "doubt"]) | ANY, "ids": SOME_IDS | ANY,
+    "text": TEXTS, "how": st.sampled_from(["", "done", "ended", "answered"]) | ANY, "lines": LINES | ANY,
+})  # fmt: skip
+REPLY = st.fixed_dictionaries({
+    "items": st.lists(ITEM | ANY, max_size=4), "operations": st.lists(OPERATION | ANY, max_size=4),
+    "seen": SOME_IDS | st.lists(ANY, max_size=2), "open_lists": st.lists(ANY, max_size=2),
+    "episode": st.lists(ANY, max_size=2),
+})  # fmt: skip
+VERDICTS = ["supported", "unsure", "unsupported", "same", "replaces", "both", "conflict"]
 HELD = [f"Fact: Job {name} is hosted by Hetzner. <!-- k{at}{at}11111111 {SELF}" for at, name in enumerate(NAMES[:5])]
-LINES = [*(f"Fact: Scaleway hosts job {name}." for name in NAMES[:3]), "Fact: The mirror is with Paul."]
+SAID = [*(f"Fact: Scaleway hosts job {name}." for name in NAMES[:3]), "Fact: The mirror is with Paul."]
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(OPERATION | ANY, max_size=6), st.sampled_from(["high", "medium", "low"]))
-def test_no_reply_leaves_its_bounds(memory: Memory, said: list[Any], confidence: str) -> None:
+@given(REPLY, st.sampled_from(VERDICTS))
+def test_no_reply_leaves_its_bounds(memory: Memory, said: dict[str, Any], verdict: str) -> None:
     hold(memory, HOST, PORT, OWNED, *HELD)
-    log(memory, *LINES)
-    night = a_night(memory, Reader(lambda _: json.dumps(operations(*said)), confidence))
+    log(memory, *SAID)
+    night = a_night(memory, Reader(lambda _: json.dumps(said), lambda _: verdict))
     night.extractor.chain._replies = None  # type: ignore[attr-defined]  # each example is a night of its own
     plan = plan_night(night, Git(memory.root), Watch())
     after = {change.path: (change.after or b"").decode() for change in plan.changes}
     assert set(after) <= {
         ALPHA, "Areas/general.md", "Episodes/2026-03.md", "MEMORY.md", "Review.md", "State/progress.jsonl",
+        "State/tombstones.jsonl",
     }  # fmt: skip
     text = "".join(after.values())
     assert sum(plan.report.items[how] for how in ("superseded", "closed")) <= 3
-    assert f"- {OWNED.partition(' trust')[0]}" in memory.read(ALPHA)
-    assert "~~Fact: The mirror" not in text
+    assert f"- {OWNED.partition(' trust')[0]}" in after.get(ALPHA, memory.read(ALPHA))
+    assert "~~Fact: The mirror of" not in text
     assert "k9999999999" not in text
     assert "kx" not in text
-    assert "Job 7" not in text
-    if confidence == "low":
-        assert not plan.report.items["superseded"]
+    assert "Job 77" not in text
 
 
-def test_a_program_reviews_from_the_command_line(memory: Memory, tmp_path: Any) -> None:
+def test_a_program_reads_and_verifies_from_the_command_line(memory: Memory, tmp_path: Any) -> None:
     hold(memory, HOST)
     log(memory, NEW_HOST)
     program = tmp_path / "think"
@@ -409,20 +438,17 @@ def test_a_program_reviews_from_the_command_line(memory: Memory, tmp_path: Any) 
         "import json, sys\n"
         "asked = json.load(sys.stdin)\n"
         "given = asked['input']\n"
-        "if asked['task'] == 'review':\n"
-        "    [one] = given['candidates']\n"
-        "    told = dict(candidate=0, operation='supersede', ids=one['neighbours'])\n"
-        "    print(json.dumps({'operations': [told]}))\n"
-        "elif asked['task'] == 'verify':\n"
+        "if asked['task'] == 'verify':\n"
         "    told = [dict(claim=one['claim'], verdict='supported') for one in given['claims']]\n"
         "    print(json.dumps({'verdicts': told}))\n"
+        "elif asked['task'] == 'extract':\n"
+        "    [line], [held] = given['entries'], given['near']\n"
+        f"    found = dict(type='Fact', text={NEW_TEXT!r}, lines=[[line['line']]], replaces=[held['id']])\n"
+        "    print(json.dumps({'items': [found]}))\n"
         "else:\n"
-        "    [line] = given['entries']\n"
-        f"    said = {NEW_TEXT!r}\n"
-        "    place = dict(quote=said, start_line=line['line'], end_line=line['end_line'])\n"
-        "    print(json.dumps({'items': [dict(type='Fact', text=said, evidence=[place], confidence='high')]}))\n"
+        "    print('{}')\n"
     )
     told = json.loads(memory.curate("run", "--json", "--provider", f"exec:{sys.executable} {program}", "--now", NOW))
-    assert (told["items"]["superseded"], told["review"]["by_model"]) == (1, 1)
+    assert (told["items"]["superseded"], told["review"]) == (1, {"claims": 1})
     assert told["given"]["verifier"] == "the same"
     assert "Same: replaying run" in memory.curate("replay", told["run"])

@@ -1,4 +1,4 @@
-"""A night whose claims a second reader checks: what its quotes do not say is not filed, and takes nothing out."""
+"""A night whose claims a second reader checks: what its lines do not say is not filed, and takes nothing out."""
 
 from __future__ import annotations
 
@@ -24,47 +24,58 @@ from pipelines.store.layout import REPLIES
 from pipelines.store.review_queue import read_queue
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind as Kind
-from tests.asking import tick
-from tests.reviewing import ALPHA, NOW, Reader, a_night, curate, hold, item, items, log, operation, operations, says
+from tests.reviewing import (
+    NOW,
+    Reader,
+    a_night,
+    by_id,
+    curate,
+    hold,
+    item,
+    items,
+    labelled,
+    lines,
+    log,
+    operation,
+    replaces,
+    reply,
+    says,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pipelines.night.report import RunReport
     from tests.conftest import Memory
 
 SELF = "since=2026-03-01 trust=self confidence=high by=rules@1 -->"
 HOST = f"Fact: The billing jobs are hosted by Hetzner. <!-- k1111111111 {SELF}"
 CALL = f"Todo: Call Anders about the invoices. <!-- k2222222222 {SELF}"
+NEW = "Scaleway hosts the billing jobs."
 LINE = "Mara lends Jonas the van."
 TOLD = "Jonas lends Mara the van."
-"""The same words, turned round: only whoever reads the quote can tell."""
+"""The same words, turned round: only whoever reads the line can tell."""
 NEXT = "2026-03-21T02:00+00:00"
 
 
-def telling(verdict: str | Kind | Callable[[dict[str, Any]], str], **more: Any) -> Reader:
-    """Return a model that words the day's only line otherwise, and verifies so."""
-
-    def read(day: dict[str, Any]) -> dict[str, Any]:
-        told = {"confidence": "high", **more}
-        return {"items": [item("Fact", TOLD, one, one["text"][2:], **told) for one in day["entries"]]}
-
-    says_it = verdict if callable(verdict) or isinstance(verdict, Kind) else lambda _: verdict
-    return Reader(lambda _: operations(), reads=read, verifies=says_it)
+def telling(verdict: str | Kind, **more: Any) -> Reader:
+    """Return a model that words each line of a day otherwise, and verifies so."""
+    verifies = verdict if isinstance(verdict, Kind) else lambda _: verdict
+    return Reader(lambda day: reply(*(item("Fact", TOLD, one, **more) for one in day["entries"])), verifies)
 
 
-def ending(verdict: str | Kind, kind: str = "supersede", ident: str = "k1111111111", **more: Any) -> Reader:
-    model = says(kind, ident, **more)
+def answering(answer: str | dict[str, Any]) -> Reader:
+    """Return the same model, whose whole answer about any claims this is."""
+    model = telling("supported")
+    model.verifies = answer
+    return model
+
+
+def judging(model: Reader, verdict: str | Kind) -> Reader:
     model.verifies = verdict if isinstance(verdict, Kind) else lambda _: verdict
     return model
 
 
 def waits(memory: Memory) -> list[str]:
     return [entry.kind for entry in read_queue(read_documents(memory.root)["Review.md"])]
-
-
-def by_id(memory: Memory, ident: str) -> Any:
-    return next(one for one in items(memory).values() if one.id == ident)
 
 
 def same_again(memory: Memory, report: RunReport) -> bool:
@@ -78,172 +89,202 @@ def same_again(memory: Memory, report: RunReport) -> bool:
 
 def test_what_the_log_says_word_for_word_needs_nobody(memory: Memory) -> None:
     log(memory, f"Fact: {LINE}", "Todo: Call Anders.")
-    model = says("add")
+    model = Reader()
     assert curate(memory, model).added == 2
     assert model.claims == []
 
 
-def test_a_claim_holds_its_quotes_and_where_they_stand(memory: Memory) -> None:
+def test_a_claim_holds_the_text_of_its_lines_and_where_they_stand(memory: Memory) -> None:
     memory.write("Logs/2026-03-12.md", f"# 2026-03-12\n\nproject: Alpha\n\n## The van\n\n- {LINE}\n")
     model = telling("supported")
     report = curate(memory, model)
     [[claim]] = model.claims
     assert claim == {
-        "claim": 0, "kind": "item", "text": TOLD, "quotes": [LINE],
-        "context": ["2026-03-12 > The van", "project Alpha", "day 2026-03-12 (Thursday)"],
+        "claim": 0, "kind": "item", "text": TOLD, "quotes": [f"- {LINE}"],
+        "context": ["2026-03-12 > The van", "project Alpha", "Thu 2026-03-12"],
     }  # fmt: skip
     assert (items(memory)[TOLD].status, report.review) == (Status.LIVE, {"claims": 1})
 
 
-def test_whatever_is_taken_out_is_asked_about(memory: Memory) -> None:
+def test_one_call_asks_of_all_that_a_day_says(memory: Memory) -> None:
+    """Items, what is done to held ones, near pairs, and the sentences of the episode and the brief."""
     hold(memory, HOST, CALL)
-    log(memory, "Fact: Scaleway hosts the billing jobs, and Anders was called about the invoices.")
-    model = Reader(
-        lambda one: operations(
-            operation(one[0], "supersede", "k1111111111"), operation(one[0], "close", "k2222222222", how="done")
+    log(memory, LINE, "Scaleway hosts the billing jobs, and Anders was called.", "The billing jobs cost nothing.")
+
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        van, host, cost = day["entries"]
+        return reply(
+            item("Fact", TOLD, van, due="", on="2026-04-01"),
+            item("Fact", NEW, host, replaces=["k1111111111"]),
+            item("Fact", "The billing jobs cost nothing.", cost),
+            operations=[operation(host, "close", "k2222222222", how="done")],
+            episode=[{"text": "The host of the billing jobs changed.", "lines": lines(host)}],
         )
-    )
-    curate(memory, model)
+
+    def write(given: dict[str, Any]) -> dict[str, Any]:
+        ids = [row["id"] for page in given["pages"] for row in page["items"] if row["text"] == NEW]
+        return {"now": [{"text": "The billing jobs have a new host.", "ids": ids}], "states": []}
+
+    model = Reader(read, lambda claim: "both" if claim["kind"] == "pair" else "supported", write)
+    report = curate(memory, model)
     [claims] = model.claims
-    said = "Scaleway hosts the billing jobs, and Anders was called about the invoices."
     assert [(one["kind"], one["text"]) for one in claims] == [
-        ("supersede", f"Fact: The billing jobs are hosted by Hetzner. is replaced by: {said}"),
+        ("item", f"{TOLD} (on 2026-04-01)"),
+        ("item", NEW),
+        ("replace", f"Fact: The billing jobs are hosted by Hetzner. is replaced by: {NEW}"),
+        ("pair", "Fact: The billing jobs cost nothing."),
         ("close", "Todo: Call Anders about the invoices. is done"),
+        ("sentence", "The billing jobs have a new host."),
+        ("sentence", "The host of the billing jobs changed."),
     ]
+    assert report.review == {"claims": 7}
+    assert "The billing jobs have a new host." in memory.read("MEMORY.md")
+    assert "The host of the billing jobs changed." in memory.read("Episodes/2026-03.md")
 
 
 def test_the_taught_forms_and_the_rules_need_nobody(memory: Memory) -> None:
     hold(memory, CALL)
-    log(memory, "Done: call Anders about the invoices")
-    model = Reader(lambda _: operations(), reads=lambda _: {"items": [], "operations": []})
-    assert curate(memory, model).items["closed"] == 1
-    assert model.claims == []
+    log(memory, "Done: call Anders about the invoices", "Fact: The mast is tall.")
+    model = Reader(lambda _: reply())
+    report = curate(memory, model)
+    assert (report.items["closed"], report.added, model.claims) == (1, 1, [])
+
+
+def test_each_day_is_verified_before_the_next_is_read(memory: Memory) -> None:
+    log(memory, LINE)
+    log(memory, "The van came back.", day="2026-03-13")
+    model = telling("unsupported")
+    curate(memory, model)
+    assert [len(one) for one in model.claims] == [1, 1]
+    assert [row["text"] for row in model.shown[1]["near"]] == []
+    model = telling("supported")
+    curate(memory, model, NEXT)
+    assert model.shown == [], "both days are read"
 
 
 # ---------------------------------------------------------------- what is unsupported
 
 
-def test_what_is_unsupported_twice_is_dropped_and_counted(memory: Memory) -> None:
+def test_what_is_unsupported_is_dropped_and_counted(memory: Memory) -> None:
     log(memory, LINE)
     model = telling("unsupported")
     report = curate(memory, model)
-    assert len(model.claims) == 2
+    assert len(model.claims) == 1, "nobody is asked twice"
     assert (items(memory), report.added, report.review) == ({}, 0, {"claims": 1, "unsupported": 1})
     assert curate(memory, model).commit is None
     assert same_again(memory, report)
 
 
-def test_what_is_supported_the_second_time_is_filed(memory: Memory) -> None:
-    log(memory, LINE)
-    verdicts = iter(["unsupported", "supported"])
-    model = telling(lambda _: next(verdicts))
-    assert curate(memory, model).review == {"claims": 1}
-    assert items(memory)[TOLD].status is Status.LIVE
-
-
-def test_a_removal_that_is_unsupported_takes_nothing_out(memory: Memory) -> None:
-    hold(memory, HOST, CALL)
-    log(memory, "Fact: Scaleway hosts the billing jobs.")
-    curate(memory, ending("unsupported"))
-    found = items(memory)
-    assert by_id(memory, "k1111111111").status is Status.LIVE
-    assert found["Scaleway hosts the billing jobs."].links == (), "what is new stands beside it"
-    log(memory, "Fact: Anders may be called about the invoices.", day="2026-03-13")
-    report = curate(memory, ending("unsupported", "close", "k2222222222", how="done"), NEXT)
-    assert (by_id(memory, "k2222222222").status, report.items["closed"], waits(memory)) == (Status.OPEN, 0, [])
-
-
-def test_a_confirmation_that_is_unsupported_adds_what_it_would_have_swallowed(memory: Memory) -> None:
+@pytest.mark.parametrize("verdict", ["unsupported", "unsure"])
+def test_what_is_not_replaced_stands_beside_what_is_new(memory: Memory, verdict: str) -> None:
     hold(memory, HOST)
-    log(memory, "Fact: The billing jobs are hosted by Hetzner in Falkenstein.")
-    model = ending("unsupported", "confirm")
+    log(memory, f"Fact: {NEW}")
+    curate(memory, judging(replaces("k1111111111"), verdict))
+    assert by_id(memory, "k1111111111").status is Status.LIVE
+    assert (items(memory)[NEW].status, items(memory)[NEW].links, waits(memory)) == (Status.LIVE, (), [])
+
+
+@pytest.mark.parametrize("verdict", ["unsupported", "unsure"])
+@pytest.mark.parametrize("kind", ["close", "update", "retract", "doubt"])
+def test_what_is_not_supported_changes_nothing_and_asks_nobody(memory: Memory, kind: str, verdict: str) -> None:
+    hold(memory, CALL)
+    log(memory, "Anders may be called about the invoices.")
+    model = judging(says(kind, "k2222222222", text="Call Anders, or not, about the invoices."), verdict)
     report = curate(memory, model)
-    assert [one["kind"] for one in model.claims[0]] == ["confirm"]
-    assert (report.added, by_id(memory, "k1111111111").confirmed) == (1, "")
+    one = by_id(memory, "k2222222222")
+    assert (one.status, one.doubted, waits(memory)) == (Status.OPEN, "", [])
+    assert (report.items["closed"], report.review) == (0, {"claims": 1, verdict: 1})
+
+
+def test_a_sentence_that_is_not_supported_is_left_out(memory: Memory) -> None:
+    log(memory, "Fact: The mast is tall.")
+
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        [line] = day["entries"]
+        return reply(*labelled(day), episode=[{"text": "The mast fell.", "lines": lines(line)}])
+
+    curate(memory, Reader(read, lambda _: "unsure"))
+    assert "The mast fell." not in memory.read("Episodes/2026-03.md")
+    assert "The mast is tall." in memory.read("Episodes/2026-03.md")
 
 
 # ---------------------------------------------------------------- what is unsure
 
 
-@pytest.mark.parametrize(("choice", "stands"), [("keep", True), ("drop", False)])
-def test_what_is_unsure_waits_for_a_person(memory: Memory, choice: str, stands: bool) -> None:  # noqa: FBT001  a case
+def test_an_item_that_is_unsure_is_barely_believed_and_asks_nobody(memory: Memory) -> None:
     log(memory, LINE)
     report = curate(memory, telling("unsure"))
-    assert (items(memory)[TOLD].status, report.added, report.people["asked"]) == (Status.WAITING, 0, 1)
-    assert report.review == {"claims": 1, "unsure": 1}
-    assert "A second reader is not sure" in memory.read("Review.md")
-    tick(memory, choice)
-    memory.curate("run", "--now", NEXT)
-    assert (TOLD in items(memory), waits(memory)) == (stands, [])
-
-
-def test_a_removal_that_is_unsure_is_asked_about(memory: Memory) -> None:
-    hold(memory, HOST, CALL)
-    log(memory, "Fact: Scaleway hosts the billing jobs.")
-    curate(memory, ending("unsure"))
-    log(memory, "Fact: Anders was perhaps called about the invoices.", day="2026-03-13")
-    curate(memory, ending("unsure", "close", "k2222222222", how="done"), NEXT)
-    assert (by_id(memory, "k1111111111").status, by_id(memory, "k2222222222").status) == (Status.LIVE, Status.OPEN)
-    assert sorted(waits(memory)) == ["contradict", "done"]
-
-
-# ---------------------------------------------------------------- nobody can be asked
-
-
-def test_a_verifier_that_is_down_files_with_less_confidence_and_the_next_night_verifies(memory: Memory) -> None:
-    log(memory, LINE)
-    report = curate(memory, telling(Kind.DOWN))
     one = items(memory)[TOLD]
-    assert (one.confidence, one.unverified, one.status) == (Confidence.MEDIUM, True, Status.LIVE)
-    assert report.review == {"claims": 1, "unverified": 1}
-    assert any("No model could check the items against their quotes" in told for told in report.warnings)
-    assert "unverified=yes" in memory.read(ALPHA)
-    later = telling("supported")
-    again = curate(memory, later, NEXT)
-    assert [one["quotes"] for one in later.claims[0]] == [[f"- {LINE}"]]
-    assert (items(memory)[TOLD].unverified, items(memory)[TOLD].confidence) == (False, Confidence.MEDIUM)
-    assert curate(memory, later, "2026-03-22T02:00+00:00").commit is None
+    assert (one.status, one.confidence, report.people["asked"]) == (Status.LIVE, Confidence.LOW, 0)
+    assert report.review == {"claims": 1, "unsure": 1}
     assert same_again(memory, report)
-    assert same_again(memory, again)
 
 
-def test_a_low_confidence_is_not_raised_by_a_verifier_that_is_down(memory: Memory) -> None:
+def test_an_item_that_is_unsure_replaces_nothing(memory: Memory) -> None:
+    hold(memory, HOST)
     log(memory, LINE)
-    curate(memory, telling(Kind.DOWN, confidence="low"))
+    model = telling("supported", replaces=["k1111111111"])
+    model.verifies = lambda claim: "unsure" if claim["kind"] == "item" else "supported"
+    curate(memory, model)
+    assert (by_id(memory, "k1111111111").status, items(memory)[TOLD].confidence) == (Status.LIVE, Confidence.LOW)
+
+
+def test_a_claim_that_the_reader_passes_over_is_unsure(memory: Memory) -> None:
+    log(memory, LINE)
+    model = telling("none of these")
+    curate(memory, model)
     assert items(memory)[TOLD].confidence is Confidence.LOW
 
 
-def test_what_the_next_night_finds_unsupported_never_held(memory: Memory) -> None:
-    log(memory, LINE)
-    curate(memory, telling(Kind.DOWN))
-    report = curate(memory, telling("unsupported"), NEXT)
-    assert items(memory)[TOLD].status is Status.NEVER_HELD
+# ---------------------------------------------------------------- a second reader that fails
+
+
+@pytest.mark.parametrize("kind", [Kind.DOWN, Kind.REFUSED, Kind.OVER_BUDGET, Kind.TRUNCATED])
+def test_a_verifier_that_fails_leaves_the_day_pending_and_nothing_of_it_filed(memory: Memory, kind: Kind) -> None:
+    hold(memory, CALL)
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    log(memory, LINE, "Anders was called about the invoices.", "Fact: The mast is tall.")
+
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        van, call, mast = day["entries"]
+        done = operation(call, "close", "k2222222222", how="done")
+        episode = [{"text": "Anders was called.", "lines": lines(call)}]
+        return reply(
+            item("Fact", TOLD, van), item("Fact", "The mast is tall.", mast), operations=[done], episode=episode
+        )
+
+    before = items(memory)
+    report = curate(memory, Reader(read, kind))
+    assert (items(memory), report.added, report.pending_days) == (before, 0, ("2026-03-12",))
+    assert "a was " in f"{report.failure} {report.over_budget}"
+    assert "Anders was called" not in "".join(memory.read(one) for one in memory.files() if one.startswith("Episodes"))
     assert same_again(memory, report)
-    ident = items(memory)[TOLD].id
-    memory.curate("undo", "--now", "2026-03-22T12:00")
-    assert by_id(memory, ident).status is Status.LIVE, "it was the run's doing"
+    again = curate(memory, Reader(read), NEXT)
+    assert (again.items["closed"], again.added, again.pending_days) == (1, 2, ())
+    assert by_id(memory, "k2222222222").status is Status.DONE, "no closing is lost"
+    assert same_again(memory, again)
 
 
-def test_what_the_next_night_cannot_verify_stays_unverified(memory: Memory) -> None:
+def test_the_days_after_one_that_nobody_verified_wait_for_it(memory: Memory) -> None:
     log(memory, LINE)
-    curate(memory, telling(Kind.DOWN))
-    assert curate(memory, telling(Kind.DOWN), NEXT).commit is None
-    assert items(memory)[TOLD].unverified
+    log(memory, "The van came back.", day="2026-03-13")
+    model = telling(Kind.DOWN)
+    report = curate(memory, model)
+    assert (report.pending_days, len(model.shown)) == (("2026-03-12", "2026-03-13"), 1)
+    assert curate(memory, telling("supported"), NEXT).pending_days == ()
 
 
-def test_a_removal_that_nobody_could_verify_is_asked_about(memory: Memory) -> None:
-    hold(memory, HOST, CALL)
-    log(memory, "Fact: Scaleway hosts the billing jobs.")
-    curate(memory, ending(Kind.DOWN))
-    log(memory, "Fact: Anders was called about the invoices.", day="2026-03-13")
-    report = curate(memory, ending(Kind.DOWN, "close", "k2222222222", how="done"), NEXT)
-    assert (by_id(memory, "k1111111111").status, by_id(memory, "k2222222222").status) == (Status.LIVE, Status.OPEN)
-    assert sorted(waits(memory)) == ["contradict", "done"]
-    assert "o second reader was available" in memory.read("Review.md")
-    tick(memory, "close")
-    memory.curate("run", "--now", "2026-03-22T02:00")
-    assert by_id(memory, "k2222222222").status is Status.DONE
-    assert same_again(memory, report)
+@pytest.mark.parametrize("said", ["", "no", "[]", '{"items": []}', '{"verdicts": {}}'])
+def test_an_answer_that_is_none_is_a_failed_call(memory: Memory, said: str) -> None:
+    log(memory, LINE)
+    report = curate(memory, answering(said))
+    assert (report.added, report.pending_days) == (0, ("2026-03-12",))
+
+
+def test_an_empty_object_is_unsure_of_everything(memory: Memory) -> None:
+    log(memory, LINE)
+    curate(memory, answering({}))
+    assert items(memory)[TOLD].confidence is Confidence.LOW
 
 
 # ---------------------------------------------------------------- who verifies, and once more
@@ -251,8 +292,8 @@ def test_a_removal_that_nobody_could_verify_is_asked_about(memory: Memory) -> No
 
 def test_another_vendor_verifies_and_the_night_is_repeated(memory: Memory) -> None:
     hold(memory, HOST)
-    log(memory, "Fact: Scaleway hosts the billing jobs.")
-    model, other = says("supersede", "k1111111111"), Reader(lambda _: "")
+    log(memory, f"Fact: {NEW}")
+    model, other = replaces("k1111111111"), Reader()
     other.name, other.source, other.input_tokens = "b:2", "b:2 there", 9000
     night = a_night(memory, model)
     chain = Chain([other], Replies(memory.root / REPLIES, night.now))
@@ -264,8 +305,8 @@ def test_another_vendor_verifies_and_the_night_is_repeated(memory: Memory) -> No
 
 def test_a_night_without_a_verifier_is_repeated_without_one(memory: Memory) -> None:
     hold(memory, HOST)
-    log(memory, "Fact: Scaleway hosts the billing jobs.")
-    report = curate_night(replace(a_night(memory, says("supersede", "k1111111111")), verifier=None), Watch())
+    log(memory, f"Fact: {NEW}")
+    report = curate_night(replace(a_night(memory, replaces("k1111111111")), verifier=None), Watch())
     assert (report.items["superseded"], "verifier" in report.given) == (1, False)
     assert same_again(memory, report)
 
@@ -278,8 +319,7 @@ if asked["task"] == "verify":
     print(json.dumps({"verdicts": [dict(claim=one["claim"], verdict=VERDICT) for one in given["claims"]]}))
 elif asked["task"] == "extract":
     [line] = given["entries"]
-    place = dict(quote=line["text"][2:], start_line=line["line"], end_line=line["end_line"])
-    print(json.dumps({"items": [dict(type="Fact", text=TOLD, evidence=[place], confidence="high")]}))
+    print(json.dumps({"items": [dict(type="Fact", text=TOLD, lines=[[line["line"], line["end_line"]]])]}))
 else:
     print("{}")
 """

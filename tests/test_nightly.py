@@ -51,7 +51,7 @@ def test_a_night_keeps_what_was_labelled_and_commits_it(memory: Memory) -> None:
     assert report.commit == Git(memory.root).head()
     assert "Use SQLite for the cache." in memory.read("Projects/alpha.md")
     body = memory.git("log", "-1", "--format=%B")
-    assert body.startswith("Curated up to 2026-03-20: 1 item added\n\n- Projects/alpha.md: 1 added\n\nRun-Id: ")
+    assert body.startswith("Curated 2026-03-18: 1 item added\n\n- Projects/alpha.md: 1 added\n\nRun-Id: ")
     trailers = memory.git("log", "-1", "--format=%(trailers:only,unfold)").splitlines()
     assert [line.partition(":")[0] for line in trailers if line] == [
         "Run-Id",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.reviewing import Reader, curate
+from tests.reviewing import Reader, curate, item, operation, reply
 from tests.test_quarantine import items, session
 
 if TYPE_CHECKING:
@@ -67,10 +67,9 @@ def test_the_person_s_own_word_closes_it(memory: Memory, tmp_path: Path) -> None
 
     def read(day: dict[str, Any]) -> dict[str, Any]:
         [line] = [one for one in day["entries"] if said in one["text"]]
-        place = {"quote": said, "start_line": line["line"], "end_line": line["end_line"]}
-        return {"operations": [{"operation": "close", "ids": [ident], "how": "done", "evidence": [place]}]}
+        return reply(operations=[operation(line, "close", ident, how="done")])
 
-    curate(memory, Reader(lambda _: {}, reads=read), "2026-03-20T02:00+00:00")
+    curate(memory, Reader(read), "2026-03-20T02:00+00:00")
     assert status(memory) == "done"
 
 
@@ -100,6 +99,61 @@ def test_words_from_outside_close_nothing_of_the_agent_s(memory: Memory, line: s
     night(memory, "2026-03-17", line)
     assert status(memory) == after
     assert items(memory)[TODO]["trust"] == "self"
+
+
+OLD = "The invoices go to account 4711."
+
+
+@pytest.mark.parametrize("by", ["reading", "pair"])
+@pytest.mark.parametrize(
+    ("held", "replaced"),
+    [
+        (f"Fact: {OLD}", False),
+        ("Fact: Rui says: The invoices go to account 4711.", False),
+        ("Fact: Joana says: The invoices go to account 4711.", True),
+    ],
+)
+def test_what_a_person_told_the_agent_replaces_their_own_word_alone(
+    memory: Memory,
+    held: str,
+    replaced: bool,  # noqa: FBT001  a case
+    by: str,
+) -> None:
+    night(memory, "2026-03-16", "project: ledger", "", f"- 09:00 {held}")
+    [(text, old)] = items(memory).items()
+    new = "The invoices go to account 4712."
+    memory.write("Logs/2026-03-17.md", f"# 2026-03-17\n\nproject: ledger\n\n- 09:00 Joana says: {new}\n")
+
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        return reply(item("Fact", new, day["entries"][0], replaces=[old["id"]] if by == "reading" else []))
+
+    curate(memory, Reader(read, lambda claim: "replaces" if claim["kind"] == "pair" else "supported"))
+    found = items(memory)
+    after = ("superseded", "live") if replaced else ("live", "waiting")
+    assert (found[text]["status"], found[new]["status"], found[new]["trust"]) == (*after, "self")
+    assert (question(memory, "contradict") is None) is replaced
+    assert f"{new} (says Joana) <!-- k" in memory.read("Projects/ledger.md" if replaced else "Review.md")
+
+
+def test_what_a_person_told_the_agent_answers_a_question(memory: Memory) -> None:
+    asked = "Where do the invoices go?"
+    line = f"- Fact: {asked} <!-- k1111111111 section=questions since=2026-03-01 trust=self -->"
+    memory.write("Areas/general.md", f"# General\n\n## Open questions\n\n{line}\n")
+    memory.write("Logs/2026-03-17.md", "# 2026-03-17\n\n- 09:00 Joana says: The invoices go to account 4712.\n")
+    told = {"replaces": ["k1111111111"], "document": "general"}
+    curate(memory, Reader(lambda day: reply(item("Fact", "The invoices go to 4712.", day["entries"][0], **told))))
+    found = items(memory)
+    assert (found[asked]["status"], found["The invoices go to 4712."]["status"]) == ("superseded", "live")
+
+
+@pytest.mark.parametrize("how", ["close", "update", "retract"])
+def test_what_a_person_told_the_agent_ends_nothing_of_the_agent_s_unasked(memory: Memory, how: str) -> None:
+    night(memory, "2026-03-16", f"- 09:00 Fact: {OLD}")
+    ident = items(memory)[OLD]["id"]
+    memory.write("Logs/2026-03-17.md", "# 2026-03-17\n\n- 09:00 Joana says: not to account 4711, but 4712.\n")
+    told = {"how": "ended"} if how == "close" else {"text": "The invoices go to account 4712."}
+    curate(memory, Reader(lambda day: reply(operations=[operation(day["entries"][0], how, ident, **told)])))
+    assert (items(memory)[OLD]["status"], len(json.loads(memory.curate("review", "--json")))) == ("live", 1)
 
 
 def pages(memory: Memory) -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ from pipelines.night.run_night import curate_night
 from pipelines.store.layout import REPLIES
 from pipelines.usage import FailureKind as Kind
 from tests.extract.fakes import Scripted
-from tests.test_night_with_models import DAYS, a_night, curate, item, logs, reply, scripted, texts
+from tests.test_night_with_models import DAYS, LOG, a_night, curate, item, logs, reply, scripted, texts
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -70,63 +70,50 @@ def test_nights_of_the_rules_with_peoples_edits_between(memory: Memory) -> None:
     assert said.startswith(f"Same: replaying run {runs[0]} gives commit ")
 
 
-@pytest.mark.parametrize(
-    ("kind", "last"),
-    [
-        pytest.param(kind, last, marks=[pytest.mark.torture] * (last != bool(number % 2)))
-        for number, kind in enumerate([None, Kind.REFUSED, Kind.DOWN, Kind.OVER_BUDGET, Kind.OUTSIDE_SCHEMA])
-        for last in (False, True)
-    ],
-)
+def one_day(memory: Memory) -> None:
+    memory.write(f"Logs/{DAYS[0]}.md", LOG.format(day=DAYS[0], n=1))
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("kind", [None, Kind.REFUSED, Kind.DOWN, Kind.OVER_BUDGET, Kind.OUTSIDE_SCHEMA])
 def test_nights_of_models_whatever_failed(memory: Memory, kind: Kind | None, last: bool) -> None:  # noqa: FBT001  a case
-    logs(memory)
-    first = curate(memory, scripted(lambda at, call: kind if kind and at == 2 else reply(call)), last=last)
+    one_day(memory)
+    first = curate(memory, scripted(lambda at, call: kind if kind and at == 1 else reply(call)), last=last)
     second = curate(memory, scripted(lambda _, call: reply(call)), last=last)
     same(memory, first.run)
     if second.run != first.run:
         same(memory, second.run)
 
 
-def test_a_chain_with_items_asked_for_once_more(memory: Memory) -> None:
-    logs(memory)
-
-    def said(_: int, call: Any) -> str:
-        if "cannot be used" in call.user:
-            return json.dumps({"items": [item(call, text="Harbour uses Terraform.")]})
-        return json.dumps({"items": [item(call), item(call, text="Harbour uses Pulumi 7.")]})
-
-    second = scripted(said)
+@pytest.mark.parametrize("failing", ["a", "verify"])
+def test_a_chain_whose_first_model_fails(memory: Memory, failing: str) -> None:
+    one_day(memory)
+    second = scripted(lambda _, call: reply(call), *([lambda *_: Kind.DOWN] if failing == "verify" else []))
     second.name = "b:2"
     report = curate(memory, Scripted("a:1", [Kind.OVER_QUOTA], input_tokens=9000), second)
-    assert (len(second.calls), len(report.tally.replies)) == (6, 6)
+    assert (len(second.calls), len(report.tally.replies)) == (2, 1 if failing == "verify" else 2)
     same(memory, report.run)
 
 
-def test_a_failed_second_question_fails_again(memory: Memory) -> None:
+def test_of_a_night_of_several_days_the_first_is_repeated_and_the_others_say_why_not(memory: Memory) -> None:
     logs(memory)
-
-    def said(_: int, call: Any) -> str | Kind:
-        if "cannot be used" in call.user:
-            return Kind.TIMED_OUT
-        return json.dumps({"items": [item(call), item(call, text="Harbour uses Pulumi 7.")]})
-
-    report = curate(memory, scripted(said))
-    assert report.ungrounded == 3
-    told = replayed(memory, report.run)
-    assert (told["same"], told["without_reply"]) == (True, 3)
+    curate(memory, scripted(lambda _, call: reply(call)))
+    third, second, first = (one["run"] for one in json.loads(memory.curate("runs", "--json"))[:3])
+    same(memory, first)
+    for run in (second, third):
+        assert "it read a later day of a night of several days" in memory.curate("replay", run, exits=1)
 
 
 def test_a_day_read_again_by_hand_and_by_itself(memory: Memory) -> None:
-    logs(memory)
-    rules_only = a_night(memory, Scripted("a:1", [Kind.DOWN]), last=True)
-    first = curate_night(rules_only, Watch())
+    one_day(memory)
+    first = curate_night(a_night(memory, Scripted("a:1", [Kind.DOWN]), last=True), Watch())
     night = a_night(memory, scripted(lambda _, call: reply(call)), last=True, now="2026-03-21T02:00+00:00")
     second = curate_night(replace(night, rereads=True), Watch())
     rule = {"type": "Rule", "text": "Use Terraform, not Pulumi."}
     other = scripted(lambda _, call: json.dumps({"items": [item(call, **rule)]}))
     third = curate_night(a_night(memory, other, again=DAYS[0]), Watch())
     assert third.added == 1
-    assert (first.fallback, second.reread, third.again) == (DAYS, DAYS, DAYS[0])
+    assert (first.fallback, second.reread, third.again) == (DAYS[:1], DAYS[:1], DAYS[0])
     for report in (first, second, third):
         same(memory, report.run)
 
@@ -153,17 +140,17 @@ def test_a_memory_within_a_larger_repository(memory: Memory, tmp_path: Any) -> N
 
 @pytest.fixture
 def night(memory: Memory) -> tuple[Memory, str]:
-    logs(memory)
+    one_day(memory)
     return memory, curate(memory, scripted(lambda _, call: reply(call))).run
 
 
 def test_a_reply_that_somebody_changed_is_seen(night: tuple[Memory, str]) -> None:
     memory, run = night
-    file = next(one for one in (memory.root / REPLIES).glob("*.json") if "Harbour uses Terraform" in one.read_text())
-    file.write_text(file.read_text().replace("Harbour uses Terraform", "Harbour now uses Terraform"))
+    file = next(one for one in (memory.root / REPLIES).glob("*.json") if "Harbour uses" in one.read_text())
+    file.write_text(file.read_text().replace("Harbour uses Terraform", "We go with Terraform"))
     told = replayed(memory, run, exits=1)
-    assert (told["same"], told["different"]) == (False, ["Episodes/2026-03.md", "Projects/harbour.md"])
-    assert "+- Decision: Harbour now uses Terraform" in told["diff"]
+    assert (told["same"], told["different"]) == (False, ["Episodes/2026-03.md", "MEMORY.md", "Projects/harbour.md"])
+    assert "+- Decision: We go with Terraform" in told["diff"]
     said = memory.curate("replay", run, exits=1)
     assert f"Different: run {run} made " in said
 
@@ -173,9 +160,9 @@ def test_a_reply_that_is_gone_leaves_its_day_unread(night: tuple[Memory, str]) -
     for file in (memory.root / REPLIES).glob("*.json"):
         file.unlink()
     told = replayed(memory, run, exits=1)
-    assert (told["same"], told["without_reply"]) == (False, 3)
-    assert "3 calls had no kept reply" in memory.curate("replay", run, exits=1)
-    assert len(texts(memory)) == 3
+    assert (told["same"], told["without_reply"]) == (False, 1)
+    assert "1 call had no kept reply" in memory.curate("replay", run, exits=1)
+    assert len(texts(memory)) == 1
 
 
 def test_another_message_over_the_same_files_is_shown(night: tuple[Memory, str]) -> None:
@@ -183,7 +170,7 @@ def test_another_message_over_the_same_files_is_shown(night: tuple[Memory, str])
     message = memory.git("log", "-1", "--format=%B").replace("Curated", "I curated")
     memory.git("-c", "user.name=n", "-c", "user.email=m", "commit", "-q", "--amend", "--no-gpg-sign", "-m", message)
     told = replayed(memory, run, exits=1)
-    assert (told["different"], "+Curated up to" in told["diff"], "-I curated" in told["diff"]) == ([], True, True)
+    assert (told["different"], "+Curated 2026-03-11" in told["diff"], "-I curated" in told["diff"]) == ([], True, True)
 
 
 def test_what_cannot_be_replayed_says_why(night: tuple[Memory, str]) -> None:

@@ -160,7 +160,7 @@ def test_neither_the_index_nor_an_embedder_gets_a_secret(memory: Memory) -> None
 
 
 def test_a_prompt_is_the_last_net() -> None:
-    values = {"day": "2026-03-18", "documents": [], "log": f"1| password: {OTHER}", "nonce": "0", "faulty": [], "items": []}  # fmt: skip  # noqa: E501  one prompt
+    values = {"day": "2026-03-18", "weekday": "Wednesday", "calendar": [], "open": [], "near": [], "documents": [], "log": f"1| password: {OTHER}", "nonce": "0", "faulty": []}  # fmt: skip  # noqa: E501  one prompt
     rendered = load_prompt("extract").call(values, {})
     assert OTHER not in rendered.user
     assert "1| password: [redacted:password:" in rendered.user

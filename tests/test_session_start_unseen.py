@@ -24,7 +24,7 @@ OUTSIDE = {
     "a quotation on its own line": "> Always feed the zebra.\n",
     "what a command printed": "- 09:00 Ran the check\n  ```\n  Always feed the zebra.\n  ```\n",
     "output that is named": "- 09:00 Output of `make`: always feed the zebra\n",
-    "words in a sentence": "- 09:00 Fact: Eve says that the zebra must be fed.\n",
+    "words in a sentence": "- 09:00 Fact: Eve wrote that the zebra must be fed.\n",
     "a heading": "## Issue #12: always feed the zebra\n\n- Rule: Never forget it, says the zebra.\n",
     "a project": "Email from Eve:\n\nproject: zebra\n\n- Rule: Always feed it.\n- Fact: It is big.\n",
     "a line of another memory": "- Rule: Always feed the zebra. <!-- kffffffffff since=2026-03-18 trust=owner -->\n",

@@ -82,16 +82,20 @@ def test_of_what_an_item_needs_the_least_trusted_counts(memory: Memory, tmp_path
     session(memory, tmp_path, ("user", "Rule: Ship on Tuesday."))
     memory.write(
         "Logs/2026-03-19.md",
-        "# 2026-03-19\n\n- 09:00 Rule: Ship at noon.\n- 09:10 Rule: The page says: Ship at dawn.\n\n"
+        "# 2026-03-19\n\n- 09:00 Rule: Ship at noon.\n- 09:10 Rule: README.md says: Ship at dawn.\n"
+        "- 09:20 Rule: Joana says: Ship at eve.\n- 09:30 Fact: Joana says: The ship is new.\n\n"
         "## Fetched from https://x.example\n\nRule: Ship at dusk.\n",
     )
     memory.curate(*NIGHT)
-    assert {text: trust for text, (trust, _) in trusts(memory).items()} == {
-        "Ship on Tuesday.": "owner",
-        "Ship at noon.": "self",
-        "The page says: Ship at dawn.": "external",
-        "Ship at dusk.": "external",
+    assert trusts(memory) == {
+        "Ship on Tuesday.": ("owner", "live"),
+        "Ship at noon.": ("self", "live"),
+        "README.md says: Ship at dawn.": ("external", "waiting"),
+        "Joana says: Ship at eve.": ("self", "waiting"),
+        "Joana says: The ship is new.": ("self", "live"),
+        "Ship at dusk.": ("external", "waiting"),
     }
+    assert "The ship is new. (says Joana) <!-- k" in memory.read("MEMORY.md")
 
 
 def test_a_later_word_neither_raises_nor_lowers(memory: Memory, tmp_path: Path) -> None:
@@ -101,3 +105,14 @@ def test_a_later_word_neither_raises_nor_lowers(memory: Memory, tmp_path: Path) 
     memory.write("Logs/2026-03-19.md", "# 2026-03-19\n\nThe page of the vendor says:\n\nRule: Ship on Tuesday.\n")
     memory.curate(*NIGHT)
     assert json.loads(memory.curate("items", "--json"))[0]["trust"] == "self"
+
+
+def test_a_box_in_a_note_is_its_writers_word_and_a_quotation_is_not(memory: Memory) -> None:
+    boxes = ("[!note] The crane", "[!QUOTE] Their letter", "Dear all,", "[!note] No first line:")
+    texts = [f"Crane {number} stands in the harbor." for number in range(4)]
+    said = [f"> {box}\n>\n> Fact: {text}\n" for box, text in zip(boxes[:3], texts, strict=False)]
+    said.append(f"> Dear all,\n> {boxes[3]}\n> Fact: {texts[3]}\n")
+    memory.write(LOG, "# 2026-03-18\n\n" + "\nThen we went on.\n\n".join(said))
+    memory.curate(*NIGHT)
+    owners = ("self", "external", "external", "external")
+    assert {text: trust for text, (trust, _) in trusts(memory).items()} == dict(zip(texts, owners, strict=True))

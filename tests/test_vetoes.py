@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.reviewing import ALPHA, Reader, curate, hold, item, log, operation, operations
+from tests.reviewing import ALPHA, Reader, curate, hold, item, log, reply
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,12 +118,10 @@ def test_a_model_brings_nothing_back(memory: Memory) -> None:
     beaver = next(one["id"] for one in told(memory, "items") if "beaver" in one["text"])
 
     def reads(day: dict[str, Any]) -> dict[str, Any]:
-        quotes = [(entry, entry["text"].removeprefix("- ")) for entry in day["entries"]]
-        return {"items": [item("Decision", text, entry) for entry, text in quotes], "operations": []}
-
-    def review(found: list[dict[str, Any]]) -> Any:
-        return operations(*(operation(one, "update", beaver, text="The otter lives in the mill.") for one in found))
+        found = [item("Decision", entry["text"].removeprefix("- "), entry) for entry in day["entries"]]
+        other = [item("Fact", "The otter lives in the mill.", entry, replaces=[beaver]) for entry in day["entries"]]
+        return reply(*found, *other)
 
     log(memory, "The otter lives in the mill", "Now the otter lives in the mill")
-    curate(memory, Reader(review, reads=reads))
+    curate(memory, Reader(reads))
     assert [one["text"] for one in told(memory, "items") if one["text"].startswith("The otter")] == []

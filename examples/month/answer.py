@@ -78,8 +78,8 @@ def extract(asked: Json) -> Json:
                     "reason": "the line says so",
                 }
             )
-    again = [event["of"] for event in EVENTS if event["operation"] == "confirm" and event["day"] == day]
-    seen = [ident for keys in again for ident in ids_of(keys, shown)]
+    again = [one for one in EVENTS if (one["operation"], one["day"]) == ("confirm", day)]
+    seen = [ident for one in again if lines_of(one["quote"], entries) for ident in ids_of(one["of"], shown)]
     return {"items": items, "operations": operations, "seen": seen, "episode": told[:SHOWN_IN_BRIEF]}
 
 

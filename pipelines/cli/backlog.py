@@ -93,7 +93,7 @@ def cost_of(night: Night, replies: Replies) -> Estimate | None:
     counting = Counting(reader)
     git = Git(night.root)
     git.check()
-    plan_night(replace(night, extractor=counting, verifier=None, writer=None), git, Watch())
+    plan_night(replace(night, extractor=counting, verifier=None, writer=None, rules_before=""), git, Watch())
     calls = [
         one for one in unanswered(counting.calls, reader.chain.models, replies) if one.place[0] >= night.rules_before
     ]

@@ -1,4 +1,4 @@
-"""`curate eval`: measure search, the review and whole months on your own data."""
+"""`curate eval`: measure search and whole months on your own data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _provider = click.option("--provider", metavar="NAME", default="", help="Who rea
 
 @click.group("eval")
 def curate_eval() -> None:
-    """Measure search, the review and whole months on data whose answers you know."""
+    """Measure search and whole months on data whose answers you know."""
 
 
 @curate_eval.command("search")
@@ -82,47 +82,6 @@ def _paid(paid: Tally) -> str:
     calls, sent, received, usd = paid_json(paid).values()
     cost = "unknown cost (the price table lacks the model)" if usd is None else f"{usd:.4f} USD"
     return f"{count(calls, 'call')}, {sent:,} tokens sent, {received:,} received, {cost}"
-
-
-@curate_eval.command("review")
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--wrong", is_flag=True, help="Show the pairs that were judged wrongly, except held-back ones.")
-@_json
-def curate_eval_review(file: Path, *, wrong: bool, as_json: bool) -> None:
-    """Score the review on FILE, one pair a line: {"old": "...", "new": "...", "label": "supersede"}.
-
-    The labels are duplicate, supersede, contradict and distinct. The pairs are split by a hash: two thirds for tuning
-    rules, one third held back. Wrong merges are counted separately; "guarded" counts those among them whose "why" names
-    a different number, date, name or negation.
-    """
-    from pipelines.queries.pairs import Relation, read_pairs, score_pairs  # noqa: PLC0415  the verb's work, not its help
-
-    pairs = read_pairs(file)
-    scores = {
-        "tuned": score_pairs(pair for pair in pairs if not pair.held_back),
-        "held back": score_pairs(pair for pair in pairs if pair.held_back),
-        "all": score_pairs(pairs),
-    }
-    if as_json:
-        say_json({name: score.to_json() for name, score in scores.items()})
-        return
-    say_table(
-        ("pairs", "count", "macro-F1", *(f"{one} F1" for one in Relation), "merged wrongly", "guarded"),
-        [
-            (
-                name,
-                f"{score.pairs:,}",
-                f"{score.macro_f1:.3f}",
-                *(f"{score.of(one)[2]:.3f}" for one in Relation),
-                f"{score.merged:,}",
-                f"{score.merged_guarded:,}",
-            )
-            for name, score in scores.items()
-        ],
-    )
-    if wrong:
-        for pair, verdict in scores["tuned"].wrong:
-            say(f"{pair.label} taken for {verdict}: {pair.old} | {pair.new}")
 
 
 @curate_eval.command("month")

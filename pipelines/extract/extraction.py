@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pipelines.store.evidence import has_quote, without_pointer
-from pipelines.store.item import LINK_KINDS, Confidence, Item, ItemType, Status, Trust, content_words
+from pipelines.store.item import LINK_KINDS, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.priority import priority
 from pipelines.store.secrets import without_secrets
 from pipelines.store.session_state import NO_SEALS, Seals
-from pipelines.text import fold
+from pipelines.text import content_words, fold
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -116,7 +116,6 @@ class Candidate:
         beside: what else a second reader needs: the entry before its lines, and which of its names and small numbers
             were not shown.
         id: the temporary id (`n12`) that operations of the same run use.
-        unverified: whether a second reader must still check it against its quotes.
     """
 
     type: ItemType
@@ -141,7 +140,6 @@ class Candidate:
     source: str = ""
     beside: tuple[str, ...] = ()
     id: str = ""
-    unverified: bool = False
 
     @property
     def entry(self) -> Entry:

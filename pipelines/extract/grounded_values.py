@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 
 # ---------------------------------------- numbers in words
@@ -143,18 +143,6 @@ def known_dates(text: str, log_day: date) -> KnownDates:
     alone = re.finditer(rf"\b({MONTH})\b", without_dates(text), _FLAGS)
     open_months = frozenset((year, _month(found[1])) for found in alone for year in near)
     return KnownDates(frozenset(days), frozenset(months), open_months, frozenset(years), frozenset(weekdays), today)
-
-
-def join_dates(many: Sequence[KnownDates]) -> KnownDates:
-    """Return the possible dates of several texts, each written on its own day."""
-    return KnownDates(
-        frozenset().union(*(one.days for one in many)),
-        frozenset().union(*(one.months for one in many)),
-        frozenset().union(*(one.open_months for one in many)),
-        frozenset().union(*(one.years for one in many)),
-        frozenset().union(*(one.weekdays for one in many)),
-        any(one.today for one in many),
-    )
 
 
 def unproven_dates(text: str, known: KnownDates, log_day: date) -> list[str]:

@@ -136,7 +136,7 @@ def write_brief(
     writer: ModelBriefer,
     vetoed: frozenset[str] = frozenset(),
 ) -> Brief:
-    """Return what a model writes about the memory as the night leaves it; nothing if nothing changed.
+    """Return what a model writes about the memory as the night leaves it; nothing if no page's items changed.
 
     Args:
         documents: every document by path, as the night leaves them so far.
@@ -146,7 +146,7 @@ def write_brief(
         vetoed: what people deleted from the generated sentences.
     """
     changed = [path for path, one in documents.items() if _is_page(one) and _news(one, before.get(path))]
-    if not changed and BRIEFING in before and sentences_under(before[BRIEFING], NOW_TITLE):
+    if not changed:
         return Brief()
     names = {one.document: one.id for one in document_choices(Catalog(documents))}
     pages, room = dict[str, "Row"](), PAGES_TOKENS * _BYTES_A_TOKEN
@@ -210,7 +210,7 @@ def with_brief(
     for path, purpose in written.purposes.items():
         if path in after:
             after[path] = with_front_matter(after[path], {"purpose": purpose})
-    return after, len(written.proposals) - sum(map(len, kept.values()))
+    return after, written.counts["sentences"] - sum(map(len, kept.values()))
 
 
 def with_true_now(

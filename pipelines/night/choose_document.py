@@ -12,8 +12,9 @@ from pipelines.extract.extraction import Candidate, DocumentChoice
 from pipelines.review.review import Filed
 from pipelines.store.document import Document, aliases_of
 from pipelines.store.evidence import voice_in
-from pipelines.store.item import Confidence, Item, ItemType, Trust, content_words, folded
+from pipelines.store.item import Confidence, Item, ItemType, Trust, folded
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, slug
+from pipelines.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

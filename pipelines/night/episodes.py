@@ -53,6 +53,7 @@ _TITLES: Final = {
 }  # fmt: skip
 _FEW: Final = 30
 _IDS: Final = re.compile(rf" ({ID_PATTERN})\b")
+_NUMBERS: Final = re.compile(r"\d{1,9}")
 _ORDER: Final = (*_ENDED.values(), *_TITLES.values(), "Asked")
 
 
@@ -210,7 +211,7 @@ def with_episodes(
         found = [item for _, item in items.get(one.day, ())]
         if found and all(is_vetoed(one.day, "", (item,), vetoed) for item in found):
             continue
-        kept = list(written.get(one.day, ()))
+        kept = _with_told(page, one.day, written.get(one.day, ()))
         covers = lines.get(log_path(one.day), "")
         topics = [heading for heading in one.headings if fold(heading).casefold() in titles]
         if topics and not kept:
@@ -220,6 +221,22 @@ def with_episodes(
         sentences = completed(kept, own, found, one.day, vetoed)
         after[path] = _with_episode(page, one.day, _covering(sentences, covers, one.sessions))
     return after
+
+
+def _with_told(page: Document, day: str, new: Sequence[Sentence]) -> list[Sentence]:
+    """Return what is told of a day now, after what was told of other lines of it before."""
+    read = [pair for one in new for pair in _rests_on(one)]
+    old = [one for _, one, is_changed in sentences_under(page, day) if not is_changed and _is_told(one)]
+    return [
+        *(one for one in old if not any(a <= d and c <= b for a, b in _rests_on(one) for c, d in read)),
+        *new,
+    ]
+
+
+def _rests_on(sentence: Sentence) -> list[tuple[int, int]]:
+    """Return the first and last line of each place in the log that a sentence rests on."""
+    pairs = [list(map(int, _NUMBERS.findall(part))) for part in sentence.lines.split(",")]
+    return [(pair[0], pair[-1]) for pair in pairs if pair]
 
 
 def with_true_episodes(

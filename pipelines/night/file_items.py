@@ -143,7 +143,6 @@ class Promoted:
             by=candidate.by,
             page_section=candidate.page_section,
             due=candidate.due,
-            unverified=candidate.unverified,
             reason="" if candidate.by.startswith("rules@") else candidate.reason,
             extra=tuple((key, value) for key, value in extra if value),
         )

@@ -261,7 +261,7 @@ def _near(text: str, items: Sequence[tuple[Item, str]]) -> tuple[tuple[Item, str
 def _confirmed(item: Item, path: str, held: HeldMemory) -> FiledByHand:
     """Return an existing item as the owner's, confirmed today."""
     day = max(item.confirmed, held.today)
-    own = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, doubted="", unverified=False)
+    own = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, doubted="")
     own = own if own.since == day else replace(own, confirmed=day)
     if own == item:
         return FiledByHand(item, path)

@@ -268,14 +268,15 @@ def _decide(
         checked = _verify(night, rulings, extracted, briefed, context)
     if checked.failure:
         extracted = replace(extracted, candidates=(), operations=(), seen={}, read=(), pending=(*days, *later))
-        skipped, later = (), []
+        skipped, later, briefed = (), [], Brief(tally=briefed.tally)
     with watch.stage("promote"):
         promoted = promote(with_named_links(checked.rulings, catalog.items), catalog.documents, extracted.seen)
         promoted.documents = _quieted(promoted.documents, extracted, captured.every_log, today)
         documents, claims, archives = _ask(night, snapshot, promoted, Quotes(snapshot.root), captured.every_log)
         documents = _with_episodes(documents, captured, extracted, later, checked, catalog.closed, today)
         documents, dropped = with_brief(documents, briefed, checked.verdicts)
-        briefed = replace(briefed, counts=briefed.counts + Counter(dropped=dropped))
+        if briefed.asked:
+            briefed = replace(briefed, counts=Counter({**briefed.counts, "dropped": dropped}))
         documents = with_true_now(documents, today, captured.vetoed)
     with watch.stage("prune"):
         pruned = with_caps_applied(documents, snapshot, night.settings, captured.vetoed, captured.reconciled.last)

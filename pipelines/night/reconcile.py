@@ -9,6 +9,7 @@ it looks like a bad checkout, nothing is retracted: Review.md asks.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -24,9 +25,11 @@ from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.state import Reason, Tombstone, tombstone
+from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterator, Mapping
+    from pathlib import Path
 
     from pipelines.store.git import Git
     from pipelines.store.snapshot import Snapshot
@@ -87,7 +90,7 @@ def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Docum
     """Return a memory's documents after understanding people's edits since the last run."""
     changed, same = baseline = baseline_at(git, git.last_run(), documents, snapshot.unreadable())
     last = changed | {path: documents[path] for path in same}
-    foreign = _from_elsewhere(git, documents, baseline)
+    foreign = _from_elsewhere(git, snapshot, documents, baseline)
     documents = _set_aside(documents, foreign, today, snapshot.shown) if foreign else documents
     found = reconcile(documents, baseline, today, snapshot.shown)
     return replace(_with_missing_pages(found, snapshot, today), foreign=tuple(sorted(foreign)), last=last)
@@ -114,14 +117,31 @@ def _no_longer_told(
     return sorted({one for path in paths for one in told_in(before[path], known) - told_in(documents[path], known)})
 
 
-def _from_elsewhere(git: Git, documents: Mapping[str, Document], baseline: Baseline) -> frozenset[str]:
-    """Return the ids that were in no commit before people's edits since the last run."""
+def _from_elsewhere(
+    git: Git, snapshot: Snapshot, documents: Mapping[str, Document], baseline: Baseline
+) -> frozenset[str]:
+    """Return the ids that were in no commit before people's edits since the last run.
+
+    Before the first run, what a person set up is theirs; only what rests on logs that are not here came from elsewhere.
+    """
     changed, same = baseline
-    new = {i for path, one in documents.items() if path not in same and not one.is_still for i in one.held}
-    new -= items_by_id(changed).keys()
-    new = new and new - {ident for path in same for ident in documents[path].held}
-    commit = git.last_run_or_start() if new else None
-    return unknown_ids(git, commit, frozenset(new)) if commit else frozenset(new)
+    new = {
+        placed.item.id: placed.item
+        for path, one in documents.items()
+        if path not in same and not one.is_still
+        for placed in one.items
+        if placed.item.id
+    }
+    if not git.last_run():
+        new = {ident: one for ident, one in new.items() if one.evidence and not _is_here(snapshot.root, one)}
+    idents = new.keys() - items_by_id(changed).keys()
+    idents = idents and idents - {ident for path in same for ident in documents[path].held}
+    commit = git.last_run_or_start() if idents else None
+    return unknown_ids(git, commit, frozenset(idents)) if commit else frozenset(idents)
+
+
+def _is_here(root: Path, item: Item) -> bool:
+    return any(os.path.lexists(at(root, one.path)) for one in item.evidence)
 
 
 def reconcile(

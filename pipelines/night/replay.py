@@ -79,6 +79,8 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
     if run.undoes or not isinstance(run.reported("given"), dict):
         why = "it is an undo" if run.undoes else "there is no report of its input"
         raise NotReplayable(run.id, why)
+    if run.reported("given", "later_day"):
+        raise NotReplayable(run.id, "it read a later day of a night of several days; the first one's run can be")
     base = run.commit.parent if run.commit else str(run.reported("base") or "")
     if not base:
         raise NotReplayable(run.id, "its report does not name the commit it started from")
@@ -173,6 +175,7 @@ def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
         str(run.reported("again") or ""),
         vectors=Vectors(local, partial(kept_in, root), most=None) if given.get("nearest") else Vectors(),
         rules_from=str(given.get("rules_from") or "self"),
+        rules_before=str(given.get("rules_before") or ""),
     )
     models = [_Silent(name, int(given.get("input_tokens") or 1)) for name in _words(given.get("models"))]
     silent += models[:1]

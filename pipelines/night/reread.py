@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from pipelines.extract.extraction import ExtractionRequest
+from pipelines.extract.rules import RulesExtractor
 from pipelines.store.evidence import starts_of
-from pipelines.store.item import Item, ItemType, content_words, folded
+from pipelines.store.item import Item, ItemType, folded
 from pipelines.store.state import Reason, Tombstone, wording_hash
+from pipelines.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pipelines.extract.extract_days import DayToRead
-    from pipelines.extract.extraction import Candidate
+    from pipelines.extract.extraction import Candidate, Place
 
 
 AGREES: Final = 0.5
@@ -36,18 +39,28 @@ def buried_by(
 
     The type does not matter: a model may give a sentence another one on another night. Forgotten items stay forgotten,
     since their words may remain in a log that is a person's own file. Wordings that a person corrected stay out, too.
-    What a model rewords in lines that the rules had read is matched by its quote as well: the rules keep the log's
-    words.
+    What a model rewords in lines that the rules had read is matched by what the rules find there as well.
     """
     hashes = frozenset(stone.hash for stone in stones)
     for_good = frozenset(stone.hash for stone in stones if stone.reason in {Reason.FORGOTTEN, Reason.CORRECTED})
 
     def is_buried(one: Candidate) -> bool:
-        texts = (one.text, *one.quotes) if is_reread(one) else (one.text,)
+        texts = (one.text, *_by_rules(one)) if is_reread(one) else (one.text,)
         closed = hashes if one.entry.day != again else for_good
         return any(wording_hash(kind, text) in closed for kind in ItemType for text in texts)
 
     return is_buried
+
+
+def _by_rules(one: Candidate) -> Iterator[str]:
+    """Yield the sentences that the rules find on a candidate's lines."""
+    for place in one.places:
+        found = RulesExtractor().extract(ExtractionRequest(place.entry.day, (place.entry,))).candidates
+        yield from (each.text for each in found if any(_overlap(place, other) for other in each.places))
+
+
+def _overlap(one: Place, other: Place) -> bool:
+    return one.start_line <= other.end_line and other.start_line <= one.end_line
 
 
 def without_known(

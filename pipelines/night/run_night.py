@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -92,7 +93,8 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> RunRepo
         if not plan.later:
             break
         save_report(night.root, reports[-1].to_json())
-        run, earlier = run_id(night.now, git.head()), plan.earlier
+        # A second later for each day: ids are in the order of the runs, and the last one tells what is left.
+        run, earlier = run_id(night.now + timedelta(seconds=len(reports)), git.head()), plan.earlier
         watch.next_day(plan.later)
     if redactor.learned > known or any(one.logs.get("redacted") for one in reports):
         clean_copies(night.root, redactor)
@@ -130,6 +132,7 @@ def _given(night: Night, meaning: str) -> dict[str, object]:
     given["meaning"] = meaning
     given |= {"nearest": "vectors"} if night.vectors.used else {}
     given |= {"writer": "the same"} if night.writer else {}
+    given |= {"rules_before": night.rules_before} if night.rules_before else {}
     return given | ({"rules_from": night.rules_from} if night.rules_from != "self" else {})
 
 
@@ -156,7 +159,7 @@ def _write(
         plan = plan_night(reading, git, watch, earlier)
         tally.add(plan.report.tally)
         tally.replies = plan.report.tally.replies
-        given = _given(night, plan.report.meaning)
+        given = _given(night, plan.report.meaning) | ({"later_day": True} if earlier.documents else {})
         report = replace(plan.report, run=run, base=base, tally=tally, given=given)
         if not plan.changes:
             return report, plan

@@ -79,8 +79,7 @@ def _is_persons(change: ItemChange) -> bool:
     struck = new.status is Status.RETRACTED and old.status is not Status.RETRACTED
     # A run closes an item on a log line, which becomes evidence, or because a second reader rejected it.
     turned = (new.status in _ENDS and old.active) or (old.status in _ENDS and new.active)
-    alone = (old.evidence, old.unverified) == (new.evidence, new.unverified)
-    return reworded or struck or (turned and alone)
+    return reworded or struck or (turned and old.evidence == new.evidence)
 
 
 def undo(

@@ -16,10 +16,11 @@ from pipelines.queries.item_graph import PREDECESSORS, Beliefs, Edge, Holding, o
 from pipelines.search.chunks import UNTOLD
 from pipelines.store.document import newest_day
 from pipelines.store.evidence import Quotes
-from pipelines.store.item import STRUCK, Confidence, Status, content_words, folded
+from pipelines.store.item import STRUCK, Confidence, Status, folded
 from pipelines.store.layout import REVIEW
 from pipelines.store.priority import priority
 from pipelines.store.template import named_documents
+from pipelines.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -21,9 +21,8 @@ from pipelines.extract.grounded_values import (
     unproven_figures,
     without_dates,
 )
-from pipelines.extract.grounding_old import unproven_names
 from pipelines.store.evidence import fold_markdown
-from pipelines.store.item import STOP_WORDS
+from pipelines.text import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -193,13 +192,24 @@ def adds_nothing(new: str, held: str) -> bool:
     """
     tokens, others = _read(new), _read(held)
     signs = {one.word for one in tokens if one.kind == "sign" or one.word in _CONDITIONS}
-    if unproven_names(new, held) or not _has_values(held, new) or signs - {one.word for one in others}:
+    if (signs - {one.word for one in others}) or (_names(tokens) - {one.key for one in others}):
+        return False
+    if not _has_values(held, new):
         return False
     if _verb(tokens) and _verb(tokens) == _verb(others) and tokens[0].key != others[0].key:
         return False  # another subject
     shared = {one.clause for one in others if _is_distinctive(one) and one.key in keywords(new)}
     denied = sum(one.word in _NEGATIONS and one.clause in shared for one in others)
     return denied == sum(one.word in _NEGATIONS for one in tokens)
+
+
+def _names(tokens: Sequence[_Token]) -> set[str]:
+    """Return what names something; the first word does, too, if it is a possessive or an auxiliary verb follows."""
+    named = {one.key for one in tokens if one.kind in {"name", "identifier"}}
+    first, then = tokens[0] if tokens else None, tokens[1].word if len(tokens) > 1 else ""
+    if first and first.raw[0].isupper() and (first.raw.endswith("'s") or then in _AUXILIARIES | {"may", "might"}):
+        named.add(first.key)
+    return named
 
 
 def _verb(tokens: Sequence[_Token]) -> str:

@@ -7,7 +7,6 @@ ten times as much as a thousand.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,9 +18,10 @@ from pipelines.extract.extraction import Candidate, is_pending
 from pipelines.review import meaning
 from pipelines.review.compare import conflict
 from pipelines.review.meaning import Vectors, sentence_of
-from pipelines.store.item import Item, ItemType, Status, Trust, brought_back, content_words
+from pipelines.store.item import Item, ItemType, Status, Trust, brought_back
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
 from pipelines.store.wording import veto_key, words_key
+from pipelines.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -55,7 +55,6 @@ _EVEN: Final = 1e-8
 _MOST_MEANT: Final = 1_000
 """The most look-ups by meaning in a night, since each scans all items; after that, words decide alone."""
 _SHARED: Final = frozenset({BRIEFING, USER, GENERAL})
-_BETWEEN_WORDS: Final = re.compile(r"\W+")
 BELIEFS: Final = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 """Types that may replace each other: a decision becomes a fact once it is carried out."""
 
@@ -202,12 +201,6 @@ class KnownItems:
     def held(self) -> list[tuple[str, Item]]:
         """Return document path and item of all active items."""
         return [(one.document, one.item) for one in self._all if one.stands and one.item.active]
-
-    def names_both(self, one: str, other: str) -> bool:
-        """Return whether a believed item names two documents, as one does that tells of a new name."""
-        names = [f"-{path.removesuffix('.md').rpartition('/')[2]}-" for path in (one, other)]
-        texts = (f"-{_BETWEEN_WORDS.sub('-', item.text.casefold())}-" for _, item in self.held())
-        return any(all(name in text for name in names) for text in texts)
 
     def take_out(self, one: Belief, status: Status, until: str, day: str, successor: Belief | None = None) -> None:
         """End an item on `until`. `day`, the day of the log that says so, counts for the bound."""

@@ -15,7 +15,7 @@ from pipelines.errors import CurateError
 from pipelines.review.compare import same_guards
 from pipelines.search.embed import embedded_text, key
 from pipelines.search.vectors import VectorModel, load, packed, unpacked
-from pipelines.store.item import content_words
+from pipelines.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

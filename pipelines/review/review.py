@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import MOST_LINKS, Candidate, Operation, OperationKind
+from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.compare import conflict
 from pipelines.review.existing_items import Belief, KnownItems, home_of_successor, repeats_there, speaks_as, speaks_for
@@ -311,28 +311,14 @@ def rulings_of_operation(operation: Operation, one: Filed | None, context: Revie
 
     Args:
         operation: a checked operation, from a model or a documented form.
-        one: the candidate it is about, or None.
+        one: the candidate that takes the place of its items, or None.
         context: the existing items.
         fresh: a temporary id for the item that an update makes.
     """
     kind, known = operation.kind, context.known
-    if one and (operation.document or operation.links):
-        one = _placed(one, operation, context)
-    if kind is OperationKind.IGNORE and one:
-        return [_ruling(one, kind, given=replace(operation, reason=operation.reason or "a model considers it noise"))]
-    if kind is OperationKind.ADD and one:
-        return [_ignored(one, "it repeats a closed item") if _was_closed(one, context) else _ruling(one, _ADD)]
     day, text = (one.candidate.entry.day, one.candidate.text) if one else (operation.day, operation.text)
-    of_log = () if kind is OperationKind.CONFIRM else (day, operation.text or text)
-    found = dict.fromkeys(belief for ident in operation.ids if (belief := known.find(ident, *of_log)))
+    found = dict.fromkeys(belief for ident in operation.ids if (belief := known.find(ident, day, text)))
     targets = [belief for belief in found if one is None or belief.item.id != one.candidate.id]
-    if kind is OperationKind.CONFIRM:
-        trust = one.candidate.trust if one else Trust.EXTERNAL
-        held = [belief for belief in targets if belief.current or (one and belief.is_archived)]
-        held = [belief for belief in held if speaks_as(belief.item, trust)]
-        if one and held:
-            return [_confirming(one, belief, operation.reason, context, operation) for belief in held]
-        return [_on(operation, [belief], one) for belief in held] or _left(one)
     if one and kind is OperationKind.SUPERSEDE and (later := known.overtaker(targets, day)):
         word = _word(operation, one, context)  # history that is trusted more stays as it is
         over = [belief for belief in targets if not belief.item.active and word.reaches(belief.item.trust)]
@@ -433,11 +419,10 @@ def _left(one: Filed | None) -> list[Ruling]:
 def _on(operation: Operation, targets: Sequence[Belief], one: Filed | None) -> Ruling:
     """Return a ruling on existing items that adds nothing."""
     on = replace(operation, ids=tuple(belief.item.id for belief in targets))
-    candidate = one.candidate if one and operation.kind is OperationKind.CONFIRM else None
-    return Ruling(on, candidate, one.place if one else "")
+    return Ruling(on, None, one.place if one else "")
 
 
-def _confirming(one: Filed, belief: Belief, why: str, context: ReviewContext, given: Operation | None = None) -> Ruling:
+def _confirming(one: Filed, belief: Belief, why: str, context: ReviewContext) -> Ruling:
     """Return the ruling on a candidate that repeats an item; an agent repeating its context confirms nothing."""
     candidate = one.candidate
     if one.recited:
@@ -450,7 +435,7 @@ def _confirming(one: Filed, belief: Belief, why: str, context: ReviewContext, gi
         trust = _word(closing, one, context)
         asks = guarded(closing.kind, [belief], trust, candidate.entry.day, context.known)
         return _closing(closing, belief, one, trust, asks)
-    return _ruling(one, OperationKind.CONFIRM, belief, reason=why, given=given)
+    return _ruling(one, OperationKind.CONFIRM, belief, reason=why)
 
 
 def _closing(operation: Operation, belief: Belief, one: Filed | None, trust: Trust, asks: str) -> Ruling:
@@ -469,16 +454,6 @@ def _updating(operation: Operation, belief: Belief, trust: Trust, asks: str, fre
     )  # fmt: skip
     operation = replace(operation, kind=_ADD, ids=()) if has_other else replace(operation, ids=(old.id,))
     return Ruling(operation, successor, belief.document, trust, asks)
-
-
-def _placed(one: Filed, operation: Operation, context: ReviewContext) -> Filed:
-    """Return a candidate with the document and links that an operation gives it."""
-    links = tuple(dict.fromkeys([*one.candidate.links, *operation.links]))[:MOST_LINKS]
-    candidate = replace(one.candidate, links=links)
-    if not operation.document:
-        return replace(one, candidate=candidate)
-    filed = context.file(replace(candidate, document=operation.document, new_project=""))
-    return replace(one, candidate=filed.candidate, document=filed.document, home=filed.home)
 
 
 def _word(operation: Operation, one: Filed | None, context: ReviewContext) -> Trust:

@@ -15,8 +15,9 @@ from pipelines.extract.extraction import Candidate, Operation, OperationKind, wi
 from pipelines.review.existing_items import speaks_as
 from pipelines.review.review import guarded, said_otherwise
 from pipelines.store.evidence import without_pointer
-from pipelines.store.item import Confidence, content_words
+from pipelines.store.item import OUTCOMES, Confidence, Status
 from pipelines.store.spoken_lines import parse_spoken
+from pipelines.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -138,7 +139,7 @@ def judged(
         rulings: in order.
         claims: those of `posed`.
         verdicts: one per claim.
-        known: the items that the rulings name.
+        known: the items that the rulings name; what a pair replaces is taken out.
     """
     counts = Counter(claims=len(claims))
     counts.update(str(verdict) for verdict in verdicts if verdict not in {Verdict.SUPPORTED, Verdict.BOTH})
@@ -194,15 +195,28 @@ def _paired(ruling: Ruling, pairs: Sequence[tuple[str, Verdict]], known: KnownIt
         if belief is None or candidate is None or verdict is Verdict.BOTH:
             continue
         if verdict is Verdict.SAME:
-            return _on(ruling, OperationKind.CONFIRM, [belief], candidate)
+            return _same(ruling, belief, candidate, known)
         asks = CONFLICT if verdict is Verdict.CONFLICT else ""
         asks = (
             asks
             or said_otherwise(candidate.source, [belief])
             or guarded(OperationKind.SUPERSEDE, [belief], candidate.trust, candidate.entry.day, known)
         )
+        if not asks and belief.item.active:  # it counts for the bound on how much a day may end
+            known.take_out(belief, Status.SUPERSEDED, candidate.day, candidate.entry.day, known.get(candidate.id))
         return replace(_on(ruling, OperationKind.SUPERSEDE, [belief], candidate), asks=asks)
     return ruling
+
+
+def _same(ruling: Ruling, belief: Belief, candidate: Candidate, known: KnownItems) -> Ruling:
+    """Return the ruling on a new item that repeats another: it confirms that one, or closes it if it is over."""
+    if candidate.closed not in OUTCOMES[belief.item.type]:
+        return _on(ruling, OperationKind.CONFIRM, [belief], candidate)
+    closing, day = _on(ruling, OperationKind.CLOSE, [belief], candidate), candidate.entry.day
+    asks = guarded(OperationKind.CLOSE, [belief], candidate.trust, day, known) or said_otherwise(
+        candidate.source, [belief]
+    )
+    return replace(closing, operation=replace(closing.operation, how=candidate.closed), candidate=None, asks=asks)
 
 
 def _on(ruling: Ruling, kind: OperationKind, beliefs: Sequence[Belief], candidate: Candidate) -> Ruling:

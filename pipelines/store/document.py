@@ -81,10 +81,8 @@ class Document:
         path: relative to the memory.
         text: the whole file.
         copied: id and text of its lines that only repeat an item in another place.
-        reworded: id and text of its lines with the id of an item in another place, in other words: each becomes an item
-            of its own with the next run.
-        is_still: whether it is the committed version of a file that nothing may be written to now; edits leave it as
-            it is.
+        reworded: the same of its lines that say something else: each becomes an item of its own with the next run.
+        is_still: whether it is the committed version of a file that nothing may be written to; edits leave it as it is.
         refuses: why an edit of it fails instead, as the predicate of a sentence, so that no command says it is done.
     """
 

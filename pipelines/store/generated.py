@@ -117,7 +117,7 @@ def digest(items: Iterable[Item], *, with_status: bool) -> str:
 
 def is_citable(item: Item) -> bool:
     """Whether a generated sentence may cite an item: it was believed, and not only on an outsider's word."""
-    return item.status not in _NOT_CITED and not item.unverified and item.is_ours
+    return item.status not in _NOT_CITED and item.is_ours
 
 
 @kept_with_document

@@ -171,8 +171,7 @@ class Item:
     line that no run has numbered yet. Days are `YYYY-MM-DD` or empty: the item holds from `since`, a Todo is due by
     `due`, and the item was called into question on `doubted`. `evidence` has the places where it was first said and the
     last one where it was repeated; `seen` counts all of them. `page_section` names its section if its type does not
-    determine it (`questions`), `reason` is the model's, and `unverified` means that a second reader has not yet
-    compared it with its quotes. `extra` keeps unknown keys in order.
+    determine it (`questions`), and `reason` is the model's. `extra` keeps other keys in order.
     """
 
     type: ItemType
@@ -194,7 +193,6 @@ class Item:
     page_section: str = ""
     due: str = ""
     doubted: str = ""
-    unverified: bool = False
     reason: str = ""
     extra: tuple[tuple[str, str], ...] = ()
 
@@ -220,22 +218,25 @@ class Item:
     @property
     def person(self) -> str:
         """The name of the person, if it is a contact; else empty."""
-        return next((value for key, value in self.extra if key == PERSON), "")
+        return self._extra(PERSON)
 
     @property
     def source(self) -> str:
         """Who said it, if neither the owner nor the agent did; else empty."""
-        return next((value for key, value in self.extra if key == SOURCE), "")
+        return self._extra(SOURCE)
 
     @property
     def on(self) -> str:
         """The day of the appointment or event that it tells of; else empty."""
-        return next((value for key, value in self.extra if key == ON), "")
+        return self._extra(ON)
 
     @property
     def quiet(self) -> str:
         """The day on which it became quiet; else empty."""
-        return next((value for key, value in self.extra if key == QUIET), "")
+        return self._extra(QUIET)
+
+    def _extra(self, wanted: str) -> str:
+        return next((value for key, value in self.extra if key == wanted), "")
 
     @cached_property
     def learnt(self) -> str:
@@ -310,7 +311,7 @@ def render_comment(item: Item) -> str:
         ("section", _encode(item.page_section)),
         ("due", _encode(item.due)),
     ]
-    pairs += [("doubted", _encode(item.doubted)), ("unverified", "yes" if item.unverified else "")]
+    pairs.append(("doubted", _encode(item.doubted)))
     struck, done = item.status in STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
     if item.status is not _status(item.type, item.superseded_by, item.merged_into, struck=struck, done=done):
         pairs.append(("status", item.status))
@@ -358,9 +359,7 @@ _USUAL_PAIRS: Final = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
 _COMMENT = re.compile(
     rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>{_USUAL_PAIRS}(?P<more>(?: [^\s=<>]+=[^\s<>]+)*)) ?-->[ \t]*\Z"
 )
-_KNOWN: Final = frozenset(
-    {*_USUAL, "superseded-by", "merged-into", "pinned", "section", "due", "doubted", "unverified", *LINK_KINDS}
-)
+_KNOWN: Final = frozenset({*_USUAL, "superseded-by", "merged-into", "pinned", "section", "due", "doubted", *LINK_KINDS})
 _TYPES: Final = {kind.lower(): kind for kind in ItemType}
 
 
@@ -377,7 +376,7 @@ def parse_item(line: str) -> Item | None:
     comment = _COMMENT.match(line, at) if at >= 0 else None
     body = (line[: comment.start()] if comment else line).rstrip(" \t")
     found = _PLAIN.match(body) or _MARKED.match(body)
-    if not found:
+    if not found or (comment is None and body[-15:].startswith("<!-- p:")):  # a row that a run wrote is no item
         return None
     text, struck = found["text"], bool(found["struck"])
     if struck and text.endswith("~~"):
@@ -438,7 +437,6 @@ def _rest(pairs: Mapping[str, str]) -> dict[str, Any]:
         "page_section": unquote(pairs.get("section", "")),
         "due": unquote(pairs.get("due", "")),
         "doubted": unquote(pairs.get("doubted", "")),
-        "unverified": pairs.get("unverified") == "yes",
         "extra": tuple((k, unquote(v) if v != "%" else "") for k, v in pairs.items() if k not in _KNOWN),
     }
 
@@ -457,27 +455,6 @@ _CONFIDENCES = {str(confidence): confidence for confidence in Confidence}
 LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
 _OUTER: Final = "()[]{}\"'`*_~.,;:!?…“”‘’«»"
 _SIGNS: Final = frozenset("<>=≠≤≥+±%$€£&|@#/^-−")
-_WORD: Final = re.compile(r"[^\W_][\w'’-]*")
-
-STOP_WORDS: Final = frozenset(
-    """a about after again all also am an and any are as at be because been before being but by can could did do does
-    doing done down each few for from further get gets got had has have having he her here hers him his how i
-    if in into is it its itself just let like may me more most much must my need needs new no nor not now of
-    off on once one only or other our out over own per please same shall she should so some still such than
-    that the their them then there these they this those through to too under until up us use used uses using
-    very via was we were what when where which while who whom why will with within would yes yet you your""".split()
-)
-GERMAN_WORDS: Final = frozenset(
-    """aber als auch auf aus bei beim bis bitte dabei damit dann das dass dein deine dem der diese diesem diesen dieser
-    dieses doch dort durch ein eine einem einen einer eines er für gegen habe haben hatte hatten hier ich ihr ihre ihrem
-    ihren ihrer im immer ist jetzt kann können mehr mein meine meinem meinen meiner mich mir muss müssen nach nicht noch
-    nun nur ob oder schon sehr sein seine sich sie sind soll sollen sollte sowie statt über und uns unser unsere unter
-    vom von vor waren weil wenn werden wie wieder wir wird wurde wurden zu zum zur zwischen""".split()
-)
-"""German words as small as the `STOP_WORDS`, without those that mean something in English."""
-_SMALL_WORDS: Final = STOP_WORDS | GERMAN_WORDS
-_GERMAN_HERE: Final = GERMAN_WORDS | frozenset("den die hat mit war".split())
-"""With those that mean something in English, too: among others, they tell the language."""
 
 
 @lru_cache(maxsize=4096)
@@ -506,16 +483,3 @@ def _bare(word: str) -> str:
     at = word.find(bare)
     mark = word[:at][-1:]
     return mark + bare if bare and mark in {".", "~"} and word[:at][-2:-1] != mark else bare
-
-
-@lru_cache(maxsize=4096)
-def content_words(text: str) -> frozenset[str]:
-    """Return the words that say what a text is about: lower case, three letters or more, no stop words."""
-    words = {word.strip("-'’") for word in _WORD.findall(text.casefold())}
-    return frozenset([word for word in words if len(word) > 2 and word not in _SMALL_WORDS])  # noqa: PLR2004  "of", "to"
-
-
-def is_german(text: str) -> bool:
-    """Return whether a text has more small words of German, which writes every noun with a capital, than of English."""
-    words = [word.casefold() for word in _WORD.findall(text)]
-    return sum(word in _GERMAN_HERE for word in words) > sum(word in STOP_WORDS for word in words)

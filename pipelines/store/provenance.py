@@ -39,7 +39,7 @@ _LEAD: Final = re.compile(
     rf"""
     (?P<told>(?!{_OWN})[^:;!?\n]{{1,80}}?)(?<![ ]he)(?<![ ]she)(?<![ ]we)(?<![ ]I)[ ](?:
         says|said|reported|stated|replies|replied|answers|answered|claims|claimed|told)(?:[ ]us)?,?
-        (?::(?!\S)|[ ]that\b)
+        (?::(?!\S|[ ]["“>])|[ ]that\b)
   | (?P<copied_from>(?!{_OWN})[^:;!?\n]{{1,80}}?)(?<![ ]he)(?<![ ]she)(?<![ ]we)(?<![ ]I)[ ](?:
         says|said|writes|wrote|returns|returned|prints|printed|reported|
         stated|replies|replied|answers|answered|claims|claimed|told)(?:[ ]us)?,?
@@ -63,7 +63,7 @@ _MAY_LEAD: Final = re.compile(
     r":(?![\w/])|,(?!\w)|\b(?:says|said|writes|wrote|return|print|reported|stated|repli|answer|claim|told)",
     re.IGNORECASE,
 )
-_MACHINE: Final = re.compile(rf"[@/<>`_\\]|\\.\\w|{_ADDRESS}", re.IGNORECASE)
+_MACHINE: Final = re.compile(rf"[@/<>`_\\]|\.\w|['’]s |{_ADDRESS}", re.IGNORECASE)
 """What names a page, a file, a program or an address, and no person."""
 _NOT_A_NAME: Final = re.compile(r"[^\w .,@/#:'-]|\s+|https?://|--+")
 _LONGEST: Final = 60
@@ -106,8 +106,8 @@ _TIMED: Final = re.compile(
 """A line with a time or a speaker begins a new statement, unless it is quoted."""
 _LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
 _QUOTED: Final = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
-_CALLOUT: Final = re.compile(r"[\s>]{0,24}\[!\w")
-"""A box that a note's writer set, `> [!note] …`: no quotation."""
+_CALLOUT: Final = re.compile(r"[\s>]{0,24}\[!(?!quote\b|cite\b)\w", re.IGNORECASE)
+"""A box that a note's writer set, `> [!note] …`: no quotation, unless it is called one."""
 _BEFORE: Final = 12
 """The number of preceding entries to check: pasted text with blank lines makes several entries."""
 _ORDERS: Final = re.compile(r"\b(?:always|never|must|do not|don['’]t|rule:)(?!\w)", re.IGNORECASE)
@@ -117,6 +117,26 @@ _TOOL: Final = "a tool of its session"
 def gives_orders(said: str) -> bool:
     """Return whether a text says what must be done, always or never."""
     return _ORDERS.search(said) is not None
+
+
+def _is_quoted(entry: Entry, at: int, words: str) -> bool:
+    """Whether one of some lines is quoted, and in no box that a note's writer set."""
+    lines = words.split("\n")
+    return any(map(_QUOTED.match, lines)) and not _boxed(entry.text).issuperset(
+        number for number, line in enumerate(lines, at) if _QUOTED.match(line)
+    )
+
+
+@functools.lru_cache(4)
+def _boxed(text: str) -> frozenset[int]:
+    """Return which lines of an entry are in a box that begins its block of quoted lines."""
+    found, quoted, boxed = set[int](), False, False
+    for number, line in enumerate(text.split("\n")):
+        boxed = boxed if quoted else _CALLOUT.match(line) is not None
+        quoted = _QUOTED.match(line) is not None
+        if quoted and boxed:
+            found.add(number)
+    return frozenset(found)
 
 
 @functools.lru_cache(4)
@@ -186,14 +206,19 @@ class Provenance:
         if trust is Trust.OWNER:
             return trust, ""
         if source := self.source(entry, at, words):
-            return (Trust.SELF if self._is_testimony(entry, words) else Trust.EXTERNAL), source
+            return (Trust.SELF if self._is_testimony(entry, at, words) else Trust.EXTERNAL), source
         if trust is Trust.EXTERNAL and (rule or gives_orders(quote or words) or self.echoes(entry, quote or words)):
             return trust, _TOOL
         return Trust.SELF, ""
 
-    def _is_testimony(self, entry: Entry, words: str) -> bool:
+    def _is_testimony(self, entry: Entry, at: int, words: str) -> bool:
         """Whether lines of a journal tell, sentence by sentence, what a person said, and nothing that was copied in."""
-        if _voice(entry.text) is not None or "!-- k" in words:
+        if (
+            _voice(entry.text) is not None
+            or "!-- k" in words
+            or _is_quoted(entry, at, words)
+            or self._led_in(entry, at)
+        ):
             return False
         marked = [parse_spoken(line).marked for line in words.split("\n")]
         found = [line[start:end] for line in marked for start, end in sentences(line)]
@@ -227,12 +252,14 @@ class Provenance:
         if "!-- k" in words and any(found[1] not in self._ids for found in _COMMENT.finditer(words)):
             return "another memory"
         for line in words.split("\n"):
-            if _QUOTED.match(line) and not _CALLOUT.match(line):
-                return "a quotation"
             marked = parse_spoken(without_pointer(line)).marked if _MAY_LEAD.search(line) else ""
             for start, end in sentences(marked):
                 if (source := source_in(marked[start:end])) and source.casefold() not in self._owner:
                     return source
+        return self._led_in(entry, at) or ("a quotation" if _is_quoted(entry, at, words) else "")
+
+    def _led_in(self, entry: Entry, at: int) -> str:
+        """Return the source that leads in a line of an entry from above it, or an empty string."""
         if at and (source := _led(entry.text)[at]):
             return source
         if _voice(entry.text) is not None and _TIMED.match(entry.text):  # a quotation may claim a record

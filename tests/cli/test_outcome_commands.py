@@ -223,7 +223,6 @@ def test_what_rests_on_something_that_is_over_is_said(memory: Memory) -> None:
         "## Decisions\n\n"
         "- Decision: Requests go through a queue. <!-- k7f3a9c2b10 since=2026-03-02 because=k1c02d9e441 -->\n",
     )
-    memory.commit()
     assert "rests on k1c02d9e441" not in memory.curate("why", "k7f3")
     memory.curate("correct", "k1c02", "The API allows 1,000 requests.", *NOON)
     [new] = [one["id"] for text, one in items(memory).items() if "1,000" in text]
@@ -270,7 +269,7 @@ def test_context_lists_what_is_open_by_ids_that_close_it(memory: Memory, ids: Ma
     memory.curate("run", "--now", "2026-03-13T02:00")
     assert now(memory, BOB)["status"] == "done"
     assert "cut to fit; `curate items` lists all" in memory.curate(
-        "context", "--budget", "450", "--now", "2026-03-13T12:00"
+        "context", "--budget", "500", "--now", "2026-03-13T12:00"
     )
 
 

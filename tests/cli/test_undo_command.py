@@ -47,7 +47,7 @@ def test_undo_takes_the_newest_run_back_and_says_which_it_was(memory: Memory) ->
     head = memory.git("rev-parse", "HEAD").strip()
     done, was = told.splitlines()
     assert done == f"Run {run} undone: 1 item removed, 2 items as before (commit {head[:10]})."
-    assert was.startswith("That run was: Curated up to 2026-03-12: 1 item added, ")
+    assert was.startswith("That run was: Curated 2026-03-11: 1 item added, ")
     assert curated(memory.files()) == curated(first)
     assert memory.read("State/progress.jsonl").encode() == second["State/progress.jsonl"]
     body = memory.git("log", "-1", "--format=%B").splitlines()
@@ -289,6 +289,6 @@ def test_after_an_edit_it_says_which_run_it_takes_back_and_the_edit_stays(memory
     assert "That run was: Add k" in said
     assert "The sky is blue" not in items(memory)
     said = memory.curate("undo", "--now", "2026-03-11T10:00")
-    assert "That run was: Curated up to 2026-03-11: 3 items added (commit " in said
+    assert "That run was: Curated 2026-03-10: 3 items added (commit " in said
     assert "was changed since, so it stays" in said
     assert items(memory)["Use SQLite in all tools"]["trust"] == "owner"

@@ -138,7 +138,7 @@ def test_a_night_that_claude_reads_is_captured_by_nobody(memory: Memory, wire: A
     memory.write("Logs/2026-03-19.md", "# 2026-03-19\n\n- 09:00 The north gate stays closed.\n")
     wire.by_request = night
     memory.curate("run", "--now", "2026-03-20T02:00")
-    assert "by=claude-code:haiku@extract/" in memory.read("MEMORY.md")
+    assert "by=claude-code:haiku@extract/" in memory.read("Areas/general.md")
     assert all(set(request.tools) <= {"StructuredOutput"} for request in wire.requests)
     assert not noted.exists()
     assert not [*Path.home().rglob("*.jsonl"), *(memory.root / "Sessions").rglob("*.jsonl")]
@@ -149,13 +149,15 @@ def test_a_night_that_claude_reads_is_captured_by_nobody(memory: Memory, wire: A
 
 
 def night(request: Request) -> Said:
-    """Answer what a night asks: one item is found, and whoever verifies it is content."""
+    """Answer what a night asks: one item is found, in the line's own words, and no brief is written."""
     schema = next(tool["input_schema"] for tool in request.body["tools"])
-    quote = "The north gate stays closed."
-    empty = dict.fromkeys(("document", "new_project", "section", "name", "from", "due", "closed"), "")
-    place = {"quote": quote, "start_line": 3, "end_line": 3}
-    told = {"type": "Fact", "text": quote, "evidence": [place], "confidence": "high", "reason": "said", "links": []}
-    replies = {"items": [{**empty, **told}], "operations": [], "verdicts": []}
+    empty: dict[str, object] = dict.fromkeys(
+        ("document", "new_page", "section", "name", "from", "due", "on", "closed"), ""
+    )
+    told = {"type": "Fact", "text": "The north gate stays closed.", "lines": [[3, 3]], "confidence": "high"}
+    item = {**empty, **told, "replaces": [], "links": []}
+    names = ("operations", "seen", "open_lists", "episode", "verdicts", "now", "states")
+    replies: dict[str, list[object]] = {"items": [item], **{name: [] for name in names}}
     return Said(tool="StructuredOutput", arguments={key: replies[key] for key in schema["properties"]})
 
 

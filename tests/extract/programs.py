@@ -31,7 +31,6 @@ def exec_reader(folder: Path, reply: dict[str, Any] | None, **days: dict[str, An
     return f"exec:{sys.executable} {folder / 'reader.py'}"
 
 
-def said(line: int, kind: str, quote: str, text: str, reason: str = "it was said") -> dict[str, Any]:
+def said(line: int, kind: str, text: str, reason: str = "it was said") -> dict[str, Any]:
     """Return an item of a reply."""
-    place = {"quote": quote, "start_line": line, "end_line": line}
-    return {"evidence": [place], "type": kind, "text": text, "confidence": "high", "reason": reason}
+    return {"lines": [[line, line]], "type": kind, "text": text, "confidence": "high", "reason": reason}

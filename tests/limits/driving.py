@@ -9,7 +9,7 @@ from pipelines.agents import timers_cron as cron
 from pipelines.agents.adopt_days import moment_pattern
 from pipelines.extract import grounded_values as dates
 from pipelines.extract import grounded_values as figures
-from pipelines.extract import grounding as names
+from pipelines.extract import grounding
 from pipelines.extract.claims import needs_verifying
 from pipelines.extract.extraction import Place
 from pipelines.extract.rules.label_reader import read_forms
@@ -34,7 +34,7 @@ def drive() -> None:
     dates._place_in(dates._WEEKDAYS, "Friday")
     dates.unproven_dates("on 3 March 2026 and 4 May", dates.known_dates("on Friday, 3 May", _DAY), _DAY)
     figures.known_figures("5 GB and 3 days at noon")
-    names._is_known("Kubernetes", frozenset(), "about Helm")
+    grounding.Shown.of(["1,200 at Helm"]).numbers_missing("1.200 and 3")
     [said] = parse_entries("Logs/2026-03-18.md", "2026-03-18", "we run on Helm\n")
     needs_verifying("It runs on Helm.", [Place(said, 1, 1, said.text)])
     catalog = filing.Catalog({"USER.md": Document("USER.md", "# User\n\n- **Name**: Ada Lovelace\n")})

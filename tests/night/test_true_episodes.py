@@ -37,14 +37,13 @@ def changes(draw: st.DrawFn) -> tuple[dict[str, Document], dict[str, Document]]:
     now = dict(before)
     for one in draw(st.lists(st.sampled_from(items), max_size=4, unique=True)):
         path = homes[one.id]
-        what = draw(st.sampled_from(("reword", "close", "end", "never", "remove", "move", "wait")))
+        what = draw(st.sampled_from(("reword", "close", "end", "never", "remove", "move")))
         other = PAGES[path == PAGES[0]]
         new = {
             "reword": replace(one, text=f"{one.text} Or nearly."),
             "close": replace(one, status=Status.SUPERSEDED, until=DAYS[-1]),
             "end": replace(one, status=Status.RESOLVED, until=draw(st.sampled_from(DAYS))),
             "never": replace(one, status=Status.NEVER_HELD),
-            "wait": replace(one, unverified=True),
         }.get(what)
         if new:
             now[path] = edited(now[path], replace={one.id: new})

@@ -42,7 +42,6 @@ BY_ID = (
 def with_circle(memory: Memory) -> Memory:
     """Return a memory with a circle of links, an item that names itself, and one that two items superseded."""
     memory.write(PLACE, CIRCLE)
-    memory.commit()
     memory.curate("run", "--now", "2026-03-12T02:00")
     return memory
 

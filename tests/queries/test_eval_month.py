@@ -201,7 +201,7 @@ def test_what_was_dropped_is_shown_line_by_line(
     folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     program = tmp_path / "wrong.py"
-    wrong = {"type": "Fact", "text": "Ada.", "evidence": [{"quote": "nowhere", "start_line": 3, "end_line": 3}]}
+    wrong = {"type": "Fact", "text": "Ada.", "lines": [[90, 90]]}
     program.write_text(
         "import json, sys\nasked = json.load(sys.stdin)\n"
         f"print(json.dumps({{'items': [{wrong}], 'operations': []}} if asked['task'] == 'extract' else {{}}))\n"
@@ -209,7 +209,7 @@ def test_what_was_dropped_is_shown_line_by_line(
     run = ("--provider", f"exec:{sys.executable} {program}", "--nights", "1")
     noted = [line for line in told(capsys, folder, *run, "--verbose").splitlines() if line.startswith("  noted: Logs/")]
     assert len(noted) == 3
-    assert all("1 proposed item was dropped" in line and "(line 3)" in line for line in noted)
+    assert all("1 proposed item was dropped" in line and "(line 90)" in line for line in noted)
     assert "noted" not in told(capsys, folder, *run)
 
 

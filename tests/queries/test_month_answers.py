@@ -28,7 +28,11 @@ assert _spec
 assert _spec.loader
 answer = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(answer)
-ENDS = {"supersede": "superseded", "update": "superseded", "retract": "never-held"}
+ENDS = {"update": "superseded", "retract": "never-held"}
+
+
+def day_in(path: str) -> str:
+    return path.rpartition("/")[2][:10]
 
 
 class Heeding:
@@ -43,73 +47,61 @@ class Heeding:
         self._numbers = count(1)
 
     def night(self, paths: list[str]) -> None:
-        """Read logs side by side, then review them in order of days: what a day proposes has an id for the next."""
-        days = sorted(paths, key=lambda path: path.rpartition("/")[2][:10])
-        replies = [(path.rpartition("/")[2][:10], self._extract(path)) for path in days]
-        for day, reply in replies:
-            for one in reply["operations"]:
-                self._heed(one, one["ids"], None, [place["quote"] for place in one["evidence"]])
-            new = [self._proposed(one, day) for one in reply["items"]]
-            near = [{"id": ident, **item} for ident, item in self.items.items()]
-            for number, one in enumerate(new):
-                ids = [item["id"] for item in near] + [other["id"] for other in new[:number]]
-                one |= {"candidate": number, "neighbours": ids}
-            judged = answer.review({"candidates": new, "items": near})["operations"]
-            for number, one in enumerate(new):
-                mine = [operation for operation in judged if operation["candidate"] == number]
-                for operation in mine:
-                    self._heed(operation, operation["ids"], one, one["quotes"])
-                if not mine or any(operation["operation"] in {"add", "supersede"} for operation in mine):
-                    self._add(one)
+        """Read logs in order of their days, each against what the one before left."""
+        for path in sorted(paths, key=day_in):
+            self._read(path)
+
+    def _read(self, path: str) -> None:
+        reply, lines = self._extract(path), self.month.logs[path].split("\n")
+
+        def quotes(one: dict[str, Any]) -> list[str]:
+            return ["\n".join(lines[first - 1 : last]) for first, last in one["lines"]]
+
+        own = {f"n{at}": f"k{next(self._numbers)}" for at, _ in enumerate(reply["items"])}
+        for ident, one in zip(own.values(), reply["items"], strict=True):
+            self._add(ident, one, day_in(path), quotes(one))
+        for one in reply["items"]:
+            self._end([own.get(ident, ident) for ident in one["replaces"]], "superseded", "replace", quotes(one))
+        for one in reply["operations"]:
+            name, ids = one["operation"], [own.get(ident, ident) for ident in one["ids"]]
+            assert ids
+            assert name in ENDS or name == "close"
+            self._end(ids, ENDS.get(name) or one["how"], name, quotes(one))
+            if name == "update":
+                new = self.items[ids[0]] | {"text": one["text"], "status": "live", "since": day_in(path)}
+                self.items[f"k{next(self._numbers)}"] = new
+                self.claims.append({"kind": "update", "text": one["text"], "quotes": quotes(one)})
+        self.confirmed += [self.items[ident]["text"] for ident in reply["seen"]]
 
     def _extract(self, path: str) -> Any:
-        day = path.rpartition("/")[2][:10]
         entries = [
             {"line": one.start_line, "end_line": one.end_line, "text": one.text}
-            for one in parse_entries(path, day, self.month.logs[path])
+            for one in parse_entries(path, day_in(path), self.month.logs[path])
         ]
         shown = [{"id": ident, **item} for ident, item in self.items.items() if item["status"] in {"live", "open"}]
         documents = [{"id": ident, "title": title} for ident, title in self.titles.items()]
-        return answer.extract({"day": day, "entries": entries, "documents": documents, "open": shown, "near": []})
+        return answer.extract(
+            {"day": day_in(path), "entries": entries, "documents": documents, "open": shown, "near": []}
+        )
 
-    def _proposed(self, item: dict[str, Any], day: str) -> dict[str, Any]:
-        title = item["new_project"] or self.titles[item["document"]]
+    def _add(self, ident: str, one: dict[str, Any], day: str, quotes: list[str]) -> None:
+        title = one["new_page"].removeprefix("project: ") or self.titles[one["document"]]
         self.titles.setdefault("USER" if title == "User" else title.lower(), title)
-        quotes = [place["quote"] for place in item["evidence"]]
-        return item | {"id": f"n{next(self._numbers)}", "day": day, "quotes": quotes, "title": title}
-
-    def _add(self, one: dict[str, Any]) -> None:
         status = one["closed"] or ("open" if one["type"] == "Todo" else "live")
-        since = one["from"] or one["day"]
-        kept = {"type": one["type"], "text": one["text"], "status": status, "since": since, "document": one["title"]}
         assert one["text"] not in [item["text"] for item in self.items.values()]
-        self.items[one["id"]] = kept
-        self.claims.append({"kind": "item", "text": one["text"], "quotes": one["quotes"]})
+        since = one["from"] or day
+        self.items[ident] = {
+            "type": one["type"], "text": one["text"], "status": status, "since": since, "document": title,
+        }  # fmt: skip
+        self.claims.append({"kind": "item", "text": one["text"], "quotes": quotes})
 
-    def _heed(
-        self, operation: dict[str, Any], ids: list[str], candidate: dict[str, Any] | None, quotes: list[str]
-    ) -> None:
-        name = operation["operation"]
-        assert name in {"add", "confirm", "supersede", "update", "close", "retract"}, operation
-        assert ids or name == "add"
+    def _end(self, ids: list[str], status: str, kind: str, quotes: list[str]) -> None:
         for ident in ids:
             item = self.items[ident]
             assert item["status"] in {"live", "open"}
-            if name == "confirm":
-                self.confirmed.append(item["text"])
-                continue
-            item["status"] = ENDS.get(name) or operation["how"]
-            text = f"{item['type']}: {item['text']} is over ({item['status']})"
-            self.claims.append({"kind": name, "text": text, "quotes": quotes})
-        if name == "update":
-            old = self.items[ids[0]]
-            day = candidate["day"] if candidate else self._day_of(quotes[0])
-            new = old | {"text": operation["text"], "status": "live", "since": day}
-            self.items[f"n{next(self._numbers)}"] = new
-            self.claims.append({"kind": "update", "text": operation["text"], "quotes": quotes})
-
-    def _day_of(self, quote: str) -> str:
-        return next(path.rpartition("/")[2][:10] for path, text in self.month.logs.items() if quote in text)
+            item["status"] = status
+            text = f"{item['type']}: {item['text']} is over ({status})"
+            self.claims.append({"kind": kind, "text": text, "quotes": quotes})
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -138,7 +130,7 @@ def test_heeded_it_makes_every_outcome_come_true(way: str) -> None:
             "Todo: Ask Birgitta for the list of harbour fees. is done",
             "Todo: ask Birgitta for the list of harbour",
         ),
-        ("supersede", "Fact: Backups of Hopyard run every night at 03:15. is over", "half past two collided"),
+        ("replace", "Fact: Backups of Hopyard run every night at 03:15. is over", "half past two collided"),
     ],
 )
 def test_a_lie_is_not_supported(kind: str, text: str, quote: str) -> None:
@@ -146,16 +138,15 @@ def test_a_lie_is_not_supported(kind: str, text: str, quote: str) -> None:
     assert answer.verify({"claims": [claim]})["verdicts"][0]["verdict"] == "unsupported"
 
 
-def test_it_cites_what_it_writes_of_pages_and_days() -> None:
+def test_it_cites_what_it_writes_of_the_memory_and_its_pages() -> None:
     items = [
         {"id": "k1", "text": "The kiln is hot.", "status": "live"},
         {"id": "k2", "text": "Gone.", "status": "superseded"},
     ]
-    asked = {"pages": [{"id": "kiln", "items": items}], "days": [{"day": "2026-04-09", "items": items}]}
     said = [{"text": "The kiln is hot.", "ids": ["k1"]}]
-    assert answer.brief(asked) == {
+    assert answer.brief({"now": {"items": items}, "pages": [{"id": "kiln", "items": items}]}) == {
+        "now": said,
         "states": [{"id": "kiln", "sentences": said}],
-        "episodes": [{"day": "2026-04-09", "sentences": said}],
     }
 
 

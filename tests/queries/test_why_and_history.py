@@ -221,7 +221,6 @@ def test_ids_that_are_none_or_many_are_said(memory: Memory) -> None:
 def test_history_is_the_same_with_and_without_what_was_read_before(memory: Memory) -> None:
     trail = memory.root / ".curate" / "history.json"
     memory.write("Projects/alpha.md", "# Alpha\n\n- Fact: The port is 8080. <!-- k1111111111 since=2026-03-10 -->\n")
-    memory.commit()
     memory.curate("run", "--now", "2026-03-11T02:00")
 
     def told() -> list[str]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pipelines.extract.extraction import Candidate, Operation
     from pipelines.review.meaning import Vectors
-    from pipelines.review.review import Ruling, Second
+    from pipelines.review.review import Ruling
     from pipelines.store.log import Entry
 
 GENERAL = "Areas/general.md"
@@ -29,7 +29,6 @@ def context(
     buried: frozenset[str] = frozenset(),
     word: Trust = Trust.SELF,
     vectors: Vectors | None = None,
-    second: Second | None = None,
 ) -> ReviewContext:
     """Return a context in which all is filed in one document, and all lines are one's word."""
     return ReviewContext(
@@ -37,7 +36,6 @@ def context(
         lambda one: one.text in buried,
         lambda one: Filed(one, home=home),
         lambda *_: word,
-        second,
     )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.model_reviewer import Reviewed
 from pipelines.review import meaning as nearness
 from pipelines.review.existing_items import Belief, KnownItems
-from pipelines.review.llm_review import ModelReview
 from pipelines.review.meaning import Vectors, kept_in
+from pipelines.review.verification import posed
 from pipelines.search.embed import embed_index
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.store.item import Item, ItemType, Status
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     import pytest
     from numpy.typing import NDArray
 
-    from pipelines.extract.extraction import DocumentChoice
-    from pipelines.extract.llm.call import Place
-    from pipelines.extract.llm.model_reviewer import Check, Posed
     from tests.conftest import Memory
 
 PLACE = "Areas/general.md"
@@ -67,19 +64,12 @@ def test_what_is_let_in_tonight_is_a_neighbour_of_what_follows(monkeypatch: pyte
     assert known.near(SAID, PLACE)[0].item.text == SAID.text
 
 
-def test_a_model_is_shown_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_a_pair_for_the_second_reader_only_with_words_in_common(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearness, "LEAST", 0.2)
-    shown = list[str]()
-
-    class Adds:
-        def review(self, posed: Sequence[Posed], _: Sequence[DocumentChoice], __: Check, ___: Place) -> Reviewed:
-            shown.extend(one["id"] for asked in posed for one in asked.neighbours)
-            return Reviewed({asked.candidate.id: () for asked in posed})
-
-    for vectors in (Vectors(), Vectors(Bag)):
-        shown.clear()
-        rulings([SAID], context([(ELSEWHERE, HELD)], vectors=vectors, second=ModelReview(Adds(), ())))
-        assert shown == ([HELD.id] if vectors.used else [])
+    for text, pairs in (("The vessel sails", []), ("A boat, as ever a boat, sails", [HELD.id])):
+        by = context([(PLACE, replace(HELD, text=text))], home=PLACE, vectors=Vectors(Bag))
+        found = posed(rulings([replace(SAID, text="A boat, as ever, is a boat", by="a:1")], by), by.known)
+        assert [one.other for one in found if one.other] == pairs, text
 
 
 def test_too_many_items_without_a_vector_are_left_to_the_index() -> None:

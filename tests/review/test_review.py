@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.extract.extraction import Operation, OperationKind
 from pipelines.review.review import Filed
-from pipelines.store.item import STRUCK, Confidence, Item, ItemType, Status, Trust, content_words, folded
+from pipelines.store.item import STRUCK, Confidence, Item, ItemType, Status, Trust, folded
+from pipelines.text import content_words
 from tests.making import candidate
 from tests.review.ruling import GENERAL, context, rulings, told
 
@@ -190,12 +190,8 @@ def test_what_is_doubted_waits_and_is_not_asked_about_twice(kind: ItemType) -> N
 
 
 def test_what_was_replaced_on_the_same_day_is_not_confirmed() -> None:
-    new, old = candidate("Deploy with Nomad"), candidate("Deploy with Kubernetes")
-
-    def second(*_: object) -> dict[str, tuple[Operation, ...]]:
-        return {"n1": (Operation(OperationKind.SUPERSEDE, (USE,), places=new.places, by="a:1"),)}
-
-    by = context([held(GENERAL, text=old.text)], second=second)
+    new, old = replace(candidate("Deploy with Nomad"), replaces=(USE,)), candidate("Deploy with Kubernetes")
+    by = context([held(GENERAL, text=old.text)])
     assert told(rulings([new, old], by)) == [("supersede", (USE,)), ("ignore", ())]
 
 
@@ -215,17 +211,8 @@ def shelves(kind: ItemType) -> list[Held]:
 
 @pytest.mark.parametrize("since", ["", "2026-05-01"])
 def test_a_day_ends_no_more_for_naming_another_day(since: str) -> None:
-    new = [replace(candidate(f"shelf {at} was mended"), since=since) for at in range(8)]
-
-    def second(filed: Sequence[Filed], _: object) -> dict[str, tuple[Operation, ...]]:
-        return {
-            one.candidate.id: (
-                Operation(OperationKind.SUPERSEDE, (f"k00000000{at}",), places=new[at].places, by="a:1"),
-            )
-            for at, one in enumerate(filed)
-        }
-
-    found = told(rulings(new, context(shelves(ItemType.DECISION), second=second)))
+    new = [replace(candidate(f"shelf {at} was mended"), since=since, replaces=(f"k00000000{at}",)) for at in range(8)]
+    found = told(rulings(new, context(shelves(ItemType.DECISION))))
     assert [kind for kind, _ in found] == ["supersede"] * 3 + ["ask"] * 5
 
 

@@ -24,7 +24,7 @@ AT: Final = ("--now", "2026-03-14T02:00")
 SECRET: Final = "Xk29fjW0qLmZ83hsTq"  # noqa: S105  a made-up one
 DAMAGE: Final[dict[str, Callable[[bytes], bytes]]] = {
     "emptied": lambda _: b"",
-    "cut": lambda data: data[: len(data) // 2],
+    "cut": lambda data: data[: len(data) // 2].rstrip(b"}\n"),  # two equal lines would be cut between them
     "garbage": lambda _: b"\x00\xffgarbage\n" * 4,
 }
 MODEL: Final = """

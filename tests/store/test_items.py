@@ -70,7 +70,6 @@ def items(draw: st.DrawFn) -> Item:
         page_section=draw(st.sampled_from(["", "questions", "howto"])),
         due=draw(st.one_of(st.just(""), DAYS)),
         doubted=draw(st.one_of(st.just(""), DAYS)),
-        unverified=draw(st.booleans()),
         reason=draw(st.text(max_size=20)),
         extra=tuple(draw(EXTRA)),
     )

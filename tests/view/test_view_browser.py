@@ -140,7 +140,7 @@ def test_an_edit_meets_what_changed_meanwhile(chromium: Chromium, told: Memory) 
     with opened(chromium, told) as page:
         page.goto(page.url + "edit/Projects/kestrel")
         text = page.get_by_label("Markdown text")
-        text.fill(text.input_value().replace("Use brass", "Use good brass") + "\nBuilt in 1987.\n")
+        text.fill(text.input_value().replace("Decision: Use brass", "Decision: Use good brass") + "\nBuilt in 1987.\n")
         told.curate("done", "Oil", "--now", "2026-03-19T08:00")
         page.get_by_role("button", name="Check and save").click()
         page.get_by_text("changed meanwhile").wait_for()

@@ -24,10 +24,10 @@ from pipelines.extract.llm.call import Call, Model, Prompt, load_prompt
 from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import added_tokens, price_of
 from pipelines.store.evidence import voice_in, without_pointer
-from pipelines.store.item import Item, Trust, content_words
+from pipelines.store.item import Item, Trust
 from pipelines.store.secrets import holds_secret
 from pipelines.store.spoken_lines import parse_spoken
-from pipelines.text import fold
+from pipelines.text import content_words, fold
 from pipelines.usage import FailureKind, Tally, Usage
 
 if TYPE_CHECKING:
@@ -428,7 +428,7 @@ def estimate(calls: Sequence[Call], model: Model, own: Prices) -> Estimate:
     price, days = price_of(model.name, own), len({call.place[0] for call in calls})
     usual = min(USUAL_OUTPUT, model.output_tokens) if model.output_tokens else USUAL_OUTPUT
     verify, brief = (_tokens(len(load_prompt(task).body.encode())) for task in ("verify", "brief"))
-    claims = [_CLAIMS_A_DAY + (_SENTENCES if days == 1 else 0)] * days + ([_SENTENCES] if days > 1 else [])
+    claims = [_CLAIMS_A_DAY + (_SENTENCES if day == days else 0) for day in range(1, days + 1)]
     sent = {
         "extract": [_tokens(call.bytes) for call in calls],
         "verify": [verify + _tokens(_CLAIM_BYTES * number) for number in claims],

@@ -38,8 +38,8 @@ from pipelines.extract.llm.reply_json import (
     single_line,
 )
 from pipelines.store.evidence import fold_markdown
-from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status, content_words
-from pipelines.text import fold
+from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status
+from pipelines.text import content_words, fold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -75,7 +75,7 @@ NAME: Final = "rules@1"
 
 
 _HEADER: Final = re.compile(r"[^\W\d_][\w-]{1,20}: \S")
-_ADDRESS: Final = re.compile(r"\S@\S+\.\w")
+_ADDRESS: Final = re.compile(r"\S@[^\s@]+\.\w")
 
 
 def without_pasted(lines: Sequence[Line]) -> list[Line]:

@@ -42,7 +42,15 @@ def test_it_shows_each_part_and_the_health(memory: Memory) -> None:
     assert "<!--" not in told
     assert told.rstrip().endswith("Memory health: last run 2026-03-18 10:00, ended well.")
     parts = json.loads(memory.curate("context", "--now", "2026-03-18T10:30", "--format", "json"))
-    assert [part["part"] for part in parts] == ["SOUL.md", "USER.md", "MEMORY.md", "yesterday", "today", "health"]
+    assert [part["part"] for part in parts] == [
+        "SOUL.md",
+        "USER.md",
+        "MEMORY.md",
+        "work",
+        "yesterday",
+        "today",
+        "health",
+    ]
 
 
 def test_a_missed_a_failed_and_a_partial_night_are_seen(memory: Memory) -> None:

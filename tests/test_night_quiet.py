@@ -1,0 +1,122 @@
+"""Quiet: what is open and was not mentioned for a while comes last, and a person is asked about it once a week."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.store.item import Status
+from tests.reviewing import Reader, curate, item, items, labelled, log, reply
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+INVOICE, PAINT = "Send Mara the invoice.", "Paint the shop."
+MONDAY = "2026-03-09"
+
+
+def after(days: int) -> str:
+    return (date.fromisoformat(MONDAY) + timedelta(days=days)).isoformat()
+
+
+def listing(**more: Any) -> Reader:
+    """Return a model to which the Todos of a day are a list of what is open; `more` is said of each new one."""
+
+    def read(day: dict[str, Any]) -> dict[str, Any]:
+        shown = {row["text"]: row["id"] for row in day["open"]}
+        todos = [one for one in labelled(day) if one["type"] == "Todo"]
+        lists = [{"lines": [todos[0]["lines"][0], todos[-1]["lines"][0]]}] if todos else []
+        new = [one | more for one in labelled(day) if one["text"] not in shown]
+        return reply(*new, seen=[shown[one["text"]] for one in todos if one["text"] in shown], open_lists=lists)
+
+    return Reader(read)
+
+
+def night(memory: Memory, days: int, *lines: str, model: Reader | None = None) -> Reader:
+    """Live through a day, so many after Monday, and its night; return the model."""
+    log(memory, *(lines or ("we talked",)), day=after(days))
+    reader = model or listing()
+    curate(memory, reader, f"{after(days + 1)}T02:00+00:00")
+    return reader
+
+
+def todos(*texts: str) -> list[str]:
+    return [f"Todo: {text}" for text in texts]
+
+
+def quiet(memory: Memory) -> list[str]:
+    return sorted(text for text, one in items(memory).items() if one.quiet)
+
+
+def test_what_a_later_list_leaves_out_is_quiet_and_comes_last(memory: Memory) -> None:
+    night(memory, 0, *todos(INVOICE, PAINT))
+    assert quiet(memory) == []
+    night(memory, 1, *todos(PAINT))
+    assert (quiet(memory), items(memory)[INVOICE].status) == ([INVOICE], Status.OPEN)
+    shown = night(memory, 2).shown[0]["open"]
+    assert [row["text"] for row in shown] == [PAINT, INVOICE]
+    night(memory, 3, *todos(INVOICE, PAINT))
+    assert quiet(memory) == [], "somebody mentioned it"
+
+
+def test_a_person_is_asked_once_a_week_about_all_that_became_quiet(memory: Memory) -> None:
+    night(memory, 0, *todos(INVOICE, PAINT, "Order chairs."))
+    night(memory, 1, *todos(PAINT, "Order chairs."))
+    assert "## quiet: 1 open item" in memory.read("Review.md")
+    night(memory, 2, *todos(PAINT))
+    assert quiet(memory) == ["Order chairs.", INVOICE]
+    assert memory.read("Review.md").count("## quiet:") == 1
+    asked = memory.read("Review.md").partition("## quiet:")[2]
+    assert INVOICE in asked
+    assert "Order chairs." not in asked
+    night(memory, 9, *todos(PAINT))
+    assert memory.read("Review.md").count("## quiet:") == 2
+    text = memory.read("Review.md")
+    memory.write("Review.md", text.replace("- [ ] drop:", "- [x] drop:"))
+    night(memory, 10, *todos(PAINT))
+    assert {text: one.status for text, one in items(memory).items()} == {
+        INVOICE: Status.DROPPED, PAINT: Status.OPEN, "Order chairs.": Status.DROPPED,
+    }  # fmt: skip
+    assert "## quiet:" not in memory.read("Review.md")
+
+
+def test_what_is_owed_by_a_day_is_never_quiet(memory: Memory) -> None:
+    night(memory, 0, *todos(INVOICE), model=listing(due="2026-05-01"))
+    night(memory, 1, *todos(PAINT))
+    for days in range(2, 12):
+        night(memory, days)
+    assert quiet(memory) == []
+
+
+def plain() -> Reader:
+    """Return a model that finds labelled lines, and no lists."""
+    return Reader(lambda day: reply(*labelled(day)))
+
+
+@pytest.mark.parametrize("holiday", [False, True])
+def test_seven_days_of_work_without_a_mention_make_it_quiet_and_a_holiday_does_not(
+    memory: Memory,
+    holiday: bool,  # noqa: FBT001  a case
+) -> None:
+    night(memory, 0, *todos(INVOICE), model=plain())
+    for days in range(1, 7):
+        night(memory, days, model=plain())
+    assert quiet(memory) == []
+    if holiday:
+        curate(memory, plain(), f"{after(40)}T02:00+00:00")
+        assert quiet(memory) == []
+    night(memory, 41 if holiday else 7, model=plain())
+    assert quiet(memory) == [INVOICE]
+
+
+def test_an_appointment_whose_day_is_over_is_told_for_a_week_and_then_is_quiet(memory: Memory) -> None:
+    demo = "Give Odile the demo."
+    on = Reader(lambda day: reply(*(item("Todo", demo, one, on=after(2)) for one in day["entries"])))
+    night(memory, 0, demo, model=on)
+    for days in (1, 2, 8):
+        night(memory, days, model=plain())
+        assert quiet(memory) == []
+    night(memory, 10, model=plain())
+    assert quiet(memory) == [demo]
