@@ -18,8 +18,8 @@ from pipelines.extract.extraction import is_pending
 from pipelines.review.questions import as_queue_text
 from pipelines.store.document import edited
 from pipelines.store.item import ID_PATTERN, QUIET, Item, ItemType, Trust, with_extra
-from pipelines.store.layout import Kind
-from pipelines.store.review_queue import with_entry
+from pipelines.store.layout import REVIEW, Kind
+from pipelines.store.review_queue import read_queue, with_entry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -130,8 +130,13 @@ def _days_before(today: str, count: int) -> str:
 
 
 def asked_about_quiet(documents: Mapping[str, Document], today: str) -> dict[str, Document]:
-    """Return the documents with one question about all that became quiet since the last one, at most once a week."""
+    """Return the documents with one question about all that became quiet since the last one, at most once a week.
+
+    While a question is unanswered, no other is asked: what becomes quiet meanwhile is in the next one.
+    """
     after = dict(documents)
+    if any(entry.kind == QUIET for entry in read_queue(after.get(REVIEW))):
+        return after
     held = [(path, p.item) for path, one in documents.items() if one.kind in _HOMES for p in one.items if p.item.id]
     if any(_asked(item) > _days_before(today, ASK_DAYS) for _, item in held):
         return after
