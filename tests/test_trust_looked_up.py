@@ -116,3 +116,24 @@ def test_a_box_in_a_note_is_its_writers_word_and_a_quotation_is_not(memory: Memo
     memory.curate(*NIGHT)
     owners = ("self", "external", "external", "external")
     assert {text: trust for text, (trust, _) in trusts(memory).items()} == dict(zip(texts, owners, strict=True))
+
+
+def test_a_resolution_that_minutes_set_apart_is_the_writers_testimony_and_a_rule_so_set_is_not(memory: Memory) -> None:
+    """It adds, and replaces nothing; what is quoted below a lead-in, or among other quoted lines, was copied in."""
+    memory.write("Logs/2026-03-17.md", "# 2026-03-17\n\n- 09:00 Decision: The gate opens at 8:00.\n")
+    memory.write(
+        LOG,
+        "# 2026-03-18\n\nAda: we could count berths from the east.\n\n"
+        "> ***Resolution #1: Berths are numbered from the east.***\n\nThat was quick.\n\n"
+        "> Decision: The gate opens at 9:00.\n\nThen we had tea.\n\n> Rule: Ship at dawn.\n\nAnd cake.\n\n"
+        "> Hello,\n> Decision: Cranes are blue.\n\nThe vendor's page says:\n\n> Decision: Ropes are red.\n",
+    )
+    memory.curate(*NIGHT)
+    assert trusts(memory) == {
+        "The gate opens at 8:00.": ("self", "live"),
+        "Berths are numbered from the east.": ("self", "live"),
+        "The gate opens at 9:00.": ("self", "waiting"),
+        "Ship at dawn.": ("external", "waiting"),
+        "Cranes are blue.": ("external", "live"),
+        "Ropes are red.": ("external", "live"),
+    }

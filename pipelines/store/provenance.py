@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _LABEL: Final = re.compile(
-    r"(?:decision|decided|fact|rule|to-?do|risk|done|correction|action)s?\b[ ]?"
+    r"(?:decision|decided|fact|rule|to-?do|risk|done|correction|action|resolution|resolved)s?\b[ ]?(?:\#\d{1,4}[ ]?)?"
     r"(?:\((?:from|per|via|source:?|said by)[ ](?P<within>[^()]{2,80})\)[ ]?)?:[ ]{0,2}",
     re.IGNORECASE,
 )
@@ -127,6 +127,11 @@ def _is_quoted(entry: Entry, at: int, words: str) -> bool:
     )
 
 
+def _is_set_apart(text: str) -> bool:
+    """Whether an entry is one quoted line with a label, as minutes set a resolution apart from the talk around it."""
+    return "\n" not in text and _QUOTED.match(text) is not None and _LABEL.match(fold_markdown([text])) is not None
+
+
 @functools.lru_cache(4)
 def _boxed(text: str) -> frozenset[int]:
     """Return which lines of an entry are in a box that begins its block of quoted lines."""
@@ -213,13 +218,10 @@ class Provenance:
 
     def _is_testimony(self, entry: Entry, at: int, words: str) -> bool:
         """Whether lines of a journal tell, sentence by sentence, what a person said, and nothing that was copied in."""
-        if (
-            _voice(entry.text) is not None
-            or "!-- k" in words
-            or _is_quoted(entry, at, words)
-            or self._led_in(entry, at)
-        ):
+        if _voice(entry.text) is not None or "!-- k" in words or self._led_in(entry, at):
             return False
+        if _is_quoted(entry, at, words):
+            return _is_set_apart(entry.text) and not gives_orders(words) and not source_in(words)
         marked = [parse_spoken(line).marked for line in words.split("\n")]
         found = [line[start:end] for line in marked for start, end in sentences(line)]
         return all(is_told(one) for one in found if source_in(one)) and any(map(source_in, found))
