@@ -3,8 +3,8 @@
 A Todo or question is quiet if it once stood on a list of what is open as a whole and stands no more on a later one, or
 if it is on none and was not mentioned on seven days of work. An item whose own day (`on`) is over is told for a week as
 of unknown outcome, and then is quiet. Only days with logs count: a holiday is no silence. Never quiet is what has a
-deadline, what is pinned, what the owner said or wrote, and a risk. What is quiet comes last and is found as ever; once
-a week a person is asked about all of it together.
+deadline, what is pinned, what the owner said or wrote, and a risk. A Todo that waits on another is mentioned with it.
+What is quiet comes last and is found as ever; once a week a person is asked about all of it together.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def with_quiet(
         days: the days with logs, in order.
         today: the memory's day.
     """
-    after = dict(documents)
+    after, told = dict(documents), _linked_mentions(documents)
     for path, document in documents.items():
         if document.kind not in _HOMES:
             continue
@@ -71,13 +71,26 @@ def with_quiet(
         def marked(item: Item, here: Sequence[tuple[str, OpenList]] = here) -> Item:
             for day, one in here:
                 item = _after_list(item, day, one, seen)
-            since = _quiet_since(item, days, today)
+            since = _quiet_since(item, days, today, told.get(item.id, ""))
             return item if bool(since) == bool(item.quiet) else with_extra(item, QUIET, since)
 
         items = [(p.item, marked(p.item)) for p in document.items if p.item.id and p.item.active]
         if new := {now.id: now for was, now in items if was != now}:
             after[path] = edited(document, replace=new)
     return after
+
+
+def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
+    """Return id of an item → the last day on which an item that it is linked with was mentioned, or closed."""
+    held = {p.item.id: p.item for one in documents.values() for p in one.items}
+    told: dict[str, str] = {}
+    for item in held.values():
+        linked = [ident for kind, ids in item.links if kind != "contradicts" for ident in ids]
+        for other in (held[ident] for ident in linked if ident in held):
+            for one, at in ((item, other), (other, item)):
+                if is_pending(at) or at.type is ItemType.TODO:
+                    told[one.id] = max(told.get(one.id, ""), at.until or _mentioned(at))
+    return told
 
 
 def _after_list(item: Item, day: str, listed: OpenList, seen: Mapping[str, str]) -> Item:
@@ -102,13 +115,14 @@ def _mentioned(item: Item) -> str:
     return max(item.learnt, item.confirmed)
 
 
-def _quiet_since(item: Item, days: Sequence[str], today: str) -> str:
+def _quiet_since(item: Item, days: Sequence[str], today: str, linked: str) -> str:
     """Return the day since which an item is quiet, or an empty string.
 
     Args:
         item: the item; if a list left it out, it is marked with the list's day.
         days: the days with logs, in order.
         today: the memory's day.
+        linked: the last day on which an item that it is linked with was mentioned, or empty.
     """
     if not item.active or item.pinned or item.due or item.trust is Trust.OWNER or item.type is ItemType.RISK:
         return ""
@@ -118,7 +132,7 @@ def _quiet_since(item: Item, days: Sequence[str], today: str) -> str:
         return ""
     if _is_listed(item):
         return item.quiet
-    silent = bisect_right(days, today) - bisect_right(days, _mentioned(item))
+    silent = bisect_right(days, today) - bisect_right(days, max(_mentioned(item), linked))
     return item.quiet or today if silent >= SILENT_DAYS else ""
 
 
