@@ -69,14 +69,15 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A line that was appended to a log.
+    """A line that was appended to a log, or several with a label each.
 
     Args:
         path: the log, relative to the memory.
-        line: its line, counted from 1.
-        text: the line as it stands there.
+        line: its first line, counted from 1.
+        text: what stands there.
         day: the memory's day, `YYYY-MM-DD`.
         redacted: what secrets were redacted before it was written, as `1 secret (password)`; empty where none were.
+        hint: a question if no project has the given name, but one has nearly it; else empty.
     """
 
     path: str
@@ -84,6 +85,7 @@ class Written:
     text: str
     day: str
     redacted: str = ""
+    hint: str = ""
 
 
 class Memory:
@@ -192,7 +194,7 @@ class Memory:
         """
         from pipelines.clock import day_of, moment  # noqa: PLC0415  as above
         from pipelines.settings import load_settings  # noqa: PLC0415  as above
-        from pipelines.store.append_log import append_line, log_line  # noqa: PLC0415  as above
+        from pipelines.store.append_log import append_line, log_line, misspelled_project  # noqa: PLC0415  as above
         from pipelines.store.log import last_place  # noqa: PLC0415  as above
         from pipelines.store.secrets import format_found, load_redactor  # noqa: PLC0415  as above
         from pipelines.store.secrets.redact import without_private  # noqa: PLC0415  as above
@@ -206,8 +208,9 @@ class Memory:
         line = load_redactor(self.root).redact(said)
         path = layout_of(self.root).real(append_line(self.root, day, line.text))
         redacted = format_found(line.found) if line.found else ""
-        number = last_place((self.root / path).read_bytes().decode(errors="replace"), line.text)
-        return Written(path, number, line.text, day, redacted)
+        number = last_place((self.root / path).read_bytes().decode(errors="replace"), line.text.split("\n")[0])
+        hint = misspelled_project(self.root, _one_line(project))
+        return Written(path, number, line.text, day, redacted, hint)
 
     def recap(self, when: str = "", *, project: str = "") -> list[Episode]:
         """Return the episodes of some days, in order, as `curate recap` tells them.

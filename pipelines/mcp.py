@@ -179,7 +179,8 @@ class Tools:
         """Append a line to today's log and say where."""
         written = self._memory.log(text, project=project)
         told = f"Written at {written.path}:{written.line} ({written.day}): {written.text}"
-        return f"{told}\n{written.redacted} redacted before writing." if written.redacted else told
+        redacted = written.redacted and f"{written.redacted} redacted before writing."
+        return "\n".join(filter(None, (told, redacted, written.hint)))
 
     def memory_close(self, item: str, how: str, reason: str = "") -> str:
         """Close an item and report the outcome."""

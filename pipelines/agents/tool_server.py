@@ -114,7 +114,8 @@ class ToolServer:
         ident = _ident(message)
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             return _error(ident, _REQUEST, "This is not a message of JSON-RPC 2.0.")
-        method, params = message.get("method"), message.get("params", {})
+        method, params = message.get("method"), message.get("params")
+        params = {} if params is None else params
         if not isinstance(method, str):
             is_answer = "result" in message or "error" in message
             return None if is_answer else _error(ident, _REQUEST, "The message names no method.")
@@ -153,8 +154,12 @@ class ToolServer:
             return _content(
                 f"Unknown tool: {name[:_LONGEST_NAME]!r}. The tools are {', '.join(self._tools)}.", failed=True
             )
-        known = tool["inputSchema"]["properties"]
-        given = {name: _exact(value, known.get(name, {})) for name, value in given.items()}
+        known, needed = tool["inputSchema"]["properties"], tool["inputSchema"]["required"]
+        given = {  # clients send what they leave out as null or empty
+            name: _exact(value, known.get(name, {}))
+            for name, value in given.items()
+            if name in needed or value not in (None, "", [], {})
+        }
         if faults := argument_faults(given, tool["inputSchema"]):
             return _content(" ".join(faults), failed=True)
         try:

@@ -12,7 +12,7 @@ from pipelines.cli.options import TextCommand, document_option, project_option, 
 from pipelines.cli.output import say, say_verbatim, warn
 from pipelines.clock import day_of
 from pipelines.errors import UsageFault
-from pipelines.store.append_log import append_line, log_line
+from pipelines.store.append_log import append_line, log_line, misspelled_project
 from pipelines.store.item import ItemType
 from pipelines.store.layout import Kind
 from pipelines.store.secrets import format_found, load_redactor
@@ -33,8 +33,8 @@ MAX_BYTES: Final = 1024 * 1024
 def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
     """Append `- HH:MM TEXT` to today's log; if TEXT is `-`, read it from standard input.
 
-    The line is safely on disk on return, even if others write at the same moment. Secrets are redacted, and anything
-    between <private> and </private> is left out.
+    Several lines that begin with a label (`Decision: …`) become an entry each. All is safely on disk on return, even if
+    others write at the same moment. Secrets are redacted, and anything between <private> and </private> is left out.
     """
     root, settings, when = opened
     given = _standard_input() if text == ("-",) else " ".join(text)
@@ -42,7 +42,10 @@ def curate_log(text: tuple[str, ...], project: str, opened: OpenMemory) -> None:
         raise UsageFault("There is nothing to log.", "Give a TEXT, or pipe one in with `curate log -`.")
     line = load_redactor(root).redact(log_line(f"{when:%H:%M}", without_private(given), project))
     path = append_line(root, day_of(when, settings), line.text)
-    say(f"{layout_of(root).real(path)}: {line.text}")
+    for written in line.text.split("\n"):
+        say(f"{layout_of(root).real(path)}: {written}")
+    if hint := misspelled_project(root, project):
+        warn(f"curate log: {hint}")
     if line.found:
         warn(f"curate log: {format_found(line.found)} redacted before it was written.")
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import tempfile
 from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.store.files import making, read_bytes, writing
-from pipelines.store.layout import PRIVATE, log_path
+from pipelines.store.layout import PRIVATE, log_path, slug
 from pipelines.store.lock import log_lock, private_folder
-from pipelines.store.user_layout import real_path
+from pipelines.store.user_layout import at, real_path
 from pipelines.store.whole_lines import append_whole
 from pipelines.text import fold
 
@@ -20,21 +21,42 @@ if TYPE_CHECKING:
 
 
 _BULLETS: Final = ("- ", "* ", "+ ", "• ")
+_LABELLED: Final = re.compile(
+    r"^(?=[ \t]*(?:[-*+•][ ])?\**(?:decision|fact|rule|todo|risk|done|correction)\**:)", re.IGNORECASE | re.MULTILINE
+)
 
 
 def log_line(clock: str, text: str, project: str) -> str:
-    """Return the line that `curate log` writes.
+    """Return the line, or lines, that `curate log` writes.
 
     Args:
         clock: `HH:MM`.
-        text: what happened; folded to one line, without a bullet of its own.
+        text: what happened; folded to one line, without a bullet of its own. Of several lines with a label of their own
+            each becomes a line of the log, with what follows it.
         project: a project's name, or empty.
     """
+    starts = [found.start() for found in _LABELLED.finditer(text)]
+    if len(starts) > 1:
+        starts = [0, *starts] if text[: starts[0]].strip() else starts
+        parts = [text[start:end] for start, end in zip(starts, [*starts[1:], None], strict=True)]
+        return "\n".join(log_line(clock, part, project) for part in parts)
     marker = f"[project: {fold(project.replace('[', '(').replace(']', ')'))}] " if project.strip() else ""
     sentence = fold(text)
     if sentence[:2] in _BULLETS:
         sentence = sentence[2:].lstrip()
     return f"- {clock} {marker}{sentence}"
+
+
+def misspelled_project(root: Path, project: str) -> str:
+    """Return “There is no project X yet. Did you mean Y?” if a project has nearly that name, or an empty string."""
+    from pipelines.errors import did_you_mean  # noqa: PLC0415  most lines name no project
+
+    with contextlib.suppress(OSError):
+        known = {path.stem for path in at(root, "Projects").glob("*.md")}
+        named = slug(project) if project.strip() else ""
+        if named and named not in known and (advice := did_you_mean(named, known)):
+            return f"There is no project {project} yet. {advice}"
+    return ""
 
 
 def append_line(root: Path, day: str, line: str) -> str:

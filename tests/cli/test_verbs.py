@@ -111,6 +111,23 @@ def test_log_reads_standard_input(memory: Memory, monkeypatch: pytest.MonkeyPatc
     assert "- 09:05 über zwei Zeilen\n" in memory.read("Logs/2026-03-18.md")
 
 
+def test_lines_with_a_label_each_are_entries_each(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = b"We met.\n- **Decision:** Oak\n  it is\n\nTodo: Ask Mara\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(said)))
+    memory.curate("log", "-", "--project", "Shop", "--now", "2026-03-18T09:05")
+    assert memory.read("Logs/2026-03-18.md").splitlines()[2:] == [
+        "- 09:05 [project: Shop] We met.",
+        "- 09:05 [project: Shop] **Decision:** Oak it is",
+        "- 09:05 [project: Shop] Todo: Ask Mara",
+    ]
+
+
+def test_a_project_that_is_nearly_another_is_hinted_at(memory: Memory) -> None:
+    memory.write("Projects/tidewater.md", "# Tidewater\n")
+    for named, hints in (("Tidewatr", 1), ("Tidewater", 0), ("Kiln", 0)):
+        assert memory.curate("log", "x", "--project", named).count("Did you mean tidewater?") == hints
+
+
 def test_log_mends_a_last_line_without_an_end(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "- an agent wrote this")
     memory.curate("log", "and this", "--now", "2026-03-18T09:05")

@@ -178,7 +178,7 @@ def test_it_survives_what_no_client_should_send(memory: conftest.Memory) -> None
         assert "query must be a text" in await said(client, "memory_search", query=7, fails=True)
         told = await said(client, "memory_search", query="x", limit=10**9, fails=True)
         assert told == "The argument limit must be a whole number from 1 to 50."
-        for near in ("5.5", "five", "", 5.5, "inf", "99"):
+        for near in ("5.5", "five", 5.5, "inf", "99"):
             told = await said(client, "memory_search", query="x", limit=near, fails=True)
             assert told == "The argument limit must be a whole number from 1 to 50."
         for same in ("5", " 5 ", "5.0", 5.0):

@@ -333,3 +333,19 @@ def test_a_bad_argument_is_named_in_one_sentence_and_an_unknown_one_is_refused()
     ):
         assert argument_faults(arguments, schema) == [fault]
     assert len(argument_faults({f"a{number}" * 1000: 1 for number in range(100)}, schema)) == 5
+
+
+def test_what_a_client_leaves_out_it_may_send_as_null_or_empty(memory: Memory, server: Server) -> None:
+    memory.curate("add", "fact", "The kiln has three zones")
+    assert (
+        len(server.ask(HELLO + message(id=1, method="tools/list", params=None)) and server.hear()["result"]["tools"])
+        > 3
+    )
+    empty: list[Any] = [None, "", [], {}]
+    for nothing in empty:
+        given_arguments = {"query": "kiln zones", "type": nothing, "limit": nothing, "other": nothing}
+        call = {"name": "memory_search", "arguments": given_arguments}
+        answer = server.ask(message(id=2, method="tools/call", params=call))
+        assert "three zones" in answer["result"]["content"][0]["text"]
+    call = {"name": "memory_search", "arguments": {"query": "kiln", "other": "x"}}
+    assert server.ask(message(id=3, method="tools/call", params=call))["result"]["isError"]
