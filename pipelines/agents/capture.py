@@ -32,7 +32,7 @@ from pipelines.store.session_state import KeptSession, Seals, load_seals, note_k
 from pipelines.store.spoken_lines import said_in_turn
 from pipelines.store.transcripts import Act, Acts, Role, Transcript, Turn
 from pipelines.store.transcripts.outside import Authors, Outside
-from pipelines.store.transcripts.reader import head_of, keep, recording
+from pipelines.store.transcripts.reader import head_of, keep, recording, taken_back
 from pipelines.store.user_layout import at, layout_of
 from pipelines.store.work_trees import keys_of, remote_in, repository_of
 
@@ -66,6 +66,7 @@ _PLACES: Final = {
 # A subagent's answer comes back in the session of its agent.
 _SUBAGENTS: Final = ("agent-", "subagents")
 _OTHERS: Final = {Role.ASSISTANT: "assistant", Role.USER: "program"}
+_ROLES: Final = (["assistant"], ["program"], ["user"], ["owner"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +173,10 @@ class Capture:
     def _read(self, path: Path, source: IO[bytes], kept: KeptSession) -> CapturedSession | None:
         """Read a transcript; None if it no longer begins with what was captured before."""
         turns = _Turns(self, path, kept, self._replayed(source, kept))
+        gone = taken_back(source, self.days.zone)
+        source.seek(0)
         with recording(self.root, source, self.cleaner.record, kept.lines) as (recorder, copy), turns.spool:
-            transcript = Transcript(recorder, self.days.zone, Acts(self.headless), turns.outside)
+            transcript = Transcript(recorder, self.days.zone, Acts(self.headless), turns.outside, taken_back=gone)
             for turn in transcript:
                 turns.add(turn)
             copied = recorder.flush()
@@ -426,7 +429,7 @@ def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Se
     """
     first, *more = _words(turn.text.lstrip("# ") if turn.act is Act.PLANNED else turn.text)
     project = f"[project: {session.project}] " if session.project else ""
-    speaker = act_label(turn.act, turn.refused) if turn.act else _OTHERS[turn.role]
+    speaker = act_label(turn.act, turn.refused) if turn.act else _named(turn.speaker) or _OTHERS[turn.role]
     lines = [" ".join(part for part in (f"- {moment:%H:%M}", f"{project}**{speaker}:**", first) if part)]
     lines += [f"    {line}" for line in more]
     trust, seal = Trust.EXTERNAL if outside.seen else Trust.SELF, ""
@@ -434,11 +437,19 @@ def lines_of(session: Session, turn: Turn, moment: datetime, day: str, seals: Se
         text, spans = said_in_turn(lines)
         echoes = [str(at) for at in outside.echoing(text, spans)]
         seal = ".".join(echoes) if len(echoes) <= _MOST_NAMED else "all"
+    if turn.speaker:
+        trust, seal = Trust.EXTERNAL, "all"
     if turn.act:
         seal = seals.of(log_path(day), lines, session.file, turn.line, Trust.OWNER)
         trust = Trust.OWNER if seal else Trust.SELF
     lines[0] += f" {render_pointer(session.file, turn.line, mark_of(turn), trust, seal)}"
     return "".join(f"{line}\n" for line in lines)
+
+
+def _named(speaker: str) -> str:
+    """Return a person's name as a line's speaker; what names a role of the session is no person's."""
+    name = re.sub(r"[^\w .@'-]+", " ", speaker).strip()
+    return f"{name} (chat)" if name.casefold().split()[:1] in _ROLES else name
 
 
 def _words(text: str) -> list[str]:

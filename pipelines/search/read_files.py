@@ -139,7 +139,8 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
         clock = ""
         if turn.time is not None:
             day, clock = days.of(turn.time), f" {turn.time.astimezone(zone):%H:%M}"
-        trust = Trust.OWNER if turn.act and not turn.subagent else Trust.SELF
+        own = Trust.OWNER if turn.act and not turn.subagent else Trust.SELF
+        trust = Trust.EXTERNAL if turn.speaker else own
         for piece in turn_pieces(turn.text):
             if text := without_spoken_comments(piece):
                 yield Unit(
@@ -151,7 +152,7 @@ def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:
 def _speaker(turn: Turn) -> str:
     """Return the speaker; a subagent's user is the agent."""
     if not turn.subagent:
-        return turn.role.value if turn.act or turn.role is not Role.USER else "program"
+        return turn.speaker or (turn.role.value if turn.act or turn.role is not Role.USER else "program")
     return "task" if turn.role is Role.USER else "subagent"
 
 

@@ -17,6 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pipelines.store.transcripts.envelopes import Envelopes
 from pipelines.text import ARROW, clean, fold
 
 if TYPE_CHECKING:
@@ -91,12 +92,14 @@ class Acts:
         origins: whether a record has said that a person typed it: from then on, a record that does not was not typed.
         sent: whether a program opened the session, by its first record.
         subagent: whether an agent opened it.
+        envelopes: reads who sent each message of OpenClaw.
     """
 
     headless: bool = False
     origins: bool = False
     sent: bool = False
     subagent: bool = False
+    envelopes: Envelopes = field(default_factory=Envelopes)
     _opened: bool = False
     _plan: str = ""
     _calls: dict[str, tuple[str, object]] = field(default_factory=dict)

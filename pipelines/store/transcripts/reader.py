@@ -23,7 +23,7 @@ from pipelines.store.folders import LINKED, Folder, holding
 from pipelines.store.layout import ASIDE, SESSIONS
 from pipelines.store.transcripts.acts import CODEX_ASKS, Acts
 from pipelines.store.transcripts.outside import Outside, may_call
-from pipelines.store.transcripts.records import SUMMARIES, UNKNOWN, Opening, Record, Turn, opening_of, said_in
+from pipelines.store.transcripts.records import SUMMARIES, UNKNOWN, Opening, Record, Role, Turn, opening_of, said_in
 from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ TOO_LONG: Final = f"longer than {LONGEST >> 20} MB"
 NOT_JSON: Final = "not JSON"
 CUT_OFF: Final = "cut off at the end"
 UNREAD: Final = "of other kinds"
+TAKEN_BACK: Final = "taken back"
 FAULTS: Final = (NOT_JSON, TOO_LONG, CUT_OFF)
 """The kinds of lines with unreadable content."""
 
@@ -86,6 +87,7 @@ class Transcript:
         passed: the number of skipped lines so far, by kind.
         first: the first line of each kind, counted from 1.
         strange: the first line of a shape that no known program writes, or zero.
+        taken_back: the lines that a person took back, as `taken_back` found them: they yield no turn.
     """
 
     file: Lines
@@ -95,6 +97,7 @@ class Transcript:
     passed: dict[str, int] = field(default_factory=dict)
     first: dict[str, int] = field(default_factory=dict)
     strange: int = 0
+    taken_back: frozenset[int] = frozenset()
     _opening: Opening = ("", "", "", None)
     _spoken: bool = False
 
@@ -105,6 +108,8 @@ class Transcript:
                 line = line.removeprefix(_BOM)  # noqa: PLW2901  strip the mark once
                 self._opening = opening_of(_parsed(line) or {}, self.zone)
             said = self._said(line)
+            if said and number in self.taken_back:
+                said = TAKEN_BACK
             if isinstance(said, str):
                 self.passed[said] = self.passed.get(said, 0) + 1
                 self.first.setdefault(said, number)
@@ -154,6 +159,61 @@ class Transcript:
         if said == SUMMARIES and not self._spoken:  # it continues a session that may have read anything
             self.outside.take(record)
         return said
+
+
+_ROLLED_BACK: Final = b'"thread_rolled_back"'
+_PARENTS: Final = (b'"parentUuid"', b'"parentId"')
+
+
+def taken_back(file: Lines, zone: tzinfo = UTC) -> frozenset[int]:
+    """Return the lines of a transcript that a person took back: their prompts, and all that followed from them.
+
+    In Claude Code and OpenClaw a record names the one before it; a prompt is taken back if a later prompt follows the
+    same record, and the last record of the file does not descend from it. Codex writes how many turns it rolled back.
+
+    Args:
+        file: the transcript, at its start.
+        zone: the time zone of times without one.
+    """
+    parents, prompts = dict[str, tuple[int, str]](), dict[str, list[str]]()
+    asked, rolled, last, acts = list[int](), set[int](), "", Acts(headless=True)
+    for number, line in enumerate(read_lines(file), start=1):
+        in_tree = line and any(mark in line for mark in _PARENTS)
+        if not line or not (in_tree or any(mark in line for mark in _MAY_SPEAK) or _ROLLED_BACK in line):
+            continue
+        record = _parsed(line) or {}
+        payload = record.get("payload")
+        if isinstance(payload, dict) and payload.get("type") == "thread_rolled_back":
+            count = payload.get("num_turns")
+            first = asked[-count] if isinstance(count, int) and 0 < count <= len(asked) else number
+            rolled |= set(range(first, number))
+            asked = [one for one in asked if one < first]
+            continue
+        said = said_in(record, zone, acts)
+        is_prompt = isinstance(said, list) and any(turn.role is Role.USER and turn.act for turn in said)
+        ident = str(record.get("uuid") or record.get("id") or "")
+        if in_tree and ident:
+            parent = str(record.get("parentUuid") or record.get("parentId") or "")
+            parents[ident], last = (number, parent), ident
+            if is_prompt and parent and not record.get("isSidechain"):
+                prompts.setdefault(parent, []).append(ident)
+        elif is_prompt:
+            asked.append(number)
+    return frozenset(rolled) | _off_the_branch(parents, prompts, last)
+
+
+def _off_the_branch(parents: dict[str, tuple[int, str]], prompts: dict[str, list[str]], last: str) -> frozenset[int]:
+    """Return the lines of prompts that a later one replaced, and of what descends from them."""
+    live = set[str]()
+    while last and last not in live:
+        live.add(last)
+        last = parents.get(last, (0, ""))[1]
+    gone = {one for siblings in prompts.values() for one in siblings[:-1] if one not in live}
+    if gone:
+        for ident, (_, parent) in parents.items():  # a record comes after the one that it follows
+            if parent in gone and ident not in live:
+                gone.add(ident)
+    return frozenset(parents[ident][0] for ident in gone)
 
 
 def _parsed(line: bytes) -> Record | None:

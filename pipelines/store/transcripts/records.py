@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from pipelines.store.transcripts.acts import Act, Acts, is_human
-from pipelines.text import clean
+from pipelines.text import clean, fold
 
 _HOME_DEPTH: Final = 2
 _WORK_TREE: Final = re.compile(r"(?<=.)[/\\]\.(?:claude[/\\])?worktrees[/\\]")
@@ -46,6 +46,7 @@ class Turn:
         subagent: whether it belongs to a subagent, whose user is the agent that gave it its task.
         act: the owner's act behind these words; NONE for an agent's words, and for those that a program sent.
         refused: the tool that the owner refused, or empty.
+        speaker: the person who wrote a user's words, if it was not the owner.
     """
 
     line: int
@@ -61,6 +62,7 @@ class Turn:
     subagent: bool = False
     act: Act = Act.NONE
     refused: str = ""
+    speaker: str = ""
 
     @property
     def project(self) -> str:
@@ -132,7 +134,8 @@ def said_in(  # noqa: PLR0911  a way out for each shape
         turn = Turn(0, Role.USER, _without_put_in(done[1]), _moment(time, zone), tool="claude-code", act=done[0])
         return _with_session([turn], record)
     if kind == "message" and isinstance(message, dict):
-        return _said(message, time or message.get("timestamp"), zone, "openclaw", _text(record, "id"))
+        said = _said(message, time or message.get("timestamp"), zone, "openclaw", _text(record, "id"))
+        return _sent(message, said, acts) if isinstance(said, list) and said[0].role == Role.USER else said
     if kind in {"", "message"} and "role" in record and "content" in record:
         tool = "codex" if kind else next((one for one in _CHATS if record.get("program") == one), "plain")
         return _said(record, time, zone, tool, _text(record, "id"))
@@ -141,6 +144,19 @@ def said_in(  # noqa: PLR0911  a way out for each shape
     return EVENTS if kind in _EVENTS else UNKNOWN
 
 
+def _sent(message: Record, said: list[Turn], acts: Acts) -> list[Turn] | str:
+    """Return the messages in a user's record of OpenClaw, each with its sender."""
+    source = message.get("provenance")
+    if isinstance(source, dict) and source.get("kind") in {"inter_session", "internal_system"}:
+        return PUT_IN
+    sent = [
+        replace(said[0], text=words, act=Act.NONE if sender else Act.TYPED, speaker=clean(fold(sender))[:_SENDER])
+        for sender, words in acts.envelopes.opened(said[0].text)
+    ]
+    return sent or PUT_IN
+
+
+_SENDER: Final = 40
 _CHATS: Final = ("chatgpt", "claude-ai")
 _EDITOR: Final = "# Context from my IDE setup:"
 _REQUEST: Final = "## My request for Codex:"
