@@ -85,9 +85,23 @@ class Verifier(Protocol):
 
 def told_claim(told: Told) -> Claim:
     """Return the claim of a sentence of a day's episode."""
-    entry = told.places[0].entry
-    quotes = tuple("\n".join(map(without_pointer, place.lines)) for place in told.places)
-    return Claim("sentence", told.text, quotes, (*filter(None, entry.headings), with_weekday(entry.day)))
+    quotes = quotes_of(told.places)
+    return Claim("sentence", told.text, quotes, (*said_under(told.places), with_weekday(told.places[0].entry.day)))
+
+
+def quotes_of(places: Sequence[Place]) -> tuple[str, ...]:
+    """Return the lines of each place, as a reader is shown them."""
+    return tuple("\n".join(map(without_pointer, place.lines)) for place in places)
+
+
+def said_under(places: Sequence[Place]) -> list[str]:
+    """Return the headings and projects under which lines stand, each once: they name what the lines speak of."""
+    told = [
+        part
+        for place in places
+        for part in (" > ".join(place.entry.headings), place.entry.project and f"project {place.entry.project}")
+    ]
+    return list(dict.fromkeys(filter(None, told)))
 
 
 # ---------------------------------------- the wording of a claim about an existing item

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pipelines.store.evidence import has_quote, without_pointer
@@ -283,6 +284,8 @@ class Extractor(Protocol):
 MOST_OPEN: Final = 60
 """The most todos, risks and questions to consider, most important first; a prompt shows as many as fit."""
 MOST_NEAR: Final = 30
+MOST_NAMED: Final = 15
+"""How many open items a model is shown first because the log speaks of them."""
 """The most other items to consider, nearest to the log first; likewise."""
 MOST_LINKS: Final = 3
 """How many links of an item to keep; with more, each says little."""
@@ -310,21 +313,32 @@ class Nearby:
     def __init__(self, items: Iterable[tuple[str, Item]], newest: str = "") -> None:
         self._items, self._newest = tuple(items), newest
 
-    @cached_property
-    def open(self) -> list[tuple[str, Item]]:
-        """Todos, risks and questions, most important first, with their documents' ids."""
+    def open(self, text: str) -> list[tuple[str, Item]]:
+        """Return todos, risks and questions with their documents' ids: those that a text speaks of, then by weight.
+
+        At most fifteen come first for their words, so that what matters most is shown on every day.
+        """
         pending = [one for one in self._items if is_pending(one[1])]
         pending.sort(key=lambda one: (-priority(one[1], self._newest), one[1].id))
-        return pending[:MOST_OPEN]
+        named = [self._items[at] for at in self._by_words(text) if is_pending(self._items[at][1])]
+        return list({one[1].id: one for one in (*named[:MOST_NAMED], *pending)}.values())[:MOST_OPEN]
 
     @cached_property
     def _places(self) -> _Places:
-        shown = {one.id for _, one in self.open}
-        return _places("" if one.id in shown else one.text for _, one in self._items)
+        return _places(one.text for _, one in self._items)
 
-    def nearest(self, text: str) -> list[tuple[str, Item]]:
-        """Return the `MOST_NEAR` items that share the most distinctive words with a text, without open ones."""
-        return [self._items[at] for at in _ranked(text, self._places)[:MOST_NEAR]]
+    @lru_cache(8)  # noqa: B019  it lives for one night, as its pieces do
+    def _by_words(self, text: str) -> list[int]:
+        return _ranked(text, self._places)
+
+    def nearest(self, text: str, shown: Container[str]) -> list[tuple[str, Item]]:
+        """Return the `MOST_NEAR` items that share the most distinctive words with a text, without those shown."""
+        found = (self._items[at] for at in self._by_words(text))
+        return list(islice((one for one in found if one[1].id not in shown), MOST_NEAR))
+
+    def texts(self, idents: Container[str]) -> list[str]:
+        """Return the texts of the items with these ids."""
+        return [one.text for _, one in self._items if one.id in idents]
 
 
 def _places(texts: Iterable[str]) -> _Places:

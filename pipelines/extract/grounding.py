@@ -61,9 +61,18 @@ class Shown:
         for word in _WORD.finditer(text):
             before = text[: word.start()].rstrip("\"“„«'( ")
             begins = not before or _ENDS.search(before)
-            if word[0] != word[0].lower() and not begins and _folded(word[0]) not in self.words:
+            if word[0] != word[0].lower() and not begins and not self._was_shown(_folded(word[0])):
                 found[word[0]] = None
         return list(found)
+
+    def _was_shown(self, word: str) -> bool:
+        """Whether a word was shown, or one that differs from it in its last three letters, as inflected words do."""
+        stem = word[: max(_STEM, len(word) - _ENDING)]
+        return word in self.words or any(one.startswith(stem) for one in self.words)
+
+
+_STEM: Final = 4
+_ENDING: Final = 3
 
 
 def words_in(data: object) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.claims import Claim, Verdict
+from pipelines.extract.claims import Claim, Verdict, quotes_of
 from pipelines.extract.extraction import calendar, is_pending, shown_text, weekday
 from pipelines.extract.grounding import Shown, words_in
 from pipelines.night.choose_document import Catalog, document_choices
@@ -31,16 +31,18 @@ from pipelines.store.generated import (
     with_sentences,
     words_of,
 )
-from pipelines.store.item import Item, ItemType, folded, render_item
+from pipelines.store.item import QUIET, Item, ItemType, folded, render_item
 from pipelines.store.layout import BRIEFING, REVIEW, Kind
 from pipelines.store.priority import priority
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets import holds_secret
+from pipelines.text import content_words
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from pipelines.extract.extraction import Told
     from pipelines.extract.llm.model_briefer import BriefSentence, ModelBriefer, Row
 
 
@@ -52,10 +54,15 @@ NOW_TOKENS: Final = 1_000
 PAGE_TOKENS: Final = 600
 PAGES_TOKENS: Final = 2_400
 _EPISODE_DAYS: Final = 3
+_MOST_TOLD: Final = 300
 _MOST_WAITING: Final = 5
 _WEEK: Final = timedelta(days=7)
 _RECENT: Final = frozenset({ItemType.DECISION, ItemType.RULE})
 _PURPOSE: Final = 120
+
+
+_Episode = dict[str, tuple[str, ...]]
+"""The sentences of a day's episode, each with what it rests on: itself, or the lines of the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +112,7 @@ class Brief:
         proposals: the sentences that code finds nothing wrong with.
         asked: the headings that were asked about, as path and title: what is not proposed again leaves them.
         purposes: path → one line on what a page is for.
+        before: the sentences of MEMORY.md's first part that the model was shown.
         counts: how many sentences the model wrote (`sentences`).
         tally: the cost of the call.
         failure: why nothing was written, or empty.
@@ -113,6 +121,7 @@ class Brief:
     proposals: tuple[Proposal, ...] = ()
     asked: frozenset[tuple[str, str]] = frozenset()
     purposes: Mapping[str, str] = field(default_factory=dict)
+    before: frozenset[str] = frozenset()
     counts: Counter[str] = field(default_factory=Counter)
     tally: Tally = field(default_factory=Tally)
     failure: str = ""
@@ -125,15 +134,18 @@ class _Shown:
     pages: Mapping[str, str]
     items: Mapping[str, Item]
     homes: Mapping[str, Document]
-    episodes: Mapping[str, str]
+    episodes: Mapping[str, _Episode]
     numbers: Shown
+    today: str
 
 
 def write_brief(
     documents: Mapping[str, Document],
     before: Mapping[str, Document],
+    told: Mapping[str, Sequence[Told]],
     today: str,
     writer: ModelBriefer,
+    *,
     vetoed: frozenset[str] = frozenset(),
 ) -> Brief:
     """Return what a model writes about the memory as the night leaves it; nothing if no page's items changed.
@@ -141,33 +153,29 @@ def write_brief(
     Args:
         documents: every document by path, as the night leaves them so far.
         before: the same as the run found them.
+        told: day → what the extractor told of it now, which no page has yet.
         today: the memory's day.
         writer: the models that write.
         vetoed: what people deleted from the generated sentences.
     """
-    changed = [path for path, one in documents.items() if _is_page(one) and _news(one, before.get(path))]
-    if not changed:
-        return Brief()
     names = {one.document: one.id for one in document_choices(Catalog(documents))}
-    pages, room = dict[str, "Row"](), PAGES_TOKENS * _BYTES_A_TOKEN
-    for path in sorted(changed, key=lambda path: (documents[path].newest, path), reverse=True):
-        row = _page_row(documents[path], names.get(documents[path].id, documents[path].id), today)
-        room -= len(str(row["items"]).encode())
-        if not pages or room > 0:
-            pages[path] = row
-    told = {ident for row in pages.values() for ident in _ids_of(row)}
-    episodes = dict(list(_episodes(documents))[-_EPISODE_DAYS:])
+    pages = _changed_pages(documents, before, names, today)
+    if not pages:
+        return Brief()
+    on_pages = {ident for row in pages.values() for ident in _ids_of(row)}
+    episodes = _episodes(documents, told)
+    waiting = [one for one in read_queue(documents.get(REVIEW)) if one.kind != QUIET]
     now: Row = {
         "before": _before(documents.get(BRIEFING), NOW_TITLE),
-        "episodes": [{"day": day, "text": text} for day, text in episodes.items()],
-        "items": _elsewhere(documents, names, told, today),
-        "waits": [shown_text(one.title) for one in read_queue(documents.get(REVIEW))[:_MOST_WAITING]],
+        "episodes": [{"day": day, "text": " ".join(one)} for day, one in episodes.items()],
+        "items": _elsewhere(documents, names, on_pages, today),
+        "waits": [shown_text(one.title) for one in waiting[:_MOST_WAITING]],
     }
     data: Row = {
         "day": today, "weekday": weekday(today), "calendar": calendar(today), "now": now, "pages": [*pages.values()]
     }  # fmt: skip
     reply = writer.write(data)
-    shown = {*told, *(row["id"] for row in now["items"]), *(i for one in now["before"] for i in one["ids"])}
+    shown = {*on_pages, *(row["id"] for row in now["items"]), *(i for one in now["before"] for i in one["ids"])}
     places = [(placed.item, one) for one in documents.values() for placed in one.items if placed.item.id in shown]
     known = _Shown(
         {str(row["id"]): path for path, row in pages.items()},
@@ -175,6 +183,7 @@ def write_brief(
         {item.id: one for item, one in places},
         episodes,
         Shown.of(words_in(data)),
+        today,
     )
     found = [one for one in _proposals(reply.now, reply.states, known, documents, vetoed) if one]
     asked = frozenset({(path, STATE_TITLE) for path in pages} | {(BRIEFING, NOW_TITLE)})
@@ -186,7 +195,7 @@ def write_brief(
     counts = Counter(sentences=len(reply.now) + sum(map(len, reply.states.values())))
     if reply.failure:
         return Brief(tally=reply.tally, failure=reply.failure)
-    return Brief(tuple(found), asked, purposes, counts, reply.tally)
+    return Brief(tuple(found), asked, purposes, frozenset(one["text"] for one in now["before"]), counts, reply.tally)
 
 
 def with_brief(
@@ -194,7 +203,9 @@ def with_brief(
 ) -> tuple[dict[str, Document], int]:
     """Return the documents with the sentences that a second reader supports, and how many were dropped.
 
-    A sentence that cites an item which is not in the documents, or not as it was cited, is dropped, too.
+    A sentence that cites an item which is not in the documents, or not as it was cited, is dropped, too. One of
+    MEMORY.md's first part that the model was not shown, since the day seemed to end what it rests on, stays if the
+    second reader did not agree.
     """
     after = dict(documents)
     held = {placed.item.id: placed.item for one in documents.values() for placed in one.items if placed.item.id}
@@ -205,6 +216,9 @@ def with_brief(
             kept[one.path, one.title].append(one.sentence)
     for (path, title), sentences in sorted(kept.items()):
         most = MOST_NOW if title == NOW_TITLE else MOST_STATE
+        if title == NOW_TITLE and path in after:
+            stood = [one for _, one, is_changed in sentences_under(after[path], title) if not is_changed]
+            sentences += [one for one in stood if one.text not in written.before and _holds(one, held, "")]
         if path in after and (title == NOW_TITLE or has_state(after[path])):
             after[path] = with_sentences(after[path], {title: sentences[:most]}, ORDER)
     for path, purpose in written.purposes.items():
@@ -251,17 +265,35 @@ def _is_page(document: Document) -> bool:
     return document.kind in {Kind.PROJECT, Kind.AREA}
 
 
-def _news(page: Document, before: Document | None) -> bool:
-    """Whether an item of a page is new, gone or changed."""
-    old, new = ({render_item(p.item) for p in one.items if p.item.id} if one else set() for one in (before, page))
-    return old != new
+def _changed_pages(
+    documents: Mapping[str, Document], before: Mapping[str, Document], names: Mapping[str, str], today: str
+) -> dict[str, Row]:
+    """Return path → row of the pages whose items the run changed, newest first, as many as fit."""
+    pages_now = [path for path, one in documents.items() if _is_page(one)]
+    changed = [path for path in pages_now if _written(documents[path]) != _written(before.get(path))]
+    pages, room = dict[str, "Row"](), PAGES_TOKENS * _BYTES_A_TOKEN
+    for path in sorted(changed, key=lambda path: (documents[path].newest, path), reverse=True):
+        page, was = documents[path], before.get(path)
+        row = _page_row(page, was, names.get(page.id, page.id), today)
+        room -= sum(_bytes(one) for one in row["items"])
+        if not pages or room > 0:
+            pages[path] = row
+    return pages
 
 
-def _page_row(document: Document, name: str, today: str) -> Row:
-    rows, room = [], PAGE_TOKENS * _BYTES_A_TOKEN
-    for item in citable_items(document):
+def _written(page: Document | None) -> set[str]:
+    return {render_item(p.item) for p in page.items if p.item.id} if page else set()
+
+
+def _page_row(document: Document, before: Document | None, name: str, today: str) -> Row:
+    """Return a page as a row: first the items that the run changed, then the others, most important first."""
+    old, rows, room = _written(before), [], PAGE_TOKENS * _BYTES_A_TOKEN
+    items = sorted(
+        citable_items(document), key=lambda one: (render_item(one) in old, one.active is False, -priority(one, today))
+    )
+    for item in items:
         row = {**_item_row(item, today), "section": item.page_section}
-        room -= len(row["text"].encode()) + 40
+        room -= _bytes(row)
         if room < 0:
             break
         rows.append(row)
@@ -279,13 +311,18 @@ def _item_row(item: Item, today: str) -> dict[str, str]:
     }  # fmt: skip
 
 
+def _bytes(row: Row) -> int:
+    """Return about how long an item's line in the prompt is."""
+    return len(row["text"].encode()) + 40
+
+
 def _ids_of(row: Row) -> Iterable[str]:
     return [one["id"] for one in row["items"]]
 
 
 def _before(document: Document | None, title: str) -> list[Row]:
     found = sentences_under(document, title) if document else []
-    return [{"text": one.text, "ids": list(one.ids)} for _, one, is_changed in found if not is_changed]
+    return [{"text": one.text, "ids": list(one.ids)} for _, one, is_changed in found if one.of and not is_changed]
 
 
 def _elsewhere(
@@ -312,10 +349,26 @@ def _elsewhere(
     return rows
 
 
-def _episodes(documents: Mapping[str, Document]) -> Iterable[tuple[str, str]]:
+def _episodes(documents: Mapping[str, Document], told: Mapping[str, Sequence[Told]]) -> dict[str, _Episode]:
+    """Return the episodes of the last days. One that was told now rests on lines that its page does not hold yet."""
+    found: dict[str, _Episode] = {}
     for day, lines in episodes_in(documents):
         said = [read[0].text if (read := read_sentence(line)) else words_of(line) for line in lines]
-        yield day, shown_text(" ".join(said), 800)
+        found[day] = {(text := shown_text(one, _MOST_TOLD)): (text,) for one in said}
+    for day, some in told.items():
+        if some:
+            found[day] = {shown_text(one.text, _MOST_TOLD): quotes_of(one.places) for one in some}
+    return dict(sorted(found.items())[-_EPISODE_DAYS:])
+
+
+def _quoted(sentence: str, episode: _Episode) -> Iterable[str]:
+    """Yield what the sentences of an episode rest on, of those that a sentence shares most words with."""
+    words = content_words(sentence)
+    shared = {text: len(words & content_words(text)) for text in episode}
+    most = max(shared.values(), default=0)
+    for text, quotes in episode.items():
+        if shared[text] * 2 >= most:
+            yield from quotes
 
 
 # ---------------------------------------- what came back
@@ -364,9 +417,12 @@ def _sound(
         one.text,
         items,
         days,
-        (*(_with_days(item) for item in items), *(known.episodes[day] for day in days)),
         (
-            *(_told_of(item, known.homes[item.id]) for item in items),
+            *(_with_days(item) for item in items),
+            *(quote for day in days for quote in _quoted(one.text, known.episodes[day])),
+        ),
+        (
+            *(_told_of(item, known.homes[item.id], known.today) for item in items),
             *(f"what happened on {day}" for day in days),
             *more,
         ),
@@ -379,6 +435,7 @@ def _with_days(item: Item) -> str:
     return f"{item.text} ({', '.join(days)})" if days else item.text
 
 
-def _told_of(item: Item, home: Document) -> str:
+def _told_of(item: Item, home: Document, today: str) -> str:
     due = f", due {item.due}" if item.due else ""
-    return f"{item.status} {item.type} of {home.title} since {item.since}{due}"
+    over = ", its day is over, outcome unknown" if item.active and "" < (item.on or item.due) < today else ""
+    return f"{item.status} {item.type} of {home.title} since {item.since}{due}{over}"

@@ -263,7 +263,8 @@ def _decide(
         with watch.stage("brief"):
             drafted = promote(with_named_links(rulings, catalog.items), catalog.documents, extracted.seen).documents
             drafted = with_true_now(_quieted(drafted, extracted, captured.every_log, today), today)
-            briefed = write_brief(drafted, earlier.documents, today, night.writer, captured.vetoed)
+            told = _own_words(extracted, context)
+            briefed = write_brief(drafted, earlier.documents, told, today, night.writer, vetoed=captured.vetoed)
     with watch.stage("verify"):
         checked = _verify(night, rulings, extracted, briefed, context)
     if checked.failure:
@@ -336,7 +337,7 @@ def _verify(
     night: Night, rulings: list[Ruling], extracted: Extracted, briefed: Brief, context: ReviewContext
 ) -> Checked:
     """Ask the second reader about everything that is not a line's own words, in one call."""
-    told = [(day, one) for day, some in extracted.episodes.items() for one in some if _is_ours(one, context)]
+    told = [(day, one) for day, some in _own_words(extracted, context).items() for one in some]
     if night.verifier is None:
         return Checked(rulings)
     of_rulings = posed(rulings, context.known)
@@ -360,8 +361,12 @@ def _verify(
     return Checked(ruled, of_brief, kept, counts, found.tally)
 
 
+def _own_words(extracted: Extracted, context: ReviewContext) -> dict[str, list[Told]]:
+    """Return what was told of each day, so far as it rests on the words of the owner and the agent alone."""
+    return {day: [one for one in some if _is_ours(one, context)] for day, some in extracted.episodes.items()}
+
+
 def _is_ours(told: Told, context: ReviewContext) -> bool:
-    """Whether a sentence rests on the words of the owner and the agent alone."""
     return all(
         context.word_of(place.entry, line).reaches(Trust.SELF)
         for place in told.places

@@ -12,14 +12,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from datetime import date, timedelta
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
 from pipelines.review.questions import as_queue_text
 from pipelines.store.document import edited
 from pipelines.store.item import ID_PATTERN, QUIET, Item, ItemType, Trust, with_extra
-from pipelines.store.layout import REVIEW, Kind
+from pipelines.store.layout import REVIEW, Kind, slug
 from pipelines.store.review_queue import read_queue, with_entry
+from pipelines.text import content_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +36,10 @@ UNKNOWN_DAYS: Final = 7
 """For how many days an appointment that is over is told as of unknown outcome."""
 ASK_DAYS: Final = 7
 LISTED: Final = "listed"
-"""The key of an item that stood on a list of what is open as a whole: such lists say when it is quiet."""
+"""The key of an item that stood on a list of what is open as a whole, with the list's heading.
+
+Lists under that heading say when it is quiet: "Open questions" says nothing of what stood under "Open".
+"""
 ASKED: Final = "quiet-asked"
 """The key for the day on which a person was asked about an item that is quiet."""
 CHOICES: Final = (
@@ -43,6 +48,10 @@ CHOICES: Final = (
 )
 _HOMES: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER, Kind.BRIEFING})
 _MOST_ASKED: Final = 30
+_SHARED: Final = 3
+_ALIKE: Final = 0.4
+"""The least words, and share of the shorter one's words, that two open items of one matter have in common."""
+_NUMBERS: Final = re.compile(r"\d+")
 _NAMED: Final = re.compile(rf"^- ({ID_PATTERN}) ", re.MULTILINE)
 
 
@@ -81,7 +90,10 @@ def with_quiet(
 
 
 def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
-    """Return id of an item → the last day on which an item that it is linked with was mentioned, or closed."""
+    """Return id of an item → the last day on which an item that it is linked with was mentioned, or closed.
+
+    A Todo and a question of one page that share most of their words speak of one matter, linked or not.
+    """
     held = {p.item.id: p.item for one in documents.values() for p in one.items}
     told: dict[str, str] = {}
     for item in held.values():
@@ -90,6 +102,12 @@ def _linked_mentions(documents: Mapping[str, Document]) -> dict[str, str]:
             for one, at in ((item, other), (other, item)):
                 if is_pending(at) or at.type is ItemType.TODO:
                     told[one.id] = max(told.get(one.id, ""), at.until or _mentioned(at))
+    for document in documents.values():
+        pending = [(p.item, content_words(p.item.text)) for p in document.items if p.item.id and is_pending(p.item)]
+        for (one, mine), (other, theirs) in combinations(pending, 2):
+            if len(mine & theirs) >= max(_SHARED, _ALIKE * min(len(mine), len(theirs))):
+                told[one.id] = max(told.get(one.id, ""), _mentioned(other))
+                told[other.id] = max(told.get(other.id, ""), _mentioned(one))
     return told
 
 
@@ -97,18 +115,26 @@ def _after_list(item: Item, day: str, listed: OpenList, seen: Mapping[str, str])
     """Return an item after a list of a day: noted as listed, or quiet if it was listed before and is not any more."""
     if not is_pending(item) or item.type is ItemType.RISK:
         return item
-    stands = seen.get(item.id) == day or any(
+    heading = _heading_of(listed)
+    if any(
         found.path == place.entry.path and found.start_line <= place.end_line and place.start_line <= found.end_line
         for found in item.evidence
         for place in listed.places
-    )
-    if stands:
-        return with_extra(item, LISTED, "yes")
-    return with_extra(item, QUIET, day) if _is_listed(item) and _mentioned(item) < day else item
+    ):
+        return with_extra(item, LISTED, heading)
+    if _listed_under(item) != heading or seen.get(item.id) == day or _mentioned(item) >= day:
+        return item
+    return with_extra(item, QUIET, day)
 
 
-def _is_listed(item: Item) -> bool:
-    return any(key == LISTED for key, _ in item.extra)
+def _heading_of(listed: OpenList) -> str:
+    """Return the heading above a list, without the numbers in it, or `yes` if it has none."""
+    headings = listed.places[0].entry.headings if listed.places else ()
+    return slug(_NUMBERS.sub("", headings[-1])) if headings else "yes"
+
+
+def _listed_under(item: Item) -> str:
+    return next((value for key, value in item.extra if key == LISTED), "")
 
 
 def _mentioned(item: Item) -> str:
@@ -130,7 +156,7 @@ def _quiet_since(item: Item, days: Sequence[str], today: str, linked: str) -> st
         return item.quiet or today if item.on < _days_before(today, UNKNOWN_DAYS) else ""
     if not is_pending(item) or (item.quiet and _mentioned(item) >= item.quiet):
         return ""
-    if _is_listed(item):
+    if _listed_under(item):
         return item.quiet
     silent = bisect_right(days, today) - bisect_right(days, max(_mentioned(item), linked))
     return item.quiet or today if silent >= SILENT_DAYS else ""

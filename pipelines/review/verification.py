@@ -10,11 +10,10 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text
+from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, with_weekday
 from pipelines.review.existing_items import speaks_as
 from pipelines.review.review import guarded, said_otherwise
-from pipelines.store.evidence import without_pointer
 from pipelines.store.item import OUTCOMES, Confidence, Status
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import content_words
@@ -29,7 +28,13 @@ if TYPE_CHECKING:
 RULES: Final = "rules@"
 MOST_PAIRS: Final = 2
 """How many of the nearest items of its page a new item is paired with."""
+MOST_PAIRS_A_DAY: Final = 8
 _SHARED: Final = 2
+_ALIKE: Final = 0.4
+"""The share of the shorter sentence's words that a pair has in common.
+
+On two public journals, twenty nights, all 135 pairs below it were judged to be two beliefs.
+"""
 _KINDS: Final = {OperationKind.SUPERSEDE: "replace", OperationKind.QUESTION: "doubt"}
 _CLAIMING: Final = frozenset({
     OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT, OperationKind.QUESTION,
@@ -62,12 +67,17 @@ def posed(rulings: Sequence[Ruling], known: KnownItems) -> list[Posed]:
         known: the items that the rulings name, as the rulings leave them.
     """
     found: list[Posed] = []
+    pairs: list[tuple[float, Posed]] = []
     for number, ruling in enumerate(rulings):
         if claim := _item_claim(ruling):
             found.append(Posed(number, claim))
         found += [Posed(number, claim) for claim in _operation_claims(ruling, known)]
-        found += [Posed(number, claim, ident) for ident, claim in _pairs(ruling, rulings, known)]
-    return found
+        near = [(alike, Posed(number, claim, ident)) for alike, ident, claim in _pairs(ruling, rulings, known)]
+        found += [one for _, one in near]
+        pairs += near
+    pairs.sort(key=lambda pair: -pair[0])
+    left = [one for _, one in pairs[MOST_PAIRS_A_DAY:]]
+    return [one for one in found if one not in left]
 
 
 def _item_claim(ruling: Ruling) -> Claim | None:
@@ -79,7 +89,7 @@ def _item_claim(ruling: Ruling) -> Claim | None:
     days = [f"{key} {value}" for key, value in told.items() if value]
     if not days and not needs_verifying(one.text, one.places):
         return None
-    return Claim("item", f"{one.text} ({', '.join(days)})" if days else one.text, _quotes(one), _context(one))
+    return Claim("item", f"{one.text} ({', '.join(days)})" if days else one.text, quotes_of(one.places), _context(one))
 
 
 def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
@@ -91,11 +101,13 @@ def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
     for ident in operation.ids:
         if belief := known.get(ident):
             text = operation_text(ruling.kind, belief.item.type, belief.item.text, how=how, new=new)
-            yield Claim(_KINDS.get(ruling.kind, str(ruling.kind)), text, _quotes(operation), _context(operation))
+            yield Claim(
+                _KINDS.get(ruling.kind, str(ruling.kind)), text, quotes_of(operation.places), _context(operation)
+            )
 
 
-def _pairs(ruling: Ruling, rulings: Sequence[Ruling], known: KnownItems) -> Iterator[tuple[str, Claim]]:
-    """Yield the pairs of a new item with near ones of its page that the first reader did not link."""
+def _pairs(ruling: Ruling, rulings: Sequence[Ruling], known: KnownItems) -> Iterator[tuple[float, str, Claim]]:
+    """Yield the pairs of a new item with near ones of its page that the first reader did not link, and how alike."""
     one = ruling.candidate
     if one is None or ruling.kind is not OperationKind.ADD or ruling.asks or one.by.startswith(RULES):
         return
@@ -107,24 +119,26 @@ def _pairs(ruling: Ruling, rulings: Sequence[Ruling], known: KnownItems) -> Iter
         is_later = mine is not None and belief.at >= mine.at
         if is_later or not (other.active and belief.document == ruling.document and speaks_as(other, one.trust)):
             continue
-        if other.id in linked or len(words & content_words(other.text)) < min(_SHARED, len(words)):
+        theirs = content_words(other.text)
+        shared, least = len(words & theirs), max(1, min(len(words), len(theirs)))
+        if other.id in linked or shared < min(_SHARED, least) or shared < _ALIKE * least:
             continue
         context = (f"the new one is of {one.entry.day}", f"the old one of {other.since or belief.learnt}")
-        yield other.id, Claim(PAIR, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context)
+        yield (
+            shared / least,
+            other.id,
+            Claim(PAIR, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context),
+        )
         found += 1
         if found == MOST_PAIRS:
             return
 
 
-def _quotes(one: Candidate | Operation) -> tuple[str, ...]:
-    return tuple("\n".join(map(without_pointer, place.lines)) for place in one.places)
-
-
 def _context(one: Candidate | Operation) -> tuple[str, ...]:
     entry = one.places[0].entry
     speaker = parse_spoken(entry.text.partition("\n")[0]).speaker
-    known = (" > ".join(entry.headings), f"project {entry.project}" if entry.project else "", speaker)
-    return (*filter(None, known), with_weekday(entry.day), *one.beside)
+    told = (*said_under(one.places), speaker, with_weekday(entry.day), *one.beside)
+    return tuple(filter(None, told))
 
 
 # ---------------------------------------- what becomes of the rulings

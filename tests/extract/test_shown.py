@@ -159,7 +159,7 @@ RISK = Item(ItemType.RISK, "The quay may sink.", "k6666666666")
     ],
 )
 def test_todos_risks_and_questions_that_wait_for_an_end_are_open(item: Item, open_: bool) -> None:  # noqa: FBT001  one column of the table
-    assert Nearby([(AREA, item)]).open == ([(AREA, item)] if open_ else [])
+    assert Nearby([(AREA, item)]).open("") == ([(AREA, item)] if open_ else [])
 
 
 def test_three_budgets_hold_at_five_thousand_items() -> None:
@@ -186,13 +186,13 @@ def test_three_budgets_hold_at_five_thousand_items() -> None:
     assert call.input["documents"][0]["id"] == "general"
     assert any(one["id"] == "harbour" for one in call.input["documents"]), "it shares words with the day"
     assert asked(Nearby(held), documents=documents)[1] == call
-    assert (len(held), len(nearby.nearest("Terraform is what we use"))) == (5_000, MOST_NEAR)
+    assert (len(held), len(nearby.nearest("Terraform is what we use", ()))) == (5_000, MOST_NEAR)
 
 
 def test_the_weightiest_of_what_is_open_is_shown_first() -> None:
     old = [(AREA, Item(ItemType.TODO, f"Pay bill {at}.", f"k{at:010}", since="2020-01-01")) for at in range(80)]
     new = (AREA, Item(ItemType.RISK, "The vendor may fold.", "kf000000000", since="2026-03-11", pinned=True))
-    assert Nearby([*old, new], newest="2026-03-12").open[0] == new
+    assert Nearby([*old, new], newest="2026-03-12").open("")[0] == new
 
 
 def test_nothing_of_the_memory_or_the_log_begins_a_line_of_its_own() -> None:

@@ -153,12 +153,13 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     operations = [one for read in found for one in read.operations if not _would_hold_secret(one)]
     said = sum(len(read.candidates) + len(read.operations) for read in found)
     dropped = [one for _, lost, *_ in outcomes for one in lost]
-    reply = Extraction(tuple(candidates), tuple(operations))
+    seen = tuple(dict.fromkeys(one for read in found for one in read.seen))
+    reply = Extraction(tuple(candidates), tuple(operations), seen)
     secret = _counted(said - len(candidates) - len(operations), "it would hold a secret")
     return Extraction(
         tuple(sorted([*candidates, *passed_over(request, reply)], key=_position)),
         tuple(operations),
-        tuple(dict.fromkeys(one for read in found for one in read.seen)),
+        seen,
         tuple(one for read in found for one in read.open_lists),
         tuple(one for read in found for one in read.episode if not holds_secret(one.text)),
         dropped=sum(one.ungrounded for one in dropped),
@@ -190,11 +191,12 @@ class _Shown:
         if request.nearby is None:
             return cls(documents, [], [], {})
         names = {one.document: one.id for one in request.documents}
-        pending, near = request.nearby.open, request.nearby.nearest(piece.text)
-        held = {item.id: item for _, item in (*pending, *near)}
+        pending = request.nearby.open(piece.text)
         rows = [{**item_row(item, names.get(home, home)), "due": item.due, "on": item.on} for home, item in pending]
-        others = [item_row(item, names.get(home, home)) for home, item in near]
-        rows, others = fitting(rows, OPEN_TOKENS, _item_line), fitting(others, NEAR_TOKENS, _item_line)
+        rows = fitting(rows, OPEN_TOKENS, _item_line)
+        near = request.nearby.nearest(piece.text, {row["id"] for row in rows})
+        others = fitting([item_row(item, names.get(home, home)) for home, item in near], NEAR_TOKENS, _item_line)
+        held = {item.id: item for _, item in (*pending, *near)}
         return cls(documents, rows, others, {row["id"]: held[row["id"]] for row in (*rows, *others)})
 
 

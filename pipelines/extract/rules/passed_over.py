@@ -23,12 +23,14 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
     """Return what labels say for sure in a day's entries and a reply does not cover, as the rules would add it.
 
     A reply covers a label if its evidence has the label's lines; of several labels there, those that it quotes or
-    says. Closing forms are read apart, but may be what a reply means.
+    says. It also covers one that says half of what an item says which it has seen. Closing forms are read apart, but
+    may be what a reply means.
     """
     reader = LabelReader()
     for entry in request.entries:
         reader.read(entry)
-    labelled = [one for one in once_each(reader.found, reader.repeated) if one.confidence is Confidence.HIGH]
+    found = once_each(reader.found, reader.repeated)
+    labelled = [one for one in found if one.confidence is Confidence.HIGH]
     if not labelled:
         return []
     spots = [*(one.places[0] for one in labelled), *(form.place for form in reader.forms)]
@@ -38,7 +40,17 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
     for place, text in evidence:
         covered |= _meant(place, text, spots, covered)
     known = {(one.type, same_key(one.text)) for one in reply.candidates}
-    return [one for at, one in enumerate(labelled) if at not in covered and (one.type, same_key(one.text)) not in known]
+    seen = [Counter(words(text)) for text in request.nearby.texts(reply.seen)] if request.nearby else []
+    return [
+        one
+        for at, one in enumerate(labelled)
+        if at not in covered and (one.type, same_key(one.text)) not in known and not _is_seen(one, seen)
+    ]
+
+
+def _is_seen(one: Candidate, seen: Sequence[Counter[str]]) -> bool:
+    said = Counter(words(one.text))
+    return any((said & other).total() > max(said.total(), other.total()) * _HALF for other in seen)
 
 
 def _meant(place: Place, text: str, spots: Sequence[Place], covered: Container[int]) -> set[int]:

@@ -13,8 +13,8 @@ _NOT_WORK = frozenset({"contacts", "questions", "goals"})
 _DATES = (" since=", " confirmed=")
 _OVER = frozenset({"done", "closed", "archived", "finished", "inactive"})
 _MOST_LOOKED_AT = 150
-WORK_TOKENS = 900
-"""Tokens of procedures, decisions and facts: tried by hand, so many answered a session's last first questions."""
+WORK_TOKENS = 1_800
+"""Tokens of procedures, decisions and facts: on public journals these answered first questions, raw log lines none."""
 _CONFIDENCE = {"high": 1.0, "medium": 0.7, "low": 0.4, "speculative": 0.2}
 _TRUST = {"owner": 1.0, "self": 0.8, "external": 0.5, "untrusted": 0.2}
 _FLOOR = 0.2
@@ -73,7 +73,8 @@ def work_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
         today: the memory's day, `YYYY-MM-DD`.
         project: the path of the session's project, or empty.
     """
-    told = {ident for _, text in texts for line in text.split("\n") if "<!-- s:" in line for ident in ids_in_mark(line)}
+    shown = [text for path, text in texts if "/" not in path]
+    told = {ident for text in shown for line in text.split("\n") if "<!-- s:" in line for ident in ids_in_mark(line)}
     dated = []
     for path, text in texts:
         if path != project and "/" in path and not _is_closed(text):
