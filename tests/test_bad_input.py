@@ -45,6 +45,17 @@ def test_a_log_in_utf16_waits_and_zeros_in_one_in_utf8_cost_nothing(memory: Memo
     assert [one["text"] for one in json.loads(memory.curate("items", "--json"))] == ["Use Redis"]
 
 
+def test_what_powershell_appended_in_utf16_is_read_with_the_rest(memory: Memory) -> None:
+    glued = "- Decision: Two is PowerShell.\r\n".encode("utf-16-le")
+    path = memory.root / "Logs/2026-03-18.md"
+    path.write_bytes(b"# 2026-03-18\n\n- Decision: One is before.\n" + glued + b"- Decision: Three.\n")
+    memory.curate("run", *NOW)
+    texts = [one["text"] for one in json.loads(memory.curate("items", "--json"))]
+    assert texts == ["One is before.", "Two is PowerShell.", "Three."]
+    assert b"\0" not in path.read_bytes()
+    memory.curate("check")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_a_log_that_cannot_be_read_is_named(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", GOOD)

@@ -70,7 +70,10 @@ class Vault:
         inside = f"{self.folder}/" if self.folder else ""
         if self.pattern is None or not path.startswith(inside):
             return ""
-        found = self.pattern.fullmatch(path.removeprefix(inside)[:-3])
+        name = path.removeprefix(inside)[:-3]
+        found = self.pattern.fullmatch(name)
+        if not found and "/" not in self.form:  # people sort old notes into folders
+            found = self.pattern.fullmatch(name.rpartition("/")[2])
         return _date_of(found.groupdict()) if found else ""
 
 

@@ -13,7 +13,7 @@ from pipelines.review.review import Filed
 from pipelines.store.document import Document, aliases_of
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, Item, ItemType, Trust, folded
-from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, slug
+from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, document_path, log_day, slug
 from pipelines.text import content_words
 
 if TYPE_CHECKING:
@@ -54,7 +54,10 @@ class Catalog:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Folded title or file name → path, projects before areas before resources; former names after all of them."""
+        """Folded title or file name → path, projects before areas before resources; former names after all of them.
+
+        A page that is named after a day has no name: each log has its own day as its title.
+        """
         found: dict[str, str] = {}
         former: dict[str, str] = {}
         for kind in _NAMED_KINDS:
@@ -64,7 +67,7 @@ class Catalog:
                         found.setdefault(slug(name), path)
                     for name in aliases_of(document):
                         former.setdefault(slug(name), path)
-        return {**former, **found}
+        return {name: path for name, path in {**former, **found}.items() if not log_day(f"{name}.md")}
 
     @cached_property
     def distinctive_words(self) -> dict[str, str]:

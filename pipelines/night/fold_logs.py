@@ -107,13 +107,18 @@ def _append(log: str, partials: Sequence[tuple[str, str]]) -> str:
     return out
 
 
+_MARK: Final = b"\xff\xfe"
+_UTF16: Final = re.compile(rb"(?:\xff\xfe)?(?:[\t\n\r\x20-\x7e]\0){4,}")
+"""What Windows PowerShell 5 appends to a file of UTF-8 with `>>`."""
+
+
 def clean_logs(
     logs: Mapping[str, bytes],
     partials: Mapping[str, bytes],
     progress: Mapping[str, Sequence[LogProgress]],
     redactor: Redactor,
 ) -> tuple[dict[str, bytes], dict[str, bytes], dict[str, Sequence[FoundSecret]], list[str]]:
-    """Return the logs without secrets and private text; lines keep their places.
+    """Return the logs without secrets and private text, all of it UTF-8; lines keep their places.
 
     A log that was read to its end and has not changed was cleaned then, and costs nothing.
 
@@ -135,7 +140,7 @@ def clean_logs(
         cleaned[path] = data
         if records and file_hash(data) in {record.file for record in records}:
             continue
-        text = data.decode()
+        text = _UTF16.sub(lambda found: found[0].removeprefix(_MARK).decode("utf-16-le").encode(), data).decode()
         shown = log_without_private(text) if is_private(text) else text
         if shown != text:
             hidden.append(path)

@@ -168,3 +168,11 @@ def test_an_external_line_goes_into_a_project_only_where_the_run_s_own_words_mak
         "",
         "Eelgrass",
     ]
+
+
+def test_a_page_that_is_named_after_a_day_takes_none_of_the_days_items() -> None:
+    """OpenClaw's reports of dreaming, and journals of a trip, are named like the log; its title is the day, too."""
+    dreamt = Document("Resources/dreaming/2026-03-12.md", "# Light Sleep\n")
+    catalog = Catalog({**CATALOG.documents, dreamt.path: dreamt})
+    assert named_document(candidate("x", of=entry("x", headings=("2026-03-12",))), catalog) == ""
+    assert named_document(candidate("x", of=entry("x", headings=("Light Sleep",))), catalog) == dreamt.path
