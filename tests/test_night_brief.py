@@ -98,7 +98,7 @@ def test_now_may_rest_on_an_episode_and_on_none_that_was_not_shown(memory: Memor
     assert told(memory, "MEMORY.md", "Now") == [rows[0]["text"]]
     claims = [one for call in model.claims for one in call if one["text"].startswith("The database moves")]
     assert [(one["quotes"], one["context"]) for one in claims] == [
-        ([f"- {ITEMS[0]}"], [f"what happened on {DAY}"]),
+        ([f"- {ITEMS[0]}"], [f"what happened on {DAY}, {DAY}, project Alpha"]),
         (["The move to PostgreSQL 16 was settled."], [f"what happened on {DAY}"]),
     ], "of a day that was just read, the reader sees the lines: no page has its episode yet"
 

@@ -295,7 +295,7 @@ def test_a_program_can_stand_in_from_the_command_line(memory: Memory, tmp_path: 
         "if asked['task'] != 'extract':\n"
         "    print('{}')\n"
         "    sys.exit()\n"
-        "assert (asked['prompt_id'], asked['prompt_version']) == ('extract', 8)\n"
+        "assert (asked['prompt_id'], asked['prompt_version']) == ('extract', 9)\n"
         "said = re.search(r'5\\| - 09:14 (.*)', asked['user'])[1]\n"
         "print(json.dumps({'items': [dict(type='Decision', text=said, lines=[[5, 5]])]}))\n"
     )

@@ -293,7 +293,7 @@ PROPOSED_KINDS: Final = tuple(kind for kind in LINK_KINDS if kind != "supersedes
 """The kinds of links that a model may propose; superseding is an operation."""
 Links = tuple[tuple[str, str], ...]
 """Kind and id of each link."""
-_LENGTH: Final = 300
+_LENGTH: Final = 360
 _COMMON: Final = 200
 """A word in more items than this is too common to be distinctive."""
 # Characters invisible to people but not to models: tags, directions, and zero-width ones that no script needs.
@@ -390,6 +390,12 @@ def calendar(day: str) -> list[str]:
     first = date.fromisoformat(day)
     room = (date.max - first).days
     return [with_weekday((first + timedelta(n)).isoformat()) for n in range(1, min(CALENDAR_DAYS, room) + 1)]
+
+
+def days_before(day: str) -> list[str]:
+    """Return as many days before a day, which a log may call yesterday or last week."""
+    last = date.fromisoformat(day)
+    return [(last - timedelta(n)).isoformat() for n in range(1, min(CALENDAR_DAYS, last.toordinal() - 1) + 1)]
 
 
 _WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

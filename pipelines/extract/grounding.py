@@ -20,6 +20,8 @@ _SMALL: Final = 12
 _GROUPED: Final = re.compile(r"(?<!\d)\d{1,3}(?:[.,'’ \u00a0\u066c\u202f]\d{3})+(?!\d)")
 _DIGITS: Final = re.compile(r"\d+")
 _LONGEST: Final = 40
+_MARKS: Final = dict.fromkeys(map(ord, "`*\\"))
+"""Marks of Markdown within a word: `WNV\\_NA`, nell'`AppDbContext`."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['’_][^\W_]+)*")
 _ENDS: Final = re.compile(r"[.!?:;。！？]\s*$")
 
@@ -39,7 +41,7 @@ class Shown:
     @classmethod
     def of(cls, texts: Iterable[str]) -> Shown:
         """Return what some texts show."""
-        whole = " \n ".join(texts)
+        whole = " \n ".join(texts).translate(_MARKS)
         grouped = {_value(found[0]) for found in _GROUPED.finditer(whole)}
         numbers = grouped | {_value(found[0]) for found in _DIGITS.finditer(whole)}
         return cls(frozenset(numbers), frozenset(_folded(found[0]) for found in _WORD.finditer(whole)))
@@ -58,6 +60,7 @@ class Shown:
     def names_missing(self, text: str) -> list[str]:
         """Return the words of a text that have a capital, do not begin a sentence, and were not shown."""
         found = dict[str, None]()
+        text = text.translate(_MARKS)
         for word in _WORD.finditer(text):
             before = text[: word.start()].rstrip("\"“„«'( ")
             begins = not before or _ENDS.search(before)

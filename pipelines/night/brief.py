@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.claims import Claim, Verdict, quotes_of
+from pipelines.extract.claims import Claim, Verdict, quotes_of, said_under
 from pipelines.extract.extraction import calendar, is_pending, shown_text, weekday
 from pipelines.extract.grounding import Shown, words_in
 from pipelines.night.choose_document import Catalog, document_choices
@@ -61,8 +61,9 @@ _RECENT: Final = frozenset({ItemType.DECISION, ItemType.RULE})
 _PURPOSE: Final = 120
 
 
-_Episode = dict[str, tuple[str, ...]]
-"""The sentences of a day's episode, each with what it rests on: itself, or the lines of the log."""
+_Episode = dict[str, tuple[tuple[str, ...], list[str]]]
+"""The sentences of a day's episode, each with what it rests on: itself, or lines of the log; and headings above these.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +323,11 @@ def _ids_of(row: Row) -> Iterable[str]:
 
 def _before(document: Document | None, title: str) -> list[Row]:
     found = sentences_under(document, title) if document else []
-    return [{"text": one.text, "ids": list(one.ids)} for _, one, is_changed in found if one.of and not is_changed]
+    return [
+        {"text": one.text, "ids": list(one.ids), "days": list(one.days)}
+        for _, one, is_changed in found
+        if one.of and not is_changed
+    ]
 
 
 def _elsewhere(
@@ -354,21 +359,22 @@ def _episodes(documents: Mapping[str, Document], told: Mapping[str, Sequence[Tol
     found: dict[str, _Episode] = {}
     for day, lines in episodes_in(documents):
         said = [read[0].text if (read := read_sentence(line)) else words_of(line) for line in lines]
-        found[day] = {(text := shown_text(one, _MOST_TOLD)): (text,) for one in said}
+        found[day] = {(text := shown_text(one, _MOST_TOLD)): ((text,), []) for one in said}
     for day, some in told.items():
         if some:
-            found[day] = {shown_text(one.text, _MOST_TOLD): quotes_of(one.places) for one in some}
+            found[day] = {
+                shown_text(one.text, _MOST_TOLD): (quotes_of(one.places), said_under(one.places)) for one in some
+            }
     return dict(sorted(found.items())[-_EPISODE_DAYS:])
 
 
-def _quoted(sentence: str, episode: _Episode) -> Iterable[str]:
-    """Yield what the sentences of an episode rest on, of those that a sentence shares most words with."""
+def _quoted(sentence: str, episode: _Episode) -> tuple[list[str], list[str]]:
+    """Return what those sentences of an episode rest on that share most words with a sentence, and the headings."""
     words = content_words(sentence)
     shared = {text: len(words & content_words(text)) for text in episode}
     most = max(shared.values(), default=0)
-    for text, quotes in episode.items():
-        if shared[text] * 2 >= most:
-            yield from quotes
+    near = [one for text, one in episode.items() if shared[text] * 2 >= most]
+    return [quote for quotes, _ in near for quote in quotes], [above for _, headings in near for above in headings]
 
 
 # ---------------------------------------- what came back
@@ -411,19 +417,17 @@ def _sound(
     more = (f"not shown: {', '.join(names)}",) if names else ()
     stood = sentences_under(documents[path], title) if path in documents else []
     mine = (folded(one.text), digest(items, with_status=True), days)
+    told = [(day, *_quoted(one.text, known.episodes[day])) for day in days]
     return Proposal(
         path,
         title,
         one.text,
         items,
         days,
-        (
-            *(_with_days(item) for item in items),
-            *(quote for day in days for quote in _quoted(one.text, known.episodes[day])),
-        ),
+        (*(_with_days(item) for item in items), *(quote for _, quotes, _ in told for quote in quotes)),
         (
             *(_told_of(item, known.homes[item.id], known.today) for item in items),
-            *(f"what happened on {day}" for day in days),
+            *(", ".join([f"what happened on {day}", *headings]) for day, _, headings in told),
             *more,
         ),
         any((folded(old.text), old.of, old.days) == mine for _, old, _ in stood),

@@ -244,12 +244,10 @@ def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog)
     first = [path for path, count in votes.items() if count == most]
     if len(first) == 1 and most >= SHARED_WORDS and most * 3 >= len(words):  # a clear winner
         return first[0]
-    if kind in {ItemType.FACT, ItemType.RULE}:
-        if _describes_person(text, catalog) and USER not in catalog.closed:
-            return USER
-        if confidence in {Confidence.HIGH, Confidence.MEDIUM} and BRIEFING not in catalog.closed:
-            return BRIEFING
-    return GENERAL
+    if kind in {ItemType.FACT, ItemType.RULE} and _describes_person(text, catalog) and USER not in catalog.closed:
+        return USER
+    is_sure = confidence in {Confidence.HIGH, Confidence.MEDIUM}
+    return BRIEFING if kind is ItemType.RULE and is_sure and BRIEFING not in catalog.closed else GENERAL
 
 
 def _describes_person(text: str, catalog: Catalog) -> bool:

@@ -110,7 +110,7 @@ def test_what_is_called_general_is_the_general_page_before_there_is_one() -> Non
         (ItemType.FACT, "Mara works from Bern", "USER.md"),
         (ItemType.FACT, "Prefers short mails", "USER.md"),
         (ItemType.RULE, "Never push on Fridays", "MEMORY.md"),
-        (ItemType.FACT, "The office door code changes monthly", "MEMORY.md"),
+        (ItemType.FACT, "The office door code changes monthly", "Areas/general.md"),
         (ItemType.DECISION, "Buy a new kettle", "Areas/general.md"),
         (ItemType.TODO, "Call the bank", "Areas/general.md"),
     ],
@@ -135,7 +135,7 @@ def test_an_item_tells_whose_memory_it_is(told: str) -> None:
     user = Document("USER.md", f"# User\n\n- Name:\n\n## Facts\n\n- Fact: {told} <!-- k3333333333 -->\n")
     catalog = Catalog({d.path: d for d in (user, MEMORY)})
     assert home_of(ItemType.FACT, "Mara wants answers in English", Confidence.HIGH, catalog) == "USER.md"
-    assert home_of(ItemType.FACT, "Anders wants answers in English", Confidence.HIGH, catalog) == "MEMORY.md"
+    assert home_of(ItemType.FACT, "Anders wants answers in English", Confidence.HIGH, catalog) == "Areas/general.md"
 
 
 @pytest.mark.parametrize(

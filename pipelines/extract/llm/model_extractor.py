@@ -17,6 +17,7 @@ from pipelines.extract.extraction import (
     Extractor,
     Operation,
     calendar,
+    days_before,
     shown_text,
     weekday,
 )
@@ -124,7 +125,13 @@ class ModelExtractor:
             return RulesExtractor().extract(held), (), tally, None
         place = f"{piece.entries[0].path}.{number}"  # a day may have several logs
         own = {f"n{at}": f"{place}.n{at}" for at in range(len(reply["items"]))}
-        asked = Asked(held, f"{model}@{self.prompt.tag}", shown.items, Shown.of(words_in(call.input)), own)
+        asked = Asked(
+            held,
+            f"{model}@{self.prompt.tag}",
+            shown.items,
+            Shown.of([*words_in(call.input), *days_before(request.day)]),
+            own,
+        )
         found, faulty = extraction_of(reply, asked)
         return found, faulty, tally, None
 

@@ -9,7 +9,8 @@ _TYPE = {"Todo": 0.5, "Risk": 0.6, "Rule": 1.0, "Decision": 0.8, "Fact": 0.7, "h
 _HALF_LIFE_DAYS = {"Todo": 90, "Risk": 180, "Rule": 120, "Decision": 60, "Fact": 60, "howto": 120}
 """Those of beliefs are for the start of a session, which wants what is current."""
 _WORK = ("- Decision: ", "- Fact: ", "- Rule: ")
-_NOT_WORK = frozenset({"contacts", "questions", "goals"})
+_SAID = 0.7
+"""The share of an item's words that a sentence has which is said to tell it."""
 _DATES = (" since=", " confirmed=")
 _OVER = frozenset({"done", "closed", "archived", "finished", "inactive"})
 _MOST_LOOKED_AT = 150
@@ -65,17 +66,15 @@ def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
 def work_entries(texts: list[tuple[str, str]], today: str, project: str = "") -> list[Snippet]:
     """Return an entry for what somebody at work needs of the pages: procedures, decisions, facts and their rules.
 
-    They are ordered by worth, which fades; the newest are looked at alone. What the briefing's first sentences rest on,
-    and what stands on the page of the session's project, is left out: the session sees it there.
+    They are ordered by worth, which fades; the newest are looked at alone. What the briefing's first sentences say in
+    full, and what stands on the page of the session's project, is left out: the session sees it there.
 
     Args:
         texts: path and text of each document.
         today: the memory's day, `YYYY-MM-DD`.
         project: the path of the session's project, or empty.
     """
-    shown = [text for path, text in texts if "/" not in path]
-    told = {ident for text in shown for line in text.split("\n") if "<!-- s:" in line for ident in ids_in_mark(line)}
-    dated = []
+    told, dated = _told(texts), []
     for path, text in texts:
         if path != project and "/" in path and not _is_closed(text):
             dated += [(_date_of(line), path, line) for line in text.split("\n") if line.startswith(_WORK)]
@@ -83,9 +82,11 @@ def work_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
     ranked = []
     for _, path, line in dated[:_MOST_LOOKED_AT]:
         item = live_item(line)
-        if item is None or item[2] in told or item[3].get("section", "") in _NOT_WORK:
+        if item is None:
             continue
         kind, words, ident, fields = item
+        if ident in told and _is_said(words, told[ident]):
+            continue
         is_procedure = fields.get("section") == "howto"
         ranked.append(
             (-weight("howto" if is_procedure else kind, fields, today), ident, f"- {kind}: {words} ({_page(path)})")
@@ -98,6 +99,22 @@ def work_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
             break
         found.append(entry)
     return found
+
+
+def _told(texts: list[tuple[str, str]]) -> dict[str, set[str]]:
+    """Return id of an item → the words of the briefing's sentences that rest on it."""
+    told: dict[str, set[str]] = {}
+    for path, text in texts:
+        for line in text.split("\n") if "/" not in path else ():
+            if "<!-- s:" in line:
+                for ident in ids_in_mark(line):
+                    told.setdefault(ident, set()).update(line.lower().split())
+    return told
+
+
+def _is_said(text: str, told: set[str]) -> bool:
+    words = text.lower().split()
+    return sum(word in told for word in words) >= _SAID * len(words)
 
 
 def _page(path: str) -> str:
