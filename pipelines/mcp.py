@@ -87,6 +87,11 @@ memory is mistaken. Give the whole new sentence, with full dates, and names inst
 items that are trusted no more than an agent's word; for what the owner said, a person is asked. Never write a password,
 key or token."""
 
+_SETTLE: Final = """\
+Settle two items that may conflict. Use it if you know which holds: say replaces if item holds and other no longer does,
+both if both hold. memory_context ends with the pairs that wait, and without items this lists them. You can end only
+items that are trusted no more than an agent's word; for what the owner said, a person is asked."""
+
 _REOPEN: Final = """\
 Reopen an item: a todo that was not done after all, a decision that holds again. Use it when an item was closed or
 replaced by mistake. What a person closed stays closed until a person decides."""
@@ -197,6 +202,19 @@ class Tools:
         memory = self._memory
         return _outcome_text(memory, correct_by_session(memory.root, item, sentence))
 
+    def memory_settle(self, item: str = "", how: str = "both", other: str = "") -> str:
+        """Settle two items that may conflict and report the outcome; without items, list the pairs that wait."""
+        memory = self._memory
+        if not item and not other:
+            from pipelines.queries.startup.context import unsettled_pairs
+
+            return unsettled_pairs(str(memory.root)) or "No pair waits."
+        from pipelines.night.session_changes import settle_by_session
+
+        outcome = settle_by_session(memory.root, item, how, other)
+        both = how == "both" and not outcome.asked
+        return f"{item} and {outcome.id} both hold." if both else _outcome_text(memory, outcome)
+
     def memory_reopen(self, item: str, reason: str = "") -> str:
         """Reopen an item and report the outcome."""
         from pipelines.night.session_changes import reopen_by_session
@@ -283,6 +301,16 @@ TOOLS: Final = (
     _shown(Tools.memory_log, _LOG, _WRITES, {"text": _text(1, _MOST_TEXT), "project": _PROJECT}),
     _shown(Tools.memory_close, _CLOSE, _WRITES, {"item": _NAMED, "how": _HOW, "reason": _REASON}),
     _shown(Tools.memory_correct, _CORRECT, _WRITES, {"item": _NAMED, "sentence": _text(1, _MOST_TEXT)}),
+    _shown(
+        Tools.memory_settle,
+        _SETTLE,
+        _WRITES,
+        {
+            "item": _text(0, _MOST_NAME, "The id of one that holds."),
+            "how": _one_of("replaces both"),
+            "other": _text(0, _MOST_NAME, "The id of the other one."),
+        },
+    ),
     _shown(Tools.memory_reopen, _REOPEN, _WRITES, {"item": _NAMED, "reason": _REASON}),
 )
 

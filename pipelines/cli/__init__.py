@@ -77,6 +77,7 @@ _SECTIONS: Final = {
         "resolve": "Close risks: they are over, or came true.",
         "end": "End decisions, facts or rules that no longer hold.",
         "correct": "Replace an item with the right sentence.",
+        "settle": "Settle two items that may conflict.",
         "retract": "Mark items as mistakes that never held.",
         "reopen": "Open or restore items that were closed.",
         "edit": "Edit a document; it is checked before it is saved.",
@@ -110,7 +111,7 @@ _SECTIONS: Final = {
 VERBS: Final = {verb: text for section in _SECTIONS.values() for verb, text in section.items()}
 _GROUPS: Final = {
     "log_commands": ("log", "add"),
-    "outcome_commands": ("done", "resolve", "drop", "end", "correct", "retract", "reopen"),
+    "outcome_commands": ("done", "resolve", "drop", "end", "correct", "settle", "retract", "reopen"),
     "items_commands": ("items", "edit", "pin", "unpin", "move", "forget"),
     "project_commands": ("project",),
     "why_commands": ("why", "history", "impact", "audit", "recap"),

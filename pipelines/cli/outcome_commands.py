@@ -13,7 +13,7 @@ import click
 from pipelines.cli.item_lines import safe
 from pipelines.cli.manual_changes import redacted_text
 from pipelines.cli.options import TextCommand, complete_ids, json_option, with_memory
-from pipelines.cli.output import day_shown, say, say_json
+from pipelines.cli.output import day_shown, say, say_json, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.name_items import looks_like_id, named_items
@@ -26,10 +26,14 @@ from pipelines.night.outcome_changes import (
     correct_item,
     reopen_items,
 )
+from pipelines.night.session_changes import settle_by_session
 from pipelines.queries.item_graph import item_json
+from pipelines.queries.startup.context import unsettled_pairs
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.store.change_set import placed_item
 from pipelines.store.item import Item, ItemType, Status
+from pipelines.store.snapshot import read_documents
+from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -182,6 +186,30 @@ def curate_reopen(**given: Unpack[_Given]) -> None:
         return reopen_items(held.documents, found, _owner(held))
 
     _carry_out("reopen", sought, change, **given)
+
+
+@click.command(cls=TextCommand)
+@click.argument("words", metavar="[ID replaces|both ID]", nargs=-1, shell_complete=complete_ids)
+@with_memory
+def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
+    """Settle two items that may conflict, as agents do at the start of a session.
+
+    With "replaces", the first item takes the place of the second one; with "both", both hold. It counts as an agent's
+    word: what you said yourself stays until you decide in Review.md. Without IDs, this lists the pairs that wait.
+    """
+    root, _, when = opened
+    if not words:
+        say_verbatim(unsettled_pairs(str(root)) or "No pair waits.")
+        return
+    if len(words) != 3 or words[1] not in {"replaces", "both"}:  # noqa: PLR2004  two ids, and what is true of them
+        raise UsageFault("Name two items.", "Write `curate settle ID replaces ID` or `curate settle ID both ID`.")
+    outcome = settle_by_session(root, words[0], words[1], words[2], when)
+    if outcome.asked:
+        say(f"{outcome.id} stays {outcome.was.status} until a person decides: `curate review`.")
+    elif words[1] == "both":
+        say(f"{words[0]} and {outcome.id} both hold.")
+    else:
+        _tell(outcome, read_documents(root), layout_of(root).real)
 
 
 def _open(kinds: frozenset[ItemType]) -> Callable[[Item], bool]:

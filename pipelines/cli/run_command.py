@@ -23,12 +23,13 @@ from pipelines.night.plan import Night, plan_night
 from pipelines.night.report import RunReport, Watch, save_failure
 from pipelines.night.unattended import curate_unattended, in_journal
 from pipelines.provider_settings import LOGINS
-from pipelines.queries.startup.cache import load_cached
+from pipelines.queries.startup.cache import load_cached, was_asked
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
 from pipelines.store.git_history import run_id
 from pipelines.store.layout import BRIEFING, LOGS, REPLIES
-from pipelines.store.user_layout import layout_of
+from pipelines.store.session_state import CAPTURED
+from pipelines.store.user_layout import at, layout_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -132,6 +133,7 @@ def night_of(
         again,
         vectors=Vectors(local, partial(kept_in, root)),
         rules_from=user.rules_from,
+        agents=at(root, CAPTURED).is_file() or was_asked(str(root), when.timestamp()),
     )
     if isinstance(extractor, ModelExtractor):
         from pipelines.extract.choose_models import verifier_of  # noqa: PLC0415  the rules need none

@@ -286,3 +286,17 @@ def advanced_progress(
         kept = () if day.file else tuple(record for record in records if record.file)  # they know what is marked
         after[day.path] = (*kept, LogProgress(day.file, digest, open_keys, due, night if due else ""))
     return after
+
+
+def first_days(days: Sequence[DayToRead], rules_before: str) -> tuple[list[DayToRead], list[DayToRead]]:
+    """Return the logs that one run reads, with those that need no reading; and the others.
+
+    A run reads one day, or all those before the first one that a model reads.
+    """
+    asked = sorted({one.day for one in days if one.asked})
+    old = [day for day in asked if day < rules_before]
+    first = set(old or asked[:1])
+    return (
+        [one for one in days if not one.asked or one.day in first],
+        [one for one in days if one.asked and one.day not in first],
+    )

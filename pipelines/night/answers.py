@@ -11,6 +11,7 @@
     doubt       keep · end · retract                   an item that was called into question
     reopen      reopen · keep                          a closed item that a log line claims to hold again
     quiet       keep · drop                            open items that nobody has mentioned of late, all together
+    pair        keep new · keep old · keep both        two items that may conflict, where no agent settles them
     merge       done                                   what two machines changed in different ways
 
 An accepted item moves to a document, a rejected one gets a tombstone, so neither is asked about again. The next run
@@ -27,6 +28,7 @@ from pipelines.errors import UsageFault
 from pipelines.night.caps import archived
 from pipelines.night.file_items import SUPERSEDABLE, new_document, with_superseded
 from pipelines.night.manual import ManualChange, change_by_hand
+from pipelines.night.outcome_changes import PAIR
 from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.night.quiet import ids_asked
 from pipelines.review.existing_items import home_of_successor
@@ -65,6 +67,7 @@ ACCEPT: Final = {
     "doubt": "end",
     "reopen": "reopen",
     "quiet": "drop",
+    PAIR: "keep new",
     "merge": "done",
     **dict.fromkeys(map(str, ENDINGS), "close"),
 }
@@ -78,6 +81,7 @@ REJECT: Final = {
     "doubt": "keep",
     "reopen": "keep",
     "quiet": "keep",
+    PAIR: "keep both",
     "merge": "done",
     **dict.fromkeys(map(str, ENDINGS), "keep"),
 }
@@ -313,6 +317,20 @@ def _drop_quiet(work: Answered, entry: QueueEntry) -> None:
             work.documents = with_outcome(work.documents, ident, how, work.today)
 
 
+def _settle(work: Answered, entry: QueueEntry, choice: str) -> None:
+    found = [one[1].item for one in map(work.placed, ids_asked(entry.why)) if one and one[1].item.active]
+    if len(found) != 2:  # noqa: PLR2004  a pair
+        work.notes.append(f"An item of “{entry.title}” is no longer active, so nothing was changed.")
+        return
+    new, old = found
+    if choice == "keep new":
+        work.documents = with_superseded(work.documents, old.id, new, new.since or work.today)
+    elif choice == "keep old":
+        work.documents = with_outcome(work.documents, new.id, Status.NEVER_HELD, work.today)
+    else:
+        work.update(new.id, lambda one: with_link(one, "related", old.id))
+
+
 def _believe(work: Answered, entry: QueueEntry) -> None:
     """Clear the doubt about an item: a person says it is true."""
     work.update(named_in_title(entry.title), lambda item: replace(item, doubted="", confirmed=work.today))
@@ -329,6 +347,7 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
     MISSING: {"retract": _delete_page, "restore": _restore_page},
     "merge": {"done": lambda *_: None},
     QUIET: {"drop": _drop_quiet, "keep": lambda *_: None},
+    PAIR: {word: partial(_settle, choice=word) for word in ("keep new", "keep old", "keep both")},
     REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
     "doubt": {"keep": _believe, "end": _end, "retract": partial(_close, how=Status.NEVER_HELD)},
     # Keeping the item changes nothing: the line that claimed otherwise was read, and is not read again.

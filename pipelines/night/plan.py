@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from pipelines.clock import day_of
 from pipelines.errors import TooMuchFromGit
 from pipelines.extract.claims import Verdict, Verified, told_claim
-from pipelines.extract.extract_days import DayToRead, Extracted, advanced_progress, days_to_read, extract
+from pipelines.extract.extract_days import DayToRead, Extracted, advanced_progress, days_to_read, extract, first_days
 from pipelines.extract.extraction import Candidate, Extractor, Nearby, Operation, OperationKind
 from pipelines.extract.rules import RulesExtractor
 from pipelines.extract.rules.label_reader import read_forms
@@ -34,6 +34,7 @@ from pipelines.night.decided import Captured, Checked, Decided, report_on
 from pipelines.night.episodes import days_to_tell, told_sentences, with_episodes
 from pipelines.night.file_items import Promoted, promote
 from pipelines.night.fold_logs import capture, clean_logs
+from pipelines.night.outcome_changes import with_unsettled_pairs
 from pipelines.night.projects import propose_archives
 from pipelines.night.quiet import asked_about_quiet, with_quiet
 from pipelines.night.reconcile import understand_edits
@@ -46,7 +47,7 @@ from pipelines.review.outcomes import claimed, without_questions
 from pipelines.review.questions import Sources, asked
 from pipelines.review.review import REMOVING, ReviewContext, Ruling, review
 from pipelines.review.trust import TrustGate
-from pipelines.review.verification import judged, posed
+from pipelines.review.verification import judged, posed, with_unsettled
 from pipelines.store.change_set import Change, check_documents, document_changes
 from pipelines.store.document import Document
 from pipelines.store.evidence import Quotes
@@ -108,6 +109,7 @@ class Night:
         verifier: the second reader, or None if no model reads.
         writer: the models that write the night's brief, or None if code writes alone.
         rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
+        agents: whether sessions ask for their start, so that their agents see which pairs may conflict.
         sharing: the remote that shares the memory, or None.
     """
 
@@ -122,6 +124,7 @@ class Night:
     verifier: Verifier | None = None
     writer: ModelBriefer | None = None
     rules_from: str = "self"
+    agents: bool = False
     sharing: Sharing | None = None
 
     @property
@@ -221,7 +224,7 @@ def _extract(
 ) -> tuple[list[DayToRead], Extracted, list[DayToRead]]:
     """Return the logs that this run reads, what was found in them, and those that are left for the runs that follow."""
     days = [one for one in days if one.day not in earlier.failed or not one.asked]
-    days, later = _first_day(days, night.rules_before) if night.verifier else (days, [])
+    days, later = first_days(days, night.rules_before) if night.verifier else (days, [])
     is_old = any(one.asked and one.day < night.rules_before for one in days)
     newest = max((day for _, one in catalog.items for day in (one.since, one.confirmed)), default="")
     nearby = Nearby([(document_id(path), item) for path, item in linkable(catalog.items)], newest)
@@ -271,7 +274,8 @@ def _decide(
         extracted = replace(extracted, candidates=(), operations=(), seen={}, read=(), pending=(*days, *later))
         skipped, later, briefed = (), [], Brief(tally=briefed.tally)
     with watch.stage("promote"):
-        promoted = promote(with_named_links(checked.rulings, catalog.items), catalog.documents, extracted.seen)
+        rulings = with_unsettled(with_named_links(checked.rulings, catalog.items), context.known)
+        promoted = promote(rulings, catalog.documents, extracted.seen)
         promoted.documents = _quieted(promoted.documents, extracted, captured.every_log, today)
         documents, claims, archives = _ask(night, snapshot, promoted, Quotes(snapshot.root), captured.every_log)
         documents = _with_episodes(documents, captured, extracted, later, checked, catalog.closed, today)
@@ -317,20 +321,6 @@ def _quieted(
     days = sorted({day for path in logs if (day := day_of_log(path)) <= today and day not in unread})
     last = max((day.day for day in extracted.read), default=today)
     return with_quiet(documents, extracted.open_lists, extracted.seen, [one for one in days if one <= last], today)
-
-
-def _first_day(days: Sequence[DayToRead], rules_before: str) -> tuple[list[DayToRead], list[DayToRead]]:
-    """Return the logs that one run reads, with those that need no reading; and the others.
-
-    A run reads one day, or all those before the first one that a model reads.
-    """
-    asked = sorted({one.day for one in days if one.asked})
-    old = [day for day in asked if day < rules_before]
-    first = set(old or asked[:1])
-    return (
-        [one for one in days if not one.asked or one.day in first],
-        [one for one in days if one.asked and one.day not in first],
-    )
 
 
 def _verify(
@@ -481,6 +471,8 @@ def _ask(
     if promoted.claims:
         documents, claims = claimed(documents, promoted.claims, sources, today)
     documents = asked_about_quiet(documents, today)
+    days = sorted({day for path in logs if (day := day_of_log(path)) <= today})
+    documents = with_unsettled_pairs(documents, days, today, to_person=not night.agents)
     documents, archives = propose_archives(documents, logs, today, night.settings.review.idle_days, snapshot.shown)
     return documents, claims, archives
 

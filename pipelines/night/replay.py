@@ -176,6 +176,7 @@ def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
         vectors=Vectors(local, partial(kept_in, root), most=None) if given.get("nearest") else Vectors(),
         rules_from=str(given.get("rules_from") or "self"),
         rules_before=str(given.get("rules_before") or ""),
+        agents=given.get("agents") is True,
     )
     models = [_Silent(name, int(given.get("input_tokens") or 1)) for name in _words(given.get("models"))]
     silent += models[:1]

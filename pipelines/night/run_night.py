@@ -133,6 +133,7 @@ def _given(night: Night, meaning: str) -> dict[str, object]:
     given |= {"nearest": "vectors"} if night.vectors.used else {}
     given |= {"writer": "the same"} if night.writer else {}
     given |= {"rules_before": night.rules_before} if night.rules_before else {}
+    given |= {"agents": True} if night.agents else {}
     return given | ({"rules_from": night.rules_from} if night.rules_from != "self" else {})
 
 

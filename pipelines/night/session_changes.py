@@ -1,4 +1,4 @@
-"""Changes that an agent makes in a session: it closes, corrects and reopens items by its own log.
+"""Changes that an agent makes in a session: it closes, corrects, settles and reopens items by its own log.
 
 Each change adds a line to the day's log, in the form that the rules read, as its evidence. Items that are trusted more
 than an agent's word are not changed: Review.md asks a person.
@@ -14,7 +14,16 @@ from pipelines.clock import moment
 from pipelines.errors import UsageFault
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.name_items import named_items
-from pipelines.night.outcome_changes import Authority, Changed, Outcome, close_items, correct_item, reopen_items
+from pipelines.night.outcome_changes import (
+    Authority,
+    Changed,
+    Outcome,
+    close_items,
+    correct_item,
+    ending_of,
+    reopen_items,
+    settle_pair,
+)
 from pipelines.review.outcomes import REOPENABLE
 from pipelines.review.trust import made_inert
 from pipelines.settings import load_settings
@@ -96,12 +105,36 @@ def correct_by_session(root: Path, name: str, sentence: str, now: datetime | Non
     sought = (lambda one: one.active, "live or open item")
 
     def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
-        is_rule = placed_item(held.documents, ident)[1].item.type is ItemType.RULE
-        if is_rule and load_user_settings(os.environ).rules_from == "owner":
-            voice = replace(voice, asks="your settings accept rules only from you")
-        return correct_item(held.documents, ident, text, voice)
+        return correct_item(held.documents, ident, text, _on_rules(held, ident, voice))
 
     return _changed(root, name, sought, change, lambda _: f"Correction: {text}", now)
+
+
+def settle_by_session(root: Path, name: str, how: str, other: str, now: datetime | None = None) -> Outcome:
+    """Settle two items that may conflict by an agent's word, or ask a person.
+
+    Args:
+        root: the memory.
+        name: the start of an item's id, or words that match exactly one that holds.
+        how: `replaces`, if it takes the other's place, or `both`, if both hold.
+        other: the other item, named in the same way.
+        now: the time, with a zone; None for the current time.
+
+    Raises:
+        UnknownItem: no item's id starts so, or more than one does.
+        UsageFault: words match no item, or several; or the two cannot be settled.
+        LockHeld: a run is working on the memory.
+    """
+    sought = (lambda one: one.active, "live or open item")
+
+    def line(item: Item) -> str:
+        return f"{_FORMS[ending_of(item.type)]}: {item.id} ({item.text}), because of {name}" if how != "both" else ""
+
+    def change(held: HeldMemory, ident: str, voice: Authority) -> Changed:
+        [one] = named_items(held.documents, [name], sought, held.snapshot.shown)[:1]
+        return settle_pair(held.documents, one, ident, how, _on_rules(held, ident, voice))
+
+    return _changed(root, other, sought, change, line, now)
 
 
 def reopen_by_session(root: Path, name: str, reason: str = "", now: datetime | None = None) -> Outcome:
@@ -129,6 +162,14 @@ def reopen_by_session(root: Path, name: str, reason: str = "", now: datetime | N
     return _changed(root, name, sought, change, line, now)
 
 
+def _on_rules(held: HeldMemory, ident: str, voice: Authority) -> Authority:
+    """Return a voice that must ask if the item is a rule, and the settings accept rules from the owner alone."""
+    is_rule = placed_item(held.documents, ident)[1].item.type is ItemType.RULE
+    if is_rule and load_user_settings(os.environ).rules_from == "owner":
+        return replace(voice, asks="your settings accept rules only from you")
+    return voice
+
+
 def _changed(
     root: Path,
     name: str,
@@ -137,7 +178,7 @@ def _changed(
     line: Callable[[Item], str],
     now: datetime | None,
 ) -> Outcome:
-    """Make a change in one commit, with its log line; a change that fails logs nothing."""
+    """Make a change in one commit, with its log line if there is one; a change that fails logs nothing."""
     settings = load_settings(root)
     when = moment(now.isoformat() if now else None, settings)
     with change_by_hand(root, settings, when, "an agent's session") as held:
@@ -146,10 +187,12 @@ def _changed(
         would, [outcome] = change(held, ident, voice)
         if would == held.documents:
             return outcome
-        text = log_line(f"{when:%H:%M}", fold(line(placed_item(held.documents, ident)[1].item)), "")
-        text = load_redactor(root).redact(text.replace("<!--", "<! --")).text
-        place = _logged(root, held.today, text)
-        documents, [outcome] = change(held, ident, replace(voice, place=place, quote=text))
+        documents, said = would, fold(line(placed_item(held.documents, ident)[1].item))
+        if said:
+            text = log_line(f"{when:%H:%M}", said, "")
+            text = load_redactor(root).redact(text.replace("<!--", "<! --")).text
+            place = _logged(root, held.today, text)
+            documents, [outcome] = change(held, ident, replace(voice, place=place, quote=text))
         added = [outcome.new] if outcome.is_new else []
         what = f"Ask about {ident}" if outcome.asked else f"Change {ident}"
         held.write(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest
 from itertools import islice
+from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, is_pending
@@ -299,6 +300,13 @@ class KnownItems:
         here = [one.at for one in (*own[:OWN_SHOWN], *pending)]
         found = dict.fromkeys([*near[True][:CURRENT_SHOWN], *here, *near[False][:CLOSED_SHOWN]])
         return [self._all[at] for at in found]
+
+    def share(self, one: str, other: str) -> float:
+        """Return the share of their words that two sentences have in common, by number or by rarity: the lesser one."""
+        first, second = _keys(one), _keys(other)
+        weights = {word: 1 / (1 + len(self._words[True].get(word, ()))) for word in first | second}
+        common, whole = first & second, fsum(weights.values()) or 1
+        return min(len(common) / (len(weights) or 1), fsum(weights[word] for word in common) / whole)
 
     def nearest(self, candidate: Candidate, document: str) -> list[Belief]:
         """Return the active items that a candidate may change and shares words or meaning with, nearest first."""

@@ -116,6 +116,11 @@ def with_link(item: Item, kind: str, ident: str) -> Item:
     return replace(item, links=tuple(links.items()))
 
 
+def without_link(item: Item, kind: str) -> Item:
+    """Return an item without its links of a kind."""
+    return replace(item, links=tuple(pair for pair in item.links if pair[0] != kind))
+
+
 def last_successor(ident: str, followed: Mapping[str, str]) -> str:
     """Return the last successor of an item, however often it was replaced tonight.
 

@@ -104,7 +104,7 @@ REMOVING: Final = frozenset({
     OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT,
 })  # fmt: skip
 """Operations that end an active item."""
-_ASKED: Final = "questions"
+ASKED: Final = "questions"
 """The section of open questions. A question contradicts and repeats nothing but another question."""
 FORMS: Final = "rules@forms"
 """The extractor of the documented forms, such as `Done: …`."""
@@ -281,10 +281,10 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
         for belief in context.known.near(candidate, one.place)
         if belief.item.type is candidate.type
         and speaks_as(belief.item, candidate.trust)
-        and (belief.item.page_section == _ASKED) is (candidate.page_section == _ASKED)
+        and (belief.item.page_section == ASKED) is (candidate.page_section == ASKED)
     ]
     there = [belief for belief in near if belief.item.active and speaks_for(belief.document, one.place)]
-    may_conflict = candidate.type is not ItemType.TODO and candidate.page_section != _ASKED
+    may_conflict = candidate.type is not ItemType.TODO and candidate.page_section != ASKED
     by_rules = candidate.by.startswith("rules@")
     is_asked = candidate.confidence in ASKED_ABOUT and may_conflict and by_rules
     for belief in there if is_asked else ():
@@ -468,7 +468,7 @@ def _word(operation: Operation, one: Filed | None, context: ReviewContext) -> Tr
 
 def said_otherwise(source: str, targets: Sequence[Belief]) -> str:
     """Return why a person must decide whether what somebody told the agent ends items; empty if all are their word."""
-    others = [belief for belief in targets if belief.item.source != source and belief.item.page_section != _ASKED]
+    others = [belief for belief in targets if belief.item.source != source and belief.item.page_section != ASKED]
     return f"{source} says otherwise" if source and others else ""
 
 

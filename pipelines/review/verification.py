@@ -1,20 +1,23 @@
 """Verification: a second reader compares what the first one said with the log, and judges near pairs.
 
 One call holds every claim of a day. What is unsupported is dropped. Of what is unsure, an item is filed as barely
-believed, and all else is dropped: being unsure asks nobody. If the reader fails, the day stays pending.
+believed, and all else is dropped: being unsure asks nobody. If the reader fails, the day stays pending. What the rules
+found has no second reader: the next session's agent judges its near pairs.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, with_weekday
 from pipelines.review.existing_items import speaks_as
-from pipelines.review.review import guarded, said_otherwise
-from pipelines.store.item import OUTCOMES, Confidence, Status
+from pipelines.review.review import ASKED, guarded, said_otherwise
+from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Status, Trust
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import content_words
 
@@ -31,10 +34,15 @@ MOST_PAIRS: Final = 2
 MOST_PAIRS_A_DAY: Final = 8
 _SHARED: Final = 2
 _ALIKE: Final = 0.4
-"""The share of the shorter sentence's words that a pair has in common.
+"""The share of the shorter sentence's words that a pair for the second reader has in common.
 
 On two public journals, twenty nights, all 135 pairs below it were judged to be two beliefs.
 """
+_NEAR: Final = 0.2
+"""The share of words from which a pair without a second reader is worth a look, as tried on two journals."""
+_REFERENCE: Final = re.compile(r"#\d+|\w+://[^\s)]+")
+UNSETTLED_DAYS: Final = 7
+"""The days of work after which nobody is asked about a pair any more."""
 _KINDS: Final = {OperationKind.SUPERSEDE: "replace", OperationKind.QUESTION: "doubt"}
 _CLAIMING: Final = frozenset({
     OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT, OperationKind.QUESTION,
@@ -68,11 +76,12 @@ def posed(rulings: Sequence[Ruling], known: KnownItems) -> list[Posed]:
     """
     found: list[Posed] = []
     pairs: list[tuple[float, Posed]] = []
+    named = _named_in(rulings)
     for number, ruling in enumerate(rulings):
         if claim := _item_claim(ruling):
             found.append(Posed(number, claim))
         found += [Posed(number, claim) for claim in _operation_claims(ruling, known)]
-        near = [(alike, Posed(number, claim, ident)) for alike, ident, claim in _pairs(ruling, rulings, known)]
+        near = [(alike, Posed(number, claim, ident)) for alike, ident, claim in _pairs(ruling, named, known)]
         found += [one for _, one in near]
         pairs += near
     pairs.sort(key=lambda pair: -pair[0])
@@ -101,37 +110,83 @@ def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
     for ident in operation.ids:
         if belief := known.get(ident):
             text = operation_text(ruling.kind, belief.item.type, belief.item.text, how=how, new=new)
-            yield Claim(
-                _KINDS.get(ruling.kind, str(ruling.kind)), text, quotes_of(operation.places), _context(operation)
-            )
+            kind = _KINDS.get(ruling.kind, str(ruling.kind))
+            yield Claim(kind, text, quotes_of(operation.places), _context(operation))
 
 
-def _pairs(ruling: Ruling, rulings: Sequence[Ruling], known: KnownItems) -> Iterator[tuple[float, str, Claim]]:
+def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, str, Claim]]:
     """Yield the pairs of a new item with near ones of its page that the first reader did not link, and how alike."""
     one = ruling.candidate
-    if one is None or ruling.kind is not OperationKind.ADD or ruling.asks or one.by.startswith(RULES):
+    if one is None or one.by.startswith(RULES):
+        return
+    words = content_words(one.text)
+    near = ((belief, content_words(belief.item.text)) for belief in _near_ones(ruling, named, known))
+    alike = ((belief, len(words & theirs) / max(1, min(len(words), len(theirs)))) for belief, theirs in near)
+    for belief, share in islice((pair for pair in alike if pair[1] >= _ALIKE), MOST_PAIRS):
+        other = belief.item
+        context = (f"the new one is of {one.entry.day}", f"the old one of {other.since or belief.learnt}")
+        yield share, other.id, Claim(PAIR, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context)
+
+
+def _named_in(rulings: Sequence[Ruling]) -> frozenset[str]:
+    return frozenset(ident for one in rulings for ident in one.operation.ids)
+
+
+def _near_ones(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[Belief]:
+    """Yield the earlier items of its page that an added one is near to, but for those that a ruling names."""
+    one = ruling.candidate
+    if one is None or ruling.kind is not OperationKind.ADD or ruling.asks:
         return
     mine = known.get(one.id)
-    linked = {ident for _, ident in one.links} | {ident for each in rulings for ident in each.operation.ids}
-    words, found = content_words(one.text), 0
+    linked = {ident for _, ident in one.links} | named
+    words = content_words(one.text)
     for belief in known.near(one, ruling.document):
         other = belief.item
         is_later = mine is not None and belief.at >= mine.at
         if is_later or not (other.active and belief.document == ruling.document and speaks_as(other, one.trust)):
             continue
-        theirs = content_words(other.text)
-        shared, least = len(words & theirs), max(1, min(len(words), len(theirs)))
-        if other.id in linked or shared < min(_SHARED, least) or shared < _ALIKE * least:
+        if other.id not in linked and len(words & content_words(other.text)) >= min(_SHARED, len(words)):
+            yield belief
+
+
+def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]:
+    """Return the rulings, each item that the rules found linked to the earlier one that it may conflict with, if any.
+
+    Only the last days of work count: nobody is asked about what is older.
+
+    Args:
+        rulings: in order.
+        known: the items that the rulings name, as the rulings leave them.
+    """
+    days = set(sorted({one.told for one in rulings})[-UNSETTLED_DAYS:])
+    after, named = list(rulings), _named_in(rulings)
+    for at, ruling in enumerate(rulings):
+        one = ruling.candidate
+        if one is None or ruling.told not in days or not one.by.startswith(RULES) or one.type is ItemType.TODO:
             continue
-        context = (f"the new one is of {one.entry.day}", f"the old one of {other.since or belief.learnt}")
-        yield (
-            shared / least,
-            other.id,
-            Claim(PAIR, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context),
-        )
-        found += 1
-        if found == MOST_PAIRS:
-            return
+        near = [belief for belief in _near_ones(ruling, named, known) if _may_conflict(one, belief)]
+        shares = [(known.share(one.text, belief.item.text), belief.item.id) for belief in near]
+        if shares and (nearest := max(shares))[0] >= _NEAR:
+            links = (*one.links, (MAY_CONFLICT, nearest[1]))
+            after[at] = replace(ruling, candidate=replace(one, links=links))
+    return after
+
+
+def _may_conflict(one: Candidate, old: Belief) -> bool:
+    """Whether an item may conflict with an older one that is near to it.
+
+    Who says both on one day means both. Questions are no beliefs, words from outside wait for nobody's agent, and what
+    names other issues or addresses than the older one speaks of other things.
+    """
+    item = old.item
+    named, others = (set(_REFERENCE.findall(text)) for text in (one.text, item.text))
+    return (
+        old.learnt < one.entry.day
+        and one.trust.reaches(Trust.SELF)
+        and item.trust.reaches(Trust.SELF)
+        and ASKED not in {one.page_section, item.page_section}
+        and not (named and others and named.isdisjoint(others))
+    )
 
 
 def _context(one: Candidate | Operation) -> tuple[str, ...]:

@@ -95,7 +95,9 @@ OUTCOMES: Final = {
     ItemType.RULE: (Status.ENDED,),
 }
 """How an item of each type can close without a successor; the first is the default."""
-LINK_KINDS: Final = ("because", "supports", "contradicts", "supersedes", "related", "part-of", "next")
+MAY_CONFLICT: Final = "may-conflict"
+"""The kind of link to an earlier item that may conflict, until an agent or a person settles the pair."""
+LINK_KINDS: Final = ("because", "supports", "contradicts", "supersedes", "related", "part-of", "next", MAY_CONFLICT)
 SOURCE: Final = "source"
 """The key for who said what an item says, if neither the owner nor the agent: a person who told the agent (trust
 `self`), or a source that was copied in (trust `external`). Its line names them."""

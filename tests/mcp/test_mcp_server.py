@@ -64,7 +64,7 @@ def test_a_session_reads_searches_and_writes(memory: conftest.Memory) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert sorted(tools) == [
             "memory_close", "memory_context", "memory_correct", "memory_log", "memory_read", "memory_recap",
-            "memory_reopen", "memory_search", "memory_why",
+            "memory_reopen", "memory_search", "memory_settle", "memory_why",
         ]  # fmt: skip
         assert all("Use it" in (tool.description or "") for tool in tools.values())
         assert tools["memory_log"].annotations is not None
@@ -104,6 +104,42 @@ def test_a_session_reads_searches_and_writes(memory: conftest.Memory) -> None:
     assert "hunter2" not in "".join(map(str, memory.files().values()))
     memory.curate("run")
     assert [held.item.trust for held in Memory(memory.root).items(type="Rule")] == ["self"]
+
+
+def test_a_session_lists_and_settles_pairs_that_may_conflict(memory: conftest.Memory) -> None:
+    def live(day: int, *lines: str) -> None:
+        memory.write(
+            f"Logs/2026-03-{day}.md", "".join(["project: Alpha\n\n", *(f"- Fact: {line}\n" for line in lines)])
+        )
+        memory.curate("run", "--now", f"2026-03-{day + 1}T02:00")
+
+    async def begin(client: Client) -> None:
+        assert await said(client, "memory_settle") == "No pair waits."
+        await said(client, "memory_context")
+
+    talk(memory.root, begin)
+    live(17, "The gateway listens on port 8080.", "Mara approves each release of the gateway.")
+    live(18, "The gateway listens on another port.", "Bo approves each release, too.")
+    live(19)
+
+    async def story(client: Client) -> None:
+        told = await said(client, "memory_settle")
+        assert told in await said(client, "memory_context")
+        pairs = dict(re.findall(r"`curate settle (k\w+) replaces (k\w+)`", told))
+        [moved, bo] = sorted(pairs, key=lambda new: f"{new} Fact: Bo" in told)
+        before, mara = pairs[moved], pairs[bo]
+        result = await said(client, "memory_settle", item=moved, how="replaces", other=before)
+        assert "is now superseded: Fact: The gateway listens on port 8080." in result
+        assert "both hold" in await said(client, "memory_settle", item=bo, how="both", other=mara)
+        assert await said(client, "memory_settle") == "No pair waits."
+        assert "May conflict" not in await said(client, "memory_context")
+        assert "is superseded" in await said(client, "memory_settle", item=moved, other=before, fails=True)
+
+    talk(memory.root, story)
+    found = {held.item.text: held.item for held in Memory(memory.root).items()}
+    assert found["The gateway listens on port 8080."].superseded_by == found["The gateway listens on another port."].id
+    assert {one.status for text, one in found.items() if "approves" in text} == {"live"}
+    assert {one.trust for one in found.values()} == {"self"}
 
 
 def test_a_session_closes_corrects_and_reopens_what_is_trusted_no_more_than_its_word(memory: conftest.Memory) -> None:

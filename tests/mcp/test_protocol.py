@@ -227,7 +227,7 @@ def test_until_a_tool_is_called_nothing_heavy_is_imported(memory: Memory) -> Non
     )
     server = Server(memory.root, sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{probe}", "mcp")
     server.ask(HELLO)
-    assert len(server.ask(message(id=1, method="tools/list"))["result"]["tools"]) == 9
+    assert len(server.ask(message(id=1, method="tools/list"))["result"]["tools"]) == 10
     assert server.end() == (b"", b"[]\n", 0)
 
 

@@ -18,6 +18,8 @@ CACHE = ".curate/context.txt"
 _VERSION = "memcurate context 1"
 _SETTLED = 2_000_000_000  # a file that changed within two seconds can change again under the same stamp
 _AHEAD_DAYS = 400
+_ASKED = "asked"
+_ASKED_DAYS = 7
 _BEGINS = ("-", "_", " ", ".", "T")
 
 
@@ -152,6 +154,27 @@ def write_cache(root: str, now: float) -> StartupSettings:
             rows += [f"={key}\t{value}" for key, value in pairs]
         _save(root, "\n".join([_VERSION, before, str(now + 86400 * _AHEAD_DAYS), str(made.day_end), *rows, ""]))
     return made
+
+
+def note_asked(root: str) -> None:
+    """Note that a session asks for its start now; a disk that refuses only costs the note."""
+    try:
+        folder = open_folder(root, [".curate"])
+        try:
+            os.close(os.open(_ASKED, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=folder))
+            os.utime(_ASKED, dir_fd=folder, follow_symlinks=False)
+        finally:
+            os.close(folder)
+    except OSError:
+        return
+
+
+def was_asked(root: str, now: float) -> bool:
+    """Whether a session asked for its start in the week before a moment, or later."""
+    try:
+        return os.stat(f"{root}/.curate/{_ASKED}").st_mtime > now - 86400 * _ASKED_DAYS
+    except OSError:
+        return False
 
 
 def _stamp(root: str) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import time
 
-from pipelines.queries.startup.cache import StartupSettings
-from pipelines.queries.startup.listed import open_entries, work_entries
+from pipelines.queries.startup.cache import StartupSettings, note_asked, settings_of
+from pipelines.queries.startup.listed import open_entries, pair_entries, work_entries
 from pipelines.queries.startup.own_log import own_log
 from pipelines.queries.startup.read import (
     Snippet,
@@ -41,14 +41,17 @@ LOG_DAYS = 30
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
-    "MEMORY.md": 25, "open": 12, "project": 12, "work": 17, "USER.md": 10, "SOUL.md": 8, "hits": 6, "today": 6,
-    "yesterday": 4,
+    "MEMORY.md": 25, "open": 12, "project": 12, "work": 15, "USER.md": 10, "SOUL.md": 8, "pairs": 6, "hits": 4,
+    "today": 5, "yesterday": 3,
 }  # fmt: skip
 _ORDER = (
     "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "work", "yesterday",
-    "today", "hits",
+    "today", "hits", "pairs",
 )  # fmt: skip
-_NAMELESS = {"hits": "what was found", "open": "open todos and risks", "work": "what is known of the work"}
+_NAMELESS = {
+    "hits": "what was found", "open": "open todos and risks", "work": "what is known of the work",
+    "pairs": "what may conflict",
+}  # fmt: skip
 _ELSEWHERE = ("the user", "due", "open risks")
 """Rows of the briefing that stand in other parts of the context, too, and say more there."""
 _FIRST = ("goals", "open questions", "contacts", "rules", "how to")
@@ -131,6 +134,7 @@ class ContextPart:
 
 def assemble(request: ContextRequest) -> list[ContextPart]:
     """Return the parts of the context, under the budget all together. What fails costs its part alone."""
+    note_asked(request.root)
     health = _health(request)
     found = {part.name: part for part in _parts(request)}
     left = request.budget - tokens(health.text) - _LINES
@@ -145,6 +149,12 @@ def assemble(request: ContextRequest) -> list[ContextPart]:
     if out := [part.path or _NAMELESS.get(part.name, part.name) for part in parts if part.cut and not part.text]:
         health.text += f" Left out to fit the budget: {', '.join(out)}."
     return [*(part for part in parts if part.text or part.fault), health]
+
+
+def unsettled_pairs(root: str) -> str:
+    """Return the pairs that may conflict, as the context shows them; empty if none waits."""
+    request = ContextRequest(root, 0, 0.0, settings=settings_of(root, time.time()))
+    return "\n".join([entry.text for entry in _veiled(pair_entries(_document_texts(request)))])
 
 
 def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
@@ -202,6 +212,7 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
     texts = _document_texts(request)
     found.append(_part("open", "", lambda: _veiled(open_entries(texts, day_text(request.today), path))))
     found.append(_part("work", "", lambda: _veiled(work_entries(texts, day_text(request.today), path))))
+    found.append(_part("pairs", "", lambda: _veiled(pair_entries(texts))))
     found += [_log_part(request, "yesterday", request.today - 1), _log_part(request, "today", request.today)]
     if hits := request.hits:
         found.append(_part("hits", "", lambda: _hit_entries(hits(), day_text(request.today - LOG_DAYS))))

@@ -55,6 +55,7 @@ _TITLES = {
     "yesterday": "Yesterday",
     "today": "Today so far",
     "hits": "Found for your question",
+    "pairs": "May conflict: settle each with one command, in either order of ids, or leave it",
 }
 # What JSON wants escaped in a string, and nothing else; its library takes longer to import than all this takes to run.
 _ESCAPES = {number: f"\\u{number:04x}" for number in range(32)} | {0x22: '\\"', 0x5C: "\\\\", 0x0A: "\\n"}

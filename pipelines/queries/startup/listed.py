@@ -25,6 +25,9 @@ _SOON = 14
 _NEVER = 1_000_000
 _HEAD = 24  # characters within which the label of an item stands: `- [ ] **Todo:**`
 _LONGEST_ID = 65
+_PAIRED = "may-conflict"
+_MOST_PAIRS = 3
+_MOST_SAID = 200  # characters of an item in a pair
 LEAST_ID = 5
 """Characters of an id at least: `k` and four digits."""
 
@@ -115,6 +118,33 @@ def _told(texts: list[tuple[str, str]]) -> dict[str, set[str]]:
 def _is_said(text: str, told: set[str]) -> bool:
     words = text.lower().split()
     return sum(word in told for word in words) >= _SAID * len(words)
+
+
+def pair_entries(texts: list[tuple[str, str]]) -> list[Snippet]:
+    """Return an entry for each pair that may conflict, newest first, with the commands that settle it.
+
+    Args:
+        texts: path and text of each document.
+    """
+    pairs = []
+    for path, text in texts:
+        lines = text.split("\n") if _PAIRED in text else ()
+        held = {item[2]: item for item in map(live_item, lines) if item}
+        olds = [(new, held.get(new[3].get(_PAIRED, ""))) for new in held.values()]
+        pairs += [(new[3].get("since", ""), new, old, _page(path)) for new, old in olds if old]
+    short = short_ids([ident for _, text in texts for ident in _ids_in(text)]) if pairs else {}
+    found = []
+    for _, new, old, page in sorted(pairs, key=lambda pair: pair[0], reverse=True)[:_MOST_PAIRS]:
+        one, other = short[new[2]], short[old[2]]
+        ways = f"`curate settle {one} replaces {other}`, or `curate settle {one} both {other}`"
+        found.append(Snippet(f"- {one} {_said(new, page)}\n  {other} {_said(old)}\n  {ways}", ids=(new[2], old[2])))
+    return found
+
+
+def _said(item: tuple[str, str, str, dict[str, str]], page: str = "") -> str:
+    kind, words, _, fields = item
+    words = words if len(words) <= _MOST_SAID else f"{words[:_MOST_SAID]}…"
+    return f"{kind}: {words} ({page}{', ' if page else ''}since {fields.get('since', '?')})"
 
 
 def _page(path: str) -> str:

@@ -1,0 +1,333 @@
+"""Pairs that may conflict: the next session's agent settles them, or a person where no agent runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests import reviewing
+from tests.asking import items
+from tests.reviewing import Reader, labelled, log, reply
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+OLD, NEW = "The ticket office opens at eight.", "From May on, the ticket office opens later."
+TITLE = "=== May conflict: "
+FIRST = date(2026, 3, 9)
+SUBJECTS = ("ticket office", "harbour crane", "night ferry", "coal barge", "pilot boat")
+
+
+RED, GREEN = "The {} is painted red.", "Paint the {} green, not red."
+
+
+def live(memory: Memory, days: int, *lines: str, page: str = "Harbour") -> None:
+    """Live through a day, so many after the first one, and its night."""
+    day = FIRST + timedelta(days=days)
+    found = "\n".join(f"- {line}" for line in (lines or ("we talked",)))
+    memory.write(f"Logs/{day}.md", f"# {day}\n\nproject: {page}\n\n{found}\n")
+    memory.curate("run", "--now", f"{day + timedelta(days=1)}T02:00")
+
+
+def start(memory: Memory) -> str:
+    """Return what a session reads of the pairs at its start."""
+    _, _, told = memory.curate("context").partition(TITLE)
+    return told.partition("\n\nMemory health:")[0]
+
+
+def commands(memory: Memory) -> list[list[str]]:
+    """Return the commands that the start of a session offers, each without `curate`."""
+    return [found.split()[1:] for found in re.findall(r"`(curate settle [^`]+)`", start(memory))]
+
+
+def a_pair(memory: Memory) -> None:
+    start(memory)  # an agent runs here
+    live(memory, 0, f"Fact: {OLD}")
+    live(memory, 1, f"Fact: {NEW}")
+
+
+def queue(memory: Memory) -> list[dict[str, Any]]:
+    asked: list[dict[str, Any]] = json.loads(memory.curate("review", "--json"))
+    return [one for one in asked if one["kind"] == "pair"]
+
+
+# ---------------------------------------- an agent settles them
+
+
+def test_a_session_is_shown_both_items_last_with_commands_that_settle_them(memory: Memory) -> None:
+    a_pair(memory)
+    found = items(memory)
+    new, old = (found[text]["id"][:5] for text in (NEW, OLD))
+    assert start(memory).split("\n")[1:] == [
+        f"- {new} Fact: {NEW} (harbour, since 2026-03-10)",
+        f"  {old} Fact: {OLD} (since 2026-03-09)",
+        f"  `curate settle {new} replaces {old}`, or `curate settle {new} both {old}`",
+    ]
+    assert memory.curate("settle").rstrip("\n").split("\n") == start(memory).split("\n")[1:]
+    assert not queue(memory), "an agent decides, so no person is asked"
+
+
+def test_an_agent_says_that_the_new_one_replaces_the_old_one(memory: Memory) -> None:
+    a_pair(memory)
+    told = memory.curate(*commands(memory)[0])
+    found = items(memory)
+    assert (found[OLD]["status"], found[OLD]["until"]) == ("superseded", "2026-03-10")
+    assert (found[NEW]["status"], found[NEW]["trust"]) == ("live", "self")
+    assert f"Replaced by an existing item, {found[NEW]['id']}" in told
+    assert "Extractor: session" in memory.git("log", "-1", "--format=%B")
+    logs = [text for path, text in memory.files().items() if path.startswith("Logs/")]
+    assert any(f"No longer: {found[OLD]['id']} ({OLD})" in text.decode() for text in logs)
+    page = memory.read("Projects/harbour.md")
+    memory.curate("run")
+    live(memory, 3)
+    assert memory.read("Projects/harbour.md") == page
+    assert not start(memory)
+    assert "nothing is broken" in memory.curate("check")
+
+
+def test_an_agent_says_that_the_old_one_holds_after_all(memory: Memory) -> None:
+    a_pair(memory)
+    [replaces, _] = commands(memory)
+    memory.curate(replaces[0], replaces[3], "replaces", replaces[1])
+    found = items(memory)
+    assert (found[OLD]["status"], found[NEW]["status"]) == ("live", "superseded")
+    assert not start(memory)
+
+
+def test_an_agent_says_that_both_hold(memory: Memory) -> None:
+    a_pair(memory)
+    told = memory.curate(*commands(memory)[1])
+    assert "both hold" in told
+    live(memory, 2)
+    found = items(memory)
+    assert (found[OLD]["status"], found[NEW]["status"]) == ("live", "live")
+    assert not start(memory)
+    assert memory.curate("settle") == "No pair waits.\n"
+    assert f"related={found[OLD]['id']}" in memory.read("Projects/harbour.md")
+
+
+def test_what_the_owner_said_stays_until_the_owner_decides(memory: Memory) -> None:
+    start(memory)
+    live(memory, 0, "Fact: A crane stands there.")
+    memory.curate("add", "Fact", OLD, "--document", "Harbour", "--now", "2026-03-10T09:00")
+    live(memory, 3, f"Fact: {NEW}")
+    told = memory.curate(*commands(memory)[0])
+    ident = items(memory)[OLD]["id"]
+    assert f"{ident} stays live until a person decides" in told
+    assert not start(memory)
+    live(memory, 4)
+    memory.curate("run")
+    assert items(memory)[OLD]["status"] == "live"
+    [question] = json.loads(memory.curate("review", "--json"))
+    assert "trusted more than an agent's word" in question["why"]
+    memory.curate("review", question["id"], "--accept")
+    assert items(memory)[OLD]["status"] == "ended"
+
+
+def test_what_somebody_told_the_agent_replaces_nothing_but_that_persons_words(memory: Memory) -> None:
+    start(memory)
+    live(memory, 0, f"Fact: {OLD}")
+    live(memory, 1, f"Fact: Joana says: {NEW}")
+    memory.curate(*commands(memory)[0])
+    assert items(memory)[OLD]["status"] == "live"
+    assert "otherwise" in memory.read("Review.md")
+
+
+@pytest.mark.parametrize("words", [("k1",), ("k1", "k2"), ("k1", "ends", "k2")])
+def test_half_an_answer_changes_nothing_and_says_what_to_write(memory: Memory, words: tuple[str, ...]) -> None:
+    a_pair(memory)
+    before = memory.files()
+    memory.curate("settle", *words, exits=2)
+    assert memory.files() == before
+
+
+def test_two_names_of_one_item_and_items_that_are_over_settle_nothing(memory: Memory) -> None:
+    a_pair(memory)
+    [replaces, _] = commands(memory)
+    memory.curate("settle", replaces[1], "both", replaces[1], exits=2)
+    memory.curate("retract", replaces[3])
+    memory.curate(*replaces, exits=2)
+    assert items(memory)[NEW]["status"] == "live"
+
+
+# ---------------------------------------- how many, and for how long
+
+
+def test_at_most_three_wait_at_once_the_newest_first(memory: Memory) -> None:
+    start(memory)
+    live(memory, 0, *(f"Fact: {RED.format(one)}" for one in SUBJECTS))
+    live(memory, 1, f"Decision: {GREEN.format(SUBJECTS[0])}")
+    assert start(memory).count("curate settle") == 2
+    live(memory, 2, *(f"Decision: {GREEN.format(one)}" for one in SUBJECTS[1:]))
+    told = start(memory)
+    assert told.count("\n- ") == 3
+    assert SUBJECTS[0] not in told
+    found = items(memory)
+    new, old = (found[text.format(SUBJECTS[0])]["id"] for text in (GREEN, RED))
+    page = memory.read("Projects/harbour.md")
+    memory.write("Projects/harbour.md", re.sub(rf"(<!-- {new} .*) -->", rf"\1 may-conflict={old} -->", page))
+    assert start(memory) == told, "another machine's night may have left more"
+    memory.write("Projects/harbour.md", page)
+    for _ in range(3):
+        memory.curate(*commands(memory)[0])
+    assert not start(memory), "no others come on the same day"
+    live(memory, 3)
+    assert not start(memory)
+
+
+def test_after_seven_days_of_work_it_is_shown_no_more(memory: Memory) -> None:
+    a_pair(memory)
+    for days in (4, 5, 6, 7, 8, 9):
+        live(memory, days)
+    assert start(memory), "a holiday is no day of work"
+    live(memory, 10)
+    assert not start(memory)
+    live(memory, 11)
+    assert not start(memory)
+    assert (items(memory)[OLD]["status"], items(memory)[NEW]["status"]) == ("live", "live")
+
+
+def test_a_pair_of_which_one_has_ended_is_shown_no_more(memory: Memory) -> None:
+    a_pair(memory)
+    memory.curate("end", items(memory)[OLD]["id"])
+    assert not start(memory)
+
+
+# ---------------------------------------- which pairs
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Fact: The ticket office opens at eight.", "Fact: The tide gauge is read each hour."),
+        (
+            "Fact: The ticket office sells maps, stamps, postcards and cold drinks to hikers.",
+            "Decision: The ticket office gets lamps, chairs, shelves and blue curtains from Bremen.",
+        ),
+        ("Todo: Paint the ticket office green.", "Todo: Paint the ticket office door green."),
+        ("Decision: Close issue #12 of the ticket office.", "Decision: Close issue #14 of the ticket office."),
+        ("Decision: Close http://a.example/12 for the ferry.", "Decision: Close http://a.example/14 for the ferry."),
+        ("Question: When does the ticket office open?", "Fact: The ticket office does open when it rains."),
+    ],
+    ids=["of other things", "of one thing in other ways", "two tasks", "other issues", "other addresses", "a question"],
+)
+def test_what_is_not_worth_a_look_is_not_shown(memory: Memory, old: str, new: str) -> None:
+    start(memory)
+    live(memory, 0, old)
+    live(memory, 1, new)
+    assert len(items(memory)) == 2
+    assert not start(memory)
+    assert not queue(memory)
+
+
+def test_who_says_both_on_one_day_means_both(memory: Memory) -> None:
+    start(memory)
+    live(memory, 0, f"Fact: {OLD}", f"Fact: {NEW}")
+    assert not start(memory)
+
+
+def test_items_of_two_pages_are_no_pair(memory: Memory) -> None:
+    start(memory)
+    live(memory, 0, f"Fact: {OLD}")
+    live(memory, 1, f"Fact: {NEW}", page="Museum")
+    assert not start(memory)
+
+
+@pytest.mark.parametrize("agent", [True, False])
+@pytest.mark.parametrize("line", [f"> Hello,\n  > Fact: {NEW}", f"WebFetch: Fact: {NEW}", f"WebFetch: Rule: {NEW}"])
+def test_nothing_from_outside_is_in_a_pair(memory: Memory, line: str, *, agent: bool) -> None:
+    if agent:
+        start(memory)
+    live(memory, 0, f"Fact: {OLD}")
+    live(memory, 1, line)
+    live(memory, 2, f"Fact: In June {OLD}")
+    [told] = [start(memory)] if agent else [one["why"] for one in queue(memory)]
+    assert "In June" in told
+    assert NEW not in told
+
+
+def test_what_a_second_reader_has_judged_is_not_shown_again(memory: Memory) -> None:
+    start(memory)
+    for at, text in enumerate((OLD, NEW)):
+        log(memory, f"Fact: {text}", day=f"2026-03-1{at}")
+        report = reviewing.curate(memory, Reader(lambda day: reply(*labelled(day))), f"2026-03-1{at + 1}T02:00+00:00")
+        assert report.added == 1
+    assert not start(memory)
+    assert not queue(memory)
+
+
+# ---------------------------------------- where no agent runs
+
+
+def test_without_an_agent_a_person_is_asked_and_the_session_start_is_silent(memory: Memory) -> None:
+    live(memory, 0, f"Fact: {OLD}")
+    live(memory, 1, f"Fact: {NEW}")
+    [question] = queue(memory)
+    assert OLD in question["why"]
+    assert NEW in question["why"]
+    assert [one["choice"] for one in question["choices"]] == ["keep new", "keep old", "keep both"]
+    text = memory.read("Review.md")
+    live(memory, 2)
+    assert memory.read("Review.md") == text
+    assert not start(memory)
+
+
+@pytest.mark.parametrize(
+    ("choice", "old", "new"),
+    [("keep new", "superseded", "live"), ("keep old", "live", "never-held"), ("keep both", "live", "live")],
+)
+@pytest.mark.parametrize("ticked", [True, False])
+def test_a_person_answers_in_the_file_or_by_command(
+    memory: Memory, choice: str, old: str, new: str, *, ticked: bool
+) -> None:
+    live(memory, 0, f"Fact: {OLD}")
+    live(memory, 1, f"Fact: {NEW}")
+    if ticked:
+        memory.write("Review.md", memory.read("Review.md").replace(f"- [ ] {choice}", f"- [x] {choice}"))
+    else:
+        memory.curate("review", queue(memory)[0]["id"], "--choose", choice)
+    live(memory, 2)
+    live(memory, 3)
+    assert (items(memory)[OLD]["status"], items(memory)[NEW]["status"]) == (old, new)
+    assert not queue(memory)
+    assert "nothing is broken" in memory.curate("check")
+
+
+def test_a_person_is_asked_about_three_at_most_and_not_about_what_has_ended(memory: Memory) -> None:
+    live(memory, 0, *(f"Fact: {RED.format(one)}" for one in SUBJECTS))
+    live(memory, 1, *(f"Decision: {GREEN.format(one)}" for one in SUBJECTS))
+    asked = queue(memory)
+    assert len(asked) == 3
+    gone = next(one for one in SUBJECTS if GREEN.format(one) in asked[0]["why"])
+    memory.curate("end", items(memory)[RED.format(gone)]["id"])
+    live(memory, 2)
+    assert [one["id"] for one in queue(memory)] == [one["id"] for one in asked[1:]]
+
+
+def test_captured_sessions_show_that_an_agent_runs(memory: Memory) -> None:
+    memory.write("State/sessions.jsonl", "")
+    live(memory, 0, f"Fact: {OLD}")
+    live(memory, 1, f"Fact: {NEW}")
+    assert not queue(memory)
+    assert NEW in start(memory)
+
+
+def test_a_session_start_of_a_month_ago_shows_no_agent(memory: Memory) -> None:
+    a_pair(memory)
+    long_ago = (FIRST - timedelta(days=30)).toordinal() * 86400.0 - 719163 * 86400.0
+    os.utime(memory.root / ".curate/asked", (long_ago, long_ago))
+    live(memory, 2)
+    assert len(queue(memory)) == 1
+    assert not start(memory)
+
+
+def test_a_replay_asks_whom_the_run_asked(memory: Memory) -> None:
+    a_pair(memory)
+    [run] = [one["run"] for one in json.loads(memory.curate("runs", "--json"))][:1]
+    (memory.root / ".curate/asked").unlink()
+    assert json.loads(memory.curate("replay", run, "--json"))["same"]
