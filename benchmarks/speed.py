@@ -7,16 +7,16 @@ real ones do. Vectors are handed to the index as an embedder's would be, so that
 One JSON object a size is printed:
 
   index_us      building the index whole, microseconds a unit
-  vectors_us    keeping the vectors and making the matrix, microseconds a unit
+  vectors_us    keeping the vectors, microseconds a unit
   hybrid_ms     in-process hybrid query, top 10, the index open: median and 95th percentile; keyword_ms,
                 vector_ms likewise
   opening_ms    the same hybrid query where each one opens the index anew
   cold_ms       `curate search` as a whole process: by words alone; with vectors, the local model loaded and asked
-  changed_s     one changed file of 500 units brought into index and matrix: a line more at its end, or at its top
+  changed_s     one changed file of 500 units brought into the index: a line more at its end, or at its top
   recall        vector recall@10 against the exact answer
   numpy_ms      in the same run, the ten nearest by a plain numpy scan of all vectors, which knows no words
   beside        in the same run, over the same texts and vectors, what `peer_engines.py` measures with each PYTHON
-  bytes         disk a unit: index, vectors, matrix
+  bytes         disk a unit: index, vectors
   memory_mb     the most that a process held that asked one hybrid question
 """
 
@@ -39,22 +39,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipelines.search.binary_vectors import exact, nearest, scan
-from pipelines.search.build import rebuild_index, refresh_index
+from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.embedders.choose_embedder import choose_local
-from pipelines.search.matrix import open_matrix, read_stamp
 from pipelines.search.query import SearchRequest, answer, search
 from pipelines.search.rank import Ranking
 from pipelines.search.schema import reading
+from pipelines.search.vectors import VectorModel, exact, load, nearest
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-
-    from pipelines.search.matrix import Matrix
 
 A_FILE = 500
 TOPICS = 1000
@@ -147,32 +144,19 @@ def _search(root: Path, query: str, asked: SearchRequest) -> object:
 
 def vector_recall(root: Path, embedder: Made) -> float:
     """Return how much of the exact ten nearest the search finds, over twenty questions."""
-    matrix, rows = opened(root), vectors_of(root)
+    stored, rows = load(root, VectorModel(embedder.name, embedder.dimension)), vectors_of(root, embedder)
     found = []
     for number in range(20):
         question = embedder.embed_query(f"question {number}")
-        true = np.argsort(-(rows @ question), kind="stable")[:10].tolist()
-        near = exact(matrix, question, nearest(scan(matrix, question, None, 100), 100))
-        best = sorted(near, key=lambda unit: -near[unit])[:10]
-        found.append(len(set(true) & set(best)) / 10)
+        true = stored.keys[np.argsort(-(rows @ question), kind="stable")[:10]].tolist()
+        near = exact(stored, question, stored.keys[nearest(stored.cosines(question), 100)].tolist())
+        found.append(len(set(true) & set(sorted(near, key=lambda key: -near[key])[:10])) / 10)
     return statistics.fmean(found)
 
 
-def opened(root: Path) -> Matrix:
-    """Return the matrix of an index."""
-    stamp = read_stamp(root)
-    matrix = open_matrix(root, stamp.build) if stamp else None
-    if matrix is None:
-        raise SystemExit("There is no matrix.")
-    return matrix
-
-
-def vectors_of(root: Path) -> NDArray[np.float32]:
-    """Return the vectors of an index, row N of unit N; that of a unit without one is zero."""
-    matrix = opened(root)
-    rows = matrix.kept.vectors(matrix.places)
-    rows[matrix.places < 0] = 0
-    return rows
+def vectors_of(root: Path, embedder: Made) -> NDArray[np.float32]:
+    """Return all vectors, in the order in which they are stored."""
+    return load(root, VectorModel(embedder.name, embedder.dimension)).vectors(slice(None))
 
 
 def numpy_times(rows: NDArray[np.float32], embedder: Made, queries: int) -> dict[str, float]:
@@ -197,7 +181,7 @@ def beside(root: Path, rows: NDArray[np.float32], embedder: Made, pythons: Seque
         questions = [words(chance, 6, STOP) for _ in range(23)]
         (given / "texts.txt").write_text("\n".join(texts))
         (given / "questions.txt").write_text("\n".join(questions))
-        np.save(given / "vectors.npy", rows[np.flatnonzero(rows[:, 0])[: len(texts)]])  # row 0 is nobody's
+        np.save(given / "vectors.npy", rows[: len(texts)])
         np.save(given / "questions.npy", embedder.embed_documents(questions))
         for python in pythons:
             command = [python, str(Path(__file__).with_name("peer_engines.py")), folder]
@@ -238,7 +222,7 @@ def changed(root: Path) -> dict[str, float]:
         line = f"- {words(chance, 30)}\n"
         path.write_text(f"{head}\n\n{body}{line}" if where == "end" else f"{head}\n\n{line}{body}")
         began = time.perf_counter()
-        refresh_index(root)
+        update_index(root)
         times[where].append(time.perf_counter() - began)
     return {where: round(statistics.median(took), 3) for where, took in times.items()}
 
@@ -259,7 +243,7 @@ def measure(root: Path, units: int, dimension: int, queries: int, pythons: Seque
     told["vectors_us"] = round(1e6 * (time.perf_counter() - began) / units, 1)
     told |= all_query_times(root, embedder, queries)
     told["recall"] = vector_recall(root, embedder)
-    rows = vectors_of(root)
+    rows = vectors_of(root, embedder)
     told["numpy_ms"] = numpy_times(rows, embedder, queries)
     if pythons:
         told["beside"] = beside(root, rows, embedder, pythons)
@@ -267,7 +251,7 @@ def measure(root: Path, units: int, dimension: int, queries: int, pythons: Seque
         told["cold_ms"]["hybrid"] = cold(root)
     told["bytes"] = {
         name: round(sum(path.stat().st_size for path in (root / ".curate").glob(pattern)) / units)
-        for name, pattern in (("index", "index.db*"), ("vectors", "vectors-*"), ("matrix", "matrix-*"))
+        for name, pattern in (("index", "index.db*"), ("vectors", "vectors-*"))
     }
     told["memory_mb"] = memory_mb(root)
     told["changed_s"] = changed(root)

@@ -263,8 +263,9 @@ def test_the_report_is_kept_for_the_status(memory: Memory) -> None:
         "promote",
         "brief",
         "prune",
-        "reindex",
         "commit",
+        "reindex",
+        "embed",
     }
 
 

@@ -16,13 +16,13 @@ from pipelines.cli.options import json_option, now_option, with_root
 from pipelines.cli.output import count, say, say_json, say_table, say_verbatim, warn
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, FINE, BadSettings, DamagedGit, GitFault, UsageFault
-from pipelines.search.damage import mend_private, private_faults
 from pipelines.settings import Settings, load_settings
 from pipelines.store.conservation import Fault, check_memory
 from pipelines.store.git import Git
 from pipelines.store.git_damage import mend_repository, repository_faults
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets.known import keep_copies
 from pipelines.store.secrets.redact import known_values
 from pipelines.store.secrets.scan import ask_scanner, installed_scanner, scan_files, scan_history
 from pipelines.store.snapshot import read_snapshot
@@ -58,7 +58,7 @@ def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root
         raise UsageFault("--history needs --secrets.", "Run `curate check --secrets --history`.")
     if fix:
         _mend(root, settings, moment(now, settings), quiet=as_json)
-    faults = [*_settings_faults(), *private_faults(root), *repository_faults(root)]
+    faults = [*_settings_faults(), *repository_faults(root)]
     try:
         git.check()
         faults += check_memory(read_snapshot(root), git, settings.caps.briefing)
@@ -81,12 +81,10 @@ def _mend(root: Path, settings: Settings, when: datetime, *, quiet: bool) -> Non
     from pipelines.night.repair import mend  # noqa: PLC0415  only --fix writes
 
     with run_lock(root, "curate check --fix"):
-        private, done = mend_private(root), mend_repository(root)
-    if private and not quiet:
-        say("Repaired; what was damaged and derived was deleted:", *(f"  {one}" for one in private))
+        keep_copies(root)
+        done = mend_repository(root)
     if done and not quiet:
         say("Repaired; what was replaced is in .git/broken:", *(f"  {one}" for one in done))
-    done += private
     try:
         mended = mend(root, settings, when)
     except DamagedGit:

@@ -35,7 +35,7 @@ from pipelines.night import unattended
 from pipelines.night.report import read_reports
 from pipelines.night.run_history import RunEnd
 from pipelines.queries.health import Health, health_of, installed_nights, minutes, next_run, waiting_days
-from pipelines.search.damage import VectorFacts, index_facts
+from pipelines.search.index_facts import VectorFacts, index_facts
 from pipelines.search.indexed_files import unread
 from pipelines.settings import Settings, load_settings
 from pipelines.store.document import Document

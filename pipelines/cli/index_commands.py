@@ -10,7 +10,7 @@ import click
 from pipelines.cli.options import json_option, with_root
 from pipelines.cli.output import count, say, say_json_line, skipped_lines, warn
 from pipelines.cli.progress_line import watch_for_people
-from pipelines.errors import FINE
+from pipelines.errors import FINE, INTERRUPTED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +49,7 @@ def curate_index(*, full: bool, as_json: bool, root: Path) -> int:
         if vectors:
             say(f"Vectors: {vectors['embedded']:,} new, {vectors['missing']:,} missing, by {vectors['embedder']}")
     warn(*notes)
-    return FINE
+    return INTERRUPTED if vectors.get("interrupted") else FINE
 
 
 def _tell_report(report: IndexReport) -> None:

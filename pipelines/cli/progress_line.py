@@ -31,6 +31,8 @@ class Bars(Watch):
     Until a stage says how far it is, its bar runs to and fro; a spinner and the time move in any case.
     """
 
+    patience = 60.0
+
     def __init__(self) -> None:
         super().__init__()
         from rich.console import Console  # noqa: PLC0415  50 ms that cron need not pay
@@ -78,3 +80,7 @@ class Bars(Watch):
             self.progress.update(
                 self._task, completed=done, total=known, how_far=f"{done:,}/{total:,}" if known else ""
             )
+
+    def ready(self) -> None:
+        """Say that the rest is no reason to wait."""
+        self.progress.console.print("All is saved: you can work now. What follows is for search; Ctrl-C ends it.")

@@ -75,7 +75,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     A hit on an item stands for the log lines that it rests on. Overruled lines come last, struck through, with the
     reason. DAY can be 2026-04-09, "9 Apr", yesterday, Monday, "3 days ago" or "last week".
     """
-    from pipelines.queries.search_settings import ranking_of, search_session, spare_threads  # noqa: PLC0415  the verb's work, not its help
+    from pipelines.queries.search_settings import search_session, spare_threads  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
     from pipelines.search.query import SearchRequest  # noqa: PLC0415  as above
 
@@ -83,7 +83,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
     with _memory_of(root, known_on or "") as searched:
         spare_threads()
-        fresh = freshen(searched, by_meaning=ranking_of(searched).mode != "keyword")
+        fresh = freshen(searched)
         warn(*fresh.notes)
         who = search_session(searched, SearchRequest(filters=filters, explain=explain, flat=flat, overruled=overruled))
         if query == ("-",):
@@ -98,7 +98,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
         for line in () if as_json else hit_lines(asked, hits, found, day_shown):
             say_marked(line, OPEN, CLOSE)
         if filters.as_of and not hits:
-            from pipelines.search.damage import first_day  # noqa: PLC0415  only after an empty answer
+            from pipelines.search.index_facts import first_day  # noqa: PLC0415  only after an empty answer
 
             if filters.as_of < (first := first_day(searched)):
                 warn(f"The memory begins on {first}.")

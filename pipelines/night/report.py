@@ -140,6 +140,12 @@ class RunReport:
         return int(by_run + sum(self.people.values()) - self.people["asked"])
 
     @property
+    def vectors_left(self) -> int:
+        """How many texts have no vector yet, because time was up or Ctrl-C was pressed."""
+        vectors: Mapping[str, Any] = self.index.get("vectors") or {}  # type: ignore[assignment]
+        return int(vectors.get("missing", 0))
+
+    @property
     def exit_code(self) -> int:
         """1 if a failure left something pending; 0 if only the user's own spending caps did."""
         return EXPECTED if self.failure or self.pending else FINE
@@ -357,6 +363,9 @@ def _names(root: Path, folder: str) -> list[str]:
 class Watch:
     """Times each stage and shows nothing; `cli.progress_line` shows progress to people."""
 
+    patience = 1800.0
+    """Seconds for vectors after a run, enough for some megabytes of new logs; the rest waits for the next run."""
+
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
 
@@ -377,3 +386,6 @@ class Watch:
 
     def advance(self, done: int, total: int) -> None:
         """Note how far the current stage is."""
+
+    def ready(self) -> None:
+        """Note that everything is committed and the lock let go; what follows is for search."""

@@ -1,4 +1,4 @@
-"""The night: take the lock, recover, commit people's edits, plan, apply, reindex, report."""
+"""The night: take the lock, recover, commit people's edits, plan, apply, report; reindex without the lock."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from pipelines.errors import ChangedUnderRun, LockHeld, ModelFailed
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import Earlier, Night, NightPlan, plan_night
-from pipelines.night.reindex import NIGHT_SECONDS, reindex
+from pipelines.night.reindex import reindex
 from pipelines.night.report import RunReport, Watch, joined, save_failure, save_report, shared_reports
-from pipelines.search.damage import keep_copies
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.git_history import run_id
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets import load_redactor, without_secrets
-from pipelines.store.secrets.known import remember_rules
+from pipelines.store.secrets.known import keep_copies, remember_rules
 from pipelines.store.secrets.scan import clean_copies, secret_warnings
 from pipelines.store.template import make_missing_folders
 from pipelines.templating import render
@@ -39,11 +38,11 @@ if TYPE_CHECKING:
 ATTEMPTS: Final = 3
 _ALLOCATIONS: Final = 1_000_000
 """New objects between two looks for garbage, from a process's first night on: a night's objects live until it ends."""
-STAGES: Final = ("capture", "extract", "review", "brief", "verify", "promote", "prune", "reindex", "commit")
+STAGES: Final = ("capture", "extract", "review", "brief", "verify", "promote", "prune", "commit", "reindex", "embed")
 
 
 def curate_night(night: Night, watch: Watch) -> RunReport:
-    """Run one night.
+    """Run one night. The index follows once the night is committed and pushed, and the lock is let go.
 
     Raises:
         LockHeld: another run is working on the memory.
@@ -60,20 +59,33 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
             held.enter_context(run_lock(night.root, f"a run that acts as of {night.now.isoformat(timespec='seconds')}"))
             recovered = recover(night.root, git) is not None
             run = run_id(night.now, git.head())
-            report = _curate(night, git, watch, recovered=recovered)
+            reports = _curate(night, git, watch, recovered=recovered)
         except LockHeld:
             raise
         except BaseException as error:
             save_failure(night.root, run, night.now, error)
             raise
+        report = joined(reports)
         if night.sharing:
             night.sharing.push(git, complete=not (report.pending or report.entries["pending"]))
         if report.commit:
             git.pack()
-        return report
+    watch.ready()
+    index, warnings = reindex(night.root, watch)
+    last = reports[-1]
+    last = replace(
+        last,
+        index=index,
+        warnings=(*warnings, *last.warnings),
+        pending=last.pending or bool(warnings),
+        seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
+    )
+    save_report(night.root, last.to_json())
+    return joined([*reports[:-1], last])
 
 
-def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> RunReport:
+def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[RunReport]:
+    """Return a report for each day that was a run of its own; all are saved."""
     make_missing_folders(night.root)
     keep_copies(night.root)
     redactor = load_redactor(night.root)
@@ -99,27 +111,18 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> RunRepo
     if redactor.learned > known or any(one.logs.get("redacted") for one in reports):
         clean_copies(night.root, redactor)
     remember_rules(night.root)
-    with watch.stage("reindex"):
-        index, warnings = reindex(night.root, NIGHT_SECONDS, watch.advance)
-    if night.sharing and night.sharing.needs_person:
-        warnings += tuple(night.sharing.notes)
+    warnings = tuple(night.sharing.notes) if night.sharing and night.sharing.needs_person else ()
     if found[1]:
         warnings += secret_warnings(night.root, found[1], [note for one in reports for note in one.warnings])
     last = reports[-1]
-    last = replace(
-        last,
-        index=index,
-        warnings=(*warnings, *last.warnings),
-        pending=last.pending or bool(warnings),
-        seconds={stage: round(watch.seconds.get(stage, 0.0), 3) for stage in STAGES},
-    )
+    last = replace(last, warnings=(*warnings, *last.warnings), pending=last.pending or bool(warnings))
     if not last.failure:  # a failure names them already
         failing = joined([*reports[:-1], last]).tally.failing
         notes = (f"{name} gave no usable answer in this run ({how})." for name, how in failing.items())
         last = replace(last, warnings=(*last.warnings, *notes))
     keep_copies(night.root)
     save_report(night.root, last.to_json())
-    return joined([*reports[:-1], last])
+    return [*reports[:-1], last]
 
 
 def _given(night: Night, meaning: str) -> dict[str, object]:

@@ -22,8 +22,8 @@ from pipelines.night.run_history import RunEnd
 from pipelines.night.sync import other_memory, remote_named
 from pipelines.provider_settings import LOGINS
 from pipelines.queries.health import health_of, installed_nights, minutes, next_run, waiting_days
-from pipelines.search.damage import index_facts, private_faults
 from pipelines.search.embed import chosen_embedder
+from pipelines.search.index_facts import index_facts
 from pipelines.settings import load_settings
 from pipelines.store.conservation import check_memory
 from pipelines.store.git import Git
@@ -198,7 +198,7 @@ def repository(root: Path) -> Answer:
 def items(root: Path) -> Answer:
     """Check that no item was lost, and that nothing is broken in the files or in git."""
     snapshot = read_snapshot(root)
-    faults = [*private_faults(root), *repository_faults(root)]
+    faults = repository_faults(root)
     faults += [] if faults else check_memory(snapshot, Git(root), load_settings(root).caps.briefing)
     if faults:
         count = "one fault" if len(faults) == 1 else f"{len(faults)} faults"

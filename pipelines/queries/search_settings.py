@@ -12,8 +12,7 @@ from pipelines.queries.startup.own_log import without_quotations
 from pipelines.search.found import LITTLE
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.rank import Mode, Ranking
-from pipelines.search.schema import has_vectors, reading
-from pipelines.store.item import Trust
+from pipelines.search.schema import reading
 from pipelines.store.layout import SETTINGS
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from pipelines.search.embedders.embedder import Embedder
     from pipelines.search.found import Found
     from pipelines.search.hits import Hit
-    from pipelines.search.matrix import MatrixStamp
     from pipelines.search.vectors import VectorModel
 
 
@@ -98,11 +96,11 @@ def search_session(root: Path, asked: SearchRequest, mode: Mode | None = None) -
     asked = asked._replace(ranking=ranking)
     if ranking.mode == "keyword":
         return SearchSession(asked, None, None, [])
-    from pipelines.search.matrix import read_stamp  # noqa: PLC0415  words alone need none
+    from pipelines.search.vectors import used_model  # noqa: PLC0415  words alone need none
 
-    stamp = read_stamp(root)
-    embedder, note = _embedder(stamp if stamp and stamp.vectors else None, had=has_vectors(root))
-    return SearchSession(asked, embedder, stamp.model if stamp else None, [note] if note else [])
+    made_by = used_model(root)
+    embedder, note = _embedder(made_by)
+    return SearchSession(asked, embedder, made_by, [note] if note else [])
 
 
 def _other(model: VectorModel, embedder: str) -> str:
@@ -112,7 +110,7 @@ def _other(model: VectorModel, embedder: str) -> str:
     )
 
 
-def _embedder(stamp: MatrixStamp | None, *, had: bool) -> tuple[Embedder | None, str]:
+def _embedder(made_by: VectorModel | None) -> tuple[Embedder | None, str]:
     from pipelines.search.embed import chosen_embedder  # noqa: PLC0415  only where there are vectors
 
     try:
@@ -120,14 +118,14 @@ def _embedder(stamp: MatrixStamp | None, *, had: bool) -> tuple[Embedder | None,
     except (CurateError, sqlite3.Error) as fault:
         return None, str(fault)
     if embedder is None:
-        return None, why if had else ""  # without vectors before, nothing is missed
-    if stamp is None:
+        return None, why if made_by else ""  # without vectors before, nothing is missed
+    if made_by is None:
         return (
             None,
             "This answer uses words only. `curate index`, or the next run, makes the vectors for search by meaning.",
         )
-    if stamp.model.name != embedder.name:
-        return None, _other(stamp.model, embedder.name)
+    if made_by.name != embedder.name:
+        return None, _other(made_by, embedder.name)
     return embedder, ""
 
 
@@ -147,7 +145,7 @@ def searched(
     from pipelines.search.build import freshen  # noqa: PLC0415  the command line brings it up to date itself
 
     with _FRESHENING:
-        fresh = freshen(root, by_meaning=ranking_of(root).mode != "keyword")
+        fresh = freshen(root)
     hits, notes, found = answered(root, query, limit, fresh, search_session(root, asked))
     return tuple(hits), (*fresh.notes, *notes), found
 
@@ -187,6 +185,7 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
         oldest: in a memory adopted in place, leave out logs of earlier days; otherwise the caller does.
     """
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
+    from pipelines.store.item import Trust  # noqa: PLC0415  as above
 
     spare_threads()
     fresh = freshen(root)

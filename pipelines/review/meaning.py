@@ -44,13 +44,12 @@ def sentence_of(label: str, text: str, day: str) -> str:
 
 def kept_in(root: Path, embedder: Embedder, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
     """Return the vectors of sentences from a memory's cache; none if it is missing or damaged."""
-    keys = {text: key(text) for text in texts}
     try:
         kept = load(root, VectorModel(embedder.name, embedder.dimension))
-        found = kept.find(list(keys.values()))
     except (CurateError, OSError):
         return {}
-    return {text: kept.vectors([found[one]])[0] for text, one in keys.items() if one in found}
+    places = zip(texts, kept.places([key(text) for text in texts]), strict=True)
+    return {text: kept.vectors(slice(place, place + 1))[0] for text, place in places if place >= 0}
 
 
 @dataclass

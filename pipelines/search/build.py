@@ -12,7 +12,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pipelines.errors import CurateError, IndexUnusable, LockHeld, NotWritable
+from pipelines.errors import IndexUnusable, LockHeld, NotWritable
 from pipelines.search.indexed_files import (
     CLAIMING,
     Changes,
@@ -28,16 +28,13 @@ from pipelines.search.indexed_files import (
     unread_in,
 )
 from pipelines.search.schema import (
-    ASIDE,
     BUSY_SECONDS,
     FAULTS,
     INDEX,
     PATIENCE,
-    has_vectors,
-    is_broken,
-    migrate,
+    clear_aside,
+    make_tables,
     reading,
-    remove_database,
     replacing,
     transaction,
     writer_lock,
@@ -45,11 +42,10 @@ from pipelines.search.schema import (
 from pipelines.store.files import writing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
-SPARE_NUMBERS: Final = 20_000
-"""The limit of idle unit numbers, beyond twice the number of units, before the index is rebuilt."""
 CHEAP_BYTES: Final = 16 * 1024 * 1024
 """The limit of changed text that is indexed while a person waits for an answer."""
 PDF_BYTES: Final = 2 * 1024 * 1024
@@ -92,26 +88,14 @@ class IndexReport(NamedTuple):
         return self._asdict() | {name: [one._asdict() for one in found] for name, found in files.items()}
 
 
-def update_index(root: Path) -> IndexReport:
-    """Check the index for damage, and update it; only files whose bytes changed are read again.
+def update_index(root: Path, patience: float = PATIENCE) -> IndexReport:
+    """Update the index; only files whose bytes changed are read again.
 
-    A missing or damaged index, or one of another version, is rebuilt. The check reads the whole index, some 15 µs per
-    unit.
-
-    Raises:
-        LockHeld: another process is still writing it.
-        NotWritable: the disk refuses.
-    """
-    return refresh_index(root, check=True)
-
-
-def refresh_index(root: Path, patience: float = PATIENCE, *, check: bool = False) -> IndexReport:
-    """Update the index like `update_index`, but without the check: the time depends only on what changed.
+    An index that is missing, of another version, or gives any error is rebuilt.
 
     Args:
         root: the memory.
         patience: seconds to wait for another process that writes the index.
-        check: whether to check for damage anyway.
 
     Raises:
         LockHeld: another process is still writing it.
@@ -119,24 +103,11 @@ def refresh_index(root: Path, patience: float = PATIENCE, *, check: bool = False
     """
     began = time.monotonic()
     with writer_lock(root, patience):
-        with contextlib.suppress(OSError):
-            remove_database(root / ASIDE)
         try:
-            if check:
-                _check(root)
-            changes = _update(root)
-            with reading(root) as connection:
-                (last,) = connection.execute("SELECT last_unit FROM marks").fetchone()
-                (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
-            if last > 2 * units + SPARE_NUMBERS:  # every search by meaning passes over the idle numbers
-                _rebuild(root)
-            return _finish(root, changes, began)
-        except IndexUnusable:
-            return _finish(root, _rebuild(root), began)
-        except FAULTS as error:
-            if not is_broken(error):
-                raise NotWritable(INDEX, str(error)) from error
-            return _finish(root, _rebuild(root), began)
+            clear_aside(root)
+            return _report(root, _update(root), began)
+        except (IndexUnusable, *FAULTS):
+            return _report(root, _rebuild(root), began)
 
 
 def rebuild_index(root: Path) -> IndexReport:
@@ -148,18 +119,7 @@ def rebuild_index(root: Path) -> IndexReport:
     """
     began = time.monotonic()
     with writer_lock(root):
-        return _finish(root, _rebuild(root), began)
-
-
-def _check(root: Path) -> None:
-    from pipelines.search.damage import check_whole  # noqa: PLC0415  as for the rows below
-    from pipelines.search.matrix import drop_damaged  # noqa: PLC0415  as for the rows below
-
-    with reading(root):
-        pass  # it exists, and is of this version
-    with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
-        check_whole(connection)
-    drop_damaged(root)
+        return _report(root, _rebuild(root), began)
 
 
 def _update(root: Path) -> Changes:
@@ -200,7 +160,7 @@ def _rebuild(root: Path) -> Changes:
     changes = compare(root, found, known)
     try:
         with replacing(root) as connection:
-            migrate(connection)
+            make_tables(connection)
             with transaction(connection):
                 for path, stamp in found.items():
                     put(connection, root, path, stamp, checked_ns)
@@ -213,13 +173,8 @@ def _rebuild(root: Path) -> Changes:
     return changes
 
 
-def _finish(root: Path, changes: Changes, began: float) -> IndexReport:
-    """Update the vectors, if any, and report. Vectors are optional: without them, search uses words."""
-    from pipelines.search.matrix import follow  # noqa: PLC0415  as above
-
+def _report(root: Path, changes: Changes, began: float) -> IndexReport:
     with reading(root) as connection:
-        with contextlib.suppress(CurateError, OSError, *FAULTS):
-            follow(root, connection)
         (files,) = connection.execute(_FILES, (json.dumps(sorted(CLAIMING)),)).fetchone()
         (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
         skipped, partial = unread_in(root, connection)
@@ -248,16 +203,12 @@ class Freshness(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def freshen(root: Path, *, by_meaning: bool = True) -> Freshness:
+def freshen(root: Path) -> Freshness:
     """Update the index before a search, so that no hit shows text that is no longer in its file.
 
     Every file's size and times are compared with the index's record. Changes are indexed first if that is quick; if
     there are too many, another process writes the index, or the disk is read-only, the answer leaves those files out
-    and a note says so. An index that is missing, damaged or of another version is rebuilt.
-
-    Args:
-        root: the memory.
-        by_meaning: whether vectors must cover the index, too.
+    and a note says so. An index that is missing, gives an error or is of another version is rebuilt.
 
     Raises:
         LockHeld: there is no usable index, and another process does not finish building it.
@@ -266,18 +217,17 @@ def freshen(root: Path, *, by_meaning: bool = True) -> Freshness:
     try:
         with reading(root) as connection:
             known = recorded(connection)
-            vectors_fit = not (by_meaning and has_vectors(root)) or _fit(root, connection)
     except IndexUnusable as error:
-        return rebuilt(root, error)
+        return rebuilt(root, error, update_index)  # another process may have built it by now
     found, _ = scan(root)
     changes = compare(root, found, known)
-    if vectors_fit and not (changes.stale or changes.touched):
+    if not (changes.stale or changes.touched):
         return Freshness()
     anew = (*changes.added, *changes.changed)
     why = "Run `curate index` to include them."
     if sum(found[path].size + (PDF_BYTES if form_of(path) is FileForm.PDF else 0) for path in anew) <= CHEAP_BYTES:
         try:
-            refresh_index(root, patience=FRESH_PATIENCE if changes.stale else 0.0)
+            update_index(root, patience=FRESH_PATIENCE if changes.stale else 0.0)
         except (LockHeld, NotWritable) as error:
             why = error.sentence
         else:
@@ -289,21 +239,20 @@ def freshen(root: Path, *, by_meaning: bool = True) -> Freshness:
     return Freshness(frozenset(changes.stale), (f"{files} left out of this answer. {why}",))
 
 
-def _fit(root: Path, connection: sqlite3.Connection) -> bool:
-    from pipelines.search.matrix import fits  # noqa: PLC0415  only where there are vectors
-
-    return fits(root, connection)
-
-
-def rebuilt(root: Path, fault: IndexUnusable) -> Freshness:
+def rebuilt(root: Path, fault: IndexUnusable, build: Callable[[Path], IndexReport] = rebuild_index) -> Freshness:
     """Rebuild the index because of a fault, and say so; a first build needs no note.
+
+    Args:
+        root: the memory.
+        fault: why.
+        build: how.
 
     Raises:
         LockHeld: another process does not finish writing the index.
         NotWritable: the disk refuses.
     """
     first = not (root / INDEX).exists()
-    report = rebuild_index(root)
+    report = build(root)
     if first:
         return Freshness()
     return Freshness(notes=(f"{fault.sentence} It was rebuilt from {report.files:,} files.",))

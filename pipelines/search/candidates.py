@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import functools
 import heapq
 import json
+import threading
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.errors import IndexUnusable
-from pipelines.search.binary_vectors import exact, nearest, scan
 from pipelines.search.filters import NOT_NEVER, Filters
-from pipelines.search.schema import DAMAGED_ROW
 from pipelines.store.layout import EPISODES, LOGS, SESSIONS
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Collection, Iterable, Mapping
-    from concurrent.futures import ThreadPoolExecutor
     from pathlib import Path
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from pipelines.search.matrix import Matrix
     from pipelines.search.rank import Ranking
+    from pipelines.search.vectors import StoredVectors
     from pipelines.store.document import Document
 
 
 # Below this number of rows, moving the scan to another thread takes longer than it saves.
-_LARGE: Final = 5_000
-_NO_COSINE: Final = 1.01
+_LARGE: Final = 20_000
 # Rows beyond the last one wanted to check for ties: short lines of common words often have the same score.
 _LEEWAY: Final = 50
 
@@ -48,13 +43,17 @@ _PASSAGES: Final = (
 )
 # Uses only the index with all columns for ranking and filters: the texts in the table are a hundred times larger.
 FITTING: Final = (
-    "SELECT units.id FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
+    "SELECT units.id, units.key FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
 )
-"""To be followed by a condition over `units` and `files`: selects the units that match it."""
+"""To be followed by a condition over `units` and `files`: selects the units that match it, with the keys of vectors."""
+_KEYS: Final = (
+    "SELECT id, key FROM units INDEXED BY idx_units_placed WHERE id IN (SELECT value FROM json_each(?)) AND key != 0"
+)
+_BY_KEYS: Final = "SELECT id, key FROM units WHERE key IN (SELECT value FROM json_each(?))"
 _PLACES: Final = """
     SELECT units.id, files.path, start_line, first_passage, last_passage, hidden AND ?2 = '',
         units.trust != 'owner' AND files.path GLOB 'Sessions/*' OR files.path GLOB 'Episodes/*'
-    FROM units INDEXED BY idx_units_placed LEFT JOIN files ON files.id = units.file
+    FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file
     WHERE units.id IN (SELECT value FROM json_each(?1)) AND
 """
 _RECORDS: Final = """
@@ -92,51 +91,43 @@ class CandidatePlace(NamedTuple):
     retells: int
 
 
-_KINDS: Final[tuple[set[type], ...]] = ({str}, {int}, {int, type(None)}, {int, type(None)}, {int}, {int})
-
-
 Candidates = tuple[dict[int, CandidatePlace], dict[int, float], dict[int, float]]
 """The places of all candidates, and the raw scores by words (BM25 with surroundings) and by meaning (cosine)."""
 
 
 class IndexQuestion(NamedTuple):
-    """What to search for: FTS5 terms (may be empty), a unit vector with its matrix (or neither), and filters."""
+    """What to search for: FTS5 terms (may be empty), a unit vector with those to compare (or neither), and filters."""
 
     terms: str
     filters: Filters
     stale: Collection[str]
     ranking: Ranking
-    near: tuple[Matrix, NDArray[np.float32]] | None = None
+    near: tuple[StoredVectors, NDArray[np.float32]] | None = None
 
 
 def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: int) -> Candidates:
     """Return at least `count` units by words and `count` by meaning, if there are so many, and past ones as near.
 
     Units found by words get their cosine, too: a list's cut must not set a score to nothing.
-
-    Raises:
-        IndexUnusable: the index is damaged.
     """
     places = Places(connection, question)
     if question.near is None:
         return _by_words(connection, question, places, _matching(connection, question, count), count)
-    matrix, vector = question.near
-    near = functools.partial(_nearest, matrix, vector, allowed_units(connection, question.filters))
-    if len(matrix.places) < _LARGE or not question.terms:
-        cosines, is_all = near(count)
-        own = _matching(connection, question, count)
-    else:
-        scanning = _scanner().submit(near, count)
-        own = _matching(connection, question, count)
-        cosines, is_all = scanning.result()
+    near = _Nearness(connection, question.near, _allowed_units(connection, question.filters))
+    scanning = threading.Thread(target=near.scan)
+    (scanning.start if len(near.vectors) >= _LARGE else scanning.run)()
+    own = _matching(connection, question, count)
+    if scanning.is_alive():
+        scanning.join()
+    cosines = near.nearest(count)
     places.of((*own, *cosines))  # both are looked up at once
     there_by_words, words, _ = _by_words(connection, question, places, own, count)
     wanted = count
     # Rows of deleted units may be among the nearest: if so, search further.
-    while len(_holding(there := places.of(cosines))) < count and not is_all:
+    while len(_holding(there := places.of(cosines))) < count and wanted < near.size:
         wanted *= 4
-        cosines, is_all = near(wanted)
-    cosines |= exact(matrix, vector, list(words.keys() - cosines.keys()))
+        cosines = near.nearest(wanted)
+    cosines |= near.cosines_of(words.keys() - cosines.keys())
     living = {unit: cosines[unit] for unit in there}
     if len(now := _holding(there)) > count:
         # How far the search went depends on rows of deleted units.
@@ -153,7 +144,7 @@ def fitting_units(
     condition, values = question.filters.condition()
     fitting = f"{FITTING}units.id IN (SELECT value FROM json_each(?)) AND {condition}"  # noqa: S608  our own words
     rows = connection.execute(fitting, (json.dumps(list(units)), *values))
-    return Places(connection, question).of([unit for (unit,) in rows])
+    return Places(connection, question).of([unit for unit, _ in rows])
 
 
 def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best: float) -> dict[int, CandidatePlace]:
@@ -166,42 +157,69 @@ def bearing_rules(connection: sqlite3.Connection, question: IndexQuestion, best:
     """
     if question.near is None:
         return {}
-    cosines = exact(*question.near, [unit for (unit,) in connection.execute(_RULES)])
-    near = {unit: cosine for unit, cosine in cosines.items() if cosine > 0 and cosine >= _BEARING * best}
-    there = fitting_units(connection, near, question) if near else {}
-    order = sorted((-near[unit], place[:2], unit) for unit, place in there.items())
+    near = _Nearness(connection, question.near, None)
+    cosines = near.cosines_of([unit for (unit,) in connection.execute(_RULES)])
+    bearing = {unit: cosine for unit, cosine in cosines.items() if cosine > 0 and cosine >= _BEARING * best}
+    there = fitting_units(connection, bearing, question) if bearing else {}
+    order = sorted((-bearing[unit], place[:2], unit) for unit, place in there.items())
     return {unit: there[unit] for *_, unit in order[:_GIVEN]}
 
 
-def allowed_units(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:
-    """Return the units that match the filters, what no longer holds among them, or None for all."""
+def _allowed_units(connection: sqlite3.Connection, filters: Filters) -> dict[int, int] | None:
+    """Return the units that match the filters, what no longer holds among them, with their keys; None for all."""
     if not filters.any:
         return None
     condition, values = filters.condition(past=True)
-    return [unit for (unit,) in connection.execute(FITTING + condition, values)]
+    return dict(connection.execute(FITTING + condition, values).fetchall())
 
 
-@functools.cache
-def _scanner() -> ThreadPoolExecutor:
-    """Return the thread for scans beside the search by words. It is kept: one per query would not pay off."""
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  a search by words alone needs none
+class _Nearness:
+    """How near the vectors of units are to a question.
 
-    return ThreadPoolExecutor(1, "scan")
-
-
-def _nearest(
-    matrix: Matrix, vector: NDArray[np.float32], allowed: list[int] | None, wanted: int
-) -> tuple[dict[int, float], bool]:
-    """Return the cosines of the `wanted` nearest units and all ties, and whether these are all there are.
-
-    Raises:
-        IndexUnusable: the vectors are damaged.
+    Args:
+        connection: the index.
+        near: the stored vectors, and the question's.
+        allowed: the units to compare, with their keys; None for all.
     """
-    scanned = scan(matrix, vector, allowed, wanted)
-    units, cosines, whole = scanned
-    if len(cosines) and not cosines.max() < _NO_COSINE:  # also catches NaN
-        raise IndexUnusable("its vectors are damaged")
-    return exact(matrix, vector, nearest(scanned, wanted)), whole and wanted >= len(units)
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        near: tuple[StoredVectors, NDArray[np.float32]],
+        allowed: Mapping[int, int] | None,
+    ) -> None:
+        self._connection, self._allowed = connection, allowed
+        self.vectors, self._question = near
+
+    def scan(self) -> None:
+        """Compare the vectors of all allowed units. It may run in another thread than the rest."""
+        places = None if self._allowed is None else self.vectors.places(list(set(self._allowed.values())))
+        self._places = places if places is None else places[places >= 0]
+        self._cosines = self.vectors.cosines(self._question, self._places)
+
+    @property
+    def size(self) -> int:
+        """How many vectors were compared."""
+        return len(self._cosines)
+
+    def nearest(self, wanted: int) -> dict[int, float]:
+        """Return the units of the `wanted` nearest vectors and of all ties, with their cosines."""
+        from pipelines.search.vectors import nearest  # noqa: PLC0415  a search by words alone needs none
+
+        at = nearest(self._cosines, wanted)
+        keys = self.vectors.keys[at if self._places is None else self._places[at]].tolist()
+        units = self._connection.execute(_BY_KEYS, (json.dumps(keys),)).fetchall()
+        return self._exact({unit: key for unit, key in units if self._allowed is None or unit in self._allowed})
+
+    def cosines_of(self, units: Collection[int]) -> dict[int, float]:
+        """Return the cosines of some units; those without a vector are left out."""
+        return self._exact(dict(self._connection.execute(_KEYS, (json.dumps(list(units)),)).fetchall()))
+
+    def _exact(self, keys: Mapping[int, int]) -> dict[int, float]:
+        from pipelines.search.vectors import exact  # noqa: PLC0415  as above
+
+        known = exact(self.vectors, self._question, list(set(keys.values())))
+        return {unit: known[key] for unit, key in keys.items() if key in known}
 
 
 def _matching(connection: sqlite3.Connection, question: IndexQuestion, count: int) -> dict[int, float]:
@@ -259,16 +277,9 @@ class Places:
         self._known: dict[int, CandidatePlace | None] = {}
 
     def of(self, units: Collection[int]) -> dict[int, CandidatePlace]:
-        """Return the places of those units that have one.
-
-        Raises:
-            IndexUnusable: a row is damaged.
-        """
+        """Return the places of those units that have one."""
         if new := set(units) - self._known.keys():
             rows = self._connection.execute(self._query, (json.dumps(list(new)), self._as_of)).fetchall()
-            columns = list(zip(*rows, strict=True))[1:]
-            if not all(kinds.issuperset(map(type, column)) for kinds, column in zip(_KINDS, columns, strict=False)):
-                raise IndexUnusable(DAMAGED_ROW)
             self._known |= dict.fromkeys(new)
             self._known |= {row[0]: CandidatePlace(*row[1:]) for row in rows if row[1] not in self._stale}
         return {unit: place for unit in units if (place := self._known[unit])}

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.search.beliefs import HELD_BACK, REJECTED
-from pipelines.search.schema import SUMMED_CLAIM, row_sum
+from pipelines.search.schema import CLAIM_COLUMNS
 from pipelines.store.document import document_at
 from pipelines.store.evidence import Quotes
 from pipelines.store.item import STRUCK, Evidence, Item, Status, Trust
@@ -80,11 +80,9 @@ def _claims_of(item: Item) -> Iterator[LineClaim]:
             yield LineClaim(item.id, at.render())
 
 
-_PUT: Final = (
-    f"INSERT INTO claims(file, {', '.join(SUMMED_CLAIM)}, crc) VALUES (?, {', '.join('?' * len(SUMMED_CLAIM))}, ?)"  # noqa: S608  our own columns
-)
-_THERE: Final = f"SELECT id, crc, {', '.join(SUMMED_CLAIM)} FROM claims WHERE file = ?"  # noqa: S608  as above
-_MOVE: Final = "UPDATE claims SET start_line = ?, end_line = ?, crc = ? WHERE id = ?"
+_PUT: Final = f"INSERT INTO claims(file, {', '.join(CLAIM_COLUMNS)}) VALUES (?, {', '.join('?' * len(CLAIM_COLUMNS))})"  # noqa: S608  our own columns
+_THERE: Final = f"SELECT id, {', '.join(CLAIM_COLUMNS)} FROM claims WHERE file = ?"  # noqa: S608  as above
+_MOVE: Final = "UPDATE claims SET start_line = ?, end_line = ? WHERE id = ?"
 _UNPLACED: Final = -1
 
 
@@ -97,17 +95,14 @@ def put_claims(connection: sqlite3.Connection, file: int, claims: Iterable[LineC
         claims: what the file claims now.
     """
     there: dict[tuple[str, ...], list[int]] = {}
-    gone = list[int]()
-    for number, crc, *row in connection.execute(_THERE, (file,)):
-        is_sound = row_sum(row) == crc
-        (there.setdefault(tuple(row[: len(LineClaim._fields)]), []) if is_sound else gone).append(number)
+    for number, *row in connection.execute(_THERE, (file,)):
+        there.setdefault(tuple(row[: len(LineClaim._fields)]), []).append(number)
     for claim in claims:
         if there.get(claim):
             there[claim].pop()
         elif at := Evidence.parse(claim.cited):
-            row = (*claim, at.path, _UNPLACED, _UNPLACED)
-            connection.execute(_PUT, (file, *row, row_sum(row)))
-    gone += [number for numbers in there.values() for number in numbers]
+            connection.execute(_PUT, (file, *claim, at.path, _UNPLACED, _UNPLACED))
+    gone = [number for numbers in there.values() for number in numbers]
     connection.executemany("DELETE FROM claims WHERE id = ?", ((number,) for number in gone))
 
 
@@ -119,15 +114,15 @@ def place_claims(connection: sqlite3.Connection, root: Path, changed: Collection
         root: the memory.
         changed: the logs whose lines may have moved.
     """
-    columns, quotes = ", ".join(SUMMED_CLAIM), Quotes(root)
+    columns, quotes = ", ".join(CLAIM_COLUMNS), Quotes(root)
     rows = connection.execute(
         f"SELECT id, {columns} FROM claims WHERE start_line = ? OR path IN (SELECT value FROM json_each(?))",  # noqa: S608  ours
         (_UNPLACED, json.dumps(list(changed))),
     ).fetchall()
     for number, *row in rows:
-        *first, path, start, end = row
-        at = Evidence.parse(first[1])
+        start, end = row[-2:]
+        at = Evidence.parse(row[1])
         found = quotes.found(at) if at else None
         lines = (found.start_line, found.end_line) if found and found.quote is not None else (0, 0)
         if lines != (start, end):
-            connection.execute(_MOVE, (*lines, row_sum((*first, path, *lines)), number))
+            connection.execute(_MOVE, (*lines, number))

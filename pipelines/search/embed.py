@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, ModelFailed, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
-from pipelines.search.chunk_context import day_words
+from pipelines.search.chunk_context import day_words, unspaced_pairs
 from pipelines.search.embedders.pinned_model import LOCAL
-from pipelines.search.matrix import follow, read_stamp
-from pipelines.search.schema import SEPARATOR, reading, writer_lock
-from pipelines.search.vectors import VectorModel, keep, keep_refused, load, refused
+from pipelines.search.schema import NEVER, SEPARATOR, reading, writer_lock
+from pipelines.search.vectors import VectorModel, keep, kept_keys, note_model, refused, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,25 +30,28 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pipelines.search.chunks import Unit
     from pipelines.search.embedders.embedder import Embedder
 
 
+FEWEST_WORDS: Final = 5
+"""A shorter text ("ok, thanks") is found by its words alone, unless it is an item: its vector says little."""
 BATCH: Final = 64
 """Texts per call; each call's vectors are stored at once."""
 _FAILURES: Final = 3
 """The limit of successive failed calls, each confirmed with a harmless text, before giving up on the embedder."""
 _HARMLESS: Final = "memory"
-_READ: Final = 65_536
 _REFUSED_SECONDS: Final = 7 * 24 * 3600
+_KEYS: Final = "SELECT id, key FROM units INDEXED BY idx_units_placed WHERE key != 0"
 # Items first, because review compares new items with their vectors; then the most recent and the shortest texts.
 _WANTED: Final = """
     SELECT key, text, title, headings, date, status FROM units
-    WHERE hidden < 2 AND (?1 IS NULL OR id IN (SELECT value FROM json_each(?1)))
-    ORDER BY status = '', date DESC, length(text)
+    WHERE id IN (SELECT value FROM json_each(?)) ORDER BY status = '', date DESC, length(text)
 """
 # List and emphasis marks mean nothing, but a model would give them weight.
 _BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
 _BOLD: Final = re.compile(r"\*\*|__")
+_WORD: Final = re.compile(r"\w+")
 
 
 def chosen_embedder() -> tuple[Embedder | None, str]:
@@ -123,21 +125,22 @@ class VectorReport:
         embedded: texts embedded now.
         missing: units found only by their words until next time.
         faults: how the embedder failed, each sentence once; refused texts do not count.
+        interrupted: whether somebody pressed Ctrl-C; what was made until then stays.
     """
 
     embedder: str
     embedded: int
     missing: int
     faults: tuple[str, ...] = ()
+    interrupted: bool = False
 
 
 def embed_index(
     root: Path, embedder: Embedder, seconds: float = math.inf, advance: Callable[[int, int], None] = lambda _, __: None
 ) -> VectorReport:
-    """Embed everything without a vector of this embedder, and update the matrix that searches scan.
+    """Embed everything without a vector of this embedder. Searches use each batch at once, even if the rest fails.
 
-    The index is not locked while texts are embedded. Vectors of another embedder stay in use until all texts have been
-    sent to the new one.
+    The index is not locked while texts are embedded.
 
     Args:
         root: the memory, with its index.
@@ -151,7 +154,7 @@ def embed_index(
         OSError: the disk refuses.
     """
     model, until, now = VectorModel(embedder.name, embedder.dimension), time.monotonic() + seconds, time.time()
-    wanted, faults, failures, embedded = _wanted(root, model), dict[str, None](), 0, 0
+    wanted, faults, failures, embedded, interrupted = _wanted(root, model), dict[str, None](), 0, 0, False
     known = {key: one for key, one in refused(root, model).items() if key in wanted}
     kept_out = {key: one for key, one in known.items() if 0 <= now - one[0] < _REFUSED_SECONDS}
     keys = [key for key in wanted if key not in kept_out]
@@ -165,37 +168,45 @@ def embed_index(
                     continue
                 with writer_lock(root):
                     keep(root, model, some, vectors)
+                    if not embedded:
+                        note_model(root, model, known)
                 embedded, failures = embedded + len(some), 0
         except ModelFailed as fault:
             faults[fault.sentence] = None
             failures += 1
+        except KeyboardInterrupt:
+            interrupted = True
+            break
         advance(min(at + BATCH, len(keys)), len(keys))
     with writer_lock(root), reading(root) as index:
-        stamp = follow(root, index, model if embedded or not faults else None)
-        keep_refused(root, model, kept_out)
-    missing = len(stamp.missing) if stamp and stamp.model == model else len(wanted) - embedded
-    return VectorReport(model.name, embedded, missing, tuple(faults))
+        if embedded or kept_out or not wanted:
+            tidy(root, model, {key for _, key in index.execute(_KEYS)})
+            note_model(root, model, kept_out)
+        missing = embedded_units(root, index, model)[1]
+    return VectorReport(model.name, embedded, missing, tuple(faults), interrupted)
 
 
-def _wanted(root: Path, model: VectorModel) -> dict[bytes, str]:
+def embedded_units(root: Path, index: sqlite3.Connection, model: VectorModel) -> tuple[int, int]:
+    """Return how many units have a vector of a model, and how many lack one; short texts are in neither."""
+    there, keys = kept_keys(root, model), [key for _, key in index.execute(_KEYS)]
+    present = sum(key in there for key in keys)
+    return present, len(keys) - present
+
+
+def _wanted(root: Path, model: VectorModel) -> dict[int, str]:
     """Return the texts without a vector by their keys, in the order in which to embed them."""
-    wanted, kept, stamp = dict[bytes, str](), load(root, model), read_stamp(root)
+    there = kept_keys(root, model)
     with reading(root) as index:
-        marks = index.execute("SELECT build, last_unit FROM marks").fetchone()
-        is_followed = stamp and (stamp.model, stamp.build, stamp.units) == (model, *marks)
-        units = index.execute(_WANTED, (json.dumps(stamp.missing) if stamp and is_followed else None,))
-        while rows := units.fetchmany(_READ):
-            there = kept.find([row[0] for row in rows])
-            for known, text, title, headings, date, status in rows:
-                if known not in there:
-                    embedded = embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date, status)
-                    wanted[key(embedded)] = embedded
-    return wanted
+        units = [unit for unit, key in index.execute(_KEYS) if key not in there]
+        return {
+            known: embedded_text(text, title, headings.split(SEPARATOR) if headings else (), date, status)
+            for known, text, title, headings, date, status in index.execute(_WANTED, (json.dumps(units),))
+        }
 
 
 def _asked(
-    embedder: Embedder, model: VectorModel, texts: Mapping[bytes, str]
-) -> Iterator[tuple[list[bytes], NDArray[np.float32] | str]]:
+    embedder: Embedder, model: VectorModel, texts: Mapping[int, str]
+) -> Iterator[tuple[list[int], NDArray[np.float32] | str]]:
     """Yield keys with their vectors, and the key of each refused text alone, with the message.
 
     A batch that fails is halved until only the refused texts are left.
@@ -231,9 +242,17 @@ def _vectors(embedder: Embedder, model: VectorModel, texts: list[str]) -> NDArra
     return vectors
 
 
-def key(text: str) -> bytes:
-    """Return the 16 bytes that identify the vector of an embedded text."""
-    return hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
+def key(text: str) -> int:
+    """Return the number that identifies the vector of an embedded text; never 0."""
+    return int.from_bytes(hashlib.blake2b(text.encode(errors="replace"), digest_size=8).digest(), signed=True) or 1
+
+
+def key_of_unit(unit: Unit) -> int:
+    """Return the key of a unit's embedded text, or 0 if it is not embedded: it is too short, or never found."""
+    count = len(_WORD.findall(unit.text)) + len(unspaced_pairs(unit.text))
+    if unit.hidden >= NEVER or (count < FEWEST_WORDS and not unit.status):
+        return 0
+    return key(embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status))
 
 
 def embedded_text(text: str, title: str, headings: Sequence[str], date: str, status: str = "") -> str:

@@ -9,10 +9,9 @@ from contextlib import closing
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pipelines.errors import IndexUnusable
 from pipelines.search.chunk_context import match_expression, parted, spaced, unspaced_pairs
 from pipelines.search.filters import source_of
-from pipelines.search.schema import DAMAGED_ROW, SEPARATOR, SUMMED_UNIT, TOKENIZE, row_sum
+from pipelines.search.schema import SEPARATOR, TOKENIZE, UNIT_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _SHOWN: Final = f"""
-    SELECT units.id, files.path, units.crc, {", ".join(f"units.{column}" for column in SUMMED_UNIT)}
+    SELECT units.id, files.path, {", ".join(f"units.{column}" for column in UNIT_COLUMNS)}
     FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?))
 """  # noqa: S608  our own columns
 OPEN, CLOSE = "\x01", "\x02"
@@ -134,17 +133,12 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, 
     Args:
         connection: the index, open to read.
         scored: the units in the desired order, with their scores and the parts of those.
-
-    Raises:
-        IndexUnusable: a row is damaged.
     """
     rows = {row[0]: row[1:] for row in connection.execute(_SHOWN, (json.dumps(list(scored)),))}
     hits = []
     for unit, (score, factors) in scored.items():
-        path, crc, *values = rows.get(unit, ("", None))
-        if crc is None or row_sum(values) != crc:
-            raise IndexUnusable(DAMAGED_ROW)
-        row = dict(zip(SUMMED_UNIT, values, strict=True))
+        path, *values = rows[unit]
+        row = dict(zip(UNIT_COLUMNS, values, strict=True))
         shown: dict[str, Any] = {name: row[name] for name in _AS_WRITTEN}
         shown |= {name: tuple(row[name].split(SEPARATOR)) if row[name] else () for name in _SEVERAL}
         hits.append(Hit(path=path, score=score, factors=factors, **shown))

@@ -296,8 +296,8 @@ _SKIPPED: Final = (
 )
 _PARTIAL: Final = "SELECT path, note FROM files WHERE note != '' ORDER BY path"
 _REFUSED: Final = """
-    SELECT path, start_line, hex(key) FROM units JOIN files ON files.id = file
-    WHERE hex(key) IN (SELECT value FROM json_each(?)) ORDER BY path, start_line
+    SELECT path, start_line, key FROM units JOIN files ON files.id = file
+    WHERE key IN (SELECT value FROM json_each(?)) ORDER BY path, start_line
 """
 
 
@@ -314,7 +314,7 @@ def unread_in(root: Path, connection: sqlite3.Connection) -> tuple[tuple[Skipped
         tuple(Skipped(layout.real(path), why) for path, why in connection.execute(query))
         for query in (_SKIPPED, _PARTIAL)
     )
-    if texts := {key.hex().upper(): why for key, (_, why) in refused(root).items()}:
+    if texts := {key: why for key, (_, why) in refused(root).items()}:
         rows = connection.execute(_REFUSED, (json.dumps(list(texts)),)).fetchall()
         alone = "is found only by its words in line {}: {}"
         partial += tuple(Skipped(layout.real(path), alone.format(line, texts[key])) for path, line, key in rows)

@@ -127,7 +127,7 @@ def answer(
     places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
     # Ids are looked up directly: the full text is tokenised and stemmed.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
-    is_found = bool(named) or _is_close(connection, query, question, words, meaning)
+    is_found = bool(named) or _is_close(connection, query, question, words, meaning, asked.embedder)
     twice = repeated_in_logs(connection, places, question) | repeated_in_copies(root, connection, places)
     fused = words
     if question.near:
@@ -161,16 +161,15 @@ def answer(
 def _question(
     root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: SearchRequest
 ) -> IndexQuestion:
-    """Return what to search for, with the matrix for its vector."""
-    matrix, mode = None, asked.ranking.mode
-    if asked.vector is not None and mode != "keyword":
-        from pipelines.search.matrix import matrix_for  # noqa: PLC0415  words alone need none
+    """Return what to search for, with the vectors to compare with the question's."""
+    near = None
+    if asked.vector is not None and asked.ranking.mode != "keyword":
+        from pipelines.search.vectors import VectorModel, load  # noqa: PLC0415  words alone need none
 
-        matrix = matrix_for(root, connection, asked.embedder, len(asked.vector))
-    # What has no vector yet can only be found by its words.
-    is_by_words = matrix is None or mode != "vector" or matrix.stamp.missing
-    terms = match_expression(query) if is_by_words else ""
-    near = None if matrix is None or asked.vector is None else (matrix, asked.vector)
+        vectors = load(root, VectorModel(asked.embedder, len(asked.vector)))
+        near = (vectors, asked.vector) if len(vectors) else None
+    # By words in every mode: what has no vector yet can only be found by them.
+    terms = match_expression(query)
     return IndexQuestion(terms, resolved(asked.filters, connection), stale, asked.ranking, near)
 
 
@@ -180,13 +179,14 @@ def _is_close(
     question: IndexQuestion,
     words: Mapping[int, float],
     meaning: Mapping[int, float],
+    embedder: str,
 ) -> bool:
     """Return whether something close was found. Labels only narrow the search, unless nothing else is asked."""
     # Character pairs are not words: most of those across word boundaries occur nowhere.
     if words and unspaced_pairs(query):
         return True
     telling = (match_terms(unlabelled(query)) or match_terms(query)) if question.terms else []
-    return is_close(connection, telling, words, meaning, question.near[0].stamp.name if question.near else "")
+    return is_close(connection, telling, words, meaning, embedder)
 
 
 def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[int, float]:

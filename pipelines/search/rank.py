@@ -44,9 +44,11 @@ def relative(scores: Mapping[int, float]) -> dict[int, float]:
 def weighted(words: Mapping[int, float], meaning: Mapping[int, float], vector_weight: float) -> dict[int, float]:
     """Return the weighted sum of both, each relative to its best.
 
-    A unit that has no vector yet has no score for meaning: its score for words stands for both. A unit that none of the
-    words found has 0 for words.
+    A unit that none of the words found has 0 for words. One without a vector is taken to be as near, for its words, as
+    those found by words are on average: search is neither for nor against what has no vector.
     """
     near, said = relative(meaning), relative(words)
-    fused = {unit: vector_weight * score + (1 - vector_weight) * said.get(unit, 0.0) for unit, score in near.items()}
-    return said | fused
+    both = near.keys() & said.keys()
+    share = min(1.0, sum(near[one] for one in both) / (sum(said[one] for one in both) or 1.0)) if both else 1.0
+    likely = {unit: score * (1 - vector_weight + vector_weight * share) for unit, score in said.items()}
+    return likely | {unit: vector_weight * near[unit] + (1 - vector_weight) * said.get(unit, 0.0) for unit in near}

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.search.chunk_context import grams, surround
 from pipelines.search.claimed_lines import put_claims
-from pipelines.search.embed import embedded_text, key
+from pipelines.search.embed import key_of_unit
 from pipelines.search.read_files import read_file
-from pipelines.search.schema import SEPARATOR, SUMMED_UNIT, row_sum
+from pipelines.search.schema import SEPARATOR, UNIT_COLUMNS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     Row = tuple[Any, ...]
 
 
-_STAMPED: Final = ("size", "mtime_ns", "ctime_ns", "beside", "checked_ns", "sha256", "reason", "note", "meta", "crc")
+_STAMPED: Final = ("size", "mtime_ns", "ctime_ns", "beside", "checked_ns", "sha256", "reason", "note", "meta")
 _FILE: Final = f"""
     INSERT INTO files(path, {", ".join(_STAMPED)}) VALUES (?{", ?" * len(_STAMPED)})
     ON CONFLICT(path) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _STAMPED)}
 """  # noqa: S608  our own columns
-_UNIT: Final = f"INSERT INTO units({', '.join(SUMMED_UNIT)}, crc) VALUES ({', '.join('?' * (len(SUMMED_UNIT) + 1))})"  # noqa: S608  as above
+_UNIT: Final = f"INSERT INTO units({', '.join(UNIT_COLUMNS)}) VALUES ({', '.join('?' * len(UNIT_COLUMNS))})"  # noqa: S608  as above
 _SEARCHED: Final = 4
 """The number of values at the end of a unit's row that are indexed by their words."""
-_OTHERS: Final = SUMMED_UNIT[1:-_SEARCHED]
-_THERE: Final = f"SELECT crc, {', '.join(SUMMED_UNIT)} FROM units WHERE file = ? ORDER BY start_line DESC, id DESC"  # noqa: S608  as above
+_OTHERS: Final = UNIT_COLUMNS[1:-_SEARCHED]
+_THERE: Final = f"SELECT {', '.join(UNIT_COLUMNS)} FROM units WHERE file = ? ORDER BY start_line DESC, id DESC"  # noqa: S608  as above
 _MOVED: Final = ("start_line", "end_line")
 """What alone changes in most rows of a changed file; to write the others, too, touches more of SQLite's indexes."""
-_MOVE: Final = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _MOVED)}, crc = ? WHERE id = ?"  # noqa: S608  as above
-_MOVING: Final = itemgetter(*map(SUMMED_UNIT[1:].index, _MOVED))
-_STAYING: Final = itemgetter(*(at for at, column in enumerate(SUMMED_UNIT[1:]) if column not in _MOVED))
-_CHANGE: Final = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _OTHERS)}, crc = ? WHERE id = ?"  # noqa: S608  as above
-_LASTING: Final = itemgetter(*map(SUMMED_UNIT[1:].index, ("hidden", "key")), slice(-_SEARCHED, None))
+_MOVE: Final = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _MOVED)} WHERE id = ?"  # noqa: S608  as above
+_MOVING: Final = itemgetter(*map(UNIT_COLUMNS[1:].index, _MOVED))
+_STAYING: Final = itemgetter(*(at for at, column in enumerate(UNIT_COLUMNS[1:]) if column not in _MOVED))
+_CHANGE: Final = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _OTHERS)} WHERE id = ?"  # noqa: S608  as above
+_LASTING: Final = itemgetter(*map(UNIT_COLUMNS[1:].index, ("hidden", "key")), slice(-_SEARCHED, None))
 """What a unit's number stands for: its words, and what decides on its vector."""
 
 
@@ -62,18 +62,27 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp,
         return
     front = read.units[0].meta if read.units else ()  # the same for all units of a file
     found = (read.sha256, read.reason, read.note, "".join(f"{SEPARATOR}{one}{SEPARATOR}" for one in front))
-    connection.execute(_FILE, (path, *stamp, checked_ns, *found, row_sum((path, *found))))
+    connection.execute(_FILE, (path, *stamp, checked_ns, *found))
     (file,) = connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
     placed, passages = surround(path, read.units)
     numbers = _put_passages(connection, file, passages)
     rows: list[Row] = []
     for unit, about, around, *between in placed:
-        embedded = embedded_text(unit.text, unit.title, unit.headings, unit.date, unit.status)
         first, last = (None if n is None else numbers[n] for n in between)
         types, tags, headings, cites = map(SEPARATOR.join, (unit.types, unit.tags, unit.headings, unit.cites))
         rows.append(
             (
-                *(file, unit.start_line, unit.end_line, first, last, unit.hidden, key(embedded), unit.date, unit.until),
+                *(
+                    file,
+                    unit.start_line,
+                    unit.end_line,
+                    first,
+                    last,
+                    unit.hidden,
+                    key_of_unit(unit),
+                    unit.date,
+                    unit.until,
+                ),
                 *(types, unit.project, tags, unit.trust, unit.confidence, unit.status, unit.item, cites),
                 *(unit.confidence_reason, unit.source, unit.record, unit.title, headings),
                 *(unit.text, grams(unit.text), about, around),
@@ -112,35 +121,33 @@ def _put_passages(connection: sqlite3.Connection, file: int, texts: Sequence[str
 def _put_units(connection: sqlite3.Connection, file: int, rows: Sequence[Row]) -> None:
     """Update a file's units. One with the same words keeps its number, wherever it is now.
 
-    Numbers ascend within a line, so that they order its units in every index, and are never reused.
+    Numbers ascend within a line, so that they order its units in every index.
     """
     there: dict[Row, list[Row]] = defaultdict(list)
     for old in connection.execute(_THERE, (file,)):
-        there[_LASTING(old[2:])].append(old)
-    (given,) = connection.execute("SELECT last_unit FROM marks").fetchone()
+        there[_LASTING(old[1:])].append(old)
+    (given,) = connection.execute("SELECT ifnull(max(id), 0) FROM units").fetchone()
     fresh: list[Row] = []
     changed: list[Row] = []
     moved: list[Row] = []
     line, last = 0, 0
     for row in rows:
         line, last = row[1], last if row[1] == line else 0
-        if (same := there[_LASTING(row)]) and same[-1][1] > last:
-            _, last, *_ = old = same.pop()
-            if old[2:] != row:
-                now = row_sum((last, *row))
-                if _STAYING(old[2:]) == _STAYING(row):
-                    moved.append((*_MOVING(row), now, last))
+        if (same := there[_LASTING(row)]) and same[-1][0] > last:
+            last, *old = same.pop()
+            if tuple(old) != row:
+                if _STAYING(old) == _STAYING(row):
+                    moved.append((*_MOVING(row), last))
                 else:
-                    changed.append((*row[:-_SEARCHED], now, last))
+                    changed.append((*row[:-_SEARCHED], last))
         else:
             last = given = given + 1
-            fresh.append((last, *row, row_sum((last, *row))))
-    gone = [(number,) for left in there.values() for _, number, *_ in left]
+            fresh.append((last, *row))
+    gone = [(number,) for left in there.values() for number, *_ in left]
     connection.executemany("DELETE FROM units WHERE id = ?", gone)
     connection.executemany(_CHANGE, changed)
     connection.executemany(_MOVE, moved)
     connection.executemany(_UNIT, fresh)
-    connection.execute("UPDATE marks SET last_unit = ?", (given,))
 
 
 def _kept(there: Sequence[str], new: Sequence[str]) -> tuple[int, int]:

@@ -1,21 +1,24 @@
-"""Vectors by embedded text: one per text, one byte per number, in `.curate/vectors-MODEL-N`.
+"""Vectors by embedded text, one byte per number, in `.curate/vectors-MODEL-DIMENSION`.
 
-`.rows` contains the numbers and `.keys` the texts' keys. Both only grow, so that readers need no lock, and the next
-writer cuts off an incomplete end; vectors without a text are dropped when N is incremented. They are separate files, so
-that a rebuild of the index, a renamed file or a moved item requires no embedding. Every vector has a checksum: a
-damaged one is made again.
+A record has a text's key and the numbers of its vector. Records are only appended, so that readers need no lock; the
+next writer cuts off an incomplete one. The file is apart from the index, whose units have keys, too: a rebuild of the
+index, a renamed file or a moved item requires no embedding, and each vector is used as soon as it is there.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import mmap
 import os
 import struct
-import zlib
-from dataclasses import dataclass
+import time
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from pipelines.store.files import replace_synced
 from pipelines.store.layout import PRIVATE
+from pipelines.store.lock import private
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
@@ -26,12 +29,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_NAMED: Final = struct.Struct("<16sf")
-_ENTRY: Final = _NAMED.size + 4
-"""A key, the factor of its numbers, and the checksum of all three."""
 _LARGEST: Final = 127
-REFUSED: Final = "refused.json"
-FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_HEAD: Final = 12
+"""The bytes of a record before its numbers: the key, and a factor that gives them length one again."""
+_PIECE: Final = 1024
+"""Vectors compared at a time: their floats fit into the processor's cache."""
+SPARE: Final = 1000
+"""The limit of vectors without a text, beyond a quarter of the others, before their space is reclaimed."""
+_UNUSED_SECONDS: Final = 30 * 24 * 3600
+"""How long vectors of another model are kept, in case somebody switches back."""
+RECORD: Final = "vectors.json"
+"""Which model embedded last, and which texts it refused."""
 
 
 class VectorModel(NamedTuple):
@@ -41,9 +49,9 @@ class VectorModel(NamedTuple):
     dimension: int
 
     @property
-    def files(self) -> str:
-        """The path of its vector files, up to their number."""
-        return f"{PRIVATE}/vectors-{hashlib.sha256(f'{self.name} {self.dimension}'.encode()).hexdigest()[:8]}-"
+    def file(self) -> str:
+        """The name of its file in the derived folder."""
+        return f"vectors-{hashlib.sha256(self.name.encode()).hexdigest()[:8]}-{self.dimension}"
 
 
 def packed(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -61,163 +69,186 @@ def packed(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.f
 
 
 def unpacked(numbers: NDArray[np.int8], factors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return stored vectors in comparable form, each of length one, or zero.
-
-    A damaged factor may give NaN; a comparison notices it, and vectors without a unit do no harm.
-    """
-    import numpy as np  # noqa: PLC0415  as above
-
-    vectors = numbers.astype("f4")
-    with np.errstate(invalid="ignore", over="ignore"):
-        vectors *= factors[:, None]
-    return vectors
+    """Return stored vectors in comparable form, each of length one, or zero."""
+    return numbers.astype("f4") * factors[:, None]
 
 
-@dataclass(frozen=True, slots=True)
 class StoredVectors:
     """The stored vectors of a model, each at its place.
 
     Args:
-        model: their model.
-        number: the number of its files; 0 if there are none yet.
-        entries: key, factor and checksum of each, as bytes.
-        rows: the numbers of each.
+        records: an array of keys, factors and numbers.
     """
 
-    model: VectorModel
-    number: int
-    entries: NDArray[np.uint8]
-    rows: NDArray[np.int8]
-
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """Return the places of the existing, undamaged vectors, by key."""
-        if not keys:
-            return {}
+    def __init__(self, records: NDArray[Any]) -> None:
         import numpy as np  # noqa: PLC0415  as above
 
-        heads = self.entries[:, :8].copy().view("<u8")[:, 0]
-        wanted = np.unique(np.frombuffer(b"".join(keys), "<u8")[::2])
-        nearest = np.searchsorted(wanted[:-1], heads)
-        found = ((self.key(place), place) for place in np.flatnonzero(wanted[nearest] == heads).tolist())
-        asked = set(keys)
-        return {key: place for key, place in found if key in asked and self.is_sound(place)}
+        self.keys: NDArray[np.int64] = np.ascontiguousarray(records["key"])
+        # Whatever is in the file, a comparison stays a number, and none outshines all others.
+        self._factors = np.clip(np.nan_to_num(records["factor"]), 0, 1 / _LARGEST)
+        self._rows: NDArray[np.int8] = records["row"]
 
-    def vectors(self, places: slice | Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.keys)
+
+    def places(self, keys: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the place of each key's vector, or -1 where there is none."""
+        import numpy as np  # noqa: PLC0415  as above
+
+        wanted, (order, ascending) = np.asarray(keys, np.int64), self._sorted
+        if not len(ascending):
+            return np.full(len(wanted), -1)
+        at = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+        return np.where(ascending[at] == wanted, order[at], -1)
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        order = self.keys.argsort()
+        return order, self.keys[order]
+
+    def vectors(self, places: slice | NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the vectors at some places."""
-        return unpacked(self.rows[places], self.factors(places))
+        return unpacked(self._rows[places], self._factors[places])
 
-    def factors(self, places: slice | Sequence[int] | NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return the factors of the numbers at some places."""
-        return self.entries[places, 16:20].copy().view("<f4")[:, 0]
+    def cosines(self, question: NDArray[np.float32], places: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+        """Return the cosines of a question, a vector of length one, with the vectors at some places, or with all.
 
-    def key(self, place: int) -> bytes:
-        """Return the key of the vector at a place."""
-        return self.entries[place, :16].tobytes()
+        Row by row: a matrix product would start a thread per processor, and wait for the slowest.
+        """
+        import numpy as np  # noqa: PLC0415  as above
 
-    def is_sound(self, place: int) -> bool:
-        """Return whether a vector is undamaged."""
-        entry = self.entries[place].tobytes()
-        return zlib.crc32(self.rows[place].tobytes(), zlib.crc32(entry[:-4])) == int.from_bytes(entry[-4:], "little")
-
-
-def count_kept(root: Path, model: VectorModel, number: int) -> int:
-    """Return the number of vectors in some files."""
-    rows, keys = (path.stat().st_size if path.exists() else 0 for path in _paths(root, model, number))
-    return min(rows // model.dimension, keys // _ENTRY)
+        count, found = len(self) if places is None else len(places), [np.empty(0, np.float32)]
+        for at in range(0, count, _PIECE):
+            piece = slice(at, at + _PIECE)
+            found.append(np.vecdot(self.vectors(piece if places is None else places[piece]), question))
+        return np.concatenate(found)
 
 
-def load(root: Path, model: VectorModel, number: int | None = None) -> StoredVectors:
-    """Return the stored vectors of a model; there may be none.
-
-    Args:
-        root: the memory.
-        model: the model.
-        number: the number of the files; by default the newest.
-
-    Raises:
-        OSError: the disk refuses.
-    """
+def nearest(cosines: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+    """Return the positions of the `count` largest, and of all ties with the last of them."""
     import numpy as np  # noqa: PLC0415  as above
 
-    if number is None:
-        beginning = (root / model.files).name
-        found = (path.stem.removeprefix(beginning) for path in (root / PRIVATE).glob(f"{beginning}*.keys"))
-        number = max((int(one) for one in found if one.isdecimal()), default=0)
-    (rows, keys), count = _paths(root, model, number), count_kept(root, model, number)
-    if not count:
-        return StoredVectors(model, number, np.empty((0, _ENTRY), "u1"), np.empty((0, model.dimension), "i1"))
-    # As plain arrays: memmap arrays are slower at each step.
-    entries = np.asarray(np.memmap(keys, "u1", "r", shape=(count, _ENTRY)))
-    return StoredVectors(model, number, entries, np.asarray(np.memmap(rows, "i1", "r", shape=(count, model.dimension))))
+    if len(cosines) <= count:
+        return np.arange(len(cosines))
+    last = len(cosines) - count
+    return np.flatnonzero(cosines >= float(np.partition(cosines, last)[last]) - 1e-6)
 
 
-def keep(root: Path, model: VectorModel, keys: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+def exact(vectors: StoredVectors, question: NDArray[np.float32], keys: Sequence[int]) -> dict[int, float]:
+    """Return the cosines of some texts by their keys; those without a vector are left out.
+
+    They are recomputed one by one: a scan's rounding depends on the row's position, but the same words must have the
+    same score everywhere.
+    """
+    places = vectors.places(keys)
+    rows = vectors.vectors(places[places >= 0])
+    scores: list[float] = (rows * question).sum(axis=1).tolist()
+    known = [key for key, place in zip(keys, places.tolist(), strict=True) if place >= 0]
+    return {key: score for key, score, row in zip(known, scores, rows, strict=True) if score or row.any()}
+
+
+def load(root: Path, model: VectorModel) -> StoredVectors:
+    """Return the stored vectors of a model; there may be none."""
+    with contextlib.suppress(OSError):
+        found = (root / PRIVATE / model.file).stat()
+        return _mapped(root, model, found.st_mtime_ns, found.st_size, found.st_ino)
+    return _mapped(root, model, 0, 0, 0)
+
+
+@lru_cache(maxsize=1)
+def _mapped(root: Path, model: VectorModel, _mtime_ns: int, size: int, _inode: int) -> StoredVectors:
+    """Map the file once per state: a new mapping would page everything in again."""
+    import numpy as np  # noqa: PLC0415  as above
+
+    kind = np.dtype([("key", "<i8"), ("factor", "<f4"), ("row", "i1", (model.dimension,))])
+    if not (count := size // kind.itemsize):
+        return StoredVectors(np.empty(0, kind))
+    # As a plain array: memmap arrays are slower at each step.
+    return StoredVectors(np.asarray(np.memmap(root / PRIVATE / model.file, kind, "r", shape=count)))
+
+
+def kept_keys(root: Path, model: VectorModel) -> set[int]:
+    """Return the keys of the stored vectors, without numpy, whose import takes longer than this."""
+    record = struct.Struct(f"<q{_HEAD - 8 + model.dimension}x")
+    try:
+        with (root / PRIVATE / model.file).open("rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError):  # there is no file, or an empty one
+        return set()
+    return {key for (key,) in record.iter_unpack(memoryview(data)[: len(data) // record.size * record.size])}
+
+
+def keep(root: Path, model: VectorModel, keys: Sequence[int], vectors: NDArray[np.float32]) -> None:
     """Append vectors, shape (n, dimension), under their keys.
 
-    The caller holds the index's writer lock. A kill leaves complete vectors, and perhaps an incomplete end.
+    The caller holds the index's writer lock. A kill leaves whole records, and perhaps an incomplete one.
 
     Raises:
         OSError: the disk refuses.
     """
-    _write(root, load(root, model), keys, *packed(vectors))
+    records = [
+        struct.pack("<qf", key, factor) + row.tobytes() for key, row, factor in zip(keys, *packed(vectors), strict=True)
+    ]
+    size, flags = _HEAD + model.dimension, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(root / PRIVATE / model.file, flags, 0o600), "r+b") as file:
+        file.truncate(file.seek(0, os.SEEK_END) // size * size)
+        file.seek(0, os.SEEK_END)
+        file.write(b"".join(records))
 
 
-def reclaim(root: Path, kept: StoredVectors, live: set[bytes]) -> StoredVectors:
-    """Copy undamaged vectors that a text still has into new files, and return them.
+def tidy(root: Path, model: VectorModel, live: set[int]) -> None:
+    """Drop the vectors that no text has any more, once there are many, and the files that nobody has used for a month.
 
     Args:
         root: the memory, whose writer lock is held.
-        kept: the existing vectors.
+        model: the model in use.
         live: the keys of the texts.
+
+    Raises:
+        OSError: the disk refuses.
     """
-    there = {kept.key(place): place for place in range(len(kept.rows)) if kept.is_sound(place)}
-    places = sorted(place for key, place in there.items() if key in live)
-    new = StoredVectors(kept.model, kept.number + 1, kept.entries[:0], kept.rows[:0])
-    _write(root, new, [kept.key(place) for place in places], kept.rows[places], kept.factors(places))
-    return load(root, kept.model)
+    used, size = root / PRIVATE / model.file, _HEAD + model.dimension
+    if used.exists() and used.stat().st_size // size > len(live) + len(live) // 4 + SPARE:
+        data = used.read_bytes()
+        records = (data[at : at + size] for at in range(0, len(data) - size + 1, size))
+        kept = {key: one for one in records if (key := int.from_bytes(one[:8], "little", signed=True)) in live}
+        with private(root) as folder:
+            replace_synced(folder, model.file, b"".join(kept.values()))
+    for path in {*used.parent.glob("vectors-*"), *used.parent.glob("matrix*")} - {used}:
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < time.time() - _UNUSED_SECONDS:
+                path.unlink()
 
 
-def _write(
-    root: Path, after: StoredVectors, keys: Sequence[bytes], numbers: NDArray[np.int8], factors: NDArray[np.float32]
-) -> None:
-    """Append vectors; keys come last, because a vector without a key is overwritten."""
-    entries = bytearray()
-    for key, row, factor in zip(keys, numbers, factors.tolist(), strict=True):
-        named = _NAMED.pack(key, factor)
-        entries += named + zlib.crc32(row.tobytes(), zlib.crc32(named)).to_bytes(4, "little")
-    width = after.model.dimension
-    for path, data, size in zip(
-        _paths(root, after.model, after.number), (numbers.tobytes(), bytes(entries)), (width, _ENTRY), strict=True
-    ):
-        with os.fdopen(os.open(path, FLAGS, 0o600), "r+b") as file:
-            file.truncate(len(after.rows) * size)
-            file.seek(0, os.SEEK_END)
-            file.write(data)
+def used_model(root: Path) -> VectorModel | None:
+    """Return the model that embedded last, or None if nothing was ever embedded."""
+    found: dict[str, Any] = read_record(root, RECORD)
+    try:
+        return VectorModel(str(found["model"][0]), int(found["model"][1]))
+    except (ValueError, TypeError, LookupError):
+        return None
 
 
-def _paths(root: Path, model: VectorModel, number: int) -> tuple[Path, Path]:
-    beginning = root / f"{model.files}{number}"
-    return beginning.with_suffix(".rows"), beginning.with_suffix(".keys")
-
-
-def refused(root: Path, model: VectorModel | None = None) -> dict[bytes, tuple[float, str]]:
+def refused(root: Path, model: VectorModel | None = None) -> dict[int, tuple[float, str]]:
     """Return the texts that a model refused, by key: the time, in seconds since the epoch, and the message.
 
     Without a model, those of the model that embedded last.
     """
-    recorded: dict[str, Any] = read_record(root, REFUSED)
+    found: dict[str, Any] = read_record(root, RECORD)
     try:
-        of_model = model is None or recorded["model"] == list(model)
-        return {bytes.fromhex(one): (since, why) for one, since, why in recorded["texts"] if of_model}
+        of_model = model is None or found["model"] == list(model)
+        return {int(one): (float(since), str(why)) for one, since, why in found["refused"] if of_model}
     except (ValueError, TypeError, KeyError):
         return {}
 
 
-def keep_refused(root: Path, model: VectorModel, texts: Mapping[bytes, tuple[float, str]]) -> None:
-    """Record which texts a model refused; the caller holds the index's writer lock.
+def note_model(root: Path, model: VectorModel, refusals: Mapping[int, tuple[float, str]]) -> None:
+    """Record that a model embeds here, and which texts it refused; the caller holds the index's writer lock.
 
     Raises:
         NotWritable: the disk refuses.
     """
-    if texts or (root / PRIVATE / REFUSED).exists():
-        write_record(root, REFUSED, {"model": model, "texts": [(one.hex(), *why) for one, why in texts.items()]})
+    record = {"model": list(model), "refused": [[one, *why] for one, why in refusals.items()]}
+    if read_record(root, RECORD) != record:
+        write_record(root, RECORD, record)

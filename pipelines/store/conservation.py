@@ -30,7 +30,7 @@ _ITEM_COMMENT: Final = re.compile(rf"<!--\s*{ID_PATTERN}\b")
 
 
 # The kinds that `curate check --fix` repairs: those with one right answer.
-_MENDABLE: Final = frozenset({"vanished", "duplicate-id", "dangling-link", "over-cap", "git", "state", "derived"})
+_MENDABLE: Final = frozenset({"vanished", "duplicate-id", "dangling-link", "over-cap", "git", "state"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Fault:
         line: its line, counted from 1; 0 if unknown.
         item: the item's id, or empty.
         kind: `vanished`, `duplicate-id`, `dangling-link`, `circle`, `broken-comment`, `front-matter`, `over-cap`,
-            `unreadable`, `conflict`, `copy`, `repeat`, `state`, `settings`, `git` and `derived`, or `git-lost` and
-            `private` if there is no single right repair.
+            `unreadable`, `conflict`, `copy`, `repeat`, `state`, `settings` and `git`, or `git-lost` if there
+            is no single right repair.
         what: the predicate of a sentence about the place.
     """
 

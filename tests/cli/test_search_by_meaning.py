@@ -13,12 +13,13 @@ import pytest
 
 from pipelines import Memory as Library
 from pipelines.errors import ModelFailed
-from pipelines.night import run_night
+from pipelines.night.report import Watch
 from pipelines.search import embed as meaning
 from pipelines.search.schema import INDEX
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import numpy as np
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 def embedder(monkeypatch: pytest.MonkeyPatch) -> Bag:
     bag = Bag()
     monkeypatch.setattr(meaning, "chosen_embedder", lambda: (bag, "a bag"))
+    monkeypatch.setattr(meaning, "FEWEST_WORDS", 1)
     return bag
 
 
@@ -76,7 +78,7 @@ def test_nights_go_on_until_every_unit_has_its_vector(filled: Memory, monkeypatc
     filled.curate("run", "--now", "2026-02-06T01:00")
     shutil.rmtree(filled.root / ".curate")
     with monkeypatch.context() as brief:
-        brief.setattr(run_night, "NIGHT_SECONDS", 0.0)
+        brief.setattr(Watch, "patience", 0.0)
         filled.curate("run", "--now", "2026-02-07T02:00")
     assert "uses words only" in filled.curate("search", "ship")
     filled.curate("run", "--now", "2026-02-08T02:00")
@@ -88,9 +90,14 @@ def test_who_never_had_vectors_and_has_no_embedder_is_told_nothing(memory: Memor
     assert json.loads(memory.curate("search", "vessel", "--json"))["notes"] == []
 
 
-def test_a_rebuild_in_between_keeps_the_meaning(filled: Memory, bag: Bag) -> None:
-    (filled.root / INDEX).unlink()
+@pytest.mark.parametrize("spoil", [lambda index: index.unlink(), lambda index: index.write_bytes(b"rubbish" * 2000)])
+def test_an_index_that_is_lost_or_rubbish_is_built_anew_and_keeps_the_meaning(
+    filled: Memory, bag: Bag, spoil: Callable[[Path], object]
+) -> None:
+    spoil(filled.root / INDEX)
     bag.asked.clear()
+    assert "Logs/2026-02-01.md:1" in results(filled.curate("search", "ship", "--json"))
+    filled.curate("index", "--full")
     assert "Logs/2026-02-01.md:1" in results(filled.curate("search", "ship", "--json"))
     assert bag.asked == []
 

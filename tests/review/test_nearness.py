@@ -130,7 +130,7 @@ def test_a_replay_finds_the_same_neighbours_with_the_index_and_without(
     told = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
     assert (told["items"]["confirmed"], told["given"]["nearest"]) == (1, "vectors")
     assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
-    for pattern in ("*.db*", "vectors-*", "matrix*"):
+    for pattern in ("*.db*", "vectors*"):
         for path in (memory.root / ".curate").glob(pattern):
             path.unlink()
     monkeypatch.setattr(nearness, "MOST_MISSING", 0)

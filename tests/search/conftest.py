@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines.search import embed
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -15,3 +17,9 @@ def root(tmp_path: Path) -> Path:
     root.mkdir()
     (root / "curate.toml").write_text("", encoding="utf-8")
     return root
+
+
+@pytest.fixture(autouse=True)
+def short_texts_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts of a few words are embedded like long ones here, so that tests can be read."""
+    monkeypatch.setattr(embed, "FEWEST_WORDS", 1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from pipelines.search import build, embed, matrix, rows, vectors
+from pipelines.search import build, embed, rows
 from pipelines.search import schema as store
 
 if TYPE_CHECKING:
@@ -20,18 +20,12 @@ POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
     (rows, "put"),
     (rows, "take_out"),
     (rows, "surround"),
-    (rows, "row_sum"),
-    (build, "_finish"),
-    (matrix, "follow"),
-    (store, "_sync"),
-    (store, "_settle"),
-    (matrix, "load"),
-    (matrix, "write_record"),
-    (matrix, "replace_synced"),
-    (vectors, "_write"),
-    (matrix, "_drop_others"),
+    (build, "keep"),
+    (build, "_report"),
+    (store, "_remove"),
     (embed, "keep"),
-    (embed, "follow"),
+    (embed, "note_model"),
+    (embed, "tidy"),
 )
 """Calls before each of which a killed process may have ended: in an update, a rebuild, and while vectors are made."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 
 from pipelines.errors import EmbeddingFailed, NotWritable, UnusableModel
-from pipelines.search.embedders import local
 from pipelines.search.embedders.built_graph import built_model
 from pipelines.search.embedders.local import LocalEmbedder
 from tests.search import tiny_bert
@@ -74,36 +72,6 @@ def test_whole_numbers_stay_close_to_it(folder: Path, models: Path) -> None:
     assert np.sum(found * expected(), axis=1).min() >= 0.995
 
 
-def test_a_plain_question_has_the_tokens_that_the_library_gives(
-    folder: Path, models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chance, signs = random.Random(3), [chr(code) for code in range(32, 127)]
-    asked = [
-        "",
-        "The CAT's mat",
-        "cats, dogs; ran!",
-        "a [MASK] [sep]",
-        "naïve cat",
-        "cat\tsat\x00on",
-        "日本 cat",
-        "x" * 200,
-    ]
-    asked += ["".join(chance.choice(signs) for _ in range(chance.randint(0, 20))) for _ in range(200)]
-    asked += ["".join(chance.choice(["cat", "dog", "s", "on", " ", "-", "z"]) for _ in range(6)) for _ in range(200)]
-    one = embedder(folder, models)
-    by_library = [one.embed_query(text) for text in asked]
-    monkeypatch.setattr(local, "PINNED", "local:")
-    quick = embedder(folder, models)
-    monkeypatch.delattr(LocalEmbedder, "_tokenizer")
-    plain = [text for text in asked if len(text) < 100 and text.isascii() and text.isprintable() and "[" not in text]
-    for text, vector in zip(asked, by_library, strict=True):
-        if text in plain:
-            assert np.array_equal(quick.embed_query(text), vector), text
-        else:
-            with pytest.raises(AttributeError):  # what is not plain is the library's
-                quick.embed_query(text)
-
-
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
 def test_a_vector_depends_on_its_text_alone(folder: Path, models: Path, precision: Precision) -> None:
     one = embedder(folder, models, precision)
@@ -113,42 +81,29 @@ def test_a_vector_depends_on_its_text_alone(folder: Path, models: Path, precisio
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_a_question_is_computed_in_full_whatever_the_precision(
-    folder: Path, models: Path, precision: Precision
-) -> None:
+def test_a_question_is_computed_like_a_document(folder: Path, models: Path, precision: Precision) -> None:
     one = embedder(folder, models, precision)
-    for text, wanted in zip(TEXTS, expected(), strict=True):
+    for text, wanted in zip(TEXTS, one.embed_documents(TEXTS), strict=True):
         found = one.embed_query(text)
         assert found.dtype == np.float32
         assert found.shape == (tiny_bert.WIDTH,)
-        assert np.allclose(found, wanted, atol=2e-6)
+        assert np.allclose(found, wanted, atol=1e-5)
 
 
-def test_a_question_needs_no_runtime(folder: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_runtime_is_said(folder: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = embedder(folder, models)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    assert one.embed_query("the cat").shape == (tiny_bert.WIDTH,)
-    with pytest.raises(EmbeddingFailed, match="needs a library that is not installed"):
-        one.embed_documents(["the cat"])
+    for embed in (one.embed_query, lambda text: one.embed_documents([text])):
+        with pytest.raises(EmbeddingFailed, match="needs a library that is not installed"):
+            embed("the cat")
 
 
-@pytest.mark.parametrize("damage", [lambda _: b"", lambda data: data[:30], lambda data: data[: len(data) - 5]])
-def test_weights_damaged_after_the_graph_was_built_fail_a_question(
-    folder: Path, models: Path, damage: Callable[[bytes], bytes]
-) -> None:
-    one = embedder(folder, models)
-    path = folder / "model.safetensors"
-    path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(EmbeddingFailed, match=r"cannot be loaded.*curate models fetch"):
-        one.embed_query("the cat")
-
-
-def test_a_question_without_direction_is_said(folder: Path, models: Path) -> None:
+def test_a_vector_without_direction_is_said(tmp_path: Path, models: Path) -> None:
+    folder = tiny_bert.lay(tmp_path / "nothing")
     nothing = {name: tensor * np.float32("nan") for name, tensor in tiny_bert.weights().items()}
-    one = embedder(folder, models)
     (folder / "model.safetensors").write_bytes(tiny_bert.safetensors(nothing))
     with pytest.raises(EmbeddingFailed, match="without a direction"):
-        one.embed_query("the cat")
+        embedder(folder, models).embed_query("the cat")
 
 
 def test_the_limit_of_the_folder_cuts_a_text(folder: Path, models: Path) -> None:
@@ -198,7 +153,7 @@ from pipelines.search.embedders.local import LocalEmbedder
 model = built_model(Path({str(folder)!r}), Path({str(models)!r}), "int8")
 assert not {{"pipelines.search.embedders.onnx_graph", "numpy", "onnxruntime", "tokenizers"}} & set(sys.modules)
 assert LocalEmbedder(model).embed_query("cat").shape == (32,)
-assert "onnxruntime" not in sys.modules
+assert "pipelines.search.embedders.onnx_graph" not in sys.modules
 print(model.name, end="")
 """
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -215,19 +170,19 @@ def test_changed_weights_are_another_model(folder: Path, models: Path) -> None:
     assert abs(float(after.embed_query("the cat") @ vector)) < 0.99
 
 
-@pytest.mark.parametrize("damage", ["missing", "cut", "stamp"])
+@pytest.mark.parametrize("damage", ["missing", "cut"])
 def test_a_damaged_graph_is_built_again(folder: Path, models: Path, damage: str) -> None:
     model = built_model(folder, models, "fp32")
     if damage == "missing":
         model.graph.unlink()
-    elif damage == "cut":
-        model.graph.write_bytes(model.graph.read_bytes()[:100])
     else:
-        next(model.graph.parent.glob("*.json")).write_text("[]", encoding="utf-8")
+        model.graph.write_bytes(model.graph.read_bytes()[:100])
+        with pytest.raises(EmbeddingFailed, match="cannot be loaded"):
+            embedder(folder, models).embed_query("cat")
     again = embedder(folder, models)
     assert again.model == model
     assert again.embed_query("cat").shape == (tiny_bert.WIDTH,)
-    assert not list(model.graph.parent.glob(".build-*"))
+    assert [one.name for one in model.graph.parent.iterdir()] == [model.graph.name]
 
 
 def test_both_precisions_stand_side_by_side_under_their_own_names(folder: Path, models: Path) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.search.build import update_index
-from pipelines.search.damage import VectorFacts, first_day, index_facts
 from pipelines.search.embed import embed_index
+from pipelines.search.index_facts import VectorFacts, first_day, index_facts
 from pipelines.search.schema import INDEX, VERSION
 from tests.search.bag import Bag
 
@@ -60,18 +60,18 @@ def test_vectors_present_and_missing(root: Path) -> None:
     assert index_facts(root).vectors == VectorFacts(bag.name, 64, 2, 1)
 
 
-def test_without_the_vectors_a_matrix_tells_of_none(root: Path) -> None:
+def test_vectors_that_are_gone_are_missing(root: Path) -> None:
     embed_index(root, Bag())
-    for rows in (root / ".curate").glob("*.rows"):
-        rows.unlink()
-    assert index_facts(root).vectors is None  # no search uses it
+    for vectors in (root / ".curate").glob("vectors-*"):
+        vectors.unlink()
+    assert index_facts(root).vectors == VectorFacts("test:bag", 64, 0, 3)
 
 
-@pytest.mark.parametrize("state", ["missing", "damaged", "torn", "older", "newer"])
+@pytest.mark.parametrize("state", ["missing", "rubbish", "torn", "older", "newer"])
 def test_an_index_that_cannot_be_used(root: Path, state: str) -> None:
     if state == "missing":
         (root / INDEX).unlink()
-    elif state == "damaged":
+    elif state == "rubbish":
         (root / INDEX).write_bytes(b"x" * 9000)
     else:
         with closing(sqlite3.connect(root / INDEX)) as index:
@@ -80,10 +80,10 @@ def test_an_index_that_cannot_be_used(root: Path, state: str) -> None:
             index.execute("DROP TABLE files")
             index.commit()
     facts = index_facts(root)
-    assert facts.state == state.replace("torn", "damaged")
-    assert {"missing": "none", "newer": "newer version", "older": "older version"}.get(
-        state, "damaged"
-    ) in facts.sentence
+    assert facts.state == ("missing" if state == "missing" else "unusable")
+    why = {"missing": "There is none yet", "older": "another version", "newer": "another version"}.get(state, "damaged")
+    assert why in facts.sentence
+    assert facts.sentence.endswith(f"`curate index` {'' if state == 'missing' else 're'}builds it.")
 
 
 def test_the_first_day(root: Path) -> None:
@@ -93,7 +93,7 @@ def test_the_first_day(root: Path) -> None:
 def test_it_is_told_without_heavy_imports(root: Path) -> None:
     embed_index(root, Bag())
     code = (
-        "import sys; from pathlib import Path; from pipelines.search.damage import index_facts;"
+        "import sys; from pathlib import Path; from pipelines.search.index_facts import index_facts;"
         " assert index_facts(Path(sys.argv[1])).vectors.present == 3;"
         " assert not {'sqlite_utils', 'rich', 'pydantic', 'numpy', 'git'} & set(sys.modules)"
     )

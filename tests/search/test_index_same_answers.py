@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from pipelines.search.build import freshen, rebuild_index, refresh_index, update_index
-from pipelines.search.damage import index_facts
+from pipelines.search.build import freshen, rebuild_index, update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
+from pipelines.search.index_facts import index_facts
 from pipelines.search.query import SearchRequest, search
 from pipelines.store.generated import Sentence
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest, render_item
@@ -93,7 +93,7 @@ def answers(root: Path, bag: Bag) -> list[list[Hit]]:
 
 
 @pytest.mark.parametrize(("module", "name"), POINTS)
-@pytest.mark.parametrize("work", [refresh_index, rebuild_index])
+@pytest.mark.parametrize("work", [update_index, rebuild_index])
 def test_killed_at_each_point(tmp_path: Path, module: ModuleType, name: str, work: Callable[[Path], object]) -> None:
     root, fresh, bag = tmp_path / "memory", tmp_path / "fresh", Bag()
     for folder in ("Logs", "Projects"):
@@ -108,7 +108,7 @@ def test_killed_at_each_point(tmp_path: Path, module: ModuleType, name: str, wor
     with dying(root, module, name, 0) as fired:
         work(root)
         embed_index(root, bag)
-    never = {(refresh_index, "_sync"), (refresh_index, "_settle"), (rebuild_index, "take_out")}
+    never = {(update_index, "_remove"), (rebuild_index, "take_out")}
     assert fired or (work, name) in never
     shutil.copytree(root, fresh, ignore=shutil.ignore_patterns(".curate"))
     freshen(root)
@@ -198,7 +198,7 @@ class Life(RuleBasedStateMachine):
     @rule(point=st.sampled_from(POINTS), calls=st.integers(0, 3), full=st.booleans())
     def kill(self, point: tuple[ModuleType, str], calls: int, full: bool) -> None:  # noqa: FBT001  drawn
         with dying(self.root, *point, calls):
-            (rebuild_index if full else refresh_index)(self.root)
+            (rebuild_index if full else update_index)(self.root)
             embed_index(self.root, self.bag)
 
     @invariant()

@@ -12,7 +12,6 @@ import os
 import re
 import stat
 import time
-from fcntl import LOCK_NB, LOCK_SH, flock
 
 from pipelines.queries.startup.cache import StartupSettings, settings_of
 from pipelines.queries.startup.context import project_path
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 BUDGET = 300
 """The most tokens of an answer, with the line above the items."""
 HEAD = "From memory, for this prompt:"
-INDEX_VERSION = 13
+INDEX_VERSION = 14
 """The format of the index that is read here; importing what writes it takes longer than a prompt may wait."""
 
 _A_FILE = 1 << 22
@@ -271,11 +270,10 @@ def _places(
 
 
 class _Index:
-    """The search index, opened to read for as long as a prompt waits, and kept from being replaced meanwhile."""
+    """The search index, opened to read for as long as a prompt waits."""
 
     def __init__(self, root: str) -> None:
         self._root = root
-        self._locks: list[int] = []
 
     def __enter__(self) -> sqlite3.Connection:
         import sqlite3  # a prompt of everyday words needs no index
@@ -284,12 +282,8 @@ class _Index:
         try:
             if not stat.S_ISREG(os.stat("index.db", dir_fd=folder, follow_symlinks=False).st_mode):
                 raise FileNotFoundError
-            for name in ("index.gate", "index.swap"):  # as `pipelines.search.schema` holds them, but without waiting
-                self._locks.append(os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600, dir_fd=folder))
-                flock(self._locks[-1], LOCK_SH | LOCK_NB)
         finally:
             os.close(folder)
-        os.close(self._locks.pop(0))
         path = f"{self._root}/.curate/index.db".replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         self._connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=0, isolation_level=None)
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
@@ -300,5 +294,3 @@ class _Index:
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
-        for one in self._locks:
-            os.close(one)

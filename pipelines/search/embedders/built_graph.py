@@ -7,7 +7,6 @@ once, and again when its files or the builder change.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from pipelines.provider_settings import Precision
 
 
-BUILDER: Final = 1  # increment it when the graph changes, so that old graphs are not reused
+BUILDER: Final = 2  # increment it when the graph changes, so that old graphs are not reused
 WEIGHTS: Final = "model.safetensors"
 TOKENIZER: Final = "tokenizer.json"
 CONFIG: Final = "config.json"
@@ -76,7 +75,7 @@ class BuiltModel:
     """A local model that is ready to run.
 
     Args:
-        name: model, weights and precision, as the index records them.
+        name: model, state of its files and precision, as the index records them.
         graph: the ONNX file.
         shape: the model it was built from.
     """
@@ -87,11 +86,11 @@ class BuiltModel:
 
 
 def built_model(folder: Path, models: Path, precision: Precision, pinned: PinnedModel | None = None) -> BuiltModel:
-    """Return the model in a folder, and build its graph into the cache unless a current one exists.
+    """Return the model in a folder, and build its graph into the cache unless it is there.
 
     Args:
         folder: a sentence-transformers folder.
-        models: the folder of all models; graphs and their stamps go to its subfolder `built`.
+        models: the folder of all models; graphs go to its subfolder `built`.
         precision: how the graph computes.
         pinned: the expected files, or None for a folder named by the user.
 
@@ -100,49 +99,39 @@ def built_model(folder: Path, models: Path, precision: Precision, pinned: Pinned
         NotWritable: the cache cannot be written.
     """
     shape = read_folder(folder)
-    tag = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:16]
-    stamp = models / "built" / f"{tag}-{precision}.json"
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):  # then it is built below
-        built: dict[str, Any] = json.loads(stamp.read_bytes())
-        graph = stamp.parent / built["graph"]
-        as_built = (_states(folder), BUILDER, graph.stat().st_size)
-        if (built["sources"], built["builder"], built["size"]) == as_built:
-            return BuiltModel(built["name"], graph, shape)
-    return _build(stamp, shape, precision, pinned)
+    # The size and time of each source reveal a change without reading 90 MB.
+    states = [((folder / name).stat().st_size, (folder / name).stat().st_mtime_ns) for name in _SOURCES]
+    place, state = (_tag(one) for one in (os.fsencode(folder.absolute()), repr(states).encode()))
+    graph = models / "built" / f"{place}-{precision}-{state}-{BUILDER}.onnx"
+    if not graph.is_file():
+        _build(graph, shape, precision, pinned)
+    # A user's model carries the state of its files: two folders with the same name can hold different models.
+    label = pinned.name if pinned else f"{folder.absolute().name}#{state}"
+    return BuiltModel(f"{LOCAL}{label}@{precision}", graph, shape)
 
 
-def _states(folder: Path) -> list[list[int]]:
-    """Return the size and time of each source file, which reveal a change without reading the file."""
-    found = [(folder / name).stat() for name in _SOURCES]
-    return [[state.st_size, state.st_mtime_ns] for state in found]
+def _tag(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:8]
 
 
-def _build(stamp: Path, shape: ModelFolder, precision: Precision, pinned: PinnedModel | None) -> BuiltModel:
-    folder = shape.path
+def _build(graph: Path, shape: ModelFolder, precision: Precision, pinned: PinnedModel | None) -> None:
     from pipelines.search.embedders.onnx_graph import build_graph  # noqa: PLC0415  only a build pays for numpy
 
-    states, weights = _states(folder), _verified(folder, pinned)
-    graph = build_graph(shape, read_tensors(folder / WEIGHTS), precision)
-    # A user's model carries a hash of its weights: two folders with the same name can hold different models.
-    label = pinned.name if pinned else f"{folder.absolute().name}#{weights[:8]}"
-    name, file = f"{LOCAL}{label}@{precision}", f"{weights[:16]}-{precision}-{BUILDER}.onnx"
-    built = {"name": name, "builder": BUILDER, "sources": states, "graph": file, "size": len(graph)}
-    with writing(stamp.parent):
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        with holding(stamp.parent, "") as place:  # replaced whole: another process may be reading the old files
-            replace_synced(place, file, graph)
-            replace_synced(place, stamp.name, json.dumps(built, ensure_ascii=False, indent=1).encode())
-            place.sync()
-    return BuiltModel(name, stamp.parent / file, shape)
+    _verify(shape.path, pinned)
+    data = build_graph(shape, read_tensors(shape.path / WEIGHTS), precision)
+    with writing(graph.parent):
+        graph.parent.mkdir(parents=True, exist_ok=True)
+        with holding(graph.parent, "") as place:
+            replace_synced(place, graph.name, data)
+        for old in {*graph.parent.glob(f"{graph.name[:8]}-{precision}-*")} - {graph}:
+            old.unlink(missing_ok=True)
 
 
-def _verified(folder: Path, pinned: PinnedModel | None) -> str:
-    """Return the digest of the weights, after checking every pinned file."""
+def _verify(folder: Path, pinned: PinnedModel | None) -> None:
     try:
         for name, (_, sha256) in pinned.files.items() if pinned else ():
             if digest(folder / name) != sha256:
                 raise UnusableModel(folder, f"{name} does not match its pinned SHA-256", _AGAIN)
-        return pinned.files[WEIGHTS][1] if pinned else digest(folder / WEIGHTS)
     except OSError as error:
         raise UnusableModel(folder, f"it cannot be read ({error.strerror})", _AGAIN) from None
 

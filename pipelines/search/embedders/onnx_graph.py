@@ -228,12 +228,10 @@ class _Int8Graph(_Graph):
     def product(self, hidden: str, weights: NDArray[np.float32]) -> str:
         scales = np.maximum(np.abs(weights).max(axis=0) / _WEIGHT_TOP, np.float32(_SMALLEST))
         whole = np.rint(weights / scales).astype(np.int8)
+        # Few nodes: the time to load a graph grows with their square.
         largest = self.node("ReduceMax", self.node("Abs", hidden), [-1], keepdims=1)
-        row = self.node("Mul", largest, np.float32(1 / _ROW_TOP))
-        row = self.node("Max", row, np.float32(_SMALLEST))
-        steps = self.node("Round", self.node("Div", hidden, row))
-        shifted = self.node("Add", steps, np.float32(_ROW_TOP + 1))
-        bytes_ = self.node("Cast", shifted, to=_TYPES["uint8"])
         zero = np.uint8(_ROW_TOP + 1)
-        summed = self.node("Cast", self.node("MatMulInteger", bytes_, whole, zero), to=_TYPES["float32"])
-        return self.node("Mul", self.node("Mul", summed, scales.astype(np.float32)), row)
+        steps = self.node("QuantizeLinear", self.node("Div", hidden, largest), np.float32(1 / _ROW_TOP), zero)
+        columns = (scales / _ROW_TOP).astype(np.float32)
+        total = self.node("DequantizeLinear", self.node("MatMulInteger", steps, whole, zero), columns, axis=2)
+        return self.node("Mul", total, largest)

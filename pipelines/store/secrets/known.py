@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
-from pipelines.errors import CurateError
+from pipelines.errors import BadFile, CurateError
 from pipelines.store.append_log import append_bytes
-from pipelines.store.files import read_bytes
+from pipelines.store.files import making, read_bytes, replace_synced, writing
+from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.beginnings import runs
 from pipelines.store.secrets.secret_rules import entropy, has_own_format, is_name
-from pipelines.store.state import file_hash, read_record, write_record
+from pipelines.store.state import file_hash, read_record, unreadable_lines, write_record
 from pipelines.store.template import tracked_files
 
 if TYPE_CHECKING:
@@ -270,3 +271,42 @@ def _rules_digest() -> str:
     """Return the digest of the rules and of the code that applies them."""
     files = sorted(path for path in Path(__file__).parent.iterdir() if path.suffix in {".py", ".toml"})
     return file_hash(b"\0".join(path.read_bytes() for path in files))
+
+
+# ---------------------------------------- a copy of what nothing else can restore
+
+
+_COPIED: Final = ("secrets.jsonl", "redaction.key")
+"""Known secrets, which persons have allowed, and the key of a user without a home. Lines are only ever added to the
+one, and the other never changes."""
+_KEY: Final = re.compile(rb"[0-9a-f]{64}\s*")
+
+
+def keep_copies(root: Path) -> None:
+    """Bring `secrets.jsonl`, `redaction.key` and their copies in `.curate/kept/` to what either of them holds.
+
+    Raises:
+        NotWritable: the disk refused.
+    """
+    for name in _COPIED:
+        place, copy = f"{PRIVATE}/{name}", f"{PRIVATE}/kept/{name}"
+        for here, there in ((place, copy), (copy, place)):
+            if lacking := _lacking(root, here, there):
+                with writing(here), making(root, here.rpartition("/")[0]) as folder:
+                    if name.endswith(".key"):
+                        replace_synced(folder, name, lacking)
+                    else:
+                        append_bytes(root, here, lacking)
+
+
+def _lacking(root: Path, here: str, there: str) -> bytes:
+    """Return what a file lacks and its twin has."""
+    try:
+        data, other = read_bytes(root, here) or b"", read_bytes(root, there) or b""
+    except BadFile:
+        return b""
+    if here.endswith(".key"):
+        return other if _KEY.fullmatch(other) and not _KEY.fullmatch(data) else b""
+    bad, known = set(unreadable_lines(other)), set(data.split(b"\n"))
+    rows = enumerate(other.split(b"\n"), 1)
+    return b"".join(row + b"\n" for number, row in rows if row.strip() and number not in bad and row not in known)
