@@ -6,16 +6,15 @@
     correction  replaces ID · keep both · drop         a correction of which nobody knows what it corrects
     quarantine  keep · drop                            instructions from text that is not trusted
     archive     archive · keep                         a project with nothing left to do
-    done, dropped, resolved, occurred, answered, ended
-                close · keep                           a log line claims that an item is over
+    an outcome  close · keep                           a log line claims that an item is over: done, ended and so on
     doubt       keep · end · retract                   an item that was called into question
     reopen      reopen · keep                          a closed item that a log line claims to hold again
+    replaced    replace · keep both                    a new item that may take an old one's place
     quiet       keep · drop                            open items that nobody has mentioned of late, all together
     pair        keep new · keep old · keep both        two items that may conflict, where no agent settles them
     merge       done                                   what two machines changed in different ways
 
-An accepted item moves to a document, a rejected one gets a tombstone, so neither is asked about again. The next run
-applies boxes ticked in the file; `curate review` applies and commits an answer at once.
+Accepted items move to a document, rejected ones get a tombstone. Runs apply ticks; `curate review` applies at once.
 """
 
 from __future__ import annotations
@@ -33,7 +32,15 @@ from pipelines.night.projects import archived_project, kept, named_in
 from pipelines.night.quiet import ids_asked
 from pipelines.review.existing_items import home_of_successor
 from pipelines.review.item_links import AGAINST, with_link
-from pipelines.review.outcomes import ENDINGS, REOPEN, named_in_title, with_outcome, with_reopened
+from pipelines.review.outcomes import (
+    ENDINGS,
+    REOPEN,
+    REPLACED,
+    named_in_title,
+    successor_in,
+    with_outcome,
+    with_reopened,
+)
 from pipelines.review.questions import CORRECTION, REPLACES
 from pipelines.store.change_set import Change
 from pipelines.store.document import Block, Document, Placed, edited, numbered, with_comments
@@ -68,6 +75,7 @@ ACCEPT: Final = {
     "reopen": "reopen",
     "quiet": "drop",
     PAIR: "keep new",
+    REPLACED: "replace",
     "merge": "done",
     **dict.fromkeys(map(str, ENDINGS), "close"),
 }
@@ -82,6 +90,7 @@ REJECT: Final = {
     "reopen": "keep",
     "quiet": "keep",
     PAIR: "keep both",
+    REPLACED: "keep both",
     "merge": "done",
     **dict.fromkeys(map(str, ENDINGS), "keep"),
 }
@@ -308,6 +317,15 @@ def _reopen(work: Answered, entry: QueueEntry) -> None:
         work.notes.append(f"The item of “{entry.title}” is no longer closed, so nothing was reopened.")
 
 
+def _succeed(work: Answered, entry: QueueEntry) -> None:
+    old, new = work.placed(named_in_title(entry.title)), work.placed(successor_in(entry))
+    if old and new and old[1].item.active and new[1].item.active:
+        item = new[1].item
+        work.documents = with_superseded(work.documents, old[1].item.id, item, item.since or work.today)
+    else:
+        work.notes.append(f"An item of “{entry.title}” is no longer active, so nothing was replaced.")
+
+
 def _drop_quiet(work: Answered, entry: QueueEntry) -> None:
     for ident in ids_asked(entry.why):
         found = work.placed(ident)
@@ -348,6 +366,7 @@ _WHOLE: Final[Mapping[str, Mapping[str, Callable[[Answered, QueueEntry], object]
     "merge": {"done": lambda *_: None},
     QUIET: {"drop": _drop_quiet, "keep": lambda *_: None},
     PAIR: {word: partial(_settle, choice=word) for word in ("keep new", "keep old", "keep both")},
+    REPLACED: {"replace": _succeed, "keep both": lambda *_: None},
     REOPEN: {"reopen": _reopen, "keep": lambda *_: None},
     "doubt": {"keep": _believe, "end": _end, "retract": partial(_close, how=Status.NEVER_HELD)},
     # Keeping the item changes nothing: the line that claimed otherwise was read, and is not read again.

@@ -20,7 +20,7 @@ from pipelines.review.item_links import (
     with_link,
     with_successor,
 )
-from pipelines.review.outcomes import DOUBT, DoubtfulClaim, with_end
+from pipelines.review.outcomes import DOUBT, REPLACED, DoubtfulClaim, with_end
 from pipelines.review.questions import Question
 from pipelines.store.change_set import items_by_id, moved
 from pipelines.store.document import Block, Document, edited, with_comments
@@ -165,6 +165,9 @@ class Promoted:
             self.put(with_link(self.added[item.id][1], "supersedes", one.id))
             self.put(with_successor(one, item.id, candidate.day))
             self.superseded[one.id] = item.id
+        if ruling.offers and (rival := self.item(self.meant.get(ruling.offers, ruling.offers))):
+            said, why = "A log line names a value of it beside a new one", "both stay until you tick a box"
+            self.claims.append(DoubtfulClaim(replace(rival, evidence=item.evidence), REPLACED, why, said, by=item.id))
         if later := self.item(self.meant.get(ruling.overtaken_by, ruling.overtaken_by)):
             self.put(with_link(later, "supersedes", item.id))
             self.put(with_successor(self.added[item.id][1], later.id, later.since))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import CurateError
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.report import TRAVELLING
-from pipelines.review.outcomes import named_in_title
+from pipelines.review.outcomes import named_in_title, successor_in
 from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, edited, with_comments
 from pipelines.store.evidence import Quotes, starts_of
@@ -166,7 +166,7 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
     asked = [
         (entry, [ident] if entry.items else [])
         for entry in read_queue(queue)
-        if any(item.id == ident for item in entry.items) or named_in_title(entry.title) == ident
+        if any(item.id == ident for item in entry.items) or ident in {named_in_title(entry.title), successor_in(entry)}
     ]
     bare = without_answered(queue, asked)
     lines, items = list(bare.lines), {placed.line for placed in bare.items}

@@ -62,14 +62,14 @@ _MONTH: Final = (
     r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)(?!\w)"
 )
 _YEAR: Final = r"(?:19|20)\d\d"
-UNIT: Final = r"%|(?i:percent|k|ms|s|min|h|d|w|[kmgt]i?b|second|minute|hour|day|week|month|year)s?\b"
+_UNIT: Final = r"%|(?i:percent|k|ms|s|min|h|d|w|[kmgt]i?b|second|minute|hour|day|week|month|year)s?\b"
 _TOKEN: Final = re.compile(
     rf"(?P<date>\b{_YEAR}-\d\d-\d\d\b|\b\d\d?(?:st|nd|rd|th|\.)?\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR}\b)?"
     rf"|\b{_MONTH}(?:\s+\d\d?(?:st|nd|rd|th)?(?![:\w]))?(?:,?\s+{_YEAR}\b)?"
     rf"|(?<![\w.,$€£-]){_YEAR}(?![\w,]|[.-]\d)|\b(?i:mon|tues|wednes|thurs|fri|satur|sun)days?\b)"
     r"|(?P<time>\b[0-2]?\d:[0-5]\d(?:\s?[ap]\.?m\b\.?)?|\b(?:1[0-2]|[1-9])\s?[ap]\.?m\b\.?|\b(?:noon|midnight)\b)"
     r"|(?P<number>(?<![\w.#/@-])(?:(?<!\S)[-−])?[$€£]?\d+(?:[,'’]\d{3})*(?:\.\d+)?"
-    rf"(?:[ -]?(?:{UNIT}))?(?!\w|[/:]\w|-\d|\.\w))"
+    rf"(?:[ -]?(?:{_UNIT}))?(?!\w|[/:]\w|-\d|\.\w))"
     r"|(?P<word>[#@]?[^\W_](?:[\w'’.@#/:+\\-]*[\w+#])?)"
     r"|(?P<sign>[<>=≠≤≥±]+)"
 )

@@ -1,17 +1,21 @@
-"""Find the item that a closing form means: the only one that matches its words or id, or none."""
+"""Find the item that a line means: the one that a form closes or corrects, or that a new value takes the place of."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.extract.grounded_values import without_dates
-from pipelines.review.compare import UNIT, adds_nothing, conflict, guard_words, keywords
+from pipelines.review.compare import adds_nothing, conflict, guard_words, keywords
 from pipelines.store.item import Item, ItemType, folded
-from pipelines.text import ARROW
+from pipelines.text import ARROW, content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pipelines.extract.rules.labels import ClosingForm
 
@@ -114,29 +118,189 @@ def likeness(target: str, document: str, item: Item) -> int:
     return int(own < words and len(own) >= _FEWEST)
 
 
+# ---------------------------------------- replacements
+# A line on the matter of an item that names the item's value beside a new one. The words between the two do not count,
+# so this holds in any language.
+
+
+_SPACED: Final = r"[^\W_\u3040-\u30ff\u3400-\u9fff々]"
+_TOKEN: Final = re.compile(
+    r"(?P<code>`[^`\n]+`)|(?P<number>(?:R?[$€£¥] ?)?\d+(?:[.,:]\d+)*)"
+    rf"|(?P<name>[\u30a0-\u30ff]+)|(?P<kanji>[\u3400-\u9fff々]+)|(?P<word>(?!\d){_SPACED}+(?:[./+-]{_SPACED}+)*)"
+)
+_VALUES: Final = ("code", "time", "number", "name", "kanji")
+"""The kinds of values, surest first. A capital at the start of a sentence makes no name."""
+_STOP: Final = re.compile(r"[.!?:;。]\s")
+_STEM, _LONG = 5, 4
+"""The letters of a word that count (`install`, `installs`), and the fewest of one that says what a line is about."""
+_BETWEEN: Final = 5
+"""How many words may stand between the two values."""
+_SHORT: Final = 4
+"""How many words a line has that names only two values."""
+
+
+class _Token(NamedTuple):
+    """A word or value: what counts of it, its kind as a value, whether it says what a line is about, where it is."""
+
+    key: str
+    kind: str
+    says: bool
+    start: int
+    end: int
+
+
+class _Read(NamedTuple):
+    """A sentence: its tokens; each that has another right after it, of which one is a value; the keys of both kinds.
+
+    `beside` has what stands before and after each token that says something: before the last one, two of them, since
+    many sentences end with their value.
+    """
+
+    tokens: tuple[_Token, ...]
+    rows: dict[_Token, _Token]
+    units: frozenset[tuple[str, ...]]
+    beside: dict[str, tuple[str, ...]]
+
+
+@lru_cache(maxsize=4096)
+def _read(text: str) -> _Read:
+    found = [*_TOKEN.finditer(text)]
+    gaps = [". ", *(text[one.end() : after.start()] for one, after in pairwise(found))]
+    tokens = tuple(_token(one, begins=bool(_STOP.search(gap))) for one, gap in zip(found, gaps, strict=False))
+    rows = {
+        one: after
+        for one, after in pairwise(tokens)
+        if not text[one.end : after.start].strip() and {one.kind, after.kind}.intersection(_VALUES)
+    }
+    units = {(one.key,) for one in tokens} | {(one.key, after.key) for one, after in rows.items()}
+    keys = ["", "", *(one.key for one in tokens if one.says), ""]
+    beside = {key: (*keys[at + bool(keys[at + 3]) : at + 2], keys[at + 3]) for at, key in enumerate(keys[2:-1])}
+    return _Read(tokens, rows, frozenset(units), beside)
+
+
+def _token(found: re.Match[str], *, begins: bool) -> _Token:
+    raw, kind, key, says = found[0], str(found.lastgroup), found[0].casefold(), True
+    if kind == "word":
+        is_name = raw[1:] != key[1:] or re.search(r"[\d./]", raw)
+        named = "first" if begins else "name"
+        kind = "name" if is_name else named if raw[0] != key[0] else ""
+        says = kind == "name" or (len(raw) >= _LONG and bool(content_words(key)))
+        key = key[:_STEM] if key.isalpha() else key
+    elif kind == "number":
+        kind, key = "time" if ":" in raw else kind, key.lstrip("r$€£¥ ")
+    return _Token(key, kind, says, found.start(), found.end())
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A new value in place of an item's.
+
+    Args:
+        item: the item.
+        text: the item's sentence with the new value, or the line if that says more.
+        is_whole: whether the line says all that the item says, and nothing but the new value besides.
+    """
+
+    item: Item
+    text: str
+    is_whole: bool
+
+
+def replaced_in(line: str, items: Iterable[Item]) -> Replacement | None:
+    """Return the new value that a line gives to one of some items; None if it gives none, or to several.
+
+    The line names a value (a name, number, time or code) that is in no other of the items, and near it one of the same
+    kind that the item does not have. It is about the item, with at least half of its words and not much else; or it is
+    short, and names the two values only. A line that repeats the item word for word adds to it.
+
+    Args:
+        line: the sentence.
+        items: the active items that it may speak of.
+    """
+    held = list(items)
+    having = Counter(unit for one in held for unit in _read(one.text).units)
+    found = [one for item in held if (one := _replacement(line, item, having))]
+    return found[0] if len(found) == 1 else None
+
+
+def _replacement(line: str, item: Item, having: Mapping[tuple[str, ...], int]) -> Replacement | None:
+    """Return the new value that a line gives to an item, or None; `having` counts the items that have a unit."""
+    said, held = _read(line), _read(item.text)
+    words, both = said.tokens, said.units & held.units
+    pairs = _pairs(said, held, {key for unit in both if having[unit] <= 1 for key in unit})
+    if not pairs or folded(item.text) in folded(line):
+        return None
+    surest, apart, at, to = min(pairs)
+    old, new, own = words[at], words[to], {one.key for one in held.tokens}
+    value = {key for unit in both if old.key in unit for key in unit}
+    matter, more = {one.key for one in held.tokens if one.says}, {one for one in words if one.says} - {new}
+    shared, more = matter & {one.key for one in words}, {one for one in more if one.key not in own}
+    is_all = more <= {one for one in words[min(at, to) : max(at, to)] if one.kind not in _VALUES}
+    is_about = bool(shared - value) and 2 * len(shared) >= len(matter) and len(more) <= 2 * len(shared)
+    is_short = is_all and len(words) <= _SHORT and len(more) < _FEWEST
+    if apart > _BETWEEN or not (is_about or is_short):
+        return None
+    is_clear = is_all and len({words[one[2]].key for one in pairs if one[0] == surest}) == 1
+    text = _with_value(item.text, line, old, new) if is_clear else ""
+    return Replacement(item, text or f"{line[:1].upper()}{line[1:]}", is_all and shared == matter)
+
+
+def _pairs(said: _Read, held: _Read, alone: set[str]) -> list[tuple[int, int, int, int]]:
+    """Return the values of `alone` with a new one of their kind: how sure the kind is, how far apart, and both places.
+
+    No old value is the unit of a number that the line does not name, or what stands where it stood in the item. No new
+    one stands where the item has another name, as in `Anna lives in Bern` and `Bruno lives in Bern`.
+    """
+    told, own = {one.key for one in said.tokens}, {one.key for one in held.tokens}
+    kinds = {one.key: one.kind for one in (*said.tokens, *held.tokens) if one.kind in _VALUES}
+    fixed = {key for key, beside in held.beside.items() if beside == said.beside.get(key)}
+    fixed |= {after.key for one, after in held.rows.items() if one.kind == "number" and one.key not in told}
+    other = {held.beside.get(one.key) for one in held.tokens if one.kind and one.key not in told}
+    return [
+        (_VALUES.index(kind), abs(at - to), at, to)
+        for at, old in enumerate(said.tokens)
+        if old.key in alone - fixed and (kind := kinds.get(old.key))
+        for to, new in enumerate(said.tokens)
+        if new.key not in own and new.says and new.kind.replace("first", "name") == kind
+        if said.beside[new.key] not in other
+    ]
+
+
+def _with_value(text: str, line: str, was: _Token, now: _Token) -> str:
+    """Return an item's text with a line's new value, and its unit, in place of the old; empty if that may not fit."""
+    said, held = _read(line), _read(text)
+    [old, *more] = [one for one in held.tokens if one.key == was.key]
+    start, end, until = old.start, old.end, now.end
+    unit, before, after = said.rows.get(now), said.rows.get(was), held.rows.get(old)
+    if now.kind == "number" and unit and (unit.key,) not in held.units:
+        if not (before and after and before.key == after.key):
+            return ""
+        end, until = after.end, unit.end
+    fits = not more and text[start].isdigit() == line[now.start].isdigit()
+    return f"{text[:start]}{line[now.start : until]}{text[end:]}" if fits else ""
+
+
 # ---------------------------------------- corrections
 
 
-_INSTEAD: Final = re.compile(
-    r"(?:(?:[,;]\s*|\s\(|\s[-–—]\s|\s(?=and |but ))(?:and |but )?not|[,;]?\s\(?(?:instead of|rather than))"
-    r"\s+(?P<was>[^,;()]{1,120}?)\)?[.!]?$",
-    re.IGNORECASE,
-)
 _QUOTED: Final = re.compile(r"[\"“`]([^\"“”`]{3,200})[\"”`]")
 
 
 def corrected_by(form: ClosingForm, items: Iterable[Held]) -> str | None:
     """Return the id of the one item that a correction replaces; None if a person must decide.
 
-    It is the only item that differs from the correction in one value or a `not`, or of which the correction quotes a
-    part: after `not` or `instead of` at the end, or in quotation marks. Failing that, it is the only item that differs
-    in one word.
+    It is the only item to which the correction gives a new value; or that differs from it in one value or a `not`, of
+    which it quotes a part, or of which it has all words and a value besides. Failing that, it is the only item that
+    differs in one word.
 
     Args:
         form: a correction.
         items: document path and item, of the document that the form's entry would be filed in.
     """
     fitting = [one for _, one in items if one.active and one.learnt <= form.place.entry.day]
+    found = [one.id for one in fitting if _replacement(form.target, one, Counter())]
+    if len(found) == 1:
+        return found[0]
     ranked = [(rank, one.id) for one in fitting if (rank := _corrects(form.target, one.text))]
     best = [ident for rank, ident in ranked if rank == max(ranked)[0]]
     return best[0] if len(best) == 1 else None
@@ -147,42 +311,21 @@ def _corrects(target: str, text: str) -> int:
     quoted = [folded(part) for part in _QUOTED.findall(target)]
     if any(len(part.split()) >= _FEWEST and f" {part} " in f" {folded(text)} " for part in quoted):
         return 2
-    was = _INSTEAD.search(target)
-    now = target[: was.start()] if was else target
-    new, old = keywords(now), keywords(text)
+    new, old = keywords(target), keywords(text)
     gone, shared = old - new, old & new
-    if was and (before := keywords(_with_unit(was["was"], now, text))) and before <= old and shared - before:
-        return 2 * (gone <= before or len(new - old) <= 1)
-    one_apart = len(new - old) == len(gone) == 1 and bool(shared) and guard_words(now) == guard_words(text)
+    one_apart = len(new - old) == len(gone) == 1 and bool(shared) and guard_words(target) == guard_words(text)
     by_value = one_apart and all(any(map(str.isdigit, word)) for word in new ^ old)
-    return 2 if by_value or conflict(now, text) else int(one_apart)
-
-
-def _with_unit(value: str, now: str, text: str) -> str:
-    """Return what a correction calls wrong with the unit that follows it in the item, if the new value has it, too."""
-    found = re.search(rf"(?<![\w.,]){re.escape(value)}(?P<unit>[ -]?(?:{UNIT}))", text)
-    return found[0] if found and found["unit"] in now else value
+    names_new = any(one.kind in _VALUES and (one.key,) not in _read(text).units for one in _read(target).tokens)
+    has_all = bool(old) and not gone and names_new
+    return 2 if by_value or has_all or conflict(target, text) else int(one_apart)
 
 
 def corrected_text(form: ClosingForm, text: str) -> str:
-    """Return an item's text after a correction.
-
-    It is the correction without what it calls wrong. If the correction covers only a part of the item, it is the item's
-    text with the new value in place of the old.
-
+    """Return an item's text after a correction: with the new value, or the correction's words if they say more.
 
     Args:
-        form: a correction.
+        form: the form.
         text: the item's sentence.
     """
-    was = _INSTEAD.search(form.target)
-    now = form.target[: was.start()] if was else form.target
-    before = _with_unit(was["was"], now, text) if was else ""
-    if before and keywords(text) - keywords(now) - keywords(before):
-        new = " ".join(word for word in now.split() if keywords(word) - keywords(text))
-        old = " ".join(word for word in before.split() if keywords(word) - keywords(now))
-        found = list(re.finditer(rf"(?<!\w){re.escape(old)}(?!\w)", text, re.IGNORECASE)) if old and new else []
-        if len(found) == 1:
-            return f"{text[: found[0].start()]}{new}{text[found[0].end() :]}"
-        return form.target
-    return f"{now[:1].upper()}{now[1:]}"
+    found = _replacement(form.target, Item(ItemType.FACT, text), Counter())
+    return found.text if found else f"{form.target[:1].upper()}{form.target[1:]}"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 DOUBT: Final = "doubt"
+REPLACED: Final = "replaced"
+"""The kind of question whether a new item takes the place of another one; both are live."""
 REOPEN: Final = "reopen"
 REOPENABLE: Final = STRUCK | {Status.DONE}
 """Statuses of closed items that can be reopened."""
@@ -45,6 +47,7 @@ _CHOICES: Final = {
     REOPEN: ("reopen: it is true again, or must be done again", "keep: it stays as it is"),
 }
 _NAMED: Final = re.compile(rf"\(({ID_PATTERN})\)$")
+_BY: Final = re.compile(ID_PATTERN)
 _TITLE: Final = 60
 
 
@@ -54,15 +57,24 @@ class DoubtfulClaim:
 
     Args:
         item: as it would be, with the line as its last evidence.
-        kind: how it would end, or `doubt`.
+        kind: how it would end, `doubt` or `replaced`.
         why: why a person decides, as a clause.
         said: what is claimed, as a clause that a place may follow.
+        by: the id of the item that may take its place, or empty.
     """
 
     item: Item
     kind: str
     why: str
     said: str = "A log line says so"
+    by: str = ""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The answers."""
+        if self.by:
+            return f"replace: it becomes history, and {self.by} takes its place", "keep both: both are true"
+        return _CHOICES.get(self.kind) or (f"close: {ENDINGS[Status(self.kind)]}", "keep: it stays as it is")
 
 
 def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -> Item:
@@ -99,13 +111,13 @@ def claimed(
     asked: dict[str, None] = {}
     for claim in claims:
         item, key = claim.item, (claim.kind, claim.item.id)
-        if (item.id in active or claim.kind == REOPEN) and key not in waiting:
+        is_open = claim.kind == REOPEN or {item.id, claim.by or item.id} <= active
+        if is_open and key not in waiting:
             waiting.add(key)
             asked[item.id] = None
             title = f"{claim.kind}: {as_queue_text(item.text, _TITLE)} ({item.id})"
             why = f"{claim.said}{grounds(item, sources)}, and {claim.why}."
-            choices = _CHOICES.get(claim.kind) or (f"close: {ENDINGS[Status(claim.kind)]}", "keep: it stays as it is")
-            documents = with_entry(documents, claim.kind, today, title, why, choices)
+            documents = with_entry(documents, claim.kind, today, title, why, claim.choices)
     return documents, tuple(asked)
 
 
@@ -113,6 +125,12 @@ def named_in_title(title: str) -> str:
     """Return the item id at the end of a heading of Review.md, or an empty string."""
     found = _NAMED.search(title)
     return found[1] if found else ""
+
+
+def successor_in(entry: QueueEntry) -> str:
+    """Return the id of the item that would take another's place, as a question offers it, or an empty string."""
+    found = _BY.search(dict(entry.choices).get("replace", "")) if entry.kind == REPLACED else None
+    return found[0] if found else ""
 
 
 def with_outcome(documents: Mapping[str, Document], ident: str, how: Status, day: str) -> dict[str, Document]:
@@ -179,13 +197,26 @@ def _home_of(path: str, documents: Mapping[str, Document]) -> str:
 
 
 def without_questions(documents: Mapping[str, Document], idents: Iterable[str]) -> dict[str, Document]:
-    """Return the documents without the questions of Review.md about closing or reopening these items."""
-    named, kinds = set(idents), {*map(str, ENDINGS), DOUBT, REOPEN}
+    """Return the documents without the questions of Review.md about closing or reopening these items.
+
+    Whether one item replaces another is no question any more, either, once one of the two is over.
+    """
+    named, kinds = set(idents), {*map(str, ENDINGS), DOUBT, REOPEN, REPLACED}
     entries = [one for one in read_queue(documents.get(REVIEW)) if one.kind in kinds and not one.items]
     moot: list[tuple[QueueEntry, tuple[str, ...]]] = [
-        (one, ()) for one in entries if named_in_title(one.title) in named
+        (one, ())
+        for one in entries
+        if (ident := named_in_title(one.title)) in named
+        or (one.kind == REPLACED and not all(_is_active(documents, each) for each in (ident, successor_in(one))))
     ]
     return {**documents, REVIEW: without_answered(documents[REVIEW], moot)} if moot else dict(documents)
+
+
+def _is_active(documents: Mapping[str, Document], ident: str) -> bool:
+    try:
+        return placed_item(documents, ident)[1].item.active
+    except KeyError:
+        return False
 
 
 def replaced(documents: Mapping[str, Document], path: str, item: Item) -> dict[str, Document]:

@@ -15,7 +15,7 @@ from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.compare import conflict
 from pipelines.review.existing_items import Belief, KnownItems, home_of_successor, repeats_there, speaks_as, speaks_for
-from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, target_of
+from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
 from pipelines.review.meaning import repeated
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, PERSON, SOURCE, Confidence, Item, ItemType, Status, Trust, folded
@@ -69,6 +69,7 @@ class Ruling:
         trust: whose word it is.
         asks: why a person decides instead of the run, or empty. If set, the run only asks.
         overtaken_by: the item that had taken the place of its new item when a late log told of it, or empty.
+        offers: the item whose place its new item may take, which a person is asked, or empty.
     """
 
     operation: Operation
@@ -77,6 +78,7 @@ class Ruling:
     trust: Trust = Trust.SELF
     asks: str = ""
     overtaken_by: str = ""
+    offers: str = ""
 
     @property
     def kind(self) -> OperationKind:
@@ -284,10 +286,9 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
         and (belief.item.page_section == ASKED) is (candidate.page_section == ASKED)
     ]
     there = [belief for belief in near if belief.item.active and speaks_for(belief.document, one.place)]
-    may_conflict = candidate.type is not ItemType.TODO and candidate.page_section != ASKED
-    by_rules = candidate.by.startswith("rules@")
-    is_asked = candidate.confidence in ASKED_ABOUT and may_conflict and by_rules
-    for belief in there if is_asked else ():
+    is_asked = candidate.confidence in ASKED_ABOUT and candidate.page_section != ASKED
+    is_asked = is_asked and candidate.by.startswith("rules@")
+    for belief in there if is_asked and candidate.type is not ItemType.TODO else ():
         if why := conflict(candidate.text, belief.item.text):
             return _ruling(one, OperationKind.SUPERSEDE, belief, reason=why, asks=why)
     if context.merging:
@@ -295,6 +296,13 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
         repeats = repeated(candidate.text, [belief.item.text for belief in current], context.merging)
         if meant := [belief for belief, is_same in zip(current, repeats, strict=True) if is_same]:
             return _confirming(one, meant[0], "it means the same, by the local model", context)
+    held = [belief for belief in there if belief.document == one.place and belief.learnt <= candidate.entry.day]
+    if is_asked and (found := replaced_in(candidate.text, [belief.item for belief in held])):
+        belief = next(belief for belief in held if belief.item.id == found.item.id)
+        asks = guarded(OperationKind.SUPERSEDE, [belief], candidate.trust, candidate.entry.day, context.known)
+        if found.is_whole and candidate.trust is Trust.OWNER and not asks:
+            return _ruling(one, OperationKind.SUPERSEDE, belief, reason="the owner names its value beside a new one")
+        return replace(_ruling(one, OperationKind.ADD), offers=found.item.id)
     return _ruling(one, OperationKind.ADD)
 
 
