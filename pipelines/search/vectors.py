@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _LARGEST: Final = 127
 _HEAD: Final = 12
 """The bytes of a record before its numbers: the key, and a factor that gives them length one again."""
-_PIECE: Final = 1024
+_PIECE: Final = 256
 """Vectors compared at a time: their floats fit into the processor's cache."""
 SPARE: Final = 1000
 """The limit of vectors without a text, beyond a quarter of the others, before their space is reclaimed."""
@@ -118,11 +118,17 @@ class StoredVectors:
         """
         import numpy as np  # noqa: PLC0415  as above
 
-        count, found = len(self) if places is None else len(places), [np.empty(0, np.float32)]
-        for at in range(0, count, _PIECE):
-            piece = slice(at, at + _PIECE)
-            found.append(np.vecdot(self.vectors(piece if places is None else places[piece]), question))
-        return np.concatenate(found)
+        rows, factors = self._rows, self._factors
+        if places is not None:
+            rows, factors = rows[places], factors[places]
+        found: NDArray[np.float32] = np.empty(len(rows), np.float32)
+        floats = np.empty((_PIECE, rows.shape[1]), np.float32)
+        for at in range(0, len(rows), _PIECE):
+            piece = rows[at : at + _PIECE]
+            floats[: len(piece)] = piece
+            np.vecdot(floats[: len(piece)], question, out=found[at : at + _PIECE])
+        found *= factors
+        return found
 
 
 def nearest(cosines: NDArray[np.float32], count: int) -> NDArray[np.int64]:
