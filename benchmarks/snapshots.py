@@ -86,7 +86,7 @@ class Life:
 def _steady(text: str) -> str:
     """Take out what no two runs share: durations, and the keys of replies, which hang on where the program lies."""
     text = re.sub(r"\b[0-9a-f]{32}\b", "KEY", text)
-    text = re.sub(r'("(?:capture|extract|review|promote|prune|reindex|commit|seconds)": )[\d.]+', r"\1T", text)
+    text = re.sub(r'("(?:capture|extract|review|promote|prune|reindex|embed|commit|seconds)": )[\d.]+', r"\1T", text)
     return re.sub(r"\b\d+(?:\.\d+)? ?m?s\b", "T", text)
 
 
