@@ -132,7 +132,7 @@ class Memory:
             before: only what is of an earlier day.
             trusts: only whose word it is: owner, self, external, untrusted.
             sources: only where it stands: log, session, episode, document.
-            meta: only documents whose front matter says all of this, as `topic=kafka`.
+            meta: only what says all of this, or whose document's front matter does, as `topic=kafka`.
             flat: whether lines of a log are hits beside the item that rests on them, rather than its `evidence`.
             overruled: whether lines that were rejected or held back are found, too.
 

@@ -242,7 +242,7 @@ def _or_null(schema: Json) -> Json:
 _PROJECT: Final = _text(0, _MOST_NAME, "A project's title, or empty.")
 _DAY: Final = _text(0, 40, "A day: YYYY-MM-DD, yesterday, last week; empty for no limit.")
 _META: Final = _text(
-    0, _MOST_NAME, "Front matter of the document, such as topic=kafka; separate several with semicolons."
+    0, _MOST_NAME, "Metadata of the item or its document, such as topic=kafka; separate several with semicolons."
 )
 _LINE: Final = _or_null(_whole(1, 1_000_000_000))
 _NAMED: Final = _text(1, _MOST_NAME, "Its id or the first characters of it, or words that only it contains.")

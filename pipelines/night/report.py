@@ -62,7 +62,8 @@ class RunReport:
         ungrounded: items dropped because the log does not support them.
         verdicts: verdict → count.
         review: the models' verdicts on candidates, if models were asked.
-        brief: how many sentences a model wrote for states and episodes, and how many of them were dropped.
+        brief: how many sentences a model wrote for states and episodes, how many of them were dropped, and how many
+            images it described.
         items: how many were `added`, `confirmed` by new evidence, `superseded` by another, and `closed` because the log
             says they are over; item type and document → items added (`by_type`, `by_document`).
         documents_made: new documents.
@@ -183,7 +184,7 @@ class RunReport:
 
     def summary(self) -> str:
         """Return the run in one line: cron mails it, and the commit starts with it."""
-        did = (*self.items.values(), *self.people.values())
+        did = (*self.items.values(), *self.people.values(), self.brief.get("images"))
         if not (any(did) or self.evicted or self.commit or self.entries["read"]):
             pending = self.entries["pending"]
             count = "1 entry is" if pending == 1 else f"{pending} entries are"
@@ -191,6 +192,7 @@ class RunReport:
         counts = {
             **{how: self.items[how] for how in ("confirmed", "superseded", "closed")},
             "moved out": len(self.evicted),
+            "images described": self.brief.get("images", 0),
             "by hand": self.people["edited"] + self.people["numbered"],
             "retracted": self.people["retracted"],
             "approved": self.people["restored"],

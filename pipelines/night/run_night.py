@@ -135,6 +135,7 @@ def _given(night: Night, meaning: str) -> dict[str, object]:
     given["meaning"] = meaning
     given |= {"nearest": "vectors"} if night.vectors.used else {}
     given |= {"writer": "the same"} if night.writer else {}
+    given |= {"sees": True} if night.writer and night.writer.chain.sees else {}
     given |= {"rules_before": night.rules_before} if night.rules_before else {}
     given |= {"agents": True} if night.agents else {}
     return given | ({"rules_from": night.rules_from} if night.rules_from != "self" else {})

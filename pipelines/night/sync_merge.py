@@ -18,7 +18,7 @@ from pipelines.night.undo_items import own_words
 from pipelines.store.document import Block, Document, block_of, edited, numbered
 from pipelines.store.generated import vetoed_by, without_differing, without_pointers
 from pipelines.store.git_history import baseline_at
-from pipelines.store.item import Status
+from pipelines.store.item import Status, with_metadata
 from pipelines.store.layout import BRIEFING, LOGS, REVIEW, SETTINGS, STATE, TOMBSTONES, kind_of
 from pipelines.store.markdown import body_lines, headings_among, split_lines
 from pipelines.store.merge import merge_documents, merge_notes
@@ -279,8 +279,10 @@ def _both(before: Place | None, less: Place, more: Place) -> Place:
         words = light if heavy.by and not light.by else heavy
     else:
         words = light if light.text != before[1].item.text else heavy
+    was = before[1].item.metadata if before else {}
+    both = {key: light.metadata.get(key, "") for key in light.metadata | was if heavy.metadata.get(key) == was.get(key)}
     item = replace(
-        heavy,
+        with_metadata(heavy, heavy.metadata | both),
         text=words.text,
         by=words.by,
         trust=words.trust,

@@ -227,4 +227,5 @@ def _differences(before: Item, after: Item) -> Iterator[str]:
     if before.pinned != after.pinned:
         yield "pinned" if after.pinned else "no longer pinned"
     if (before.since, before.by, before.extra) != (after.since, after.by, after.extra):
-        yield "taken over by a person" if before.by and not after.by else "rewritten"
+        other = "rewritten" if before.metadata == after.metadata else "metadata changed"
+        yield "taken over by a person" if before.by and not after.by else other

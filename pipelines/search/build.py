@@ -17,7 +17,6 @@ from pipelines.search.indexed_files import (
     CLAIMING,
     Changes,
     FileForm,
-    Recorded,
     Skipped,
     compare,
     form_of,
@@ -154,10 +153,9 @@ def _rebuild(root: Path) -> Changes:
 
     checked_ns = time.time_ns()
     found, skipped = scan(root)
-    known: dict[str, Recorded] = {}
+    changes = compare(root, found, {})
     with contextlib.suppress(IndexUnusable), reading(root) as connection:
-        known = recorded(connection)
-    changes = compare(root, found, known)
+        changes = compare(root, found, recorded(connection))
     try:
         with replacing(root) as connection:
             make_tables(connection)
@@ -214,13 +212,12 @@ def freshen(root: Path) -> Freshness:
         LockHeld: there is no usable index, and another process does not finish building it.
         NotWritable: there is no usable index, and the disk refuses one.
     """
+    found, _ = scan(root)
     try:
         with reading(root) as connection:
-            known = recorded(connection)
+            changes = compare(root, found, recorded(connection))
     except IndexUnusable as error:
         return rebuilt(root, error, update_index)  # another process may have built it by now
-    found, _ = scan(root)
-    changes = compare(root, found, known)
     if not (changes.stale or changes.touched):
         return Freshness()
     anew = (*changes.added, *changes.changed)

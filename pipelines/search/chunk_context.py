@@ -12,6 +12,7 @@ unit alone, 0.83 with its neighbours, and 0.85 with its passages, too.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache, lru_cache
 from itertools import groupby
 from pathlib import PurePosixPath
@@ -50,6 +51,64 @@ _ONE_UNSPACED: Final = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\U00020000-\U0003ffff]"
 )
+
+
+# Pictures are separators to the tokenizer, so each is indexed as a word of its code, without skin tones and joiners.
+_PICTURE: Final = re.compile(
+    "[\U0001f1e6-\U0001f1ff]{2}|[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa"
+    "\U0001f400-\U0001faff]"
+)
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_HUMPED: Final = re.compile(r"\b(?=[A-Za-z0-9]*[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2})[A-Za-z0-9]{3,64}\b")
+_ODD: Final = frozenset("ßªº¹²³¼½¾")
+# To take letters apart takes long, so only those of scripts that have accents are.
+_LATIN: Final = re.compile("[\u00c0-\u036f\u1e00-\u1eff]+")
+_ACCENTED: Final = re.compile("[\u00c0-\u06ff\u1e00-\u1fff]+")
+_ACCENT: Final = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670]")
+"""What stands above or below letters, and many people do not type; vowel points among them."""
+
+
+def normalised(text: str) -> str:
+    """Return a text as questions and the index compare it: composed, without case, accents and width; `ß` is `ss`."""
+    if text.isascii():
+        return text.lower()
+    return _ACCENTED.sub(_bare, unicodedata.normalize("NFKC", text).casefold())
+
+
+def tokenized(text: str) -> str:
+    """Return a text as the tokenizer compares it: without case, and without the accents of Latin letters."""
+    return _LATIN.sub(_bare, unicodedata.normalize("NFC", text).lower())
+
+
+def _bare(letters: re.Match[str]) -> str:
+    return _ACCENT.sub("", unicodedata.normalize("NFD", letters[0]))
+
+
+def _is_western(text: str) -> bool:
+    """Return whether the tokenizer knows all letters of a text but the `_ODD` ones: to compare words takes longer."""
+    try:
+        return text.isascii() or bool(text.encode("cp1252"))
+    except UnicodeEncodeError:
+        return False
+
+
+def other_words(text: str) -> list[str]:
+    """Return the normalised words of a text that the tokenizer does not see: other spellings, parts, pictures."""
+    rare = " ".join([word for word in text.split() if not word[1:].islower()])  # the pattern is slow
+    words = [part for word in _HUMPED.findall(rare) for part in _HUMP.sub(" ", word).split() if len(part) > 1]
+    if _is_western(text):
+        words += [] if _ODD.isdisjoint(text) else [normalised(one) for one in text.split() if not _ODD.isdisjoint(one)]
+    else:
+        words += pictures(text)
+        if (same := normalised(text)) != (seen := tokenized(text)):
+            there = set(_PART.findall(seen))
+            words += [word for word in _PART.findall(same) if word not in there]
+    return words
+
+
+def pictures(text: str) -> list[str]:
+    """Return the words that stand for the pictures in a text, such as emoji."""
+    return [f"x{'x'.join(f'{ord(one):x}' for one in found)}" for found in _PICTURE.findall(text)]
 
 
 @cache
@@ -101,7 +160,7 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[UnitInContext], lis
     passages: list[str] = []
     # The file's name without the first folder and the suffix, which many files share.
     name = path.partition("/")[2] or path
-    name = searchable(name.removesuffix(PurePosixPath(name).suffix))
+    name = name.removesuffix(PurePosixPath(name).suffix)
     for _, grouped in groupby(units, key=lambda unit: unit.headings):
         section = list(grouped)
         seen = [unit for unit in section if not (unit.hidden or unit.item)]
@@ -122,11 +181,11 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[UnitInContext], lis
 
 def _about(name: str, unit: Unit) -> str:
     """Return the words for finding a unit that are not in its text."""
-    headings = [searchable(heading) for heading in dict.fromkeys((unit.title, *unit.headings)) if heading]
-    project = [marker("project", searchable(unit.project))] if unit.project else []
+    headings = [heading for heading in dict.fromkeys((unit.title, *unit.headings)) if heading]
+    project = [marker("project", unit.project)] if unit.project else []
     labels = [marker("type", kind) for kind in unit.types] + [marker("tag", tag) for tag in unit.tags]
-    meta = [searchable(one.replace("=", " ", 1)) for one in unit.meta if one.partition("=")[0] not in _NOT_SEARCHED]
-    return " ".join((*headings, day_words(unit.date), name, unit.item, *project, *labels, *meta)).strip()
+    meta = [one.replace("=", " ", 1) for one in (*unit.meta, *unit.said) if one.partition("=")[0] not in _NOT_SEARCHED]
+    return searchable(" ".join((*headings, day_words(unit.date), name, unit.item, *project, *labels, *meta)).strip())
 
 
 @lru_cache(maxsize=4096)
@@ -145,21 +204,33 @@ def marker(label: str, value: str) -> str:
 
 
 def grams(text: str) -> str:
-    """Return the character pairs of every run of text without spaces, so that parts of it can be found.
+    """Return what finds a text beside its own words: `other_words`, and the character pairs of text without spaces.
 
     The last character of a run is added alone, so that each character starts a term. Words of other scripts that touch
     a run (`使用SQLite`) follow, because the tokenizer takes both for one word.
     """
-    if text.isascii() or not (runs := _unspaced().findall(text)):
-        return ""
+    others = other_words(text)
+    if _is_western(text) or not (runs := _unspaced().findall(same := normalised(text))):
+        return " ".join(others)
     pairs = [run[at : at + 2] for run in runs for at in range(len(run))]
-    touching = (word for word in _PART.findall(text) if not word.isascii() and _meeting().search(word))
-    return " ".join((*pairs, *(part for word in touching for part in spaced(word).split())))
+    touching = (word for word in _PART.findall(same) if not word.isascii() and _meeting().search(word))
+    return " ".join((*pairs, *(part for word in touching for part in spaced(word).split()), *others))
 
 
 def parted(text: str, mark: str) -> str:
-    """Return `text` with `mark` at every boundary between a script without spaces and another one."""
+    """Return `text` with `mark` between a script without spaces and another one, and between the parts of a name."""
+    text = _HUMPED.sub(lambda name: _HUMP.sub(mark, name[0]), text)
     return text if text.isascii() else _meeting().sub(mark, text)
+
+
+def spelled_as(query: str, text: str) -> set[str]:
+    """Return the words and pictures of a text that match a question, although the tokenizer reads them differently."""
+    asked = normalised(query)
+    wanted = set(_PART.findall(asked))
+    words = [word for word in _PART.findall(text) if normalised(word) in wanted]
+    return {word for word in words if _HUMP.search(word) or normalised(word) != tokenized(word)} | {
+        *_PICTURE.findall(asked)
+    }
 
 
 def searchable(text: str) -> str:
@@ -169,7 +240,7 @@ def searchable(text: str) -> str:
 
 def unspaced_pairs(query: str) -> list[str]:
     """Return the character pairs in a question to search for; a single character stays alone."""
-    runs = [] if query.isascii() else _unspaced().findall(query)
+    runs = [] if query.isascii() else _unspaced().findall(normalised(query))
     return [run[at : at + 2] for run in runs for at in range(max(1, len(run) - 1))]
 
 
@@ -205,12 +276,14 @@ def identifiers(query: str) -> list[str]:
 
 def _terms(query: str, stop: frozenset[str]) -> Iterator[str]:
     """Yield the terms, quoted for FTS5; none of the patterns above matches a quotation mark."""
+    query = normalised(query)
+    yield from (f'"{picture}"' for picture in pictures(query))
     for label, value, tag in _LABELLED.findall(query):
         labelled = marker(label.lower() or "tag", value.strip('"') or tag)
         yield f'"{labelled}"'
     for pair in unspaced_pairs(query):
         yield f'"{pair}"' if len(pair) > 1 else f'"{pair}" *'
-    for word in _COMPOUND.findall(spaced(query).lower()):
+    for word in _COMPOUND.findall(spaced(query)):
         compound = _SUFFIX.sub("", word)  # file names are indexed without it
         content = [part for part in _PART.findall(compound) if part not in stop]
         if len(content) > 1:

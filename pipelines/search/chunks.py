@@ -11,6 +11,7 @@ from itertools import chain, groupby
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pipelines.search.chunk_context import normalised
 from pipelines.search.schema import NEVER, PAST, SHOWN
 from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import pointer_in
@@ -83,6 +84,7 @@ class Unit(NamedTuple):
         status: an item's; empty for other units.
         item: the item's id, or empty.
         meta: its document's front matter, as lower-case `key=value` pairs.
+        said: the item's own metadata, as it was written.
         record: the transcript's record behind a log line, as `PATH:LINE`, or empty.
         hidden: whether results and neighbours' contexts leave it out: `SHOWN`, `PAST` or `NEVER`.
     """
@@ -105,6 +107,7 @@ class Unit(NamedTuple):
     status: str = ""
     item: str = ""
     meta: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
     record: str = ""
     hidden: int = SHOWN
 
@@ -158,7 +161,7 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         confidence=confidence if confidence in _CONFIDENCES else "",
         confidence_reason=front.get("confidence_reason"),
         source=front.get("source"),
-        meta=tuple(f"{key}={said}".casefold() for key, said in front.values if said and said[0] not in _NO_SCALAR),
+        meta=tuple(normalised(f"{key}={said}") for key, said in front.values if said and said[0] not in _NO_SCALAR),
     )
     if document.kind is Kind.EPISODE:
         yield from _episode_units(base, document)
@@ -234,6 +237,7 @@ def _item(base: Unit, block: TextBlock) -> Unit | None:
         source=f"{item.evidence[0].path}:{item.evidence[0].start_line}" if item.evidence else "",
         status=item.status,
         item=item.id,
+        said=tuple(f"{key}={value}" for key, value in item.metadata.items()),
         hidden=hidden,
     )
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import UsageFault
+from pipelines.search.chunk_context import normalised
 from pipelines.search.schema import NEVER, SEPARATOR
 from pipelines.store.layout import EPISODES, LOGS, SESSIONS, slug
 
@@ -31,7 +33,7 @@ class Filters(NamedTuple):
         sources: log, session, episode, document.
         as_of: a day: only what held on it. An item holds from its `since` until the day before its `until`; anything
             else must be of that day or earlier.
-        meta: front matter of the document, as `topic=kafka`; all must match.
+        meta: what the item or its document's front matter says, as `topic=kafka`; all must match.
         spellings: all names of the project; filled in by `resolved`.
     """
 
@@ -70,8 +72,8 @@ class Filters(NamedTuple):
                 clauses.append(clause)
                 values.append(value)
         for one in self.meta:
-            clauses.append("instr(files.meta, ?)")
-            values.append(f"{SEPARATOR}{one.casefold()}{SEPARATOR}")
+            clauses.append("(instr(files.meta, ?) OR instr(units.meta, ?))")
+            values += [f"{SEPARATOR}{normalised(one)}{SEPARATOR}"] * 2
         return " AND ".join(clauses), tuple(values)
 
     @property
@@ -86,20 +88,46 @@ def source_of(path: str) -> str:
 
 
 def meta_of(given: Sequence[str]) -> tuple[str, ...]:
-    """Return filters on front matter, given as `topic = kafka`, in the form that `Filters` needs.
+    """Return filters on metadata, given as `topic = kafka`, in the form that `Filters` needs.
 
     Raises:
-        UsageFault: a filter has no key, or no value.
+        UsageFault: a filter has no valid key, or no value.
     """
-    pairs = [[part.strip() for part in one.partition("=")] for one in given]
-    for one, pair in zip(given, pairs, strict=True):
-        if not all(pair):
-            raise UsageFault(f"{one!r} is not a key and a value.", "Write it like topic=kafka.")
-    return tuple("".join(pair) for pair in pairs)
+    pairs = [key_value(one) for one in given]
+    for one, (_, value) in zip(given, pairs, strict=True):
+        if not value:
+            raise UsageFault(f"{one!r} has no value.", _LIKE)
+    return tuple("=".join(pair) for pair in pairs)
 
 
-def resolved(filters: Filters, connection: sqlite3.Connection) -> Filters:
-    """Return filters with all spellings of the project: a log names it by its title or by its file's name."""
+def key_value(given: str) -> tuple[str, str]:
+    """Return key and value of `KEY=VALUE`.
+
+    Raises:
+        UsageFault: there is no `=`, or the key is not valid.
+    """
+    key, equals, value = (part.strip() for part in given.partition("="))
+    if not equals:
+        raise UsageFault(f"{given!r} is not a key and a value.", _LIKE)
+    if not _KEY.fullmatch(key):
+        raise UsageFault(f"{key!r} cannot be a key.", f"A key has letters, digits, - and _, or dots between. {_LIKE}")
+    return key, value
+
+
+def meta_in(query: str, connection: sqlite3.Connection) -> tuple[str, ...]:
+    """Return the filters in a question: its `KEY=VALUE` words whose key is that of an item or of a document."""
+    pairs = {normalised(key): f"{key}={plain or quoted}" for key, quoted, plain in _PAIR.findall(query)}
+    known = (key for key in pairs if connection.execute(_KNOWN, (f"{SEPARATOR}{key}=",) * 2).fetchone())
+    return tuple(pairs[key] for key in known)
+
+
+def resolved(filters: Filters, connection: sqlite3.Connection, query: str = "") -> Filters:
+    """Return filters with those in the question, and all spellings of the project.
+
+    A log names a project by its title or by its file's name.
+    """
+    if "=" in query:
+        filters = filters._replace(meta=(*filters.meta, *meta_in(query, connection)))
     if not filters.project:
         return filters
     wanted, names = slug(filters.project), {filters.project}
@@ -112,6 +140,13 @@ def resolved(filters: Filters, connection: sqlite3.Connection) -> Filters:
     return filters._replace(spellings=tuple(sorted(cased)))
 
 
+_LIKE: Final = "Write it like topic=kafka."
+_KEY: Final = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+)*")
+_PAIR: Final = re.compile(r"(?<!\S)([^\W\d][\w.-]*)=(?:\"([^\"]+)\"|(\S+))")
+_KNOWN: Final = (
+    "SELECT 1 FROM files WHERE instr(meta, ?) UNION ALL"
+    " SELECT 1 FROM units INDEXED BY idx_units_meta WHERE meta != '' AND instr(meta, ?) LIMIT 1"
+)
 _PROJECTS: Final = (
     "SELECT path, coalesce((SELECT project FROM units WHERE file = files.id LIMIT 1), '') FROM files"
     " WHERE path GLOB 'Projects/*'"

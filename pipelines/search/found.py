@@ -28,10 +28,16 @@ _NEAR: Final = 0.5
 _HOLDING: Final = "SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
 
 
+# This family's model cards say that its cosines lie between 0.7 and 1.
+_NEAR_E5: Final = 0.8
+
+
 def near_with(embedder: str) -> float:
     """Return the cosine from which on an embedder's text counts as near to a question."""
     from pipelines.search.embedders.pinned_model import LOCAL, MINILM  # noqa: PLC0415  words alone need none
 
+    if "-e5-" in embedder:
+        return _NEAR_E5
     return _NEAR_MINILM if embedder.startswith(f"{LOCAL}{MINILM.name}@") else _NEAR
 
 

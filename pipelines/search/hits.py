@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import unicodedata
 from contextlib import closing
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pipelines.search.chunk_context import match_expression, parted, spaced, unspaced_pairs
+from pipelines.search.chunk_context import match_expression, normalised, parted, spaced, spelled_as, unspaced_pairs
 from pipelines.search.filters import source_of
-from pipelines.search.schema import SEPARATOR, TOKENIZE, UNIT_COLUMNS
+from pipelines.search.schema import AS_SAID, SEPARATOR, TOKENIZE, UNIT_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,6 +62,7 @@ class Hit(NamedTuple):
         source: where an item was first said, as `PATH:LINE`; for an episode its day's log; otherwise the source named
             in its document; may be empty.
         cites: for an episode, the ids of the items it is based on.
+        meta: what a person said of the item, as `key=value` pairs.
         factors: the parts of the score, by name; empty unless asked for.
         overruled: what the memory believes instead, or why it no longer believes it; None if it is believed.
         over_since: for an episode, what became of what it tells and no longer holds.
@@ -86,6 +88,7 @@ class Hit(NamedTuple):
     confidence_reason: str = ""
     source: str = ""
     cites: tuple[str, ...] = ()
+    meta: tuple[str, ...] = ()
     factors: Mapping[str, float] = MappingProxyType({})
     overruled: Overruled | None = None
     over_since: tuple[Overruled, ...] = ()
@@ -104,12 +107,12 @@ class Hit(NamedTuple):
 
     @property
     def quality(self) -> str:
-        """How far to believe it: types, unusual status, trust, confidence with its reason, source."""
+        """How far to believe it: types, unusual status, trust, confidence with its reason, source, metadata."""
         status = self.status if self.status != "live" else ""
         confidence = self.confidence and f"confidence {self.confidence}"
         confidence += f" ({self.confidence_reason})" if confidence and self.confidence_reason else ""
         source = self.source and f"from {self.source}"
-        return ", ".join(filter(None, (*self.types, status, f"trust {self.trust}", confidence, source)))
+        return ", ".join(filter(None, (*self.types, status, f"trust {self.trust}", confidence, source, *self.meta)))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -141,6 +144,7 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, 
         row = dict(zip(UNIT_COLUMNS, values, strict=True))
         shown: dict[str, Any] = {name: row[name] for name in _AS_WRITTEN}
         shown |= {name: tuple(row[name].split(SEPARATOR)) if row[name] else () for name in _SEVERAL}
+        shown["meta"] = tuple(one[1:] for one in row["meta"].split(SEPARATOR) if one.startswith(AS_SAID))
         hits.append(Hit(path=path, score=score, factors=factors, **shown))
     return hits
 
@@ -151,12 +155,13 @@ def snippets(query: str, texts: Sequence[str]) -> list[str]:
     The tokenizer of the index decides which words matched. Control characters are removed: a log must not control a
     terminal.
     """
-    return [_cut(text) for text in _marked(query, [_CONTROL.sub(" ", text).strip() for text in texts])]
+    composed = [unicodedata.normalize("NFC", _CONTROL.sub(" ", text).strip()) for text in texts]
+    return [_cut(text) for text in _marked(query, composed)]
 
 
 def _marked(query: str, texts: Sequence[str]) -> list[str]:
     marked = list(texts)
-    if expression := match_expression(spaced(query)):
+    if expression := match_expression(spaced(normalised(query))):
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.execute(f"CREATE VIRTUAL TABLE shown USING fts5(text, tokenize = '{TOKENIZE}')")
             connection.executemany(
@@ -164,8 +169,9 @@ def _marked(query: str, texts: Sequence[str]) -> list[str]:
             )
             found = "SELECT rowid, highlight(shown, 0, ?, ?) FROM shown WHERE shown MATCH ?"
             for row, text in connection.execute(found, (OPEN, CLOSE, expression)):
-                marked[row] = text.replace(_BETWEEN, "")
-    if pairs := "|".join(sorted(map(re.escape, unspaced_pairs(query)), key=len, reverse=True)):
+                marked[row] = text.replace(f"{CLOSE}{_BETWEEN}{OPEN}", "").replace(_BETWEEN, "")
+    others = {*unspaced_pairs(query), *spelled_as(query, " ".join(texts))}
+    if pairs := "|".join(sorted(map(re.escape, others), key=len, reverse=True)):
         # Pairs overlap: a word of three characters has two.
         whole = re.compile(f"(?:(?:(?={pairs}).)*(?:{pairs}))+")
         marked = [whole.sub(rf"{OPEN}\g<0>{CLOSE}", text) for text in marked]

@@ -1,11 +1,12 @@
 """The files that are indexed: logs, transcripts and documents, but not those that are private or loaded anyway.
 
-Markdown and text in Logs, Episodes, Projects, Areas, Resources and Archives, MEMORY.md and USER.md; transcripts in
-Sessions; PDF files in the four document folders. Deliberately excluded: SOUL.md and AGENTS.md,
-which every session loads and which instruct the agent rather than record facts; Logs/partial, which is folded into its
-day; `.curate`, `.git` and every hidden file. From Review.md and State/tombstones.jsonl, only claims about log lines are
-indexed: what waits or was rejected is not believed. Other kinds of files among the documents are reported. Symbolic
-links are never followed, so that nothing outside the memory is read.
+Markdown and text anywhere, PDF files except among logs, episodes and transcripts, transcripts in Sessions, and images
+by the description beside them (`NAME.png.md`, or else `NAME.png.meta.json`), which is then no file of its own.
+Deliberately excluded: SOUL.md and AGENTS.md, which every session loads and which instruct the agent rather than record
+facts; Logs/partial, which is folded into its day; State; what is hidden; outside the memory's own folders, what git
+ignores. From Review.md and State/tombstones.jsonl, only claims about log lines are indexed: what waits or was rejected
+is not believed. Other kinds of files among the documents, and notes in folders where none is read, are reported.
+Symbolic links are never followed, so that nothing outside the memory is read.
 """
 
 from __future__ import annotations
@@ -24,19 +25,26 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
 from pipelines.store import files
-from pipelines.store.files import open_regular, too_many
+from pipelines.store.files import open_regular, read_bytes, too_many
 from pipelines.store.folders import LINKED
 from pipelines.store.layout import (
     BRIEFING,
+    DESCRIPTIONS,
     EPISODES,
+    IMAGES,
     LOGS,
     NOTES,
     PARA,
     PARTIAL,
     REVIEW,
     SESSIONS,
+    SETTINGS,
+    SOUL,
+    STATE,
     TOMBSTONES,
     USER,
+    is_image,
+    is_matched,
 )
 from pipelines.store.left_out import left_out
 from pipelines.store.user_layout import layout_of
@@ -58,6 +66,8 @@ CLAIMING: Final = frozenset({REVIEW, TOMBSTONES})
 """Files without units that say which log lines are not believed."""
 _LEFT_OUT: Final = "; the others are not in the index"
 _OTHER: Final = "is neither text nor a PDF file"
+_BARE: Final = "is an image without a description beside it"
+_ELSEWHERE: Final = "is not of the kind that is read in this folder"
 
 
 class FileForm(StrEnum):
@@ -66,32 +76,44 @@ class FileForm(StrEnum):
     TEXT = "text"
     TRANSCRIPT = "transcript"
     PDF = "PDF"
+    IMAGE = "image"
 
 
 _TEXTS: Final = dict.fromkeys((".md", ".txt"), FileForm.TEXT)
+_IMAGES: Final = dict.fromkeys(IMAGES, FileForm.IMAGE)
+_NOTES: Final = _TEXTS | _IMAGES | {".pdf": FileForm.PDF}
 _FORMS: Final[Mapping[str, Mapping[str, FileForm]]] = {
     LOGS: _TEXTS,
     EPISODES: _TEXTS,
     SESSIONS: {".jsonl": FileForm.TRANSCRIPT},
-    **dict.fromkeys((*PARA, NOTES), _TEXTS | {".pdf": FileForm.PDF}),
+    **dict.fromkeys((*PARA, NOTES), _NOTES),
+    STATE: {},
 }
 _AT_THE_TOP: Final = frozenset({BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA})
 _MIXED: Final = tuple(f"{folder}/" for folder in (*PARA, NOTES))
 _TOPS: Final = _AT_THE_TOP | {NOTES}
+_NEVER: Final = frozenset({SOUL, "AGENTS.md", REVIEW, SETTINGS})
+_OWN: Final = _AT_THE_TOP | _NEVER
+"""What is at the top of every memory, whether git ignores it or not."""
 
 
 def form_of(path: str) -> FileForm | None:
     """Return how the text of the file at `path` (relative, with `/`) is extracted, or None if it is not indexed."""
-    top, below, name = path.partition("/")
-    if not below or path == TOMBSTONES:
+    if path == TOMBSTONES:
         return FileForm.TEXT
-    return _FORMS[top].get(name[name.rfind(".") :].lower()) if top in _FORMS and "." in name else None
+    return _FORMS.get(path.partition("/")[0], _NOTES).get(_suffix(path))
+
+
+def _suffix(path: str) -> str:
+    name = path.rpartition("/")[2]
+    return name[name.rfind(".") :].lower() if "." in name else ""
 
 
 class FileStamp(NamedTuple):
     """A file's metadata. The change time reveals an edit that kept the modification time.
 
-    `beside` is what else its text depends on: for a transcript the memory's days, for a PDF the program that reads it.
+    `beside` is what else its text depends on: for a transcript the memory's days, for a PDF the program that reads it,
+    for an image the end of its description's name, and that file's metadata.
     """
 
     size: int
@@ -117,19 +139,19 @@ def scan(root: Path) -> Scan:
     skipped: list[Skipped] = []
     taken = Counter[str]()
     beside = {FileForm.TEXT: ""}  # other forms' dependencies are looked up when a file needs them
-    for entry, path, form in _candidates(root, skipped):
+    for entry, path, form, description in _candidates(root, skipped):
         top = path.partition("/")[0]
         taken[top] += 1
         if taken[top] > files.MOST_FILES:
             if taken[top] == files.MOST_FILES + 1:  # report it once
                 skipped.append(Skipped(top, too_many(files.MOST_FILES) + _LEFT_OUT))
             continue
-        if form not in beside:
+        if form not in beside and description is None:
             beside[form] = _reader_of(root, form)
         most = MAX_TRANSCRIPT_BYTES if form is FileForm.TRANSCRIPT else MAX_BYTES
         if reason := _unfit(entry, path):
             skipped.append(Skipped(_printable(path), reason))
-        elif (stamp := _stamp(entry, beside[form])) and stamp.size > most:
+        elif (stamp := _stamp(entry, beside.get(form, ""), description)) and stamp.size > most:
             skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
         elif stamp:
             found[path] = stamp
@@ -161,13 +183,15 @@ def _reader_of(root: Path, form: FileForm) -> str:
     return pdf_reader()
 
 
-def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntry[str], str, FileForm]]:
-    """Yield every file, link and special file whose name belongs in the index."""
+def _candidates(
+    root: Path, skipped: list[Skipped]
+) -> Iterator[tuple[os.DirEntry[str], str, FileForm, os.DirEntry[str] | None]]:
+    """Yield every file, link and special file whose name belongs in the index, an image with its description."""
     layout = layout_of(root)
     known_below = f"{NOTES}/" if layout.in_place else ""
-    pending, left = [""], files.MOST_SEEN
+    pending, left = [("", tuple[str, ...]())], files.MOST_SEEN
     while pending and left >= 0:
-        here = pending.pop()
+        here, ignored = pending.pop()
         try:
             with os.scandir(root / here) as entries:
                 seen = list(islice(entries, left + 1))
@@ -180,23 +204,65 @@ def _candidates(root: Path, skipped: list[Skipped]) -> Iterator[tuple[os.DirEntr
         if left < 0:
             skipped.append(Skipped(_printable(here) or ".", too_many(files.MOST_SEEN) + _LEFT_OUT))
         listed = {f"{here}/{one.name}" if here else one.name: one for one in seen if not one.name.startswith(".")}
-        if not layout.in_place:  # in place, files are wherever their owner keeps them
-            listed = {real: one for real, one in listed.items() if real.partition("/")[0] in _AT_THE_TOP}
-            listed.pop(PARTIAL, None)
+        if not layout.in_place:  # in place, the layout names the notes
+            listed = {real: one for real, one in listed.items() if real not in {PARTIAL, STATE}}
+            ignored = _leave_out_ignored(root, here, listed, ignored)
+        described = _take_descriptions(listed)
         for real, entry in listed.items():
             if entry.is_dir(follow_symlinks=False):
-                pending += [real] if layout.leads(real) else []
+                pending += [(real, ignored)] if layout.leads(real) else []
                 continue
             path = layout.canonical(real) or ""
-            if path.partition("/")[0] in _TOPS and (form := form_of(path)):
-                yield entry, path, form
-            elif why := LINKED if _is_linked_folder(entry) and layout.leads(real) else _OTHER * _is_other(entry, path):
+            form = form_of(path) if path and path not in _NEVER and (not is_image(real) or real in described) else None
+            if form:
+                yield entry, path, form, described.get(real)
+            elif why := LINKED if _is_linked_folder(entry) and layout.leads(real) else _why_not(entry, path):
                 skipped.append(Skipped(_printable(path or known_below + real), why))
 
 
-def _is_other(entry: os.DirEntry[str], path: str) -> bool:
-    """Whether a person may expect to find a file, although its kind is not indexed."""
-    return path.startswith(_MIXED) and not entry.is_symlink()
+def _take_descriptions(listed: dict[str, os.DirEntry[str]]) -> dict[str, os.DirEntry[str]]:
+    """Remove the descriptions of images from a folder's files, and return them by their images."""
+    described = {}
+    for real in [real for real, one in listed.items() if is_image(real) and one.is_file(follow_symlinks=False)]:
+        for path in (real + end for end in DESCRIPTIONS):
+            if path in listed and listed[path].is_file(follow_symlinks=False):
+                described[real] = listed.pop(path)
+                break
+    return described
+
+
+def _leave_out_ignored(
+    root: Path, folder: str, listed: dict[str, os.DirEntry[str]], above: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Remove what git ignores outside the memory's own files, and return the globs that apply below this folder."""
+    if not (others := [real for real in listed if real.partition("/")[0] not in _OWN]):
+        return above
+    globs = (*above, *_ignored_in(root, folder))
+    for real in others if globs else ():
+        is_folder = listed[real].is_dir(follow_symlinks=False)
+        if is_matched(real, [one.rstrip("/") for one in globs if is_folder or not one.endswith("/")]):
+            del listed[real]
+    return globs
+
+
+def _ignored_in(root: Path, folder: str) -> Iterator[str]:
+    """Yield what a folder's .gitignore leaves out, as globs of paths of the memory; with a `/` at the end, folders."""
+    try:
+        lines = (read_bytes(root, f"{folder}/.gitignore".lstrip("/")) or b"").decode(errors="replace").splitlines()
+    except (BadFile, OSError):
+        return
+    for line in (line.rstrip() for line in lines if line.strip() and not line.startswith("#")):
+        name = line.removeprefix("!").removeprefix("\\")
+        glob = name.lstrip("/") if "/" in name.rstrip("/") else f"**/{name}"
+        yield "!" * line.startswith("!") + f"{folder}/{glob}".lstrip("/")
+
+
+def _why_not(entry: os.DirEntry[str], path: str) -> str:
+    """Return why a file is not indexed that a person may expect to find; empty if nobody does."""
+    if path.startswith(_MIXED) and not entry.is_symlink():
+        return _BARE if is_image(path) else _OTHER
+    top, suffix = path.partition("/")[0], _suffix(path)
+    return _ELSEWHERE * (top in {LOGS, SESSIONS, EPISODES} and suffix in _NOTES and suffix not in _IMAGES)
 
 
 def _is_linked_folder(entry: os.DirEntry[str]) -> bool:
@@ -215,12 +281,20 @@ def _unfit(entry: os.DirEntry[str], path: str) -> str:
     return "" if path == _printable(path) else "has a name that is not UTF-8"
 
 
-def _stamp(entry: os.DirEntry[str], beside: str) -> FileStamp | None:
+def _stamp(entry: os.DirEntry[str], beside: str, description: os.DirEntry[str] | None) -> FileStamp | None:
     try:
         found = entry.stat(follow_symlinks=False)
+        also = description.stat(follow_symlinks=False) if description else found
     except OSError:  # it was deleted meanwhile
         return None
-    return FileStamp(found.st_size, found.st_mtime_ns, found.st_ctime_ns, beside)
+    if description:
+        beside = f"{description.name.removeprefix(entry.name)} {also.st_size} {also.st_ctime_ns}"
+    return FileStamp(found.st_size, found.st_mtime_ns, max(found.st_ctime_ns, also.st_ctime_ns), beside)
+
+
+def description_of(path: str, beside: str) -> str:
+    """Return the path of an image's description, given the `beside` of its stamp; any other path as it is."""
+    return path + beside.partition(" ")[0] if is_image(path) else path
 
 
 def _printable(path: str) -> str:
@@ -286,6 +360,8 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
             while chunk := file.read(1024 * 1024):
                 whole.update(chunk)
             digest = whole.hexdigest()
+        if form_of(path) is FileForm.IMAGE:
+            beside = hashlib.sha256(read_bytes(root, description_of(path, beside)) or b"").hexdigest()
     except (BadFile, OSError):
         return ""
     return hashlib.sha256(f"{digest} {beside}".encode()).hexdigest() if beside else digest

@@ -170,7 +170,7 @@ def _question(
         near = (vectors, asked.vector) if len(vectors) else None
     # By words in every mode: what has no vector yet can only be found by them.
     terms = match_expression(query)
-    return IndexQuestion(terms, resolved(asked.filters, connection), stale, asked.ranking, near)
+    return IndexQuestion(terms, resolved(asked.filters, connection, query), stale, asked.ranking, near)
 
 
 def _is_close(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
 from pipelines.search.claimed_lines import LineClaim, claims_in
-from pipelines.search.indexed_files import CLAIMING, FileForm, fingerprint, form_of
+from pipelines.search.indexed_files import CLAIMING, FileForm, description_of, fingerprint, form_of
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
 from pipelines.store.layout import LOGS
@@ -18,6 +19,7 @@ from pipelines.store.log import tags_of
 from pipelines.store.secrets import load_redactor
 from pipelines.store.secrets.redact import is_private, log_without_private
 from pipelines.store.transcripts import Role, Turn
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -64,16 +66,17 @@ def read_file(root: Path, path: str, beside: str) -> FileReading | None:
         if file is None or sha256 is None:
             return None
         with file:
-            if form is FileForm.TRANSCRIPT:
-                return replace(_transcript(path, file, beside, load_redactor(root)), sha256=sha256)
-            read = _pdf(file, beside)
+            if form is FileForm.IMAGE:
+                read = _text(root, description_of(path, beside))
+            elif form is FileForm.TRANSCRIPT:
+                read = _transcript(path, file, beside, load_redactor(root))
+            else:
+                read = _pdf(file, beside, load_redactor(root))
+            return read and replace(read, sha256=sha256)
     except BadFile as error:
         return FileReading((), reason=error.why)
     except OSError as error:
         return FileReading((), reason=f"cannot be read: {(error.strerror or str(error)).lower()}")
-    redact = load_redactor(root).redact
-    units = (unit._replace(text=redact(unit.text).text, title=redact(unit.title).text) for unit in read.units)
-    return replace(read, sha256=sha256, units=tuple(units))
 
 
 def _text(root: Path, path: str) -> FileReading | None:
@@ -90,10 +93,22 @@ def _text(root: Path, path: str) -> FileReading | None:
         text = data.decode("utf-8-sig").replace("\0", "\ufffd")  # SQLite ends text at a zero
     except UnicodeDecodeError as error:
         return FileReading((), digest, f"is not UTF-8 (byte {error.start})")
+    text = _as_markdown(text) if path.endswith(".json") else text
     shown = log_without_private(text) if path.startswith(f"{LOGS}/") and is_private(text) else text
     redacted = load_redactor(root).redact(shown).text
     units = () if path in CLAIMING else read_units(path, redacted)
     return FileReading(units, digest, claims=claims_in(path, redacted))
+
+
+def _as_markdown(text: str) -> str:
+    """Return what an object of JSON says of an image as front matter and text; any other text as it is."""
+    try:
+        pairs = json.loads(text).items()
+    except (ValueError, RecursionError, AttributeError):
+        return text
+    plain = {key: fold(str(value)) for key, value in pairs if isinstance(value, str | int | float)}
+    rows = "\n".join(f"{key}: {value}" for key, value in plain.items())
+    return f"---\n{rows}\n---\n{plain.get('description') or rows}\n"
 
 
 def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> FileReading:
@@ -113,13 +128,14 @@ def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> F
     return FileReading(units, note=f"is indexed in part: {faults}" if faults else "")
 
 
-def _pdf(file: BinaryIO, beside: str) -> FileReading:
+def _pdf(file: BinaryIO, beside: str, redactor: Redactor) -> FileReading:
     from pipelines.search.pdf import read_pdf  # noqa: PLC0415  as above
 
     if not file.read(1):
         return FileReading((), reason="is empty")
-    pdf = read_pdf(file, beside)
-    return FileReading(tuple(pdf_units(pdf)), reason=pdf.reason, note=pdf.note)
+    pdf, redact = read_pdf(file, beside), redactor.redact
+    units = (unit._replace(text=redact(unit.text).text, title=redact(unit.title).text) for unit in pdf_units(pdf))
+    return FileReading(tuple(units), reason=pdf.reason, note=pdf.note)
 
 
 _PROJECT: Final = 80

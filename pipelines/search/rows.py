@@ -7,11 +7,11 @@ from itertools import takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.search.chunk_context import grams, surround
+from pipelines.search.chunk_context import grams, normalised, surround
 from pipelines.search.claimed_lines import put_claims
 from pipelines.search.embed import key_of_unit
 from pipelines.search.read_files import read_file
-from pipelines.search.schema import SEPARATOR, UNIT_COLUMNS
+from pipelines.search.schema import AS_SAID, SEPARATOR, UNIT_COLUMNS
 
 if TYPE_CHECKING:
     import sqlite3
@@ -69,6 +69,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp,
     rows: list[Row] = []
     for unit, about, around, *between in placed:
         first, last = (None if n is None else numbers[n] for n in between)
+        meta = "".join(f"{SEPARATOR}{normalised(one)}{SEPARATOR}{AS_SAID}{one}" for one in unit.said)
         types, tags, headings, cites = map(SEPARATOR.join, (unit.types, unit.tags, unit.headings, unit.cites))
         rows.append(
             (
@@ -84,7 +85,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp,
                     unit.until,
                 ),
                 *(types, unit.project, tags, unit.trust, unit.confidence, unit.status, unit.item, cites),
-                *(unit.confidence_reason, unit.source, unit.record, unit.title, headings),
+                *(unit.confidence_reason, unit.source, unit.record, meta, unit.title, headings),
                 *(unit.text, grams(unit.text), about, around),
             )
         )

@@ -29,10 +29,13 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION: Final = 14
+VERSION: Final = 15
 
 SEPARATOR: Final = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""
+
+AS_SAID: Final = "\x1d"
+"""Stands before metadata as a person wrote it, behind its normalised form."""
 
 SHOWN, PAST, NEVER = 0, 1, 2
 """Values of `hidden`: a unit is shown always; only as of a day on which it held; never."""
@@ -50,7 +53,7 @@ _UNITS: Final[Mapping[str, type]] = {
         ("date", "until", "types", "project", "tags", "trust", "confidence", "status", "item", "cites"), str
     ),
     **dict.fromkeys(
-        ("confidence_reason", "source", "record", "title", "headings", "text", "grams", "about", "around"), str
+        ("confidence_reason", "source", "record", "meta", "title", "headings", "text", "grams", "about", "around"), str
     ),
 }
 _PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "place": int, "text": str}
@@ -89,6 +92,8 @@ def make_tables(connection: sqlite3.Connection) -> None:
     )
     # To find the episodes among all units found: they are few.
     db.execute("CREATE INDEX idx_units_told ON units(id, date, cites) WHERE cites != ''")
+    # What people said of items by their own keys is scanned, and is little.
+    db.execute("CREATE INDEX idx_units_meta ON units(meta) WHERE meta != ''")
     # All rules are scanned, and they are few.
     db.execute("CREATE INDEX idx_units_rules ON units(id) WHERE item != '' AND types = 'Rule'")
     _table(db, "passages", _PASSAGES, ("text",))
@@ -120,8 +125,8 @@ _ASIDE: Final = f"{INDEX}.new"
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 
 
-FAULTS: Final = (sqlite3.Error, UnicodeDecodeError)
-"""What reading a database raises; Python fails to decode SQLite's message if it quotes a damaged name."""
+FAULTS: Final = (sqlite3.Error, TypeError, ValueError, LookupError)
+"""What reading a damaged database raises: SQLite's own errors, and what follows from values of other types."""
 
 
 @contextlib.contextmanager

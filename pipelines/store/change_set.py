@@ -15,7 +15,7 @@ from pipelines.store.item import Item, Trust, brought_back, parse_item, render_i
 from pipelines.store.layout import BRIEFING, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +240,12 @@ def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Pla
     raise KeyError(ident)
 
 
-def with_pin(documents: Mapping[str, Document], ident: str, *, pinned: bool) -> dict[str, Document]:
-    """Return the documents with an item pinned or unpinned; the words of its line keep their bytes."""
+def with_comment_changed(
+    documents: Mapping[str, Document], ident: str, change: Callable[[Item], Item]
+) -> dict[str, Document]:
+    """Return the documents with an item changed in what its comment holds; the words of its line keep their bytes."""
     path, placed = placed_item(documents, ident)
-    item = replace(placed.item, pinned=pinned)
-    return {**documents, path: with_comments(documents[path], {placed.line: item})}
+    return {**documents, path: with_comments(documents[path], {placed.line: change(placed.item)})}
 
 
 def moved(documents: Mapping[str, Document], ident: str, target: str) -> dict[str, Document]:

@@ -109,6 +109,8 @@ QUIET: Final = "quiet"
 """The key for the day since which nobody has mentioned an open item, or since which its day is long over."""
 CLOSED_BY: Final = "closed-by"
 """The key of an item that a person closed: `closed-by=owner`. No agent can reopen it."""
+META: Final = "meta."
+"""Begins the keys of what a person said of an item by a key of their own: `meta.topic=kafka`."""
 ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
 ID_DIGITS: Final = 10
 
@@ -237,6 +239,11 @@ class Item:
         """The day on which it became quiet; else empty."""
         return self._extra(QUIET)
 
+    @property
+    def metadata(self) -> dict[str, str]:
+        """What a person said of it, by their own keys."""
+        return {key.removeprefix(META): value for key, value in self.extra if key.startswith(META)}
+
     def _extra(self, wanted: str) -> str:
         return next((value for key, value in self.extra if key == wanted), "")
 
@@ -258,6 +265,12 @@ def with_extra(item: Item, key: str, value: str) -> Item:
     """Return an item with a value under a key of its own, or without the key if the value is empty."""
     extra = tuple(pair for pair in item.extra if pair[0] != key)
     return replace(item, extra=(*extra, (key, value)) if value else extra)
+
+
+def with_metadata(item: Item, said: Mapping[str, str]) -> Item:
+    """Return an item with other metadata; a key without a value is left out."""
+    extra = (pair for pair in item.extra if not pair[0].startswith(META))
+    return replace(item, extra=(*extra, *((f"{META}{key}", value) for key, value in sorted(said.items()) if value)))
 
 
 def brought_back(item: Item) -> Item:

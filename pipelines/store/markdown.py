@@ -164,7 +164,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The block between `---` lines at the top: its number of lines including the marks, its keys, and its faults."""
+    """The block between `---` lines at the top: its number of lines including the marks, its keys, and its faults.
+
+    A key below another one has both names: `author.name`.
+    """
 
     lines: int
     values: tuple[tuple[str, str], ...]
@@ -182,10 +185,17 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     end = next((n for n in range(1, len(lines)) if lines[n].rstrip() in {"---", "..."}), None)
     if end is None:
         return FrontMatter(0, (), ("line 1: the front matter is opened by --- and never closed",))
-    values, faults = [], []
+    values, faults, above = list[tuple[str, str]](), list[str](), list[tuple[int, str]]()
     for number, line in enumerate(lines[1:end], 2):
-        if found := key_in(line):
-            values.append((found[1], (found[2] or "").strip("\"'")))
+        bare = line.lstrip(" ")
+        if found := key_in(bare):
+            depth, value = len(line) - len(bare), (found[2] or "").strip("\"'")
+            above = [one for one in above if one[0] < depth]
+            if depth and not above:  # a line of a longer text
+                continue
+            name = ".".join([*(key for _, key in above), found[1]])
+            values.append((name, value))
+            above += [] if value else [(depth, found[1])]
         elif line.strip() and not line.startswith((" ", "\t", "-", "#")):
             faults.append(f"line {number}: the front matter has a line that is not `key: value`")
     return FrontMatter(end + 1, tuple(values), tuple(faults))

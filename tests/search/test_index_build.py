@@ -224,6 +224,19 @@ def test_a_broken_index_is_noticed_and_built_anew(root: Path, damage: str) -> No
     assert found(root, "pears") == ["Logs/2026-01-01.md:1"]
 
 
+@pytest.mark.parametrize("change", ["UPDATE files SET checked_ns = 'once'", "DELETE FROM files", "DROP TABLE claims"])
+def test_rows_that_no_version_writes_are_built_anew(root: Path, change: str) -> None:
+    write(root, "Logs/2026-01-01.md", "- apples\n- pears\n")
+    update_index(root)
+    with closing(sqlite3.connect(root / INDEX)) as db:
+        for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            db.execute(f"DROP TRIGGER {name}")
+        db.execute(change)
+        db.commit()
+    hits, *_ = searched(root, "pears", 5, SearchRequest())
+    assert (hits[0].text, hits[0].start_line) == ("- pears", 2)
+
+
 def test_a_second_writer_waits_and_then_says_so(root: Path) -> None:
     update_index(root)
     with (root / ".curate/index.lock").open("w") as holder:

@@ -22,6 +22,13 @@ topic: Kafka
 owner: "Ann Lee"
 url: https://example.org/a=b
 links: [zebra, quagga]
+author:
+  name: Bö Ek
+  home:
+    city: Bern
+  team: Blue
+summary: |
+  first: not a key
 confidence_reason: walrus
 ---
 Retention is a week.
@@ -65,15 +72,27 @@ def test_meta_narrows_down(root: Path) -> None:
     assert with_meta("owner=Ann Lee") == {"Areas/streams.md", "Areas/queues.md"}
     assert with_meta("owner=ann lee", "topic=rabbit") == {"Areas/queues.md"}
     assert with_meta("url=https://example.org/a=b", "confidence_reason=walrus") == {"Areas/streams.md"}
+    assert (
+        with_meta("author.name=BÖ EK") == with_meta("author.home.city=bern", "author.team=blue") == {"Areas/streams.md"}
+    )
+    assert with_meta("first=not a key") == with_meta("summary.first=not a key") == with_meta("name=Bö Ek") == set()
     assert with_meta("topic=kaf") == with_meta("topic=kafka", "topic=rabbit") == set()
 
 
-@pytest.mark.parametrize("meta", ["topic", "=kafka", "topic=", ""])
+@pytest.mark.parametrize("meta", ["topic", "=kafka", "topic=", "", "to pic=kafka"])
 def test_meta_without_key_or_value_is_named(root: Path, meta: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(UsageFault, match=repr(meta)):
+    named = repr(meta.partition("=")[0]) if meta in {"=kafka", "to pic=kafka"} else repr(meta)
+    with pytest.raises(UsageFault, match=named):
         meta_of([meta])
     assert run_cli(["search", "x", "--meta", meta, "--memory", str(root)]) == 2
     assert "topic=kafka" in capsys.readouterr().err
+
+
+def test_a_pair_in_a_question_narrows_it_down_where_its_key_is_known(root: Path) -> None:
+    assert (
+        found(root, "retention topic=kafka") == found(root, 'last owner="Ann Lee" topic=kafka') == {"Areas/streams.md"}
+    )
+    assert found(root, "retention colour=kafka") == {"Areas/streams.md", "Areas/plain.md"}
 
 
 def test_a_note_takes_the_day_of_its_item_and_a_paragraph_that_of_its_document(root: Path) -> None:

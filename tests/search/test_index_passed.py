@@ -57,7 +57,11 @@ def test_every_kind_of_file_is_found_where_it_stands(root: Path) -> None:
     put(root, IMAGE, b"x")
     put(root, "Logs/2026-03-18.md", b"- the quay\n")
     report = update_index(root)
-    assert (report.files, reasons(report), report.partial) == (3, {IMAGE: "is neither text nor a PDF file"}, ())
+    assert (report.files, reasons(report), report.partial) == (
+        3,
+        {IMAGE: "is an image without a description beside it"},
+        (),
+    )
     assert sorted(found(root, "quay")) == [
         *("Logs/2026-03-18.md:1", "Resources/port.PDF:2"),
         *(f"{SESSION}:1", f"{SESSION}:2"),
@@ -91,14 +95,15 @@ def test_what_was_passed_over_is_kept_and_told_without_looking_at_the_files(
         "Resources/b.pdf": "is empty",
         "Sessions/bad.jsonl": "has no readable turn: line 1 is not JSON",
         "Sessions/link.jsonl": "is a symbolic link, which is never followed",
+        "Sessions/notes.md": "is not of the kind that is read in this folder",
     }
     assert [(one.path, one.reason) for one in report.partial] == [(SESSION, "is indexed in part: line 2 is not JSON")]
     assert report.files == 4
     assert unread(root) == (report.skipped, report.partial)
     assert rebuild_index(root).skipped == report.skipped
     (root / "Sessions/link.jsonl").unlink()
-    assert len(unread(root)[0]) == 4
-    assert len(update_index(root).skipped) == len(unread(root)[0]) == 3
+    assert len(unread(root)[0]) == 5
+    assert len(update_index(root).skipped) == len(unread(root)[0]) == 4
     (root / INDEX).write_bytes(b"garbage")
     assert unread(root) == ((), ())
 

@@ -128,6 +128,7 @@ def test_a_hit_tells_all_that_is_known(root: Path) -> None:
         "confidence_reason": "the platform",
         "source": "Logs/2026-02-11.md:42",
         "cites": (),
+        "meta": (),
         "status": "live",
         "item": "k7f3a9c2b10",
         "overruled": None,

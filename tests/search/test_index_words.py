@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
+import unicodedata
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.cli import run_cli
+from pipelines.search.build import update_index
 from pipelines.search.chunk_context import MAX_TERMS, day_words, grams, identifiers, match_expression
+from pipelines.search.hits import CLOSE, OPEN, snippets
+from pipelines.search.query import search
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @given(st.text(max_size=300) | st.text(alphabet='"*()^:+-{}NEARORAND ab漢🎉', max_size=80))
@@ -32,7 +41,8 @@ def test_no_text_is_a_syntax_error(query: str) -> None:
         ("我们同意", '"我们" OR "们同" OR "同意"'),
         ("猫", '"猫" *'),
         ("", ""),
-        ('"" * () 🎉', ""),
+        ('"" * () 🎉', '"x1f389"'),
+        ("Große Straße im CAFÉ", '"grosse" OR "strasse" OR "im" OR "cafe"'),
     ],
 )
 def test_a_question_becomes_an_or_over_its_content_words(query: str, expression: str) -> None:
@@ -41,7 +51,7 @@ def test_a_question_becomes_an_or_over_its_content_words(query: str, expression:
 
 def test_labels_become_phrases_that_no_plain_word_matches() -> None:
     expression = match_expression('project:Alpha type:decision #urgent project:"Big House"')
-    assert '"xproject Alpha" OR "xtype decision" OR "xtag urgent" OR "xproject Big House"' in expression
+    assert '"xproject alpha" OR "xtype decision" OR "xtag urgent" OR "xproject big house"' in expression
     assert "xtype" not in match_expression("what type of decision")
 
 
@@ -56,8 +66,67 @@ def test_ids_days_and_pairs() -> None:
     assert [day_words(odd) for odd in ("", "today", "2023-13-01", "2023-05")] == ["", "", "", ""]
     assert grams("tea 東京都 ok") == "東京 京都 都"
     assert grams("plain") == ""
-    assert grams("AWSのLambdaを使うpy3.11 版 v2") == "の を使 使う う 版 AWS Lambda py3"
+    assert grams("AWSのLambdaを使うpy3.11 版 v2") == "の を使 使う う 版 aws lambda py3"
 
 
 def test_a_question_with_a_zero_byte_is_one_that_sqlite_can_be_asked() -> None:
     assert "\x00" not in match_expression('project:\x00 tag:"a\x00b" type:x\x00y')
+
+
+SPELLINGS = {
+    "한": unicodedata.normalize("NFD", "- 연구실 서버는 대전에 있습니다."),
+    "street": "- Die Straße ist gesperrt.",
+    "plain": "- Die Strasse nach Bern ist offen.",
+    "cafe": "- Wir treffen uns im Café.",
+    "apart": unicodedata.normalize("NFD", "- Der Schlüssel liegt im Büro."),
+    "fir": "- Ёлка стоит в углу.",
+    "rooms": "- Die Wohnung hat 80 m² und kostet ½ mehr.",
+    "wide": "- ＱＲ 決済は終了",
+    "narrow": "- ﾃｽﾄ環境",
+    "name": "- parseUserName fails on HTTPServer.",
+    "party": "- 🎉 we shipped, 👍🏽 from 🇩🇪",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "pages"),
+    [
+        ("연구실", {"한"}),
+        (unicodedata.normalize("NFD", "대전"), {"한"}),
+        ("STRASSE", {"street", "plain"}),
+        ("straße", {"street", "plain"}),
+        ("cafe", {"cafe"}),
+        (unicodedata.normalize("NFD", "café"), {"cafe"}),
+        ("schlussel büro", {"apart"}),
+        ("елка", {"fir"}),
+        ("m²", {"rooms"}),
+        ("m2", {"rooms"}),
+        ("qr", {"wide"}),
+        ("テスト", {"narrow"}),
+        ("user name", {"name"}),
+        ("parseusername", {"name"}),
+        ("server", {"name"}),
+        ("🎉", {"party"}),
+        ("👍", {"party"}),
+        ("🇩🇪", {"party"}),
+        ("🇩🇰", set()),
+    ],
+)
+def test_a_word_is_found_and_marked_however_it_is_spelled(
+    query: str, pages: set[str], root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (root / "Areas").mkdir()
+    for name, text in SPELLINGS.items():
+        (root / f"Areas/page-{name}.md").write_text(f"# x\n\n{text}\n", encoding="utf-8")
+    update_index(root)
+    hits = search(root, query, 20)
+    assert {hit.path.removeprefix("Areas/page-").removesuffix(".md") for hit in hits} == pages
+    if pages != {"narrow"}:  # narrow kana are found, but not marked
+        assert all(OPEN in snippet for snippet in snippets(query, [hit.text for hit in hits]))
+    run_cli(["search", query, "--memory", str(root)])
+    assert ("Nothing was found" in capsys.readouterr().out) == (not pages)
+
+
+def test_a_name_is_marked_whole_or_in_the_parts_asked_for() -> None:
+    assert snippets("parseUserName", ["see parseUserName"]) == [f"see {OPEN}parseUserName{CLOSE}"]
+    assert snippets("user name", ["see parseUserName"]) == [f"see parse{OPEN}UserName{CLOSE}"]

@@ -15,6 +15,7 @@ Items record the version they were extracted with, so it goes up with every chan
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
@@ -32,12 +33,27 @@ if TYPE_CHECKING:
 
 
 KEYS: Final = ("id", "version", "schema")
-SCHEMAS: Final = frozenset({"extraction", "review", "verification", "brief"})
-_SUBJECTS: Final = {"review": "review", "verify": "verification", "brief": "states and episodes"}
+SCHEMAS: Final = frozenset({"extraction", "review", "verification", "brief", "description"})
+_SUBJECTS: Final = {"review": "review", "verify": "verification", "brief": "states and episodes", "describe": "image"}
 _ADVICE: Final = "Correct the prompt, or reinstall memcurate."
+_IMAGE_BYTES: Final = 12_000
+"""What an image counts for in a call's size: more tokens than any provider bills for one, at two bytes a token."""
 _FRONT = re.compile(r"---\n(?P<front>.*?)\n---\n(?P<body>.*)", re.DOTALL)
 Place = tuple[str, int]
 """A day, and the number of a piece of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image that a call shows: its media type, as `image/png`, and its bytes."""
+
+    kind: str
+    data: bytes
+
+    @property
+    def base64(self) -> str:
+        """Its bytes, as wires that are JSON need them."""
+        return base64.b64encode(self.data).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +61,7 @@ class Call:
     """One request to a language model.
 
     Args:
-        task: `extract`, `review`, `verify` or `brief`.
+        task: `extract`, `review`, `verify`, `brief` or `describe`.
         prompt_id: the id of the prompt.
         prompt_version: its version.
         system: the part that is the same every night; the provider may cache it.
@@ -53,6 +69,7 @@ class Call:
         schema: the JSON schema of the reply.
         place: the call's position in the run; calls are made, or judged, in this order.
         input: the same as `user`, as data, for programs.
+        image: what it shows beside the text; only to a model that sees.
     """
 
     task: str
@@ -63,17 +80,19 @@ class Call:
     schema: Mapping[str, Any]
     place: Place = ("", 0)
     input: Mapping[str, Any] = field(default_factory=dict)
+    image: Image | None = None
 
     @property
     def digest(self) -> str:
-        """The hash of the text and schema, whatever the model."""
+        """The hash of the text, schema and image, whatever the model."""
         asked = json.dumps([self.system, self.user, self.schema], sort_keys=True).encode()
-        return hashlib.sha256(asked).hexdigest()
+        return hashlib.sha256(asked + (self.image.data if self.image else b"")).hexdigest()
 
     @property
     def bytes(self) -> int:
-        """The size of the text and schema in bytes."""
-        return len(f"{self.system}{self.user}{json.dumps(self.schema)}".encode(errors="replace"))
+        """The size of the text and schema in bytes; an image counts for its tokens, not its bytes."""
+        text = len(f"{self.system}{self.user}{json.dumps(self.schema)}".encode(errors="replace"))
+        return text + (_IMAGE_BYTES if self.image else 0)
 
     @property
     def subject(self) -> str:
@@ -121,6 +140,11 @@ class Model(Protocol):
         """
 
 
+def can_see(model: Model) -> bool:
+    """Return whether a model's wire takes images; not whether the model understands them."""
+    return bool(getattr(model, "sees", False))
+
+
 class WrappedModel:
     """A model that wraps another one."""
 
@@ -128,6 +152,7 @@ class WrappedModel:
         self._model = model
         self.name, self.source = model.name, model.source
         self.input_tokens, self.output_tokens, self.retries = model.input_tokens, model.output_tokens, model.retries
+        self.sees = can_see(model)
 
 
 class BadReply(ValueError):

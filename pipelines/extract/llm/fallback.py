@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pipelines.errors import ModelFailed
-from pipelines.extract.llm.call import BadReply, Call, Model, ModelAnswer, Place, provider_of
+from pipelines.extract.llm.call import BadReply, Call, Model, ModelAnswer, Place, can_see, provider_of
 from pipelines.provider_settings import price_of
 from pipelines.usage import FailureKind, Tally, Usage
 
@@ -61,6 +61,11 @@ class Chain:
         """The most log text that every model of the chain accepts in one call."""
         return min(model.input_tokens for model in self.models)
 
+    @property
+    def sees(self) -> bool:
+        """Whether one of the models can be shown an image."""
+        return any(map(can_see, self.models))
+
     def new_tally(self) -> Tally:
         """Return a tally that counts what calls cost."""
 
@@ -74,7 +79,7 @@ class Chain:
         """Return the first usable reply, parsed by `read`, and the name of its model.
 
         Args:
-            call: the request.
+            call: the request; one with an image needs a chain that `sees`.
             read: parses a reply's text, or raises `BadReply`; such a reply is not kept.
             tally: counts usage and failures, even if the whole call fails.
 
@@ -87,6 +92,8 @@ class Chain:
                 return found
         faults = []
         for model, circuit in zip(self.models, self._circuits, strict=True):
+            if call.image and not can_see(model):
+                continue
             try:
                 return self._asked(model, circuit, call, read, tally)
             except ModelFailed as fault:

@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,13 +33,20 @@ BUILDER: Final = 2  # increment it when the graph changes, so that old graphs ar
 WEIGHTS: Final = "model.safetensors"
 TOKENIZER: Final = "tokenizer.json"
 CONFIG: Final = "config.json"
+MODULES: Final = "modules.json"
+PROMPTS: Final = "config_sentence_transformers.json"
 _SOURCES: Final = (CONFIG, TOKENIZER, WEIGHTS)
 _AGAIN: Final = "Run `curate models fetch` to fetch it again."
 _DEFAULTS: Final = {"hidden_act": "gelu", "position_embedding_type": "absolute", "layer_norm_eps": 1e-12}
+# The model cards of this family demand these prefixes, which no file of theirs holds.
+_E5: Final = re.compile(r"(?:^|[-_])e5(?:[-_]|$)")
+_E5_PROMPTS: Final = {"query": "query: ", "document": "passage: "}
+# RoBERTa counts positions from the one behind that of its padding.
+_FIRST_POSITION: Final = {"bert": 0, "roberta": 2, "xlm-roberta": 2}
 _SUPPORTED: Final = {
-    "model_type": ("bert", "its type is"),
-    "hidden_act": ("gelu", "its activation is"),
-    "position_embedding_type": ("absolute", "its positions are"),
+    "model_type": (tuple(_FIRST_POSITION), "its type is"),
+    "hidden_act": (("gelu",), "its activation is"),
+    "position_embedding_type": (("absolute",), "its positions are"),
 }
 _POOLING: Final = "pooling_mode_"
 _SHOWN: Final = 40
@@ -58,6 +66,7 @@ class ModelFolder:
         width: the dimension of a token's vector, and of the text's.
         limit: the most tokens read from a text, including the special tokens at its ends.
         epsilon: what layer normalisation adds to the variance.
+        first: the position of a text's first token.
         prompts: the prefixes of a document and of a query.
     """
 
@@ -67,6 +76,7 @@ class ModelFolder:
     width: int
     limit: int
     epsilon: float
+    first: int = 0
     prompts: tuple[str, str] = ("", "")
 
 
@@ -150,10 +160,12 @@ def read_folder(path: Path) -> ModelFolder:
     config = _DEFAULTS | _read(path, CONFIG)
     if fault := _fault(path, config):
         raise UnusableModel(path, fault, "Set `folder` in [embedder] to a BERT model with mean pooling.")
-    positions = config["max_position_embeddings"]
+    first = _FIRST_POSITION[config["model_type"]]
+    positions = config["max_position_embeddings"] - first
     wanted = _read(path, "sentence_bert_config.json").get("max_seq_length")
-    prompts = _read(path, "config_sentence_transformers.json").get("prompts")
-    prompts = prompts if isinstance(prompts, dict) else {}
+    prompts = _read(path, PROMPTS).get("prompts")
+    if not isinstance(prompts, dict):
+        prompts = _E5_PROMPTS if _E5.search(path.name) else {}
     document, query = prompts.get("document", prompts.get("passage")), prompts.get("query")
     return ModelFolder(
         path=path,
@@ -163,6 +175,7 @@ def read_folder(path: Path) -> ModelFolder:
         # Below three there is no room for a token between the two special ones.
         limit=min(wanted, positions) if isinstance(wanted, int) and wanted > 2 else positions,  # noqa: PLR2004
         epsilon=config["layer_norm_eps"],
+        first=first,
         prompts=(document if isinstance(document, str) else "", query if isinstance(query, str) else ""),
     )
 
@@ -185,8 +198,8 @@ def _read(path: Path, name: str, kind: type[dict[str, Any] | list[Any]] = dict) 
 def _fault(path: Path, config: dict[str, Any]) -> str:
     """Return why a model is not supported, or an empty string."""
     for key, (wanted, what) in _SUPPORTED.items():
-        if config.get(key) != wanted:
-            return f"{what} {str(config.get(key))[:_SHOWN]}, not {wanted}"
+        if config.get(key) not in wanted:
+            return f"{what} {str(config.get(key))[:_SHOWN]}, not {' or '.join(wanted)}"
     for key in ("num_hidden_layers", "num_attention_heads", "hidden_size", "max_position_embeddings"):
         value = config.get(key)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -196,7 +209,7 @@ def _fault(path: Path, config: dict[str, Any]) -> str:
     epsilon = config["layer_norm_eps"]
     if not (isinstance(epsilon, float) and 0 < epsilon < 1):
         return "its layer_norm_eps is not between 0 and 1"
-    for step in _read(path, "modules.json", list):
+    for step in _read(path, MODULES, list):
         kind = str(step.get("type", "") if isinstance(step, dict) else step).rpartition(".")[2]
         if kind not in _STEPS:
             return f"it has an unsupported step, {kind[:_SHOWN]}"

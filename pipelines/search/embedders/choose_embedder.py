@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, UnusableModel
 from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL, EmbedderSettings
-from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder
+from pipelines.search.embedders.pinned_model import MINILM, is_complete, models_folder, recorded_model
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +84,8 @@ def _local(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:
         if not settings.folder and not is_complete(MINILM, folder):
             no_key = "" if settings.provider else f"{VOYAGE_KEY} is not set, and "
             return None, f"{_WORDS_ONLY}: {no_key}{MINILM.name} was not fetched (run `curate models fetch`)."
-        model = built_model(folder, models, settings.precision, None if settings.folder else MINILM)
+        others = recorded_model(models, folder.name) if folder.parent == models else None
+        model = built_model(folder, models, settings.precision, others if settings.folder else MINILM)
     except UnusableModel as fault:
         return None, f"{_WORDS_ONLY}: {fault.sentence[0].lower()}{fault.sentence[1:]} {fault.advice}".rstrip()
     except CurateError as fault:

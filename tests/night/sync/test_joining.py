@@ -104,3 +104,12 @@ def test_a_join_is_what_the_next_edits_are_seen_against(
     assert "trust=owner" not in one.read("MEMORY.md") + one.read("USER.md")
     git(one.root, "reset", "--quiet", "--hard", join_commit)
     assert Git(one.root).last_run() == join_commit
+
+
+def test_what_either_machine_said_of_an_item_stands_and_what_one_took_back_goes() -> None:
+    def said(*pairs: str) -> str:
+        return PAGE + ONE.replace(" -->", "".join(f" meta.{pair}" for pair in pairs) + " -->")
+
+    told = joined(said("a=1", "b=1", "c=1"), said("a=2", "c=1"), said("a=1", "b=1", "d=1"))
+    assert "meta.a=2 meta.d=1 -->" in told
+    assert "meta.b" not in told + joined(said("b=1"), said("b=1"), said())
