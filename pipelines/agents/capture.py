@@ -12,12 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
-from itertools import islice
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile
-from pipelines.store import files
 from pipelines.store.append_log import Spool
 from pipelines.store.days import Days
 from pipelines.store.evidence import act_label, captured_in, render_pointer
@@ -32,16 +29,20 @@ from pipelines.store.session_state import KeptSession, Seals, load_seals, note_k
 from pipelines.store.spoken_lines import said_in_turn
 from pipelines.store.transcripts import Act, Acts, Role, Transcript, Turn
 from pipelines.store.transcripts.outside import Authors, Outside
-from pipelines.store.transcripts.reader import head_of, keep, recording, taken_back
+from pipelines.store.transcripts.reader import head_of, keep, open_transcript, recording, taken_back
 from pipelines.store.user_layout import at, layout_of
 from pipelines.store.work_trees import keys_of, remote_in, repository_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from pipelines.settings import Settings
 
 
+NOTHING_YET: Final = "has no whole line yet"
+NO_TURN: Final = "has no turn of a person or an agent"
+CHANGED: Final = "changed while it was read"
 LONGEST: Final = 4000
 """Characters of a turn that go to the log; the transcript has the rest."""
 _NOWHERE: Final = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
@@ -58,13 +59,6 @@ _AFTER: Final = "- next\n- ```\n  code\n  ```\n- ~~~\n  code\n  ~~~\n- last\n"
 _FENCES: Final = ("```", "~~~")
 # Clocks may be a little ahead.
 _AHEAD: Final = timedelta(hours=1)
-_PLACES: Final = {
-    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude", "projects"),
-    "codex": ("CODEX_HOME", ".codex", "sessions"),
-    "openclaw": ("OPENCLAW_STATE_DIR", ".openclaw", "agents"),
-}
-# A subagent's answer comes back in the session of its agent.
-_SUBAGENTS: Final = ("agent-", "subagents")
 _OTHERS: Final = {Role.ASSISTANT: "assistant", Role.USER: "program"}
 _ROLES: Final = (["assistant"], ["program"], ["user"], ["owner"])
 
@@ -108,6 +102,7 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
     *,
     headless: bool = False,
     tools: frozenset[str] = frozenset(),
+    opening: Callable[[Path], IO[bytes]] = open_transcript,
 ) -> list[CapturedSession]:
     """Capture transcripts one by one; a broken one does not stop the others.
 
@@ -120,6 +115,7 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
         since: skip turns before this day, `YYYY-MM-DD`; empty for all.
         headless: whether prompts that a program sent count as the owner's.
         tools: tools, and tool servers, that bring in nothing from outside.
+        opening: opens a transcript.
 
     Raises:
         NotWritable: the disk refused.
@@ -131,7 +127,7 @@ def capture_sessions(  # noqa: PLR0913  one for each option and setting
     for path in paths:
         with capture_lock(root):
             try:
-                with path.open("rb") as source:
+                with opening(path) as source:
                     one = capture.transcript(path, source)
             except (OSError, BadFile) as fault:
                 why = fault.why if isinstance(fault, BadFile) else fault.strerror or str(fault)
@@ -158,7 +154,7 @@ class Capture:
         """Capture what is new in a transcript; `known` are those that were captured, where they were read already."""
         head = head_of(source)
         if not head:
-            return CapturedSession(str(path), fault="has no whole line yet")
+            return CapturedSession(str(path), fault=NOTHING_YET)
         self._known = read_kept(self.root) if known is None else known
         kept = self._known.get(head) or KeptSession("", head, 0, "")
         before = self.cleaner.redacted
@@ -167,7 +163,7 @@ class Capture:
             source.seek(0)
             found = self._read(path, source, replace(kept, file="", lines=0))
         if found is None:
-            return CapturedSession(str(path), fault="changed while it was read")
+            return CapturedSession(str(path), fault=CHANGED)
         return replace(found, redacted=self.cleaner.redacted - before)
 
     def _read(self, path: Path, source: IO[bytes], kept: KeptSession) -> CapturedSession | None:
@@ -187,7 +183,9 @@ class Capture:
             if recorder.known_digest != kept.digest and kept.lines:
                 return None
             if not session or not copied:
-                fault = "" if turns.known else "has no turn of a person or an agent"
+                fault = "" if turns.known else NO_TURN
+                if fault and transcript.strange:
+                    fault = f"has no turn in a known form (line {transcript.strange} is in another one)"
                 return CapturedSession(str(path), known=turns.known, faults=faults, fault=fault)
             days = turns.spool.days
             if not self.dry:
@@ -316,7 +314,10 @@ class _Turns:
             with suppress(ValueError):
                 day = _DAY.search(self._path.name)
                 told = datetime.fromisoformat(f"{day[0] if day else ''}T12:00").replace(tzinfo=now.tzinfo)
-        self._last = told or datetime.fromtimestamp(self._path.stat().st_mtime, UTC)
+        if told is None:
+            with suppress(OSError):
+                told = datetime.fromtimestamp(self._path.stat().st_mtime, UTC)
+        self._last = told or now
         return min(self._last.astimezone(now.tzinfo), now)
 
     def _free_file(self, name: str) -> str:
@@ -332,38 +333,6 @@ class _Turns:
                     if head_of(there) == self._kept.head:
                         return file
             number += 1
-
-
-def sessions_folder(agent: str, environ: Mapping[str, str]) -> Path:
-    """Return the folder where an agent keeps its sessions.
-
-    Args:
-        agent: claude-code, codex or openclaw.
-        environ: the environment, which may name another folder.
-    """
-    variable, folder, below = _PLACES[agent]
-    home = Path(environ.get("HOME") or "~").expanduser()
-    return Path(environ.get(variable) or home / folder).expanduser() / below
-
-
-def transcripts_below(folder: Path) -> list[Path]:
-    """Return the transcripts below a folder, oldest first, without those of subagents.
-
-    Raises:
-        BadFile: the folder holds more `.jsonl` files than a memory may have.
-    """
-    listed = list(islice(folder.rglob("*.jsonl"), files.MOST_FILES + 1))
-    if len(listed) > files.MOST_FILES:
-        raise BadFile(folder, files.too_many(files.MOST_FILES), "Name the transcripts you mean, or a subfolder.")
-    found = [
-        path
-        for path in listed
-        if path.is_file()
-        and not path.is_symlink()
-        and not path.name.startswith(_SUBAGENTS)
-        and not any(part in _SUBAGENTS for part in path.relative_to(folder).parts)
-    ]
-    return sorted(found, key=lambda path: (path.stat().st_mtime, path))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 import re
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.agents.install_plan import MCP, NAME, Program, is_call, is_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 
     Settings = MutableMapping[str, Any]
     # A command that an agent runs: the event, the verb of `curate`, a matcher for kinds of the event (empty for all),
@@ -160,6 +161,19 @@ def drop_at(settings: Settings, path: Sequence[str]) -> None:
         del table[key]
         if table:
             return
+
+
+def calls_in(settings: object, verb: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the words of each of our calls in settings, wherever it stands."""
+    if isinstance(settings, dict):
+        command, args = settings.get("command"), settings.get("args")
+        if isinstance(command, str):
+            with contextlib.suppress(ValueError):
+                words = [command, *map(str, args)] if isinstance(args, list) else shlex.split(command)
+                if is_call(words, verb):
+                    yield words
+    for one in settings.values() if isinstance(settings, dict) else settings if isinstance(settings, list) else ():
+        yield from calls_in(one, verb)
 
 
 # The MCP server is one entry in an agent's settings, under its own name.

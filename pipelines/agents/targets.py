@@ -16,6 +16,7 @@ from pipelines.agents.install_plan import (
     CAPTURE,
     CONTEXT,
     CURSOR_CONTEXT,
+    MCP,
     NIGHTLY,
     PLUGIN,
     RECALL,
@@ -28,6 +29,7 @@ from pipelines.agents.settings_files import (
     CannotEdit,
     add_hooks,
     add_server,
+    calls_in,
     drop_at,
     edit_json,
     edit_toml,
@@ -229,6 +231,25 @@ def installed_agents(asked: InstallRequest) -> dict[str, list[str]]:
     return found
 
 
+def gives_sessions(name: str, asked: InstallRequest) -> bool:
+    """Whether an agent's settings hand its sessions to the memory: by a hook that captures; OpenClaw's by the server.
+
+    A person who took the hook out wants no session captured.
+    """
+    hooks = AGENTS[name].hooks_file if name in AGENTS else None
+    with contextlib.suppress(CurateError, CannotEdit):
+        settings = load_json(read_text(hooks.path(asked) if hooks else _openclaw_settings(asked))[1] or "")
+        named: list[object] = [
+            words[words.index("--memory") + 1] for words in calls_in(settings, CAPTURE if hooks else MCP)
+        ]
+        if name == "claude-code" and (plugin := enabled_plugin(asked)):
+            named += [os.environ.get("CURATE_MEMORY"), value_at(settings, ("env", "CURATE_MEMORY"))]
+            named.append(value_at(settings, ("pluginConfigs", plugin, "options", "memory")))
+        root = os.path.realpath(asked.program.root)
+        return any(isinstance(one, str) and one and os.path.realpath(one) == root for one in named)
+    return False
+
+
 def program_found(name: str, asked: InstallRequest) -> bool | None:
     """Whether the program of a target is on this machine; None for a target without a program."""
     agent = AGENTS.get(name)
@@ -315,15 +336,22 @@ def plan_openclaw(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     """
     if asked.folder:
         raise UsageFault("OpenClaw has no settings for a project.", "Leave --project-dir out.")
-    state = _named_path("OPENCLAW_STATE_DIR", asked.home / ".openclaw")
-    settings = _named_path("OPENCLAW_CONFIG_PATH", state / "openclaw.json")
+    settings, state = _openclaw_settings(asked), _openclaw_state(asked)
     edits = [_edit_settings(settings, [_server(("mcp", "servers"), asked)], adding=adding)]
     notes = ["Restart a gateway that is running: `openclaw gateway restart`."]
     workspace = _workspace(settings, state, asked.home)
     if workspace.is_dir() and not (workspace / SETTINGS).exists():
         edits.append(_edit_block(workspace / "AGENTS.md", asked, adding=adding))
-    notes.append("`curate capture --from openclaw` captures its sessions; run it before the nightly run, for example.")
+    notes.append("Runs capture its sessions; `curate capture --from openclaw` captures all that it ever kept.")
     return InstallPlan(tuple(edits), tuple(notes) if adding else ())
+
+
+def _openclaw_state(asked: InstallRequest) -> Path:
+    return _named_path("OPENCLAW_STATE_DIR", asked.home / ".openclaw")
+
+
+def _openclaw_settings(asked: InstallRequest) -> Path:
+    return _named_path("OPENCLAW_CONFIG_PATH", _openclaw_state(asked) / "openclaw.json")
 
 
 def _workspace(settings: Path, state: Path, home: Path) -> Path:

@@ -7,13 +7,21 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.agents.capture import CapturedSession, capture_sessions, sessions_folder, transcripts_below
+from pipelines.agents.capture import CapturedSession, capture_sessions
+from pipelines.agents.session_places import (
+    AGENTS_SESSIONS,
+    open_kept,
+    sessions_folder,
+    sessions_of,
+    sweep,
+    transcripts_below,
+)
 from pipelines.cli.options import (
     day_option,
     json_option,
@@ -26,20 +34,25 @@ from pipelines.cli.options import (
 from pipelines.cli.output import count, day_shown, say, say_json, warn
 from pipelines.errors import EXPECTED, CurateError, UsageFault
 from pipelines.provider_settings import shares_memories, trust_settings
+from pipelines.store.transcripts.reader import open_transcript
 from pipelines.store.user_layout import find_memory
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
+
+    from pipelines.settings import Settings
 
 
-_AGENTS: Final = ("claude-code", "codex", "openclaw")
+_AGENTS: Final = tuple(AGENTS_SESSIONS)
 _HOOK_BYTES: Final = 1 << 20
 
 
 @click.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--from", "agent", type=click.Choice(_AGENTS), help="Capture every session that this agent has kept.")
+@click.option("--sweep", "sweeping", is_flag=True, help="Capture what is new of each agent that uses the memory.")
 @click.option("--hook", is_flag=True, help="Capture the session that a hook's JSON on standard input names.")
 @project_option("The project of the sessions (default: that of their working directory).")
 @day_option("--since", "Skip what was said before this day.")
@@ -50,6 +63,7 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
     *,
     paths: tuple[Path, ...],
     agent: str | None,
+    sweeping: bool,
     hook: bool,
     project: str,
     since: str | None,
@@ -60,7 +74,8 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
     """Capture session transcripts. Each PATH is a JSONL file, or a folder that holds some.
 
     This keeps the transcript in Sessions and appends what the user and the agent said to the logs of those days; each
-    line names its place in the transcript. Capturing a session again adds only what is new.
+    line names its place in the transcript. Capturing a session again adds only what is new. Runs, syncs and the starts
+    of sessions sweep by themselves.
 
     What you typed, queued, answered, approved or refused with a reason counts as your word. What a program sent does
     not, unless your settings say `[trust] headless = "owner"`.
@@ -68,13 +83,37 @@ def curate_capture(  # noqa: PLR0913  click hands over each option by name
     if hook:
         _capture_from_hook(memory, project, now)
         return 0
-    chosen, (headless, tools) = _transcripts(paths, agent), trust_settings(os.environ)
-    found = capture_sessions(*open_memory(memory, now), chosen, project, since or "", headless=headless, tools=tools)
+    (headless, tools), opened = trust_settings(os.environ), open_memory(memory, now)
+    if sweeping and not (paths or agent):
+        found = sweep(*opened, headless=headless, tools=tools)
+    else:
+        opening = open_kept if agent else open_transcript
+        chosen, when = _transcripts(paths, agent, sweeping=sweeping), since or ""
+        found = capture_sessions(*opened, chosen, project, when, headless=headless, tools=tools, opening=opening)
     if as_json:
         say_json([asdict(one) for one in found])
     else:
         _tell(found)
-    return EXPECTED if any(one.fault for one in found) and not any(one.file for one in found) else 0
+    failed = any(one.fault for one in found) and not any(one.file for one in found)
+    return EXPECTED if failed and not sweeping else 0
+
+
+def sweep_sessions(root: Path, settings: Settings, when: datetime, *, quiet: bool) -> None:
+    """Capture what is new of the agents that use a memory, before its logs are read or sent.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        when: the moment.
+        quiet: whether to print nothing but what could not be captured.
+    """
+    headless, tools = trust_settings(os.environ)
+    try:
+        found = sweep(root, settings, when, headless=headless, tools=tools)
+    except (CurateError, OSError) as fault:  # the logs can be read all the same
+        warn(f"Not all sessions were captured: {fault}")
+        return
+    _tell([replace(one, turns=0, known=0) for one in found] if quiet else found)
 
 
 def _capture_from_hook(memory: Path | None, project: str, now: str | None) -> None:
@@ -110,17 +149,19 @@ def _start_sync(root: Path) -> None:
     )
 
 
-def _transcripts(paths: Sequence[Path], agent: str | None) -> list[Path]:
+def _transcripts(paths: Sequence[Path], agent: str | None, *, sweeping: bool) -> list[Path]:
     """Return the transcripts to capture, in order of their names; those that an agent kept, oldest first."""
-    if bool(paths) == bool(agent):
-        raise UsageFault("It is not clear what to capture.", f"Give either a PATH or --from {'|'.join(_AGENTS)}.")
+    if bool(paths) == bool(agent) or sweeping:
+        how = f"Give a PATH, --from {'|'.join(_AGENTS)}, or --sweep."
+        raise UsageFault("It is not clear what to capture.", how)
     folders = [sessions_folder(agent, os.environ)] if agent else list(paths)
     if missing := [str(path) for path in folders if not path.exists()]:
         raise UsageFault(
             f"{missing[0]} does not exist.",
             f"{agent} keeps its sessions there, and has none." if agent else "Check the path.",
         )
-    found = [path for folder in folders for path in (transcripts_below(folder) if folder.is_dir() else [folder])]
+    found = sessions_of(agent, os.environ) if agent else []
+    found += [path for folder in paths for path in (transcripts_below(folder) if folder.is_dir() else [folder])]
     if not found:
         raise UsageFault(f"There is no transcript in {folders[0]}.", "A transcript's name ends in .jsonl.")
     return found

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipelines import __version__
+from pipelines.agents.session_places import swept_agents
 from pipelines.cli.options import json_option, now_option, with_memory, with_root
 from pipelines.cli.output import (
     count,
@@ -78,11 +79,17 @@ def curate_status(*, as_json: bool, probing: bool, notify: bool, opened: OpenMem
     state = health_of(root, held["days_waiting"], when, settings)
     nights, night_lines = _nights(root, state, when, probing=probing)
     search, search_lines = _search(root)
+    sessions = swept_agents(root)
     if as_json:
-        say_json(held | nights | search)
+        looked = [
+            {"agent": name, "swept": one.at or None, "says": says, "passed": one.passed}
+            for name, (one, says) in sessions.items()
+        ]
+        say_json(held | nights | search | {"sessions": looked})
     else:
         say(f"{_how_it_is(state, held, nights)}\n")
         first = [("Memory", str(root)), ("Last run", _run(state.last) or "none yet")]
+        held_lines += [("Sessions", f"{name}: {says}") for name, (_, says) in sessions.items()]
         say_fields([*first, *held_lines, *night_lines, *search_lines, *notes, ("Version", f"memcurate {__version__}")])
     if notify:
         left = state.last is not None and state.last.ended is RunEnd.PENDING

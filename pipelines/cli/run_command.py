@@ -92,6 +92,9 @@ def curate_run(  # noqa: PLR0913  one option each
         return 0
     if dry_run:
         return _rehearse(night, as_json=as_json)
+    from pipelines.cli.capture_command import sweep_sessions  # noqa: PLC0415  as above
+
+    sweep_sessions(root, settings, when, quiet=as_json or in_journal(os.environ))
     night = with_backlog(night, replies, days, may_ask=is_person_there() and not as_json)
     with watch_for_people() as watch:
         report = curate_unattended(night, watch, user.ping)

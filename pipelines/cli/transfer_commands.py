@@ -109,12 +109,13 @@ def curate_import(*, export: Path, dry_run: bool, as_json: bool, opened: OpenMem
 @json_option()
 @with_memory
 def curate_sync(*, as_json: bool, opened: OpenMemory) -> int:
-    """Push logs and edits to the memory's remote, and fetch what nights elsewhere made of them. No log is read.
+    """Capture new sessions, push logs and edits to the memory's remote, and fetch what nights elsewhere made of them.
 
     The remote is the one in your settings ([push]). It is quiet if there is nothing to do. With a remote set, it also
     runs whenever a session of Claude Code or Codex ends.
     """
-    from pipelines.night.sync import Sharing, sync  # noqa: PLC0415  help needs no git
+    from pipelines.cli.capture_command import sweep_sessions  # noqa: PLC0415  help needs no git
+    from pipelines.night.sync import Sharing, sync  # noqa: PLC0415  as above
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     root, settings, when = opened
@@ -124,6 +125,7 @@ def curate_sync(*, as_json: bool, opened: OpenMemory) -> int:
             "Your settings name no remote for this memory.",
             'Add it to ~/.config/memcurate/config.toml: remote = "origin" under [push].',
         )
+    sweep_sessions(root, settings, when, quiet=True)
     sharing = Sharing(settings, push.model_copy(update={"tries": 1}), remote, when)  # the next sync is the next try
     held = sync(root, sharing)
     if sharing.has_received:

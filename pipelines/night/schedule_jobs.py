@@ -16,7 +16,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
-from pipelines.agents.capture import sessions_folder
+from pipelines.agents.session_places import AGENTS_SESSIONS, sessions_folder
 from pipelines.errors import INTERRUPTED
 from pipelines.store import files
 from pipelines.store.layout import PRIVATE
@@ -29,14 +29,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-AGENTS: Final = ("claude-code", "codex", "openclaw")
 _LOOK_SECONDS: Final = 0.05
 
 
 def commands_of(job: str, environ: Mapping[str, str]) -> list[list[str]]:
     """Return the `curate` commands of a job: `night`, `index`, or `capture` of each agent that keeps sessions here."""
     if job == "capture":
-        return [["capture", "--from", agent] for agent in AGENTS if sessions_folder(agent, environ).is_dir()]
+        return [["capture", "--from", agent] for agent in AGENTS_SESSIONS if sessions_folder(agent, environ).is_dir()]
     return [["run" if job == "night" else job]]
 
 

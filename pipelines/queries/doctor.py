@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.install_plan import InstallRequest, this_program
+from pipelines.agents.session_places import swept_agents
 from pipelines.agents.targets import installed_agents
 from pipelines.agents.timers import call, complaint
 from pipelines.clock import day_of, system_zone
@@ -94,6 +95,7 @@ def examine(root: Path, now: datetime, *, probing: bool) -> list[Finding]:
         "privacy": lambda: privacy(root),
         "embedder": embedder,
         "agents": lambda: agents(root),
+        "sessions": lambda: sessions(root),
         "push": lambda: push(root),
     }
     checks["remote"] = lambda: remotes(root, probing=probing)
@@ -247,6 +249,15 @@ def agents(root: Path) -> Answer:
     if found:
         return _ok(f"Connected: {', '.join(found)}.")
     return _look("No agent is connected.", "Run `curate install claude-code`, or see `curate install --help`.")
+
+
+def sessions(root: Path) -> Answer:
+    """Check that the sessions of the agents that use the memory were captured."""
+    found = swept_agents(root)
+    says = " ".join(f"{name}: {sentence}." for name, (_, sentence) in found.items())
+    if any(swept.passed for swept, _ in found.values()):
+        return _look(says, "`curate status --json` lists what was not captured, and why.")
+    return _ok(says or "No agent gives its sessions.")
 
 
 def schedule(root: Path, now: datetime) -> Answer:

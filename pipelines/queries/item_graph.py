@@ -7,7 +7,7 @@ made of A, `A next=B` that B follows on A. No cycle and no chain, however long, 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
@@ -17,7 +17,6 @@ from pipelines.errors import BadFile
 from pipelines.store.document import Document, document_at
 from pipelines.store.files import read_bytes
 from pipelines.store.item import LINK_KINDS, Item, Status
-from pipelines.store.jsonl import document_record, header_record, to_record
 from pipelines.store.snapshot import document_paths, read_documents
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_json
@@ -312,10 +311,65 @@ def walk(
     return found
 
 
-def json_lines(root: Path) -> Iterator[str]:
-    """Yield the lines of the export as JSON, document by document; `pipelines.store.jsonl` describes them.
+FORMAT: Final = "memcurate-items"
+VERSION: Final = 1
 
-    Documents have the program's own names, which mean the same in every memory.
+Record = dict[str, Any]
+_NULLABLE: Final = ("since", "until", "confirmed", "by", "superseded_by", "merged_into", "due", "doubted")
+
+
+def header_record() -> Record:
+    """Return the first line of an export."""
+    return {"record": "header", "format": FORMAT, "version": VERSION}
+
+
+def document_record(document: Document) -> Record:
+    """Return what a reader needs to create a document."""
+    return {
+        "record": "document",
+        "path": document.path,
+        "title": document.title,
+        "kind": document.kind.value,
+        "status": document.front.get("status"),
+    }
+
+
+def to_record(path: str, item: Item, *, section: str = "", notes: Sequence[str] = ()) -> Record:
+    """Return an item as a record.
+
+    Args:
+        path: its document, relative to the memory, with `/`.
+        item: the item.
+        section: the title of its section.
+        notes: the lines that a person wrote below it, with or without line ends.
+    """
+    record = asdict(item)
+    return {
+        "record": "item",
+        "document": path,
+        "id": item.id,
+        **record,
+        **{key: record[key] or None for key in _NULLABLE},
+        "links": [{"kind": kind, "ids": ids} for kind, ids in item.links],
+        "section": section or None,
+        "notes": [note.rstrip("\r\n") for note in notes],
+    }
+
+
+def json_lines(root: Path) -> Iterator[str]:
+    """Yield the lines of the export as JSON, document by document.
+
+    The first line is the header. A document's record precedes those of its items, and items keep their order, so that
+    reading the records in sequence restores the documents:
+
+        {"record": "header", "format": "memcurate-items", "version": 1}
+        {"record": "document", "path": "Projects/alpha.md", "title": "Alpha", "kind": "project", "status": "active"}
+        {"record": "item", "document": "Projects/alpha.md", "id": "k7f3a9c2b10", "type": "Decision", "text": …,
+         "section": "Decisions", "notes": []}
+
+    Every field of an item is present, even if empty; missing days and ids are null. `notes` are the lines that a
+    person wrote below the item, without line ends. Readers ignore unknown keys; the meaning of a key must not change
+    within a version. Documents have the program's own names, which mean the same in every memory.
 
     Raises:
         BadFile: a document cannot be read.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.agents.adopt_source import read_source
-from pipelines.agents.capture import transcripts_below
+from pipelines.agents.session_places import transcripts_below
 from pipelines.errors import BadFile
 from pipelines.night.schedule_jobs import stamp_of
 from pipelines.search.indexed_files import Skipped, scan

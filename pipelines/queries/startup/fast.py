@@ -134,6 +134,17 @@ def print_context(
     put_out(hook_answer("SessionStart", text, form) if form in HOOKS else text)
     if session and root:
         note_shown(root, session, "start", [ident for part in parts for ident in part.ids])
+        sweep_aside(root)
+
+
+def sweep_aside(root: str) -> None:
+    """Capture what other sessions left, in a process of its own: neither the session nor its hook waits for it."""
+    actions = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+    call = [sys.executable, "-P", "-m", "pipelines.cli", "capture", "--sweep", "--memory", root]
+    try:  # noqa: SIM105  contextlib takes longer to import
+        os.posix_spawn(sys.executable, call, os.environ, file_actions=actions, setsid=True)
+    except (OSError, NotImplementedError):
+        pass  # the next run sweeps
 
 
 def put_out(text: str) -> None:

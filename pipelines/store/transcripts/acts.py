@@ -107,6 +107,8 @@ class Acts:
     _counted: list[str] = field(default_factory=list)
     _loads: bool = False
     _attaches: bool = False
+    _told: dict[bool, list[tuple[str, str]]] = field(default_factory=lambda: {False: [], True: []})
+    _in_records: bool = False
 
     def called(self, content: object) -> None:
         """Record which tools an assistant's record calls."""
@@ -210,6 +212,23 @@ class Acts:
             with suppress(OSError), approved.open(errors="replace") as file:
                 return Act.PLANNED, clean(file.read(_LONGEST_PLAN).strip()) or text
         return (Act.PLANNED, plan) if plan and text == _CODEX_APPROVED else (Act.TYPED, text)
+
+    def is_twice(self, role: str, text: str, *, event: bool = False) -> bool:
+        """Return whether a message of Codex was told before: most versions write it as a record and as an event.
+
+        The words of an agent's event may differ a little from its record's. So these do not count where the prompt
+        before them has a record.
+        """
+        turn, other = (role, text), self._told[not event]
+        if turn in other:
+            other.remove(turn)
+            return True
+        if role == "user":
+            self._in_records = not event
+        elif event and self._in_records:
+            return True
+        self._told[event].append(turn)
+        return False
 
     def awaits(self, line: bytes) -> bool:
         """Return whether a line of Codex may contain the answer to one of its questions."""

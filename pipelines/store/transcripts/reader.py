@@ -12,9 +12,13 @@ import hashlib
 import json
 import os
 import re
+import sqlite3
 import stat
+import tempfile
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
+from io import BytesIO
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Protocol
 
 from pipelines.errors import BadFile
@@ -28,7 +32,78 @@ from pipelines.store.user_layout import real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
+
+
+DATABASE: Final = ".sqlite"
+"""How the name of a file ends in which OpenClaw keeps all sessions of one agent."""
+COMPRESSED: Final = ".zst"
+_SESSIONS: Final = "SELECT session_id, count(*), max(created_at) FROM transcript_events GROUP BY session_id"
+_EVENTS: Final = "SELECT * FROM transcript_events WHERE session_id = ? ORDER BY seq"
+
+
+def open_transcript(path: Path) -> IO[bytes]:
+    """Open a session for reading its lines, whatever its agent keeps it in.
+
+    Args:
+        path: a JSONL file, also a compressed one; or `DATABASE#SESSION`, as `sessions_in` names them.
+
+    Raises:
+        BadFile: it is in another form, or what reads compressed ones is not installed.
+        OSError: it cannot be read.
+    """
+    database, inside, session = str(path).rpartition("#")
+    in_database = inside and database.endswith(DATABASE)
+    if not in_database and path.suffix != COMPRESSED:
+        return path.open("rb")
+    with contextlib.ExitStack() as stack:
+        lines = stack.enter_context(tempfile.TemporaryFile())
+        if in_database:
+            lines.writelines(_events(Path(database), session))
+        else:
+            with path.open("rb") as file:
+                _decompress(path, file, lines)
+        lines.seek(0)
+        stack.pop_all()  # the caller closes it
+    return lines
+
+
+def _events(database: Path, session: str) -> Iterator[bytes]:
+    """Yield the lines of a session; later versions of OpenClaw compress large ones."""
+    for row in map(dict, _rows(database, _EVENTS, session)):
+        text = str(row["event_json"]).encode(errors="replace")
+        if row["event_json"] is None and row.get("event_zstd"):
+            _decompress(database, BytesIO(row["event_zstd"]), packed := BytesIO())
+            text = packed.getvalue()
+        yield text.replace(b"\n", b" ") + b"\n"
+
+
+def sessions_in(database: str) -> list[tuple[str, int, int]]:
+    """Return the sessions in a database of OpenClaw: each as `DATABASE#SESSION`, its size, and its time in nanoseconds.
+
+    Raises:
+        BadFile: it cannot be read, or is in another form.
+    """
+    return [(f"{database}#{row[0]}", row[1], row[2] * 1_000_000) for row in _rows(Path(database), _SESSIONS)]
+
+
+def _rows(database: Path, query: str, *values: str) -> list[sqlite3.Row]:
+    try:
+        with contextlib.closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as opened:
+            opened.row_factory = sqlite3.Row
+            return opened.execute(query, values).fetchall()
+    except sqlite3.Error as fault:
+        raise BadFile(database, f"is a database in a form that is not known ({fault})") from None
+
+
+def _decompress(path: Path, source: IO[bytes], target: IO[bytes]) -> None:
+    try:
+        import zstandard  # noqa: PLC0415  few sessions are compressed
+
+        zstandard.ZstdDecompressor().copy_stream(source, target)
+    except ImportError:
+        raise BadFile(path, "is compressed, and the Python package zstandard is not installed") from None
+    except zstandard.ZstdError as fault:
+        raise BadFile(path, f"cannot be decompressed ({fault})") from None
 
 
 LONGEST: Final = 24 * 1024 * 1024
@@ -67,7 +142,7 @@ FAULTS: Final = (NOT_JSON, TOO_LONG, CUT_OFF)
 
 _MAY_SPEAK: Final = (
     b'"user"', b'"assistant"', b'"session_meta"', b'"session"', b'"queue-operation"', b'"attachment"',
-    CODEX_ASKS.encode(),
+    b'"UserMessage"', b'"AgentMessage"', CODEX_ASKS.encode(),
 )  # fmt: skip
 _BOM: Final = b"\xef\xbb\xbf"
 

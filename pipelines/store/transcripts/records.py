@@ -2,8 +2,8 @@
 
 Records are recognised by shape: Claude Code (`type` user or assistant, with a `message`), Codex (`response_item` with a
 `payload`), OpenClaw (`type` message, with a `message`), and the plain `{"role", "content", "timestamp"}`, also written
-with the `type` message by older versions of Codex, and with the `program` by imported chats. All other records are
-skipped, and counted by kind.
+with the `type` message by older versions of Codex, and with the `program` by imported chats and by other programs. All
+other records are skipped, and counted by kind.
 """
 
 from __future__ import annotations
@@ -130,6 +130,8 @@ def said_in(  # noqa: PLR0911  a way out for each shape
         acts.opened(payload)
     if kind == "response_item" and isinstance(payload, dict):
         return _codex(payload, time, zone, acts)
+    if kind == "event_msg" and isinstance(payload, dict) and isinstance(item := payload.get("item"), dict):
+        return _completed(item, time, zone, acts)
     if kind in {"queue-operation", "attachment"} and (done := acts.queued(record)):
         turn = Turn(0, Role.USER, _without_put_in(done[1]), _moment(time, zone), tool="claude-code", act=done[0])
         return _with_session([turn], record)
@@ -137,7 +139,8 @@ def said_in(  # noqa: PLR0911  a way out for each shape
         said = _said(message, time or message.get("timestamp"), zone, "openclaw", _text(record, "id"))
         return _sent(message, said, acts) if isinstance(said, list) and said[0].role == Role.USER else said
     if kind in {"", "message"} and "role" in record and "content" in record:
-        tool = "codex" if kind else next((one for one in _CHATS if record.get("program") == one), "plain")
+        program = _text(record, "program")
+        tool = "codex" if kind else program if _PROGRAM.fullmatch(program) else "plain"
         return _said(record, time, zone, tool, _text(record, "id"))
     if kind in _SUMMARIES:
         return SUMMARIES
@@ -157,16 +160,18 @@ def _sent(message: Record, said: list[Turn], acts: Acts) -> list[Turn] | str:
 
 
 _SENDER: Final = 40
-_CHATS: Final = ("chatgpt", "claude-ai")
+_PROGRAM: Final = re.compile(r"[a-z0-9-]{1,30}")
 _EDITOR: Final = "# Context from my IDE setup:"
 _REQUEST: Final = "## My request for Codex:"
 
 
-def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts) -> list[Turn] | str:
+def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts, *, event: bool = False) -> list[Turn] | str:
     kind = payload.get("type")
     if kind == "message":
         said = _said(payload | {"content": acts.codex_parts(payload)}, time, zone, "codex", _text(payload, "id"))
         for turn in said if isinstance(said, list) else ():
+            if acts.is_twice(turn.role, turn.text, event=event):
+                return EVENTS
             act, text = acts.codex_said(payload, turn.text)
             return [replace(turn, act=act, text=text, subagent=acts.subagent)]
         return said
@@ -175,6 +180,18 @@ def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts) -> list[Turn
     if kind in ("function_call", "function_call_output") and (done := acts.codex(payload)):
         return [Turn(0, Role.USER, words, _moment(time, zone), tool="codex", act=act) for act, words, _ in done]
     return TOOLS if isinstance(kind, str) and kind.endswith(("_call", "_call_output", "_output")) else UNKNOWN
+
+
+_COMPLETED: Final = {"UserMessage": "user", "AgentMessage": "assistant"}
+
+
+def _completed(item: Record, time: object, zone: tzinfo, acts: Acts) -> list[Turn] | str:
+    """Return the turn in an event of Codex: some versions write messages only so, most write each as a record too."""
+    role, content = _COMPLETED.get(str(item.get("type")), ""), item.get("content")
+    parts = [{**one, "type": str(one.get("type")).lower()} for one in content or () if isinstance(one, dict)]
+    if not role or not isinstance(content, list):
+        return EVENTS
+    return _codex({**item, "type": "message", "role": role, "content": parts}, time, zone, acts, event=True)
 
 
 Opening = tuple[str, str, str, "datetime | None"]

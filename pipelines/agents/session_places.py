@@ -1,0 +1,331 @@
+"""Where agents keep their sessions, and the sweep, which captures what is new there, whatever hooks did.
+
+Every run, every sync and every session start sweeps. A file whose size and time are those of the last look is not
+opened. What a sweep knows is in `.curate/sweep.json`; without that file it looks back two days, so that an installation
+does not bring in years of old sessions.
+
+Another program's sessions are captured through an entry point of the group `memcurate.sessions`: a module with
+`paths(memory)`, which yields the files whose sessions belong in a memory, and `turns(path)`, which yields the records
+of a session (`role`, `content`, `timestamp`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import entry_points
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from pipelines.agents.capture import CHANGED, NO_TURN, NOTHING_YET, CapturedSession, capture_sessions
+from pipelines.agents.install_plan import InstallRequest, this_program
+from pipelines.agents.targets import gives_sessions
+from pipelines.errors import BadFile
+from pipelines.store import files
+from pipelines.store.state import read_record, write_record
+from pipelines.store.transcripts.reader import DATABASE, open_transcript, sessions_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from pipelines.settings import Settings
+
+    # A session's path, its size, and the time of its last change in nanoseconds.
+    Kept = tuple[str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPlaces:
+    """Where an agent keeps its sessions.
+
+    Args:
+        variable: the environment variable that names its folder.
+        folder: that folder in the home folder, if the variable is not set.
+        places: the folders in it; `*` stands for any one, and `**` for any number.
+    """
+
+    variable: str
+    folder: str
+    places: tuple[str, ...]
+
+
+AGENTS_SESSIONS: Final = {
+    "claude-code": SessionPlaces("CLAUDE_CONFIG_DIR", ".claude", ("projects/*",)),
+    "codex": SessionPlaces("CODEX_HOME", ".codex", ("sessions/**", "archived_sessions/**")),
+    "openclaw": SessionPlaces("OPENCLAW_STATE_DIR", ".openclaw", ("agents/*/sessions", "agents/*/agent")),
+}
+# A subagent's answer comes back in the session of its agent.
+_SUBAGENTS: Final = ("agent-", "subagents")
+_SESSION: Final = re.compile(
+    r"(?!agent-).+\.jsonl(?:\.(?:reset|deleted)\.[^/]+?)?(?:\.zst)?|openclaw-agent\.sqlite(?:#.*)?"
+)
+_LIKE_ONE: Final = re.compile(r"(?!agent-)(?:rollout-.+|.+\.jsonl\..+)(?<!\.lock)(?<!\.tmp)")
+_GROUP: Final = "memcurate.sessions"
+_RECORD: Final = "sweep.json"
+_BACK: Final = 2 * 24 * 3600 * 1_000_000_000
+_QUIET: Final = ("", NOTHING_YET, NO_TURN)
+
+
+def sessions_folder(agent: str, environ: Mapping[str, str]) -> Path:
+    """Return the first folder where an agent keeps its sessions.
+
+    Args:
+        agent: one of `AGENTS_SESSIONS`.
+        environ: the environment, which may name another folder.
+    """
+    place = AGENTS_SESSIONS[agent]
+    return Path(_home_of(place, environ), place.places[0].partition("/")[0])
+
+
+def _home_of(place: SessionPlaces, environ: Mapping[str, str]) -> Path:
+    home = Path(environ.get("HOME") or "~").expanduser()
+    return Path(environ.get(place.variable) or home / place.folder).expanduser().absolute()
+
+
+def sessions_of(agent: str, environ: Mapping[str, str]) -> list[Path]:
+    """Return what an agent keeps, oldest first.
+
+    Raises:
+        BadFile: a database of its sessions cannot be read.
+    """
+    found: list[Kept] = []
+    for one in _kept_by(agent, environ):
+        found += sessions_in(one[0]) if one[0].endswith(DATABASE) else [one]
+    return [Path(path) for path, _, _ in sorted(found, key=_by_time)]
+
+
+def _by_time(kept: Kept) -> tuple[int, str]:
+    return kept[2], kept[0]
+
+
+def open_kept(path: Path) -> IO[bytes]:
+    """Open a session where its agent keeps it.
+
+    Raises:
+        BadFile: it is in a form that is not known, or `open_transcript` cannot read it.
+        OSError: it cannot be read.
+    """
+    if not _SESSION.fullmatch(path.name):
+        raise BadFile(path, "is in a form that is not known")
+    return open_transcript(path)
+
+
+def _kept_by(agent: str, environ: Mapping[str, str]) -> Iterator[Kept]:
+    """Yield what an agent keeps, and what looks like a session in another form."""
+    place = AGENTS_SESSIONS[agent]
+    for below in place.places:
+        for one in _entries(str(_home_of(place, environ)), below.split("/")):
+            if not (_SESSION.fullmatch(one.name) or _LIKE_ONE.fullmatch(one.name)):
+                continue
+            with contextlib.suppress(OSError):
+                found = one.stat()
+                size, changed = found.st_size, found.st_mtime_ns
+                if one.name.endswith(DATABASE):  # what was written last is in a file beside it
+                    with contextlib.suppress(FileNotFoundError):
+                        found = os.stat(f"{one.path}-wal")  # noqa: PTH116  as below
+                        size, changed = size + found.st_size, max(changed, found.st_mtime_ns)
+                yield one.path, size, changed
+
+
+def _entries(folder: str, shape: Sequence[str]) -> Iterator[os.DirEntry[str]]:
+    """Yield the files in the folders of a shape. Thousands cost milliseconds, with no Path made of each."""
+    head, *rest = shape or [""]
+    if head and not head.startswith("*"):
+        yield from _entries(f"{folder}/{head}", rest)
+        return
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        for one in found:
+            if head and one.is_dir(follow_symlinks=False):
+                yield from _entries(one.path, shape if head == "**" else rest)
+            elif head != "*" and one.is_file(follow_symlinks=False):
+                yield one
+
+
+def transcripts_below(folder: Path) -> list[Path]:
+    """Return the transcripts below a folder, oldest first, without those of subagents.
+
+    Raises:
+        BadFile: the folder holds more `.jsonl` files than a memory may have.
+    """
+    listed = list(islice(folder.rglob("*.jsonl*"), files.MOST_FILES + 1))
+    if len(listed) > files.MOST_FILES:
+        raise BadFile(folder, files.too_many(files.MOST_FILES), "Name the transcripts you mean, or a subfolder.")
+    found = [
+        path
+        for path in listed
+        if _SESSION.fullmatch(path.name)
+        and path.is_file()
+        and not path.is_symlink()
+        and not any(part in _SUBAGENTS for part in path.relative_to(folder).parts)
+    ]
+    return sorted(found, key=lambda path: (path.stat().st_mtime, path))
+
+
+# ---------------------------------------- the sweep
+
+
+@dataclass(frozen=True, slots=True)
+class SweptAgent:
+    """What the last sweep knows of an agent's sessions.
+
+    Args:
+        since: sessions that were last written before this moment, in nanoseconds, are left alone.
+        at: when it was, ISO 8601; empty if there was none.
+        last: when the newest captured session was written, in nanoseconds; 0 if there is none.
+        files: path → size and time of what was looked at.
+        passed: path → why it was not captured.
+    """
+
+    since: int
+    at: str
+    last: int
+    files: dict[str, list[int]]
+    passed: dict[str, str]
+
+    @classmethod
+    def read(cls, row: object) -> SweptAgent:
+        """Return what a row of the record says; nothing if it is none."""
+        with contextlib.suppress(TypeError, ValueError, KeyError):
+            told: Any = row
+            return cls(
+                int(told["since"]), str(told["at"]), int(told["last"]), dict(told["files"]), dict(told["passed"])
+            )
+        return cls(time.time_ns() - _BACK, "", 0, {}, {})
+
+    def is_new(self, kept: Kept) -> bool:
+        """Whether a session changed since it was looked at, and is not an old one."""
+        path, size, changed = kept
+        return changed >= self.since and self.files.get(path) != [size, changed]
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as a row of the record."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def sentence(self, waiting: int) -> str:
+        """Return the state for people: up to when sessions are captured, how many wait, and what was passed over."""
+        if not self.at:
+            return "its sessions were not looked at yet; the next run does"
+        last = datetime.fromtimestamp(self.last / 1e9).astimezone() if self.last else None
+        parts = [f"captured up to {last:%Y-%m-%d %H:%M}" if last else "no session captured yet"]
+        parts += [f"{waiting} to capture"] if waiting else []
+        for path, why in [*self.passed.items()][:1]:
+            parts.append(f"{len(self.passed)} not captured: {path} {why}{', …' if len(self.passed) > 1 else ''}")
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """An agent whose sessions belong in a memory: what it keeps, how to open that, and what is wrong with it."""
+
+    kept: list[Kept]
+    opening: Callable[[Path], IO[bytes]]
+    passed: dict[str, str] = field(default_factory=dict)
+
+    def new_since(self, known: SweptAgent) -> list[Kept]:
+        """Return what changed since the last sweep."""
+        return [one for one in self.kept if known.is_new(one)]
+
+
+def _sources(root: Path) -> Iterator[tuple[str, _Source]]:
+    """Yield the agents whose settings name a memory, and the programs with an entry point."""
+    if os.environ.get("HOME"):
+        asked = InstallRequest(this_program(root), Path.home())
+        for agent in AGENTS_SESSIONS:
+            if gives_sessions(agent, asked):
+                yield agent, _Source(list(_kept_by(agent, os.environ)), open_kept)
+    for point in entry_points(group=_GROUP):
+        try:
+            module = point.load()
+            found = [(str(path), (stat := path.stat()).st_size, stat.st_mtime_ns) for path in module.paths(root)]
+            yield point.name, _Source(found, _opening_by(point.name, module.turns))
+        except Exception as fault:  # noqa: BLE001  somebody else's code fails for itself alone
+            yield point.name, _Source([], open_kept, {point.value: f"failed: {type(fault).__name__}: {fault}"})
+
+
+def _opening_by(name: str, turns: Callable[[Path], Iterable[Mapping[str, Any]]]) -> Callable[[Path], IO[bytes]]:
+    """Return what opens a session of another program: its records as the lines of a transcript."""
+
+    def opened(path: Path) -> IO[bytes]:
+        try:
+            lines = [json.dumps({"program": name, **one}) for one in turns(path)]
+        except Exception as fault:  # noqa: BLE001  as above
+            raise BadFile(path, f"cannot be read: {type(fault).__name__}: {fault}") from None
+        return BytesIO("".join(f"{line}\n" for line in lines).encode())
+
+    return opened
+
+
+def sweep(
+    root: Path, settings: Settings, now: datetime, *, headless: bool, tools: frozenset[str]
+) -> list[CapturedSession]:
+    """Capture what is new in the sessions of the agents that use a memory.
+
+    A night that is replayed sweeps too: what is captured has the times at which it was said, whatever `now` is.
+
+    Args:
+        root: the memory.
+        settings: its settings.
+        now: the moment; turns are believed that are no later than this, or than the clock.
+        headless: as for `capture_sessions`.
+        tools: as for `capture_sessions`.
+
+    Returns:
+        The sessions with new turns, and those that were passed over for the first time.
+
+    Raises:
+        NotWritable: the disk refused.
+        LockHeld: another capture does not finish.
+    """
+    record, told = read_record(root, _RECORD), list[CapturedSession]()
+    clock = max(now, datetime.now(UTC))
+    for name, source in _sources(root):
+        known, passed = SweptAgent.read(record.get(name)), dict(source.passed)
+        new = _opened_up(source.new_since(known), known, passed)
+        last, at = known.last, {path: [size, changed] for path, size, changed in new}
+        captured = capture_sessions(
+            root, settings, clock, map(Path, at), headless=headless, tools=tools, opening=source.opening
+        )
+        here = {path for path, _, _ in source.kept}
+        seen = {path: stamp for path, stamp in known.files.items() if path in here or path.rpartition("#")[0] in here}
+        for one in captured:
+            if one.fault in _QUIET:
+                seen[one.source] = at[one.source]
+                last = max(last, at[one.source][1]) if one.file else last
+            elif one.fault != CHANGED:
+                passed[one.source] = one.fault
+            told += [one] if one.turns else []
+        left = {path.rpartition("#")[0] for path in at if seen.get(path) != at[path]}
+        whole = here - left - passed.keys()  # a database counts once all in it was looked at
+        seen |= {path: stamp for path, *stamp in source.kept if path.endswith(DATABASE) and path in whole}
+        told += [CapturedSession(path, fault=why) for path, why in passed.items() if path not in known.passed]
+        record[name] = SweptAgent(known.since, clock.isoformat(timespec="seconds"), last, seen, passed).to_json()
+        write_record(root, _RECORD, record)
+    return told
+
+
+def _opened_up(new: list[Kept], known: SweptAgent, passed: dict[str, str]) -> list[Kept]:
+    """Return sessions, oldest first: of a database, the new ones in it; one that cannot be read goes to `passed`."""
+    found: list[Kept] = []
+    for one in new:
+        try:
+            found += filter(known.is_new, sessions_in(one[0])) if one[0].endswith(DATABASE) else [one]
+        except BadFile as fault:
+            passed[one[0]] = fault.why
+    return sorted(found, key=_by_time)
+
+
+def swept_agents(root: Path) -> dict[str, tuple[SweptAgent, str]]:
+    """Return, for each agent whose sessions belong in a memory, what the last sweep knows, and a sentence on it."""
+    record, found = read_record(root, _RECORD), dict[str, tuple[SweptAgent, str]]()
+    for name, source in _sources(root):
+        known = SweptAgent.read(record.get(name))
+        waiting = sum(one[0] not in known.passed for one in source.new_since(known))
+        found[name] = known, known.sentence(waiting)
+    return found
