@@ -93,7 +93,11 @@ class Search(_Strict):
     """How hits are ranked; see `pipelines.search.rank.Ranking`."""
 
     mode: Literal["hybrid", "keyword", "vector"] = "hybrid"
+    fusion: Literal["weighted", "rrf"] = "weighted"
     vector_weight: Share = 0.5
+    mmr: Share = 1.0
+    half_life_days: Annotated[int, Field(ge=0, le=36_500)] = 0
+    access: Share = 0.0
 
 
 class Schedule(_Strict):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
 from pipelines.queries.startup.own_log import without_quotations
-from pipelines.search.found import LITTLE
+from pipelines.search.found import LITTLE, remember_found
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.rank import Mode, Ranking
 from pipelines.search.schema import reading
@@ -170,6 +170,12 @@ def answered(
             notes += rebuilt(root, error).notes
         with reading(root) as connection:
             hits, found = answer(root, connection, query, limit, (), asked)
+    if asked.ranking.access:
+        from pipelines.clock import day_of, moment  # noqa: PLC0415  few memories count what is found
+        from pipelines.settings import load_settings  # noqa: PLC0415  as above
+
+        settings = load_settings(root)
+        remember_found(root, hits, day_of(moment(None, settings), settings))
     return hits, notes, found
 
 

@@ -153,13 +153,15 @@ def apply_beliefs(
                 governed.places[unit] = fitting[unit]
                 instead[line] = max(governed.scores[unit], instead.get(line, 0.0))
     governed.scores.update(_episodes_behind(connection, scores, instead))
-    for line in () if flat else [line for line in claims if line in governed.scores]:
+    for line in [line for line in claims if line in governed.scores]:
         # A line may say two things, of which one is over: it hangs below the item that holds.
         standing = [unit for item, why, *_ in claims[line] if not why and (unit := units.get(item))]
         if best := max(standing, key=lambda one: (governed.scores.get(one, 0.0), fitting[one][:2]), default=None):
-            governed.scores[best] = max(governed.scores.pop(line), governed.scores.get(best, 0.0))
+            governed.scores[best] = max(governed.scores[line], governed.scores.get(best, 0.0))
             governed.places[best] = fitting[best]
-            governed.overruled.pop(line, None)
+            if not flat:
+                del governed.scores[line]
+                governed.overruled.pop(line, None)
     return governed
 
 

@@ -52,7 +52,10 @@ _KEYS: Final = (
 _BY_KEYS: Final = "SELECT id, key FROM units WHERE key IN (SELECT value FROM json_each(?))"
 _PLACES: Final = """
     SELECT units.id, files.path, start_line, first_passage, last_passage, hidden AND ?2 = '',
-        units.trust != 'owner' AND files.path GLOB 'Sessions/*' OR files.path GLOB 'Episodes/*'
+        CASE WHEN files.path GLOB 'Episodes/*' THEN 3
+            WHEN files.path GLOB 'Sessions/*' AND units.trust != 'owner' THEN 2
+            ELSE files.path GLOB 'Logs/*' OR files.path GLOB 'Sessions/*' END,
+        units.date, units.until, units.types, units.status
     FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file
     WHERE units.id IN (SELECT value FROM json_each(?1)) AND
 """
@@ -77,18 +80,23 @@ _GIVEN: Final = 3
 _BEARING: Final = 0.5
 
 
-class CandidatePlace(NamedTuple):
-    """A candidate's path and line, its first and last passage, and whether it no longer holds, or only retells.
+WRITTEN, SAID, ECHOED, RETOLD = range(4)
+"""What a unit is: an item or a document's text; a log's line or the owner's turn; another's turn; an episode."""
 
-    Episodes retell, and so do the replies of an agent or a program in a transcript.
-    """
+
+class CandidatePlace(NamedTuple):
+    """A candidate's path and line, its first and last passage, whether it no longer holds, and what ranks it."""
 
     path: str
     line: int
     first_passage: int | None
     last_passage: int | None
     is_past: int
-    retells: int
+    kind: int
+    date: str
+    until: str
+    types: str
+    status: str
 
 
 Candidates = tuple[dict[int, CandidatePlace], dict[int, float], dict[int, float]]
@@ -257,12 +265,12 @@ def _by_words(
         wanted *= 4
         own = _matching(connection, question, wanted)
     # Scoring all matching passages would take as long as finding units, so score only those around the units found.
-    around = {passage for *_, first, last, _, _ in there.values() for passage in (first, last) if passage is not None}
+    around = {passage for _, _, first, last, *_ in there.values() for passage in (first, last) if passage is not None}
     asked = (question.terms, json.dumps(list(around)))
     passages = dict(connection.execute(_PASSAGES, asked).fetchall()) if question.terms else {}
     scores = {
         unit: own[unit] + question.ranking.passages * max(passages.get(first or 0, 0.0), passages.get(last or 0, 0.0))
-        for unit, (*_, first, last, _, _) in there.items()
+        for unit, (_, _, first, last, *_) in there.items()
     }
     return there, scores, {}
 

@@ -16,7 +16,7 @@ from pipelines.search.schema import NEVER, PAST, SHOWN
 from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import is_pointer, read_sentence, sentences_in
-from pipelines.store.item import STRUCK, Confidence, Status, Trust, parse_item
+from pipelines.store.item import QUIET, STRUCK, Confidence, Status, Trust, parse_item
 from pipelines.store.layout import LOGS, Kind, log_path
 from pipelines.store.log import Entry, is_message, parse_entries, starts_with_clock, tags_of
 from pipelines.store.markdown import Heading, body_lines, fence_ends, headings_among, without_spans
@@ -81,7 +81,7 @@ class Unit(NamedTuple):
         source: where an item was first said, as `PATH:LINE`; for an episode its day's log; otherwise the source named
             in its document; may be empty.
         cites: for an episode, the ids of the items it is based on.
-        status: an item's; empty for other units.
+        status: an item's, or `quiet`; empty for other units.
         item: the item's id, or empty.
         meta: its document's front matter, as lower-case `key=value` pairs.
         said: the item's own metadata, as it was written.
@@ -235,7 +235,7 @@ def _item(base: Unit, block: TextBlock) -> Unit | None:
         confidence=item.confidence,
         confidence_reason=item.reason,
         source=f"{item.evidence[0].path}:{item.evidence[0].start_line}" if item.evidence else "",
-        status=item.status,
+        status=QUIET if item.quiet and item.active else item.status,
         item=item.id,
         said=tuple(f"{key}={value}" for key, value in item.metadata.items()),
         hidden=hidden,

@@ -1,15 +1,32 @@
-"""Judge whether what was found is close to the question, so that weak hits can be marked. None is withheld."""
+"""Judge whether what was found is close to the question, and remember what was found before.
+
+Weak hits are marked, and none is withheld. What was found is remembered only if `[search] access` asks for it, in
+`.curate/found`: a day and the first hits, one line a search.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import json
-from collections import Counter
+import os
+from collections import Counter, defaultdict
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Final, Literal
+
+from pipelines.errors import CurateError
+from pipelines.search.chunk_context import unspaced_pairs
+from pipelines.search.rank import faded
+from pipelines.store.folders import holding
+from pipelines.store.layout import PRIVATE
+from pipelines.store.lock import private
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from pipelines.search.hits import Hit
 
 
 Found = Literal["yes", "little", "nothing"]
@@ -41,26 +58,83 @@ def near_with(embedder: str) -> float:
     return _NEAR_MINILM if embedder.startswith(f"{LOCAL}{MINILM.name}@") else _NEAR
 
 
-def is_close(
-    connection: sqlite3.Connection,
-    terms: Sequence[str],
-    words: Mapping[int, float],
-    meaning: Mapping[int, float],
-    embedder: str,
-) -> bool:
-    """Return whether a unit is near to the question in meaning, or has most of its words.
+def reads(embedder: str, query: str) -> bool:
+    """Return whether an embedder can read a question: the pinned model knows no script without spaces, nor Korean."""
+    return near_with(embedder) != _NEAR_MINILM or not unspaced_pairs(query)
+
+
+def held_words(connection: sqlite3.Connection, terms: Sequence[str], words: Mapping[int, float]) -> Counter[int]:
+    """Return how many of the question's terms the best units by words have themselves.
 
     Args:
         connection: the index.
         terms: the FTS5 terms of the question.
         words: the scores of the units found by them.
+    """
+    best = json.dumps(heapq.nlargest(_BEST, words, key=words.__getitem__))
+    held: Counter[int] = Counter()
+    for term in terms if words else ():
+        held.update(unit for (unit,) in connection.execute(_HOLDING, (f"{{text grams about}} : {term}", best)))
+    return held
+
+
+def is_close(terms: Sequence[str], held: Mapping[int, int], meaning: Mapping[int, float], embedder: str) -> bool:
+    """Return whether a unit is near to the question in meaning, or has most of its words.
+
+    Args:
+        terms: the FTS5 terms of the question.
+        held: how many of them the best units have.
         meaning: the cosines of units.
         embedder: whose vectors these compare.
     """
     if meaning and max(meaning.values()) >= near_with(embedder):
         return True
-    best = json.dumps(heapq.nlargest(_BEST, words, key=words.__getitem__))
-    held: Counter[int] = Counter()
-    for term in terms if words else ():
-        held.update(unit for (unit,) in connection.execute(_HOLDING, (f"{{text grams about}} : {term}", best)))
     return max(held.values(), default=0) > _HALF * len(terms)
+
+
+_FILE: Final = "found"
+_REMEMBERED: Final = 3
+"""The first hits of a search: what comes later was shown rather than found."""
+_ROOM: Final = 32_768
+_HALF_LIFE: Final = 30
+"""The days after which having been found counts half."""
+
+
+def name_of(item: str, text: str) -> str:
+    """Return what a hit is remembered by: an item's id, or a digest of the text."""
+    return item or blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def remember_found(root: Path, hits: Sequence[Hit], day: str) -> None:
+    """Remember the first hits of a search on a day. Nothing happens if the disk refuses.
+
+    The file keeps the last 600 searches or so. It is derived: without it, nothing was found before.
+    """
+    line = " ".join((day, *(name_of(hit.item, hit.text) for hit in hits[:_REMEMBERED]))) + "\n"
+    with contextlib.suppress(CurateError, OSError), private(root) as folder:
+        descriptor = folder.open(_FILE, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        with os.fdopen(descriptor, "r+b", buffering=0) as file:
+            file.write(line.encode())
+            if os.fstat(descriptor).st_size > _ROOM:
+                file.seek(-_ROOM // 2, os.SEEK_END)
+                kept = file.read().partition(b"\n")[2]
+                file.truncate(0)
+                file.write(kept)
+
+
+def found_before(root: Path) -> dict[str, float]:
+    """Return for what was found before, by `name_of`, how often and how lately, from 0 to 1.
+
+    Each time counts half after 30 days, up to the day of the last search.
+    """
+    try:
+        with holding(root, PRIVATE) as folder:
+            lines = [line.split() for line in folder.read(_FILE).decode(errors="replace").split("\n") if line.strip()]
+    except (CurateError, OSError):
+        return {}
+    times: dict[str, float] = defaultdict(float)
+    for day, *names in lines:
+        left = faded(day, lines[-1][0], _HALF_LIFE)
+        for name in names:
+            times[name] += left
+    return {name: often / (1 + often) for name, often in times.items()}

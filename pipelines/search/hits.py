@@ -55,7 +55,7 @@ class Hit(NamedTuple):
         tags: its `#tag` words.
         trust: owner, self, external or untrusted.
         confidence: high, medium, low, speculative, or empty.
-        status: an item's status, or empty.
+        status: an item's status, `quiet` if nobody mentions it any more, or empty.
         item: an item's id, or empty.
         until: the first day on which an item no longer held, or empty.
         confidence_reason: why it was kept, or its document's reason for its confidence; may be empty.

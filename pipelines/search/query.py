@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import json
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.search.beliefs import Governed, apply_beliefs, evidence_of, lines_told, over_since
@@ -18,9 +19,20 @@ from pipelines.search.candidates import (
 )
 from pipelines.search.chunk_context import identifiers, match_expression, match_terms, unlabelled, unspaced_pairs
 from pipelines.search.filters import Filters, resolved
-from pipelines.search.found import Found, is_close
+from pipelines.search.found import Found, found_before, held_words, is_close, name_of, reads
 from pipelines.search.hits import Hit, read_hits
-from pipelines.search.rank import Ranking, weighted
+from pipelines.search.rank import (
+    OVERFETCH,
+    Ranking,
+    by_length,
+    diverse,
+    faded,
+    newer_first,
+    own_words_first,
+    reciprocal,
+    weighted,
+    worth,
+)
 from pipelines.search.schema import reading
 from pipelines.store.user_layout import layout_of
 
@@ -41,15 +53,17 @@ CANDIDATES: Final = 100
 """The minimum of units found by words, and by meaning."""
 CANDIDATES_A_HIT: Final = 10
 """Units found by words, and by meaning, per requested hit: with three, recall was half a point lower."""
-# Episodes are long and repeat items; replies in a transcript repeat what they were asked. Of 195 questions on 11
-# conversations (BEAM), 0.52 of the evidence is in the first ten turns this way, and 0.46 if all turns count alike.
-_RETOLD: Final = 0.8
 # The number of hits before the relevant rules, which then follow in their own order.
 _BEFORE_RULES: Final = 5
 _STEP: Final = 1e-6
 # An item named by its id comes before everything that merely contains its words.
 _NAMED_SCORE: Final = 1000.0
 _NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
+# A question that the model cannot read is answered by words; what is only near in meaning follows.
+_UNREAD: Final = 0.05
+_LENGTHS: Final = "SELECT id, length(text) FROM units WHERE id IN (SELECT value FROM json_each(?))"
+_NAMES: Final = "SELECT id, item, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
+_LAST_DAY: Final = "SELECT max(path) FROM files WHERE path GLOB 'Logs/[0-9]*'"
 
 
 class SearchRequest(NamedTuple):
@@ -124,38 +138,83 @@ def answer(
     """
     asked = asked or SearchRequest()
     question = _question(root, connection, query, {*stale, *copied_pages(root, connection)}, asked)
-    places, words, meaning = candidates(connection, question, max(CANDIDATES, CANDIDATES_A_HIT * limit))
+    ranking = asked.ranking
+    count = OVERFETCH * limit if ranking.fusion == "rrf" else max(CANDIDATES, CANDIDATES_A_HIT * limit)
+    places, words, meaning = candidates(connection, question, count)
     # Ids are looked up directly: the full text is tokenised and stemmed.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
-    is_found = bool(named) or _is_close(connection, query, question, words, meaning, asked.embedder)
+    held = held_words(connection, _telling(query) if question.terms else (), words)
+    is_found = bool(named) or _is_close(query, question, held, words, meaning, asked.embedder)
     twice = repeated_in_logs(connection, places, question) | repeated_in_copies(root, connection, places)
-    fused = words
-    if question.near:
-        fused = weighted(words, meaning, 1.0 if asked.ranking.mode == "vector" else asked.ranking.vector_weight)
-    scores = {
-        unit: score * _RETOLD if places[unit].retells else score
-        for unit, score in fused.items()
-        if score > 0 and unit not in twice
-    }
-    factors: dict[int, dict[str, float]] = {}
-    if asked.explain:
-        parts = {"words": words, "meaning": meaning, "fused": scores}
-        factors = {unit: {name: found.get(unit, 0.0) for name, found in parts.items()} for unit in scores}
+    own = own_words_first(words, held, places)
+    fused = _fused(connection, question, own, meaning, count, is_read=reads(asked.embedder, query))
+    scores = {unit: score for unit, score in fused.items() if score > 0 and unit not in twice}
+    governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
+    places |= governed.places
+    worths = _worths(root, connection, governed.scores, places, question)
+    governed.scores.update({unit: score * worths[unit] for unit, score in governed.scores.items()})
+    governed.scores.update(newer_first(governed.scores, places))
     rules = bearing_rules(connection, question, max(meaning.values(), default=0.0))
-    raised = _rule_scores(rules, scores)
+    raised = _rule_scores(rules, governed.scores)
     named = [unit for unit in named if unit not in repeated_in_copies(root, connection, named)]
     there = fitting_units(connection, named, question) if named else {}
-    scores |= raised | dict.fromkeys(there, _NAMED_SCORE)
-    factors |= {unit: {**factors.get(unit, {}), "rule": score} for unit, score in raised.items()}
-    factors |= {unit: {"named": _NAMED_SCORE} for unit in there}
-    governed = apply_beliefs(connection, scores, question, flat=asked.flat, all_lines=asked.overruled)
-    order = _best(governed, scores, places | rules | there | governed.places, limit)
-    for unit in order:
-        if governed.scores[unit] != scores.get(unit):
-            factors[unit] = {**factors.get(unit, {}), "lines": governed.scores[unit]}
-    shown = {unit: factors.get(unit, {}) if asked.explain else {} for unit in order}
+    governed.scores.update(raised | dict.fromkeys(there, _NAMED_SCORE))
+    order = _best(connection, governed, scores, places | rules | there, limit, ranking)
+    shown = {"words": words, "meaning": meaning, "fused": scores, "worth": worths, "rule": raised}
+    known = {
+        unit: {"named": _NAMED_SCORE}
+        if unit in there
+        else {name: one[unit] for name, one in shown.items() if unit in one}
+        for unit in (order if asked.explain else ())
+    }
     found: Found = "nothing" if not order else "yes" if is_found else "little"
-    return _shown(root, connection, governed, shown, asked.filters.as_of), found
+    return _shown(root, connection, governed, {unit: known.get(unit, {}) for unit in order}, asked.filters.as_of), found
+
+
+def _fused(
+    connection: sqlite3.Connection,
+    question: IndexQuestion,
+    words: Mapping[int, float],
+    meaning: Mapping[int, float],
+    count: int,
+    *,
+    is_read: bool,
+) -> Mapping[int, float]:
+    """Return the scores by words and by meaning as one, each list as long as `count`.
+
+    A question that the embedder cannot read goes by its words, nearly alone.
+    """
+    if not question.near:
+        return words
+    ranking = question.ranking
+    near = by_length(meaning, dict(connection.execute(_LENGTHS, (json.dumps(list(meaning)),)).fetchall()))
+    if ranking.mode == "vector":
+        return weighted(words, near, 1.0)
+    if not is_read:
+        return weighted(words, near, _UNREAD)
+    return reciprocal(words, near, count) if ranking.fusion == "rrf" else weighted(words, near, ranking.vector_weight)
+
+
+def _worths(
+    root: Path,
+    connection: sqlite3.Connection,
+    scores: Mapping[int, float],
+    places: Mapping[int, CandidatePlace],
+    question: IndexQuestion,
+) -> dict[int, float]:
+    """Return by how much each unit's score counts: by what it is, its age and how often it was found before."""
+    day, ranking = question.filters.as_of, question.ranking
+    worths = {unit: worth(places[unit], day) for unit in scores}
+    if ranking.half_life_days:
+        (last,) = connection.execute(_LAST_DAY).fetchone()
+        today = day or (last or "")[len("Logs/") :][: len("2026-01-01")]
+        for unit in scores:
+            if places[unit].kind:
+                worths[unit] *= faded(places[unit].date, today, ranking.half_life_days)
+    if ranking.access and (before := found_before(root)):
+        for unit, item, text in connection.execute(_NAMES, (json.dumps(list(scores)),)):
+            worths[unit] *= 1 + ranking.access * before.get(name_of(item, text), 0.0)
+    return worths
 
 
 def _question(
@@ -173,20 +232,25 @@ def _question(
     return IndexQuestion(terms, resolved(asked.filters, connection, query), stale, asked.ranking, near)
 
 
+def _telling(query: str) -> list[str]:
+    """Return the terms of a question. Labels only narrow the search, unless nothing else is asked."""
+    return match_terms(unlabelled(query)) or match_terms(query)
+
+
 def _is_close(
-    connection: sqlite3.Connection,
     query: str,
     question: IndexQuestion,
+    held: Mapping[int, int],
     words: Mapping[int, float],
     meaning: Mapping[int, float],
     embedder: str,
 ) -> bool:
-    """Return whether something close was found. Labels only narrow the search, unless nothing else is asked."""
+    """Return whether something close was found."""
     # Character pairs are not words: most of those across word boundaries occur nowhere.
     if words and unspaced_pairs(query):
         return True
-    telling = (match_terms(unlabelled(query)) or match_terms(query)) if question.terms else []
-    return is_close(connection, telling, words, meaning, embedder)
+    telling = _telling(query) if question.terms else []
+    return is_close(telling, held, meaning, embedder)
 
 
 def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[int, float]:
@@ -196,17 +260,42 @@ def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[in
     return {unit: score for unit, score in wanted.items() if score > scores.get(unit, 0.0)}
 
 
-def _best(governed: Governed, own: Mapping[int, float], places: Mapping[int, CandidatePlace], limit: int) -> list[int]:
+def _best(
+    connection: sqlite3.Connection,
+    governed: Governed,
+    own: Mapping[int, float],
+    places: Mapping[int, CandidatePlace],
+    limit: int,
+    ranking: Ranking,
+) -> list[int]:
     """Return the best units in order; overruled ones come last, and take at most a third of the places.
 
     A line that says two things gives its score to two items: the one nearer to the question by its own words is first.
+    Of equals, the newer is first.
     """
-    by_unit = ((-score, -own.get(unit, 0.0), places[unit][:2], unit) for unit, score in governed.scores.items())
-    ranked = [unit for *_, unit in sorted(by_unit)]
+    newest = sorted(
+        sorted(governed.scores, key=lambda unit: (places[unit][:2], unit)),
+        key=lambda unit: places[unit].date,
+        reverse=True,
+    )
+    ranked = sorted(newest, key=lambda unit: (-governed.scores[unit], -own.get(unit, 0.0)))
     standing = [unit for unit in ranked if unit not in governed.overruled]
+    if ranking.mmr < 1:
+        standing = _unlike(connection, governed.scores, standing, OVERFETCH * limit, ranking.mmr)
     room = max(limit // 3, limit - len(standing))
     last = [unit for unit in ranked[:limit] if unit in governed.overruled][:room]
     return [*standing[: limit - len(last)], *last]
+
+
+def _unlike(
+    connection: sqlite3.Connection, scores: Mapping[int, float], ranked: list[int], count: int, share: float
+) -> list[int]:
+    """Return units with the first ones that nobody named by id ordered by maximal marginal relevance."""
+    free = [unit for unit in ranked if scores[unit] < _NAMED_SCORE][:count]
+    named = len(ranked) - sum(scores[unit] < _NAMED_SCORE for unit in ranked)
+    texts = {unit: text for unit, _, text in connection.execute(_NAMES, (json.dumps(free),))}
+    order = diverse([(texts[unit], scores[unit]) for unit in free], share)
+    return [*ranked[:named], *(free[at] for at in order), *ranked[named + len(free) :]]
 
 
 def _shown(

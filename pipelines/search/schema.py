@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION: Final = 15
+VERSION: Final = 16
 
 SEPARATOR: Final = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""
@@ -88,7 +88,7 @@ def make_tables(connection: sqlite3.Connection) -> None:
     # The columns for places and filters: a tenth of the data that the table with its texts has.
     db.execute(
         "CREATE INDEX idx_units_placed ON units(id, file, start_line, end_line, first_passage, last_passage, hidden,"
-        " key, date, until, trust, confidence, types, project)"
+        " key, date, until, trust, confidence, types, status, project)"
     )
     # To find the episodes among all units found: they are few.
     db.execute("CREATE INDEX idx_units_told ON units(id, date, cites) WHERE cites != ''")

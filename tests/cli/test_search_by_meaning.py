@@ -114,9 +114,9 @@ def test_filters_are_kept_and_checked(filled: Memory) -> None:
 
 
 def test_every_factor_is_shown_on_demand(filled: Memory) -> None:
-    assert "fused 1" in filled.curate("search", "boat", "--explain")
+    assert "score 0.9091" in filled.curate("search", "boat", "--explain")
     hit = json.loads(filled.curate("search", "boat", "--explain", "--json"))["results"][0]
-    assert set(hit["factors"]) == {"words", "meaning", "fused"}
+    assert set(hit["factors"]) == {"words", "meaning", "fused", "worth"}
     assert "factors" not in json.loads(filled.curate("search", "boat", "--json"))["results"][0]
 
 

@@ -70,7 +70,8 @@ def test_small_scores_are_told_as_exactly_as_large_ones(root: Path) -> None:
     scores = [hit["score"] for hit in answer["results"]]
     assert len(set(scores)) == 3
     assert max(scores) < 0.0001
-    assert scores == [hit["factors"]["words"] for hit in answer["results"]]
+    factors = [hit["factors"] for hit in answer["results"]]
+    assert scores == pytest.approx([one["words"] * one["worth"] for one in factors], rel=1e-3)
 
 
 def test_the_limit_is_kept_and_checked(root: Path) -> None:

@@ -82,7 +82,7 @@ def test_an_item_named_by_its_id_must_fit_the_filters(root: Path) -> None:
 
 def test_a_hit_explains_its_score(root: Path) -> None:
     for hit in search(root, "boat", 10, (), asked()._replace(explain=True)):
-        assert hit.factors["fused"] == hit.score
+        assert hit.factors["fused"] * hit.factors["worth"] == hit.score
     assert search(root, "boat", 1, (), asked())[0].factors == {}
 
 
