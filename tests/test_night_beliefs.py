@@ -28,7 +28,7 @@ def items(memory: Memory) -> dict[str, tuple[str, Item]]:
     return {p.item.text: (path, p.item) for path, document in found.items() for p in document.items}
 
 
-PORT, CORRECTED = "The gateway listens on port 8080.", "The gateway listens on port 9090"
+PORT, CORRECTED = "The gateway listens on port 8080.", "The gateway listens on port 9090."
 CORRECTION = f"{CORRECTED}, not 8080."
 
 
@@ -55,7 +55,7 @@ def test_search_and_the_briefing_tell_only_what_holds(memory: Memory) -> None:
     replaced(memory, project="")
     found = items(memory)
     assert found[PORT][0] == "Areas/general.md"  # what every session loads keeps no history
-    assert found[CORRECTED][0] == "MEMORY.md"
+    assert found[CORRECTED][0] == "Areas/general.md"
     assert f"Fact: {PORT}" not in memory.read("MEMORY.md")
     hits = json.loads(memory.curate("search", "which port does the gateway listen on", "--json"))
     told = [hit["text"] for hit in hits["results"] if not hit["path"].startswith(("Logs/", "Episodes/"))]
@@ -142,7 +142,7 @@ def test_one_night_reads_days_in_their_order(memory: Memory) -> None:
     told = night(memory, "2026-03-04", "Correction: Standup is at 11:15, not 10:00.")
     assert told["verdicts"] == {"add": 1, "update": 2}
     found = [item for _, item in items(memory).values()]
-    assert [item.text for item in found if item.active] == ["Standup is at 11:15"]
+    assert [item.text for item in found if item.active] == ["Standup is at 11:15."]
     chain = {item.id: item.superseded_by for item in found}
     assert len({*chain.values()} - {""}) == 2
 
@@ -333,7 +333,7 @@ def test_a_cycle_of_links_corrupts_nothing(memory: Memory) -> None:
     memory.write("Projects/kestrel.md", text.replace(f"<!-- {lab.id} ", f"<!-- {lab.id} because={port.id},{lab.id} "))
     night(memory, "2026-03-05", f"Correction: {CORRECTION}", "Correction: The lab is in Geneva, not in Basel.")
     live = [item.text for _, item in items(memory).values() if item.active]
-    assert sorted(live) == [CORRECTED, "The lab is in Geneva"]
+    assert sorted(live) == [CORRECTED, "The lab is in Geneva."]
     assert json.loads(memory.curate("check", "--json")) == []
 
 

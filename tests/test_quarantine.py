@@ -178,5 +178,5 @@ def test_external_words_keep_nobody_from_saying_the_same(memory: Memory) -> None
     )
     memory.curate(*NIGHT)
     assert "Ship on Tuesday." in memory.read("MEMORY.md")
-    assert "The mast is tall. <!-- k" in memory.read("MEMORY.md")
+    assert "The mast is tall. <!-- k" in memory.read("Areas/general.md")
     assert "The mast is tall. (reported by Email from Eve)" in memory.read("Areas/general.md")

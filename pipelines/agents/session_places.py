@@ -66,7 +66,6 @@ _SUBAGENTS: Final = ("agent-", "subagents")
 _SESSION: Final = re.compile(
     r"(?!agent-).+\.jsonl(?:\.(?:reset|deleted)\.[^/]+?)?(?:\.zst)?|openclaw-agent\.sqlite(?:#.*)?"
 )
-_LIKE_ONE: Final = re.compile(r"(?!agent-)(?:rollout-.+|.+\.jsonl\..+)(?<!\.lock)(?<!\.tmp)")
 _GROUP: Final = "memcurate.sessions"
 _RECORD: Final = "sweep.json"
 _BACK: Final = 2 * 24 * 3600 * 1_000_000_000
@@ -117,12 +116,19 @@ def open_kept(path: Path) -> IO[bytes]:
     return open_transcript(path)
 
 
+def _is_like_one(name: str) -> bool:
+    """Whether a file is named as a session is, in a form that is not known."""
+    if name.startswith("agent-") or name.endswith((".lock", ".tmp")):
+        return False
+    return name.startswith("rollout-") or ".jsonl." in name
+
+
 def _kept_by(agent: str, environ: Mapping[str, str]) -> Iterator[Kept]:
     """Yield what an agent keeps, and what looks like a session in another form."""
     place = AGENTS_SESSIONS[agent]
     for below in place.places:
         for one in _entries(str(_home_of(place, environ)), below.split("/")):
-            if not (_SESSION.fullmatch(one.name) or _LIKE_ONE.fullmatch(one.name)):
+            if not (_SESSION.fullmatch(one.name) or _is_like_one(one.name)):
                 continue
             with contextlib.suppress(OSError):
                 found = one.stat()

@@ -36,7 +36,6 @@ from pipelines.store.layout import BRIEFING, REVIEW, Kind
 from pipelines.store.priority import priority
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets import holds_secret
-from pipelines.text import content_words
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -368,12 +367,9 @@ def _episodes(documents: Mapping[str, Document], told: Mapping[str, Sequence[Tol
     return dict(sorted(found.items())[-_EPISODE_DAYS:])
 
 
-def _quoted(sentence: str, episode: _Episode) -> tuple[list[str], list[str]]:
-    """Return what those sentences of an episode rest on that share most words with a sentence, and the headings."""
-    words = content_words(sentence)
-    shared = {text: len(words & content_words(text)) for text in episode}
-    most = max(shared.values(), default=0)
-    near = [one for text, one in episode.items() if shared[text] * 2 >= most]
+def _quoted(episode: _Episode) -> tuple[list[str], list[str]]:
+    """Return what the sentences of an episode rest on, and the headings above that."""
+    near = episode.values()
     return [quote for quotes, _ in near for quote in quotes], [above for _, headings in near for above in headings]
 
 
@@ -417,7 +413,7 @@ def _sound(
     more = (f"not shown: {', '.join(names)}",) if names else ()
     stood = sentences_under(documents[path], title) if path in documents else []
     mine = (folded(one.text), digest(items, with_status=True), days)
-    told = [(day, *_quoted(one.text, known.episodes[day])) for day in days]
+    told = [(day, *_quoted(known.episodes[day])) for day in days]
     return Proposal(
         path,
         title,

@@ -247,7 +247,8 @@ def home_of(kind: ItemType, text: str, confidence: Confidence, catalog: Catalog)
     if kind in {ItemType.FACT, ItemType.RULE} and _describes_person(text, catalog) and USER not in catalog.closed:
         return USER
     is_sure = confidence in {Confidence.HIGH, Confidence.MEDIUM}
-    return BRIEFING if kind is ItemType.RULE and is_sure and BRIEFING not in catalog.closed else GENERAL
+    is_known = (kind is ItemType.RULE and is_sure) or GENERAL in catalog.closed
+    return BRIEFING if is_known and BRIEFING not in catalog.closed else GENERAL
 
 
 def _describes_person(text: str, catalog: Catalog) -> bool:

@@ -236,7 +236,8 @@ def _replacement(line: str, item: Item, having: Mapping[tuple[str, ...], int]) -
     matter, more = {one.key for one in held.tokens if one.says}, {one for one in words if one.says} - {new}
     shared, more = matter & {one.key for one in words}, {one for one in more if one.key not in own}
     is_all = more <= {one for one in words[min(at, to) : max(at, to)] if one.kind not in _VALUES}
-    is_about = bool(shared - value) and 2 * len(shared) >= len(matter) and len(more) <= 2 * len(shared)
+    is_repeated = len(own) > _SHORT and own - value <= {one.key for one in words}
+    is_about = (is_repeated or bool(shared - value)) and 2 * len(shared) >= len(matter) and len(more) <= 2 * len(shared)
     is_short = is_all and len(words) <= _SHORT and len(more) < _FEWEST
     if apart > _BETWEEN or not (is_about or is_short):
         return None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
@@ -40,7 +39,7 @@ On two public journals, twenty nights, all 135 pairs below it were judged to be 
 """
 _NEAR: Final = 0.2
 """The share of words from which a pair without a second reader is worth a look, as tried on two journals."""
-_REFERENCE: Final = re.compile(r"#\d+|\w+://[^\s)]+")
+_REFERENCE: Final = re.compile(r"#\d+|\b\w{1,12}://[^\s)]+")
 UNSETTLED_DAYS: Final = 7
 """The days of work after which nobody is asked about a pair any more."""
 _KINDS: Final = {OperationKind.SUPERSEDE: "replace", OperationKind.QUESTION: "doubt"}
@@ -115,14 +114,18 @@ def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
 
 
 def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, str, Claim]]:
-    """Yield the pairs of a new item with near ones of its page that the first reader did not link, and how alike."""
+    """Yield the pairs of a new item with near ones of its page that the first reader did not link, and how alike.
+
+    Those of earlier days come first: whoever says two things on one day mostly means both.
+    """
     one = ruling.candidate
     if one is None or one.by.startswith(RULES):
         return
     words = content_words(one.text)
     near = ((belief, content_words(belief.item.text)) for belief in _near_ones(ruling, named, known))
-    alike = ((belief, len(words & theirs) / max(1, min(len(words), len(theirs)))) for belief, theirs in near)
-    for belief, share in islice((pair for pair in alike if pair[1] >= _ALIKE), MOST_PAIRS):
+    alike = [(belief, len(words & theirs) / max(1, min(len(words), len(theirs)))) for belief, theirs in near]
+    alike = [(belief, share - (belief.learnt == one.entry.day)) for belief, share in alike if share >= _ALIKE]
+    for belief, share in sorted(alike, key=lambda pair: -pair[1])[:MOST_PAIRS]:
         other = belief.item
         context = (f"the new one is of {one.entry.day}", f"the old one of {other.since or belief.learnt}")
         yield share, other.id, Claim(PAIR, f"{one.type}: {one.text}", (f"{other.type}: {other.text}",), context)

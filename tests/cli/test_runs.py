@@ -113,7 +113,7 @@ def test_one_run_is_shown_whole(memory: Memory) -> None:
     assert shown["report"]["entries"]["read"] == 2
     told = memory.curate("runs", second)
     assert "Ended     well" in told
-    assert f"  + {shown['items']['added'][0]['id']} MEMORY.md: Fact: the port is 8080\n" in told
+    assert f"  + {shown['items']['added'][0]['id']} Areas/general.md: Fact: the port is 8080\n" in told
     assert "Decision: Use SQLite (confirmed)" in told
     assert "Note      Logs/odd.md is not named after a day" in memory.curate("runs", odd)
 

@@ -125,7 +125,7 @@ def test_an_older_run_is_taken_back_and_what_later_runs_confirmed_stays(memory: 
 def test_people_win_over_an_undo(memory: Memory) -> None:
     two_nights(memory)
     known = items(memory)
-    memory.write("MEMORY.md", memory.read("MEMORY.md").replace("8080", "9090"))
+    memory.write("Areas/general.md", memory.read("Areas/general.md").replace("8080", "9090"))
     alpha = memory.read("Projects/alpha.md")
     memory.write("Projects/alpha.md", alpha + "\nMy own words.\n\n- Risk: mine, since\n")
     told = memory.curate("undo", "--now", "2026-03-12T09:00")

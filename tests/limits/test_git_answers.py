@@ -133,7 +133,7 @@ def test_a_night_stops_with_a_plain_sentence_before_anything_is_written(
     assert "git cat-file returned more than 200 bytes" in said
     assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
     memory.curate(*NIGHT)
-    assert "hall 4" in memory.read("MEMORY.md")
+    assert "hall 4" in memory.read("Areas/general.md")
 
 
 def test_so_does_one_over_a_commit_of_too_many_files(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

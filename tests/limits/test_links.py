@@ -79,7 +79,7 @@ def linked(grown: Path, place: Path, component: str) -> Path:
     there.parent.mkdir(parents=True, exist_ok=True)
     there.symlink_to(target)
     if not (root / "Logs" / "2026-03-12.md").is_symlink() and component != "Logs":
-        (root / "Logs" / "2026-03-12.md").write_text("- Fact: The new printer stands in hall 4\n")
+        (root / "Logs" / "2026-03-12.md").write_text("- Rule: The new printer stands in hall 4\n")
     return root
 
 

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 _BLOCK: Final = re.compile(
-    r"\s*([^\n]{1,90}) \((?:un)?trusted[^()\n]{0,40}\):\n```(?:json)?\n(.{0,100000}?)\n```", re.DOTALL
+    r"(\S[^\n()]{0,90}) \((?:un)?trusted[^()\n]{0,40}\):\n```(?:json)?\n(.{0,100000}?)\n```", re.DOTALL
 )
 _INTERNAL: Final = re.compile(r"<<<BEGIN_OPENCLAW_[A-Z_]+>>>.*?(?:<<<END_OPENCLAW_[A-Z_]+>>>|\Z)", re.DOTALL)
-_NOTICE: Final = re.compile(r"\s*System(?: \(untrusted\))?: \[[^\n]*(?:\n|\Z)")
+_NOTICE: Final = re.compile(r"System(?: \(untrusted\))?: \[[^\n]*(?:\n|\Z)")
 _QUEUED: Final = re.compile(r"^\[Queued messages[^\n]*\]$|^---\nQueued #\d+[^\n]*$", re.MULTILINE)
-_STAMP: Final = re.compile(r"\s*\[(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\]\n]{0,20}\] ?")
+_STAMP: Final = re.compile(r"\[(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\]\n]{0,20}\] ?")
 _CHANNEL: Final = re.compile(
-    r"\s*\[(?:Telegram|WhatsApp|Discord|Slack|Signal|iMessage|Matrix|LINE|Feishu|Teams|Google Chat|Mattermost|Zalo)"
+    r"\[(?:Telegram|WhatsApp|Discord|Slack|Signal|iMessage|Matrix|LINE|Feishu|Teams|Google Chat|Mattermost|Zalo)"
     r"\b ?([^\]\n]{0,200})\] ?"
 )
 _GROUP: Final = re.compile(r"@g\.us\b|\bid:-\d|\bgroup\b|#|\bguild\b|\bchannel\b|\broom\b", re.IGNORECASE)
@@ -53,14 +53,14 @@ class Envelopes:
         return [one for part in _QUEUED.split(text) if (one := self._opened(part))[1]]
 
     def _opened(self, text: str) -> tuple[str, str]:
-        text, told, is_forwarded = _INTERNAL.sub("", text), dict[str, Any](), False
+        text, told, is_forwarded = _INTERNAL.sub("", text).lstrip(), dict[str, Any](), False
         while found := _BLOCK.match(text) or _NOTICE.match(text):
             if found.re is _BLOCK:
                 is_forwarded = is_forwarded or found[1].startswith(_FORWARDED)
                 with suppress(ValueError):
                     block = json.loads(found[2])
                     told = {**block, **told} if isinstance(block, dict) and _describes(found[1]) else told
-            text = text[found.end() :]
+            text = text[found.end() :].lstrip()
         channel = _CHANNEL.match(text)
         text = text[channel.end() :] if channel else _STAMP.sub("", text, count=1) if _STAMP.match(text) else text
         text = text.strip()

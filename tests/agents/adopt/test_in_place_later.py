@@ -137,7 +137,7 @@ def test_a_file_that_is_opted_in_later_leaves_no_item_behind_unsaid(place: Place
     vault(place.root)
     place.adopt("--yes")
     memory = place.memory
-    memory.curate("add", "fact", "The", "gate", "is", "of", "oak.", "--now", "2026-03-01T08:00")
+    memory.curate("add", "rule", "The", "gate", "is", "of", "oak.", "--now", "2026-03-01T08:00")
     settings = memory.read("curate.toml")
     (place.root / "curate.toml").write_text(settings.replace("opted_in = []", 'opted_in = ["MEMORY.md"]'))
     told = memory.curate("run", "--now", "2026-03-02T02:00", exits=1)
