@@ -154,14 +154,13 @@ def sample_week(life: Life) -> str:
 
 
 def with_a_model(life: Life) -> str:
-    """Three nights read by a program, repeated from its replies, then taken back."""
+    """Three nights read by a program, then taken back."""
     program = life.home / "model.py"
     program.write_text(MODEL)
     (life.home / "config.toml").write_text(f'providers = ["exec:{sys.executable} {program}", "rules"]\n')
     _live(life, WEEK, each=3)
     runs = [one["run"] for one in json.loads(life.run("runs", "--json"))]
     for run in runs:
-        life.run("replay", run, "--json")
         life.run("runs", run)
     life.run("run", "--again", "2026-03-10", "--now", "2026-03-17T03:00")
     for _ in range(2):

@@ -161,7 +161,7 @@ class DamagedGit(GitFault):
     """Raised when the repository may be damaged, because git cannot read it."""
 
     def __init__(self, sentence: str) -> None:
-        advice = "`curate check` shows what is broken, and `curate check --fix` repairs what it can."
+        advice = "`curate check` shows what is broken, and what helps."
         super().__init__(f"{sentence.rstrip('.')}.", remedy_for(sentence, advice))
 
 
@@ -339,13 +339,6 @@ class BadGold(CurateError):
 
 
 _MOST_FAULTS = 50
-
-
-class NotReplayable(CurateError):
-    """Raised when a run cannot be replayed because its input is no longer known."""
-
-    def __init__(self, run: str, why: str) -> None:
-        super().__init__(f"The run {run} cannot be replayed: {why}.", "`curate runs` lists the runs.")
 
 
 class HoldsSecret(CurateError):

@@ -21,6 +21,7 @@ from tests.extract.wire import (
     openai_error,
     openai_wire,
 )
+from tests.replaying import replayed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,7 +105,7 @@ def test_new_images_are_described_once_and_found(memory: Memory, served: tuple[W
     assert "ferry" not in memory.curate("items", "--json")
     assert "Everything is accounted for" in memory.curate("check")
     asked = len(wire.requests)
-    assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
+    assert replayed(memory, told["run"]).same
     assert len(wire.requests) == asked
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from tests import reviewing
 from tests.asking import items
+from tests.replaying import replayed
 from tests.reviewing import Reader, labelled, log, reply
 
 if TYPE_CHECKING:
@@ -330,4 +331,4 @@ def test_a_replay_asks_whom_the_run_asked(memory: Memory) -> None:
     a_pair(memory)
     [run] = [one["run"] for one in json.loads(memory.curate("runs", "--json"))][:1]
     (memory.root / ".curate/asked").unlink()
-    assert json.loads(memory.curate("replay", run, "--json"))["same"]
+    assert replayed(memory, run).same

@@ -11,13 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipelines.night.plan import plan_night
-from pipelines.night.replay import replay
 from pipelines.night.report import Watch
-from pipelines.night.run_history import all_runs
 from pipelines.store.git import Git
 from pipelines.store.item import Status
 from pipelines.usage import FailureKind as Kind
 from tests.asking import tick
+from tests.replaying import replayed
 from tests.reviewing import (
     ALPHA,
     NOW,
@@ -361,9 +360,7 @@ def test_a_night_is_replayed_from_its_kept_replies(memory: Memory) -> None:
     )
     report = curate(memory, model)
     assert report.verdicts == {"supersede": 1, "confirm": 1}
-    git = Git(memory.root)
-    [run] = [one for one in all_runs(memory.root, git) if one.id == report.run]
-    assert replay(memory.root, git, run).same
+    assert replayed(memory, report.run).same
 
 
 @pytest.mark.parametrize("kind", [Kind.DOWN, Kind.REFUSED, Kind.OVER_BUDGET, Kind.TRUNCATED])
@@ -451,4 +448,4 @@ def test_a_program_reads_and_verifies_from_the_command_line(memory: Memory, tmp_
     told = json.loads(memory.curate("run", "--json", "--provider", f"exec:{sys.executable} {program}", "--now", NOW))
     assert (told["items"]["superseded"], told["review"]) == (1, {"claims": 1})
     assert told["given"]["verifier"] == "the same"
-    assert "Same: replaying run" in memory.curate("replay", told["run"])
+    assert replayed(memory, told["run"]).same

@@ -14,16 +14,14 @@ import pytest
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.replies import Replies
 from pipelines.extract.llm.verifier import ModelVerifier
-from pipelines.night.replay import replay
 from pipelines.night.report import Watch
-from pipelines.night.run_history import all_runs
 from pipelines.night.run_night import curate_night
-from pipelines.store.git import Git
 from pipelines.store.item import Confidence, Status
 from pipelines.store.layout import REPLIES
 from pipelines.store.review_queue import read_queue
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind as Kind
+from tests.replaying import replayed
 from tests.reviewing import (
     NOW,
     Reader,
@@ -79,9 +77,7 @@ def waits(memory: Memory) -> list[str]:
 
 
 def same_again(memory: Memory, report: RunReport) -> bool:
-    git = Git(memory.root)
-    [run] = [one for one in all_runs(memory.root, git) if one.id == report.run]
-    return replay(memory.root, git, run).same
+    return replayed(memory, report.run).same
 
 
 # ---------------------------------------------------------------- what is asked
@@ -337,4 +333,4 @@ def test_the_verifier_that_the_user_names_is_asked_and_replayed(memory: Memory, 
     log(memory, LINE)
     told = json.loads(memory.curate("run", "--json", "--now", NOW))
     assert (told["items"]["added"], told["review"]["unsupported"]) == (0, 1)
-    assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
+    assert replayed(memory, told["run"]).same

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from tests.replaying import replayed
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -95,7 +97,7 @@ def test_a_rule_of_the_agent_waits_where_the_user_wants_it_so(
     assert "Ship on Tuesday." in memory.read("Projects/harbor.md")
     assert "Name branches" not in memory.read("Projects/harbor.md")
     assert "your settings accept rules only from you" in memory.read("Review.md")
-    memory.curate("replay", run)
+    assert replayed(memory, run).same
 
 
 def test_nothing_in_a_log_becomes_structure(memory: Memory) -> None:

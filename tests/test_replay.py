@@ -1,4 +1,4 @@
-"""A run is repeated byte for byte from its kept replies, whatever happened in it, and the memory is left alone."""
+"""The same commit, logs and replies give the same bytes, whatever happened in the run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from pipelines.night.run_night import curate_night
 from pipelines.store.layout import REPLIES
 from pipelines.usage import FailureKind as Kind
 from tests.extract.fakes import Scripted
-from tests.test_night_with_models import DAYS, LOG, a_night, curate, item, logs, reply, scripted, texts
+from tests.replaying import replayed
+from tests.test_night_with_models import DAYS, LOG, a_night, curate, item, logs, reply, scripted
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -29,25 +30,9 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", refuse)
 
 
-def everything(memory: Memory) -> dict[str, bytes]:
-    """Return every file of a memory, those of git and of the derived folder included."""
-    return {
-        str(file): file.read_bytes()
-        for file in sorted(memory.root.rglob("*"))
-        if file.is_file() and not file.is_symlink()
-    }
-
-
-def replayed(memory: Memory, run: str, exits: int = 0) -> dict[str, Any]:
-    before = everything(memory)
-    told: dict[str, Any] = json.loads(memory.curate("replay", run, "--json", exits=exits))
-    assert everything(memory) == before
-    return told
-
-
 def same(memory: Memory, run: str) -> None:
-    told = replayed(memory, run)
-    assert (told["same"], told["commit"], told["diff"], told["different"]) == (True, told["replayed"], "", [])
+    again = replayed(memory, run)
+    assert (again.changes, again.messages, again.commit) == ((), (), again.replayed)
 
 
 # ---------------------------------------------------------------- the same
@@ -66,8 +51,6 @@ def test_nights_of_the_rules_with_peoples_edits_between(memory: Memory) -> None:
     runs.append(json.loads(memory.curate("run", "--json", "--now", "2026-03-15T03:00"))["run"])
     for run in runs:
         same(memory, run)
-    said = memory.curate("replay", runs[0])
-    assert said.startswith(f"Same: replaying run {runs[0]} gives commit ")
 
 
 def one_day(memory: Memory) -> None:
@@ -95,13 +78,10 @@ def test_a_chain_whose_first_model_fails(memory: Memory, failing: str) -> None:
     same(memory, report.run)
 
 
-def test_of_a_night_of_several_days_the_first_is_repeated_and_the_others_say_why_not(memory: Memory) -> None:
+def test_the_first_of_a_night_of_several_days(memory: Memory) -> None:
     logs(memory)
     curate(memory, scripted(lambda _, call: reply(call)))
-    third, second, first = (one["run"] for one in json.loads(memory.curate("runs", "--json"))[:3])
-    same(memory, first)
-    for run in (second, third):
-        assert "it read a later day of a night of several days" in memory.curate("replay", run, exits=1)
+    same(memory, json.loads(memory.curate("runs", "--json"))[2]["run"])
 
 
 def test_a_day_read_again_by_hand_and_by_itself(memory: Memory) -> None:
@@ -138,50 +118,10 @@ def test_a_memory_within_a_larger_repository(memory: Memory, tmp_path: Any) -> N
 # ---------------------------------------------------------------- different
 
 
-@pytest.fixture
-def night(memory: Memory) -> tuple[Memory, str]:
+def test_another_reply_gives_another_commit(memory: Memory) -> None:
     one_day(memory)
-    return memory, curate(memory, scripted(lambda _, call: reply(call))).run
-
-
-def test_a_reply_that_somebody_changed_is_seen(night: tuple[Memory, str]) -> None:
-    memory, run = night
+    run = curate(memory, scripted(lambda _, call: reply(call))).run
     file = next(one for one in (memory.root / REPLIES).glob("*.json") if "Harbour uses" in one.read_text())
     file.write_text(file.read_text().replace("Harbour uses Terraform", "We go with Terraform"))
-    told = replayed(memory, run, exits=1)
-    assert (told["same"], told["different"]) == (False, ["Episodes/2026-03.md", "MEMORY.md", "Projects/harbour.md"])
-    assert "+- Decision: We go with Terraform" in told["diff"]
-    said = memory.curate("replay", run, exits=1)
-    assert f"Different: run {run} made " in said
-
-
-def test_a_reply_that_is_gone_leaves_its_day_unread(night: tuple[Memory, str]) -> None:
-    memory, run = night
-    for file in (memory.root / REPLIES).glob("*.json"):
-        file.unlink()
-    told = replayed(memory, run, exits=1)
-    assert (told["same"], told["without_reply"]) == (False, 1)
-    assert "1 call had no kept reply" in memory.curate("replay", run, exits=1)
-    assert len(texts(memory)) == 1
-
-
-def test_another_message_over_the_same_files_is_shown(night: tuple[Memory, str]) -> None:
-    memory, run = night
-    message = memory.git("log", "-1", "--format=%B").replace("Curated", "I curated")
-    memory.git("-c", "user.name=n", "-c", "user.email=m", "commit", "-q", "--amend", "--no-gpg-sign", "-m", message)
-    told = replayed(memory, run, exits=1)
-    assert (told["different"], "+Curated 2026-03-11" in told["diff"], "-I curated" in told["diff"]) == ([], True, True)
-
-
-def test_what_cannot_be_replayed_says_why(night: tuple[Memory, str]) -> None:
-    memory, run = night
-    memory.curate("undo", run, "--now", "2026-03-21T02:00")
-    undone = json.loads(memory.curate("runs", "--json"))[0]["run"]
-    assert "it is an undo" in memory.curate("replay", undone, exits=1)
-    same(memory, run)
-    (memory.root / ".curate/runs" / f"{run}.json").unlink()
-    memory.git("reset", "-q", "--hard", "HEAD~")
-    memory.git("rm", "-q", f"State/runs/{run}.json")
-    memory.git("-c", "user.name=n", "-c", "user.email=m", "commit", "-q", "--amend", "--no-gpg-sign", "--no-edit")
-    assert "no report of its input" in memory.curate("replay", run, exits=1)
-    assert "No run has the id" in memory.curate("replay", "2019", exits=1)
+    again = replayed(memory, run)
+    assert [change.path for change in again.changes] == ["Episodes/2026-03.md", "MEMORY.md", "Projects/harbour.md"]

@@ -39,7 +39,6 @@ _EXAMPLE_PATHS: Final = '"-%h/memory" "-%h/.cache/memcurate" "-%h/.claude" "-%h/
 _CALENDAR: Final = re.compile(r"^OnCalendar=\*-\*-\* (\d{2}:\d{2}):00(?: (\S+))?$", re.MULTILINE)
 _WALLS: Final = re.compile(r"^# BEGIN walls\n.*?^# END walls\n", re.MULTILINE | re.DOTALL)
 _GLOB: Final = re.compile(r"([*?\[\\])")
-_NOT_STARTED: Final = range(200, 256)  # exit codes with which systemd says that it could not set up a service
 _KERNEL: Final = (
     ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
     ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
@@ -150,7 +149,7 @@ def plan_systemd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     if not adding:
         edits = tuple(whole_file(folder / name, "") for name in (SERVICE, TIMER, FAILED))
         return InstallPlan(edits, before=((*_SYSTEMCTL, "disable", "--now", TIMER),), after=(reload,))
-    walls = has_user_namespaces() and walls_stand()
+    walls = has_user_namespaces()
     edits = tuple(whole_file(folder / name, text) for name, text in units(asked, walls=walls).items())
     notes = ["User timers stop when you log out. Run `loginctl enable-linger` once to keep them going."]
     if not walls:
@@ -212,19 +211,6 @@ def has_user_namespaces() -> bool:
             if Path(path).read_text(encoding="ascii").strip() == value:
                 return False
     return True
-
-
-def walls_stand() -> bool:
-    """Whether a service that does nothing starts in the sandbox; True also if this cannot be tried.
-
-    No single setting says what a kernel and its policies allow a user's services, so it is tried.
-    """
-    inside = _WALLS.search(fill(SERVICE, {}))
-    lines = inside[0].splitlines() if inside else []
-    walls = [line for line in lines if not line.startswith(("#", "ReadWritePaths="))]
-    asked = [word for wall in walls for word in ("-p", wall)]
-    answer = call(("systemd-run", "--user", "--wait", "--quiet", "--collect", *asked, "/bin/true"))
-    return answer.returncode not in _NOT_STARTED
 
 
 def _quoted(text: str) -> str:

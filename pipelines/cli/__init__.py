@@ -104,7 +104,6 @@ _SECTIONS: Final = {
         "index": "Update the search index.",
         "export": "Export the items, or the whole memory.",
         "import": "Take in chats of ChatGPT or claude.ai.",
-        "replay": "Repeat a run offline from its saved replies.",
         "eval": "Measure search and extraction on your own data.",
     },
 }
@@ -116,7 +115,7 @@ _GROUPS: Final = {
     "project_commands": ("project",),
     "why_commands": ("why", "history", "impact", "audit", "recap"),
     "transfer_commands": ("import", "export", "sync"),
-    "runs_commands": ("runs", "undo", "replay"),
+    "runs_commands": ("runs", "undo"),
     "install_commands": ("install", "uninstall"),
     "index_commands": ("index",),
     "models_commands": ("models",),

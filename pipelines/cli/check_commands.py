@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import json_option, now_option, with_root
-from pipelines.cli.output import count, say, say_json, say_table, say_verbatim, warn
+from pipelines.cli.output import count, say, say_json, say_table, say_verbatim
 from pipelines.clock import moment
 from pipelines.errors import EXPECTED, FINE, BadSettings, DamagedGit, GitFault, UsageFault
 from pipelines.settings import Settings, load_settings
-from pipelines.store.conservation import Fault, check_memory
+from pipelines.store.conservation import Fault, check_memory, repository_faults
 from pipelines.store.git import Git
-from pipelines.store.git_damage import mend_repository, repository_faults
 from pipelines.store.lock import run_lock
 from pipelines.store.secrets import load_redactor
 from pipelines.store.secrets.known import keep_copies
 from pipelines.store.secrets.redact import known_values
-from pipelines.store.secrets.scan import ask_scanner, installed_scanner, scan_files, scan_history
+from pipelines.store.secrets.scan import scan_files, scan_history
 from pipelines.store.snapshot import read_snapshot
 from pipelines.user_settings import load_user_settings
 
@@ -77,19 +76,16 @@ def curate_check(*, fix: bool, secrets: bool, history: bool, as_json: bool, root
 
 
 def _mend(root: Path, settings: Settings, when: datetime, *, quiet: bool) -> None:
-    """Repair the repository, then its contents, and say what was done."""
+    """Repair the memory's contents, and say what was done."""
     from pipelines.night.repair import mend  # noqa: PLC0415  only --fix writes
 
     with run_lock(root, "curate check --fix"):
         keep_copies(root)
-        done = mend_repository(root)
-    if done and not quiet:
-        say("Repaired; what was replaced is in .git/broken:", *(f"  {one}" for one in done))
     try:
         mended = mend(root, settings, when)
     except DamagedGit:
-        mended = ""  # what is left is told next
-    if not quiet and (mended or not done):
+        return  # what is broken is told next
+    if not quiet:
         say(f"Repaired: {mended}." if mended else "There was nothing to repair.")
 
 
@@ -113,12 +109,6 @@ def _check_secrets(root: Path, git: Git | None, *, as_json: bool) -> int:
     """
     redactor = load_redactor(root)
     files = list(scan_files(root, redactor))
-    if program := installed_scanner(root, os.environ):
-        more, fault = ask_scanner(program, root)
-        known = {(leak.path, leak.line) for leak in files}
-        files += [leak for leak in more if (leak.path, leak.line) not in known]
-        if fault:
-            warn(f"curate check: {fault}")
     past = scan_history(git, redactor) if git else []
     if as_json:
         say_json([asdict(leak) for leak in (*files, *past)])

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 @click.option(
     "--probe", "probing", is_flag=True, help="Ask the models' providers whether they answer; takes a few seconds."
 )
-@click.option("--notify", is_flag=True, help="Notify you on the desktop or by mail if something is wrong.")
+@click.option("--notify", is_flag=True, help="Also notify you on the desktop.")
 @with_memory
 def curate_status(*, as_json: bool, probing: bool, notify: bool, opened: OpenMemory) -> int:
     """Show the state of the memory: its last run, what waits, how full the briefing is, and its search.
@@ -93,8 +93,8 @@ def curate_status(*, as_json: bool, probing: bool, notify: bool, opened: OpenMem
         say_fields([*first, *held_lines, *night_lines, *search_lines, *notes, ("Version", f"memcurate {__version__}")])
     if notify:
         left = state.last is not None and state.last.ended is RunEnd.PENDING
-        how = unattended.notify(unattended.notification_text(root, overdue=bool(state.overdue), left=left))
-        warn(f"Notified you by {how}." if how else "No desktop and no mail program is here to notify you.")
+        text = unattended.notification_text(root, overdue=bool(state.overdue), left=left)
+        warn("Notified you on the desktop." if unattended.notify(text) else text)
     return EXPECTED if state.is_bad else FINE
 
 

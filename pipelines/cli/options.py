@@ -35,7 +35,7 @@ memory_option: Final = click.option(
 """`--memory DIR`, passed on as `memory: Path | None`."""
 
 now_option: Final = click.option(
-    "--now", metavar="ISO-TIME", is_eager=True, help="Act as of another moment (for replays and tests)."
+    "--now", metavar="ISO-TIME", is_eager=True, help="Act as of another moment (for tests)."
 )
 """`--now ISO-TIME`, passed on as `now: str | None`."""
 

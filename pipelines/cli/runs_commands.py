@@ -1,8 +1,7 @@
-"""The verbs for runs: `curate runs` lists them, `undo` undoes one, `replay` repeats one from its saved replies."""
+"""The verbs for runs: `curate runs` lists them, `undo` undoes one."""
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
 import click
@@ -20,7 +19,7 @@ from pipelines.cli.output import (
     say_table,
     say_verbatim,
 )
-from pipelines.errors import EXPECTED, FINE, UsageFault
+from pipelines.errors import UsageFault
 from pipelines.night.run_history import Run, RunEnd, all_runs, find_run, items_changed
 from pipelines.night.skipped import with_texts
 from pipelines.store.git import Git
@@ -123,51 +122,6 @@ def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> No
     if not run and not item:  # the user may have meant a later edit, which is not a run
         say(f"That run was: {plan.run.subject} (commit {plan.run.commit[:10]}).")
     say(*(f"Note: {ident} {why}." for ident, why in sorted(plan.undone.kept.items())))
-
-
-@click.command()
-@click.argument("run")
-@json_option("Print JSON.")
-@with_root
-def curate_replay(*, run: str, as_json: bool, root: Path) -> int:
-    """Repeat RUN (an id or commit, or the start of one) offline, and compare the result.
-
-    The replay starts from the same commit and uses the saved replies of the models; if a reply has expired, its day
-    stays unread. Exit code 0 means the same commit, 1 a different one, with the difference shown. The memory is not
-    changed.
-    """
-    from pipelines.night.replay import replay  # noqa: PLC0415  help needs none of it
-
-    git = Git(root)
-    git.check()
-    replayed = replay(root, git, find_run(root, git, run))
-    diff = diff_of(root, replayed.changes)
-    if replayed.messages:
-        before, after = (text.splitlines(keepends=True) for text in replayed.messages)
-        diff = "".join(difflib.unified_diff(before, after, "a/commit", "b/commit"))
-    if as_json:
-        say_json(
-            {
-                "run": replayed.run,
-                "same": replayed.same,
-                "commit": replayed.commit,
-                "replayed": replayed.replayed,
-                "different": [git.layout.real(change.path) for change in replayed.changes],
-                "without_reply": replayed.without_reply,
-                "diff": diff,
-            }
-        )
-    elif replayed.same:
-        say(f"Same: replaying run {replayed.run} gives commit {replayed.commit[:10]} again.")
-    else:
-        say_verbatim(diff.rstrip("\n"))
-        say(f"\nDifferent: run {replayed.run} made {replayed.commit[:10]}; the replay made {replayed.replayed[:10]}.")
-        if replayed.without_reply:
-            say(
-                f"{count(replayed.without_reply, 'call')} had no kept reply: replies expire, and a new version of a"
-                " prompt does not match old ones."
-            )
-    return FINE if replayed.same else EXPECTED
 
 
 def _what_changed(run: Run) -> str:

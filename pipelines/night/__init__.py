@@ -1,4 +1,4 @@
-"""The night: its plan, run and report; manual changes, undo, replay and sync, which work the same way.
+"""The night: its plan, run and report; manual changes, undo and sync, which work the same way.
 
 Others call `run_night`, `manual` and `undo`, and read `report` and `run_history`.
 It may import store, search, extract, review and agents.

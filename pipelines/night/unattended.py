@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import getpass
 import os
-import shutil
 import sys
 import threading
 import time
@@ -100,13 +98,11 @@ def _logged(began: float) -> Iterator[None]:
 
 
 # ---------------------------------------- notifying a person of a failed night
-# On the desktop if there is one, else by local mail. The message names the memory's folder and the commands that tell
-# more; it holds no text of the memory.
+# On the desktop. The message names the memory's folder and the commands that tell more; it holds no text of the memory.
 
 
 TITLE: Final = "memcurate"
 _DESKTOPS: Final = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY")
-_SENDMAIL: Final = ("/usr/sbin", "/usr/lib")
 
 
 def notification_text(root: Path, *, overdue: bool, left: bool) -> str:
@@ -123,31 +119,11 @@ def notification_text(root: Path, *, overdue: bool, left: bool) -> str:
     return f"{what} for the memory in {memory}. For details, see `curate status`; for a fix, `curate doctor`."
 
 
-def notify(text: str) -> str:
-    """Notify a person; return how (`notify-send`, `osascript`, `mail`, `sendmail`), or empty if nothing worked."""
-    for name, words, data in _ways(text):
-        if call(words, data).returncode == 0:
-            return name
-    return ""
-
-
-def _ways(text: str) -> list[tuple[str, tuple[str, ...], str]]:
-    ways: list[tuple[str, tuple[str, ...], str]] = []
-    if any(os.environ.get(name) for name in _DESKTOPS):
-        ways.append(("notify-send", ("notify-send", "--app-name", TITLE, "--urgency=critical", "--", TITLE, text), ""))
-    if sys.platform == "darwin":
-        script = 'on run told\ndisplay notification (item 1 of told) with title "memcurate"\nend run'
-        ways.append(("osascript", ("osascript", "-e", script, text), ""))
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError):
-        user = str(os.getuid())
-    ways.append(("mail", ("mail", "-s", f"{TITLE}: a run failed", user), f"{text}\n"))
-    letter = f"To: {user}\nSubject: {TITLE}: a run failed\n\n{text}\n"
-    # sendmail is rarely on a user's PATH.
-    sendmail = shutil.which("sendmail", path=os.pathsep.join((os.environ.get("PATH", ""), *_SENDMAIL))) or "sendmail"
-    ways.append(("sendmail", (sendmail, "-i", user), letter))
-    return [way for way in ways if shutil.which(way[1][0])]
+def notify(text: str) -> bool:
+    """Notify a person by `notify-send`; return whether that worked."""
+    has_desktop = any(os.environ.get(name) for name in _DESKTOPS)
+    words = ("notify-send", "--app-name", TITLE, "--urgency=critical", "--", TITLE, text)
+    return has_desktop and call(words).returncode == 0
 
 
 # ---------------------------------------- pings of a monitor (healthchecks and similar)

@@ -26,9 +26,8 @@ from pipelines.queries.health import health_of, installed_nights, minutes, next_
 from pipelines.search.embed import chosen_embedder
 from pipelines.search.index_facts import index_facts
 from pipelines.settings import load_settings
-from pipelines.store.conservation import check_memory
+from pipelines.store.conservation import check_memory, repository_faults
 from pipelines.store.git import Git
-from pipelines.store.git_damage import repository_faults
 from pipelines.store.layout import PRIVATE, SESSIONS
 from pipelines.store.lock import scheduler_runs
 from pipelines.store.snapshot import read_snapshot

@@ -11,8 +11,10 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from pipelines.errors import NotARepository
 from pipelines.store.document import Document, Placed
 from pipelines.store.files import read_bytes
+from pipelines.store.git import Git
 from pipelines.store.git_history import baseline_at, changed_lines, is_at_or_below
 from pipelines.store.item import ID_PATTERN, Item, parse_item
 from pipelines.store.layout import BRIEFING, SETTINGS, TOMBSTONES, kind_of
@@ -22,15 +24,23 @@ from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from pipelines.store.git import Git
+    from pathlib import Path
 
 
 _ITEM_COMMENT: Final = re.compile(rf"<!--\s*{ID_PATTERN}\b")
 
 
 # The kinds that `curate check --fix` repairs: those with one right answer.
-_MENDABLE: Final = frozenset({"vanished", "duplicate-id", "dangling-link", "over-cap", "git", "state"})
+_MENDABLE: Final = frozenset({"vanished", "duplicate-id", "dangling-link", "over-cap", "state"})
+
+
+_MOST_SAID: Final = 3
+_DERIVED: Final = {
+    "index file": "index",
+    "commit-graph": "objects/info/commit-graph*",
+    "multi-pack-index": "objects/pack/multi-pack-index",
+}
+"""What git can rebuild, by the words with which it reports it as broken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +52,7 @@ class Fault:
         line: its line, counted from 1; 0 if unknown.
         item: the item's id, or empty.
         kind: `vanished`, `duplicate-id`, `dangling-link`, `circle`, `broken-comment`, `front-matter`, `over-cap`,
-            `unreadable`, `conflict`, `copy`, `repeat`, `state`, `settings` and `git`, or `git-lost` if there
-            is no single right repair.
+            `unreadable`, `conflict`, `copy`, `repeat`, `state`, `settings` or `git`.
         what: the predicate of a sentence about the place.
     """
 
@@ -95,6 +104,39 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
     shown = [replace(fault, path=snapshot.shown(fault.path)) for fault in faults]
     found = [*written_faults(snapshot, git, cap), *shown]
     return sorted(found, key=lambda fault: (fault.path, fault.line, fault.kind, fault.item))
+
+
+def repository_faults(root: Path) -> list[Fault]:
+    """Return what git says is broken in a memory's repository, with the commands that help. Changes nothing.
+
+    Raises:
+        NotARepository: there is none.
+    """
+    places = (folder for folder in (root.absolute(), *root.absolute().parents) if (folder / ".git").exists())
+    if (top := next(places, None)) is None:
+        raise NotARepository(root)
+    git = Git(root)
+    said = git.damage()
+    if not said:
+        return []
+    more = f" and {len(said) - _MOST_SAID:,} more" if len(said) > _MOST_SAID else ""
+    shown = escape_terminal_line("; ".join(said[:_MOST_SAID])) + more
+    return [Fault(".git", 0, "", "git", f"is damaged ({shown}). {_remedy(top, root, shown, git.first_remote())}")]
+
+
+def _remedy(top: Path, root: Path, said: str, remote: str) -> str:
+    """Return the sentences that name what helps a damaged repository at `top`, without the last full stop."""
+    place, aside, new = (shlex.quote(f"{top}{end}") for end in ("/.git", ".git-broken", ".git-new"))
+    inside = f"git -C {shlex.quote(str(top))}"
+    if derived := next((path for word, path in _DERIVED.items() if word in said), ""):
+        return f"Git can rebuild that; only what you staged is lost: `rm -r {place}/{derived} && {inside} reset -q`"
+    copy = "If you have a bundle, `curate init NEW --from BUNDLE` restores it"
+    if remote:
+        clone = f'git clone -q --no-checkout "$({inside} remote get-url {shlex.quote(remote)})" {new}'
+        swap = f"mv {place} {aside} && mv {new}/.git {place} && rmdir {new} && {inside} reset -q"
+        copy = f"The history is at the remote, as far as it was pushed: `{clone} && {swap}`"
+    anew = f"`mv {place} {aside} && curate init {shlex.quote(str(root))}`"
+    return f"Your files are whole. {copy}. Without a copy the history is lost, and a new one begins: {anew}"
 
 
 def written_faults(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:

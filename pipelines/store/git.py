@@ -46,7 +46,6 @@ _FOLDER: Final = "40000"
 """The mode of a folder in a git tree."""
 _FOLDERS: Final = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
 _LAG: Final = f"{PRIVATE}/index-base"
-_ASIDE: Final = f"{PRIVATE}/stale-lock"
 _SCRATCH: Final = "refs/curate/doctor"
 _BEGUN: Final = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 _CRUD: Final = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
@@ -96,6 +95,21 @@ class Git(GitCommands):
         if what := next(begun, ""):
             advice = f"Finish it with `git {what} --continue`, or take it back with `git {what} --abort`."
             raise GitFault(f"The git repository at {self.root} is in the middle of a {what}.", advice)
+
+    def damage(self) -> list[str]:
+        """Return what git says is broken in the repository, one sentence or line for each fault. Changes nothing."""
+        try:
+            self.check()
+        except DamagedGit as fault:
+            return [fault.args[0].rstrip(".")]
+        except GitFault:
+            pass  # on no branch, or in the middle of a merge: nothing is damaged
+        code, out, error = self._call(["fsck", "--no-dangling", "--no-reflogs", "--no-progress"])
+        return (out + error).decode(errors="replace").splitlines() or ["git fsck failed"] if code else []
+
+    def first_remote(self) -> str:
+        """Return the name of a remote, or an empty string if there is none or the settings cannot be read."""
+        return (self._ask("remote") or "").partition("\n")[0]
 
     @property
     def repository(self) -> Repository:
@@ -276,7 +290,7 @@ class Git(GitCommands):
 
     def settle(self) -> None:
         """Clean up after a killed process: remove stale locks, and update an index that is behind its branch."""
-        clear_stale_locks(self.repository, self.root / _ASIDE)
+        clear_stale_locks(self.repository)
         self._follow_in_index()
 
     def pack(self) -> None:
@@ -303,7 +317,7 @@ class Git(GitCommands):
         Raises:
             GitFault: another git holds a lock.
         """
-        wait_for_locks(self.repository, self.root / _ASIDE)
+        wait_for_locks(self.repository)
         return Import(self.talk("fast-import", "--quiet", "--done"))
 
     def commit(

@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.errors import GitFault, reason_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 
 HOUR: Final = 3600.0
@@ -54,36 +52,35 @@ class Repository:
         return tuple(dict.fromkeys(Path(os.path.realpath(folder)) for folder in found))
 
 
-def clear_stale_locks(repository: Repository, aside: Path) -> tuple[Path, str] | None:
+def clear_stale_locks(repository: Repository) -> tuple[Path, str] | None:
     """Remove stale locks. Return a lock that is held and its holder, or None if no lock is left.
 
-    Args:
-        repository: the repository.
-        aside: a path on the same disk; a lock is moved there before it is deleted, so that one created at the same
-            moment is noticed and put back.
+    Raises:
+        GitFault: a stale lock cannot be removed.
     """
-    seen = {path: found for path in locks_of(repository) if (found := _identity(path))}
-    if not seen:
-        return None
-    holder = holder_of(repository.places(), list(seen))
-    for path, identity in seen.items():
-        if isinstance(holder, Doubt) and time.time() - identity[1] < HOUR:
-            return path, "a process that is not visible from here"
-        if isinstance(holder, str):
-            return path, holder
-    for path, identity in seen.items():
-        _remove(path, identity, aside)
+    locks = locks_of(repository)
+    holder = holder_of(repository.places(), locks) if locks else None
+    for path in locks:
+        with contextlib.suppress(FileNotFoundError):
+            if holder and (holder != UNSEEN or time.time() - path.lstat().st_mtime < HOUR):
+                return path, holder
+    for path in locks:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as fault:
+            why = reason_of(fault)
+            raise GitFault(f"The stale lock {path} cannot be removed: {why}.", "Remove it, then run again.") from None
     return None
 
 
-def wait_for_locks(repository: Repository, aside: Path, sleep: Callable[[float], None] = time.sleep) -> None:
+def wait_for_locks(repository: Repository, sleep: Callable[[float], None] = time.sleep) -> None:
     """Remove stale locks, and wait briefly for those that a running git holds.
 
     Raises:
         GitFault: a running git still holds one.
     """
     for pause in (*WAITS, None):
-        held = clear_stale_locks(repository, aside)
+        held = clear_stale_locks(repository)
         if held is None:
             return
         if pause is None:
@@ -113,31 +110,8 @@ def _is_of_import(keep: Path) -> bool:
         return False
 
 
-def _identity(path: Path) -> tuple[int, float] | None:
-    """Return what distinguishes a lock from a later one of the same name, and when it was created."""
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_mtime
-
-
-def _remove(path: Path, identity: tuple[int, float], aside: Path) -> None:
-    try:
-        path.rename(aside)
-    except FileNotFoundError:
-        return
-    except OSError as fault:
-        why = reason_of(fault)
-        raise GitFault(f"The stale lock {path} cannot be removed: {why}.", "Remove it, then run again.") from None
-    if _identity(aside) != identity:
-        with contextlib.suppress(FileExistsError):
-            os.link(aside, path)
-    aside.unlink()
-
-
 # ---------------------------------------- finding a running git that could hold the locks
-# In /proc, or else with lsof.
+# In /proc; where there is none, a lock's age decides.
 
 
 PROC: Final = Path("/proc")
@@ -148,18 +122,16 @@ _READERS: Final = frozenset({
     "rev-list", "shortlog", "show",
 })  # fmt: skip
 _WITH_VALUE: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
-_LSOF_SECONDS: Final = 20
 
 
-class Doubt:
-    """The holder is unknown: the processes of this machine, or of the lock's owner, are not visible to us."""
+UNSEEN: Final = "a process that is not visible from here"
+"""The holder if the processes of this machine, or of the lock's owner, cannot be seen: a lock's age decides."""
 
 
-def holder_of(places: Sequence[Path], locks: Sequence[Path], proc: Path = PROC) -> str | Doubt | None:
-    """Describe a running process that could hold the locks. Return None if there is none, or `Doubt`.
+def holder_of(places: Sequence[Path], locks: Sequence[Path], proc: Path = PROC) -> str | None:
+    """Describe a running process that could hold the locks. Return None if there is none, or `UNSEEN`.
 
-    A git process counts if it runs in one of the folders or has one in its arguments or environment; any process counts
-    that has a lock file open.
+    A git process counts if it runs in one of the folders; any process counts that has a lock file open.
 
     Args:
         places: the folders of the repository, links resolved.
@@ -167,10 +139,10 @@ def holder_of(places: Sequence[Path], locks: Sequence[Path], proc: Path = PROC) 
         proc: the kernel's process folder.
     """
     if _owned_by_others(locks):
-        return Doubt()
+        return UNSEEN
     if (proc / "self" / "cwd").exists():
         return _from_proc(places, locks, proc)
-    return _from_lsof(places, locks)
+    return UNSEEN
 
 
 def _owned_by_others(locks: Iterable[Path]) -> bool:
@@ -196,7 +168,7 @@ def _from_proc(places: Sequence[Path], locks: Sequence[Path], proc: Path) -> str
                 continue  # a zombie
             verb, name = _subcommand(words), Path(words[0]).name
             is_git = (process / "comm").read_text(errors="replace").startswith("git")
-            if _has_open(process, names) or (is_git and verb not in _READERS and _works_in(process, words, places)):
+            if _has_open(process, names) or (is_git and verb not in _READERS and _works_in(process, places)):
                 return f"process {process.name} (`{f'git {verb}'.strip() if name == 'git' else name}`)"
         except (FileNotFoundError, ProcessLookupError):
             continue  # it has ended
@@ -220,47 +192,10 @@ def _subcommand(words: Sequence[str]) -> str:
     return ""
 
 
-def _works_in(process: Path, words: Sequence[str], places: Sequence[Path]) -> bool:
-    """Whether a git process works on the repository; assume so if its folder is not readable and it is ours."""
+def _works_in(process: Path, places: Sequence[Path]) -> bool:
+    """Whether a git process works in the repository; assume so if its folder is not readable and it is ours."""
     try:
-        folder = str((process / "cwd").readlink())
-        arguments = [*words, *_paths_in_environment(process)]
+        folder = (process / "cwd").readlink()
     except PermissionError:
         return process.stat().st_uid == os.geteuid()
-    named = [os.path.realpath(os.path.join(folder, word.rpartition("=")[2])) for word in arguments if "/" in word]  # noqa: PTH118  words are no paths yet
-    return any(_inside(path, places) for path in (folder, *named))
-
-
-def _paths_in_environment(process: Path) -> Iterator[str]:
-    for pair in (process / "environ").read_bytes().split(b"\0"):
-        name, _, value = os.fsdecode(pair).partition("=")
-        if name in {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR"}:
-            yield f"./{value}" if not value.startswith("/") else value
-
-
-def _inside(path: str, places: Iterable[Path]) -> bool:
-    return any(Path(path).is_relative_to(place) for place in places)
-
-
-def _from_lsof(places: Sequence[Path], locks: Sequence[Path]) -> str | Doubt | None:
-    """Ask lsof who has a lock open, and for the folders of all git processes."""
-    program = shutil.which("lsof")
-    if program is None:
-        return Doubt()
-    rows = [*_lsof([program, "-F", "pn", "--", *map(str, locks)])]
-    if rows:
-        return f"process {rows[0][0]}"
-    for pid, folder in _lsof([program, "-w", "-a", "-c", "/^git/", "-d", "cwd", "-F", "pn"]):
-        if _inside(os.path.realpath(folder), places):
-            return f"process {pid} (git)"
-    return None
-
-
-def _lsof(command: list[str]) -> Iterator[tuple[str, str]]:
-    listed = subprocess.run(command, capture_output=True, check=False, timeout=_LSOF_SECONDS, env={"LC_ALL": "C"})
-    pid = ""
-    for line in listed.stdout.decode(errors="surrogateescape").splitlines():
-        if line.startswith("p"):
-            pid = line[1:]
-        elif line.startswith("n") and int(pid) != os.getpid():
-            yield pid, line[1:]
+    return any(folder.is_relative_to(place) for place in places)

@@ -1,23 +1,18 @@
-"""`curate check --secrets`: files and history are looked through, others' scanners are asked, nothing is changed."""
+"""`curate check --secrets`: files and history are looked through, nothing is changed."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.store.secrets.scan import ask_scanner, installed_scanner
 from tests.planting import Planter
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import Memory
 
 ONE, OTHER = Planter(1).password(), Planter(2).password()
@@ -83,67 +78,3 @@ def test_the_commands_that_are_told_do_purge(memory: Memory) -> None:
     subprocess.run(["sh", "-euc", script], check=True, capture_output=True)
     assert "No secret" in memory.curate("check", "--secrets", "--history")
     assert memory.read("Projects/p.md") == "# P\n\nnothing\n"
-
-
-def scanner(folder: Path, body: str) -> Path:
-    """Put a program called gitleaks into a folder, and return the folder."""
-    folder.mkdir(exist_ok=True)
-    program = folder / "gitleaks"
-    program.write_text(f"#!{sys.executable}\nimport json, os, sys, time\n{body}\n")
-    program.chmod(0o755)
-    return folder
-
-
-REPORTING = """
-args = sys.argv[1:]
-told = {"args": args, "env": dict(os.environ)}
-root = args[1]
-open(os.environ["PATH"].split(os.pathsep)[0] + "/told.json", "w").write(json.dumps(told))
-rows = [
-    {"File": root + "/Projects/p.md", "StartLine": 2, "RuleID": "odd-key"},
-    {"File": root + "/Projects/p.md", "StartLine": 3, "RuleID": "odd-key"},
-    {"File": root + "/.curate/x", "StartLine": 1, "RuleID": "odd-key"},
-    {"File": "/etc/passwd", "StartLine": 1, "RuleID": "odd-key"},
-]
-open(args[args.index("--report-path") + 1], "w").write(json.dumps(rows))
-"""
-
-
-def test_an_installed_scanner_is_asked_as_well(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    memory.write("Projects/p.md", "# P\nan odd one\nanother, marked <!-- allow-secret -->\n")
-    folder = scanner(tmp_path / "bin", REPORTING)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("GITLEAKS_CONFIG", "/of/somebody/else")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "secret-of-mine")
-    said = memory.curate("check", "--secrets", exits=1)
-    assert said.splitlines()[0] == "Projects/p.md:2: gitleaks:odd-key"
-    assert "passwd" not in said
-    assert said.count("odd-key") == 1
-    told = json.loads((folder / "told.json").read_text())
-    assert set(told["env"]) <= {"PATH", "HOME", "LC_ALL", "LC_CTYPE", "PWD"}
-    assert told["args"][:2] == ["dir", str(memory.root)]
-    assert {"--config", "--gitleaks-ignore-path", "--ignore-gitleaks-allow", "--redact=100"} <= set(told["args"])
-
-
-@pytest.mark.parametrize(
-    ("body", "why"),
-    [
-        ("sys.exit(3)", "failed with exit code 3"),
-        ("time.sleep(60)", "was stopped after"),
-        ("open(sys.argv[sys.argv.index('--report-path') + 1], 'w').write('[{')", "is not readable"),
-        ("open(sys.argv[sys.argv.index('--report-path') + 1], 'w').write('[7]')", "is not readable"),
-        ("pass", "is not readable"),
-    ],
-)
-def test_a_scanner_that_fails_is_named_and_stops_nothing(memory: Memory, tmp_path: Path, body: str, why: str) -> None:
-    folder = scanner(tmp_path / "bin", body)
-    leaks, fault = ask_scanner(str(folder / "gitleaks"), memory.root, seconds=1.0)
-    assert leaks == []
-    assert why in fault
-
-
-def test_a_program_that_lies_in_the_memory_is_never_run(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    scanner(memory.root / "Resources", "open('ran', 'w')")
-    monkeypatch.chdir(memory.root / "Resources")
-    for path in (str(memory.root / "Resources"), ".", "", f"relative{os.pathsep}."):
-        assert installed_scanner(memory.root, {"PATH": path}) == ""

@@ -56,7 +56,7 @@ def every_verb(memory: Memory, tmp_path: Path) -> list[str]:
         ["log", "work goes on", *NOW], ["add", "Fact", "The sky is blue.", *NOW], ["pin", one, *NOW],
         ["unpin", one, *NOW], ["project", "new", "Alpha", *NOW], ["move", one, "Alpha", *NOW],
         ["forget", two, "--yes", *NOW],
-        ["review"], ["search", "SQLite"], ["context"], ["index", "--full"], ["replay", "last"], ["undo", *LATER],
+        ["review"], ["search", "SQLite"], ["context"], ["index", "--full"], ["undo", *LATER],
         ["undo", "last", *LATER], ["init", *NOW], ["import", str(export)], ["run", *LATER],
         ["run", "--again", "2026-03-18", *LATER],
         ["capture", *NOW],
@@ -134,7 +134,7 @@ def test_a_git_that_lies_in_the_memory_is_not_run(
     made = canaries(tmp_path / "canaries")
     for folder in (lived.root, lived.root / "bin"):
         folder.mkdir(exist_ok=True)
-        for name in ("git", "env", "gitleaks"):
+        for name in ("git", "env"):
             shutil.copy2(made.program, folder / name)
     path = os.environ["PATH"]
     monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}bin{os.pathsep}{lived.root / 'bin'}{os.pathsep}{path}")

@@ -15,6 +15,7 @@ from pipelines.review.meaning import Vectors, repeated
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.store.item import Item, ItemType
 from tests.making import candidate
+from tests.replaying import replayed
 from tests.review.ruling import context, rulings
 
 if TYPE_CHECKING:
@@ -107,6 +108,6 @@ def test_a_night_with_meaning_is_repeated_by_the_same_model(memory: Memory, monk
     memory.write("Logs/2026-03-12.md", f"- Fact: {SAID}\n")
     told = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
     assert (told["items"]["added"], told["given"]["meaning"]) == (0, "local:near")
-    assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
+    assert replayed(memory, told["run"]).same
     monkeypatch.setattr(choose, "choose_local", lambda _: None)
-    assert not json.loads(memory.curate("replay", told["run"], "--json", exits=1))["same"]
+    assert not replayed(memory, told["run"]).same

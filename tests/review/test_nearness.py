@@ -16,6 +16,7 @@ from pipelines.search.embed import embed_index
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.store.item import Item, ItemType, Status
 from tests.making import candidate
+from tests.replaying import replayed
 from tests.review.ruling import context, rulings
 from tests.search.bag import Bag
 
@@ -129,12 +130,12 @@ def test_a_replay_finds_the_same_neighbours_with_the_index_and_without(
     memory.write("Logs/2026-03-12.md", OTHER_WORDS)
     told = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
     assert (told["items"]["confirmed"], told["given"]["nearest"]) == (1, "vectors")
-    assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
+    assert replayed(memory, told["run"]).same
     for pattern in ("*.db*", "vectors*"):
         for path in (memory.root / ".curate").glob(pattern):
             path.unlink()
     monkeypatch.setattr(nearness, "MOST_MISSING", 0)
-    assert json.loads(memory.curate("replay", told["run"], "--json"))["same"]
+    assert replayed(memory, told["run"]).same
 
 
 def test_items_get_their_vectors_before_everything_else(memory: Memory) -> None:

@@ -1,7 +1,8 @@
-"""A damaged repository: what gives way is kept, the remedies that are named work, and no other one is taken for it."""
+"""A damaged repository: what git says is shown, the commands that are named help, and no other one is taken for it."""
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from typing import TYPE_CHECKING
@@ -30,76 +31,99 @@ def night(memory: Memory) -> Memory:
 def lose_a_commit(memory: Memory) -> None:
     """Take the packs away in which the first commits are."""
     packs = sorted((memory.root / ".git" / "objects" / "pack").glob("*.pack"), key=lambda pack: pack.stat().st_mtime_ns)
-    for pack in packs[:1]:
-        pack.unlink()
+    packs[0].unlink()
 
 
-def remedy(memory: Memory) -> str:
-    memory.curate("check", "--fix", *NOW, exits=1)
-    return memory.curate("check", exits=1).split("`")[1]
+def remedies(memory: Memory) -> list[str]:
+    """Return the commands that the check names; it mends nothing."""
+    before = {path: path.read_bytes() for path in (memory.root / ".git").rglob("*") if path.is_file()}
+    said = memory.curate("check", exits=1)
+    assert {path: path.read_bytes() for path in (memory.root / ".git").rglob("*") if path.is_file()} == before
+    return said.split("`")[1::2]
 
 
-def do(command: str) -> None:
-    for part in command.split(" && "):
-        words = shlex.split(part)
-        if words[0] == "curate":
-            assert run_cli(words[1:]) == 0
-        else:
-            subprocess.run(words, check=True, capture_output=True)
+def do(memory: Memory, command: str) -> None:
+    """Do what a command says; `curate init` is ours."""
+    shell, _, ours = command.partition(" && curate ")
+    subprocess.run(["sh", "-ec", shell], check=True, capture_output=True, cwd=memory.root.parent)
+    assert not ours or run_cli(shlex.split(ours)) == 0
 
 
 def test_lost_history_comes_back_from_a_remote_by_the_command_that_is_named(night: Memory, tmp_path: Path) -> None:
     remote = tmp_path / "remote.git"
     subprocess.run(["git", "clone", "-q", "--bare", str(night.root), str(remote)], check=True)
     night.git("remote", "add", "origin", str(remote))
-    lose_a_commit(night)
-    command = remedy(night)
-    assert "fetch --refetch origin" in command
-    do(command)
-    assert "nothing is broken" in night.curate("check")
-
-
-def test_without_a_remote_the_command_that_is_named_begins_anew_with_the_same_files(night: Memory) -> None:
+    commits = night.git("rev-list", "HEAD")
     lose_a_commit(night)
     before = night.files()
-    do(remedy(night))
+    do(night, remedies(night)[0])
+    assert night.git("rev-list", "HEAD") == commits
+    assert night.git("remote", "get-url", "origin").strip() == str(remote)
+    assert night.files() == before
+    assert "nothing is broken" in night.curate("check")
+    assert "1 item added" in night.curate("run", *NOW)
+
+
+def test_without_a_copy_the_command_that_is_named_begins_anew_with_the_same_files(night: Memory) -> None:
+    lose_a_commit(night)
+    before = night.files()
+    named = remedies(night)
+    assert "--from BUNDLE" in named[0]
+    do(night, named[1])
     assert {path: data for path, data in night.files().items() if path in before} == before
     assert "1 item added" in night.curate("run", *NOW)
     assert "nothing is broken" in night.curate("check")
 
 
-def test_what_gives_way_is_kept(night: Memory) -> None:
-    head = night.root / ".git" / "HEAD"
-    head.write_text("ref: refs/he")
-    assert ".git/broken" in night.curate("check", "--fix", *NOW)
-    assert head.read_text() == "ref: refs/heads/main\n"
-    assert (night.root / ".git" / "broken" / "HEAD.1").read_text() == "ref: refs/he"
+def test_a_damaged_index_costs_no_history(night: Memory) -> None:
+    commits = night.git("rev-list", "HEAD")
+    (night.root / ".git" / "index").write_bytes(b"rubbish")
+    do(night, remedies(night)[0])
+    assert night.git("rev-list", "HEAD") == commits
+    assert "1 item added" in night.curate("run", *NOW)
+
+
+@pytest.mark.parametrize("name", ["HEAD", "refs/heads/main"])
+def test_what_git_cannot_read_is_named_and_stays(night: Memory, name: str) -> None:
+    (night.root / ".git" / name).write_text("ref: refs/he")
+    assert "is damaged" in night.curate("check", exits=1)
+    assert any("curate init" in one for one in remedies(night))
+    assert "`curate check`" in night.curate("run", *NOW, exits=1)
 
 
 def test_a_repository_further_up_is_never_taken_for_the_memorys(night: Memory) -> None:
     above = night.root.parent
     subprocess.run(["git", "init", "-q", str(above)], check=True)
     (night.root / ".git" / "HEAD").write_bytes(b"")
-    assert "curate check --fix" in night.curate("run", *NOW, exits=1)
-    assert "curate check --fix" in night.curate("runs")
+    assert "curate check" in night.curate("run", *NOW, exits=1)
+    assert "curate check" in night.curate("runs")
     assert not any((above / ".git" / "refs" / "heads").iterdir())
-    night.curate("check", "--fix", *NOW)
+    do(night, remedies(night)[-1])
     assert "1 item added" in night.curate("run", *NOW)
+    assert not any((above / ".git" / "refs" / "heads").iterdir())
 
 
 def test_a_branch_that_is_gone_does_not_begin_anew_unseen(night: Memory) -> None:
-    commits = int(night.git("rev-list", "--count", "HEAD"))
     (night.root / ".git" / "refs" / "heads" / "main").unlink()
     assert "names no readable commit" in night.curate("run", *NOW, exits=1)
-    night.curate("check", "--fix", *NOW)
+    assert "names no readable commit" in night.curate("check", exits=1)
+
+
+def test_a_stale_lock_is_no_damage(night: Memory) -> None:
+    lock = night.root / ".git" / "index.lock"
+    lock.touch()
+    os.utime(lock, (0, 0))
+    assert "nothing is broken" in night.curate("check", "--fix", *NOW)
     night.curate("run", *NOW)
-    assert int(night.git("rev-list", "--count", "HEAD")) > commits
+    assert not lock.exists()
 
 
-def test_a_list_that_git_cannot_read_loses_only_its_bad_lines(night: Memory) -> None:
-    night.git("tag", "kept")
-    night.git("pack-refs", "--all")
-    packed = night.root / ".git" / "packed-refs"
-    packed.write_text(packed.read_text() + "rubbish\n")
-    night.curate("check", "--fix", *NOW)
-    assert night.git("tag").split() == ["kept"]
+def test_what_git_can_rebuild_costs_no_history(night: Memory) -> None:
+    commits = night.git("rev-list", "HEAD")
+    night.git("commit-graph", "write", "--reachable")
+    graph = night.root / ".git" / "objects" / "info" / "commit-graph"
+    graph.chmod(0o644)
+    graph.write_bytes(b"rubbish")
+    do(night, remedies(night)[0])
+    assert night.git("rev-list", "HEAD") == commits
+    assert "nothing is broken" in night.curate("check")

@@ -31,25 +31,25 @@ DAMAGE: Final[dict[str, Callable[[bytes], bytes | None]]] = {
 }
 MENDED, NAMED, HEALS = "mended", "named", "heals"
 KINDS: Final = {
-    ".git/HEAD": {MENDED},
-    ".git/index": {MENDED},
-    ".git/refs/heads/main": {MENDED},
-    ".git/packed-refs": {MENDED, HEALS},
-    ".git/config": {MENDED, NAMED, HEALS},
-    ".git/shallow": {MENDED, HEALS},
+    ".git/HEAD": {NAMED},
+    ".git/index": {MENDED, NAMED, HEALS},
+    ".git/refs/heads/main": {NAMED, HEALS},
+    ".git/packed-refs": {NAMED, HEALS},
+    ".git/config": {NAMED, HEALS},
+    ".git/shallow": {NAMED, HEALS},
     ".git/ORIG_HEAD": {HEALS},
     ".git/logs/HEAD": {HEALS},
     ".git/logs/refs/heads/main": {HEALS},
     ".git/info/exclude": {HEALS},
-    "commit": {MENDED},
-    "tree": {MENDED},
-    "blob": {MENDED},
+    "commit": {NAMED},
+    "tree": {NAMED},
+    "blob": {NAMED},
     "old commit": {NAMED},
     "old blob": {NAMED},
-    ".git/objects/pack/*.idx": {MENDED},
-    ".git/objects/pack/*.pack": {MENDED, NAMED},
-    ".git/objects/info/commit-graph": {MENDED, HEALS},
-    ".git/objects/pack/multi-pack-index": {MENDED, HEALS},
+    ".git/objects/pack/*.idx": {NAMED},
+    ".git/objects/pack/*.pack": {NAMED},
+    ".git/objects/info/commit-graph": {NAMED, HEALS},
+    ".git/objects/pack/multi-pack-index": {NAMED, HEALS},
     ".curate/*": {MENDED, HEALS},
     ".curate/*/*": {MENDED, HEALS},
     "State/tombstones.jsonl": {MENDED},
@@ -139,13 +139,9 @@ def tried(root: Path) -> Iterator[str]:
     yield from [f"--fix ended with a bug: {said}"] * (code == 3)
     code, said = told("check", "--json", *memory)
     faults = json.loads(said) if code == 1 else []
-    yield from [
-        f"no remedy: {fault['what']}"
-        for fault in faults
-        if "`" not in fault["what"] and "fix that line" not in fault["what"]
-    ]
+    yield from [f"no remedy: {fault['what']}" for fault in faults if "`" not in fault["what"]]
     failed, why = told("run", "--now", f"{DAY}T02:00", *memory)
-    if failed and not any(fault["path"] == ".git/config" for fault in faults):
+    if failed and not any(fault["kind"] == "git" for fault in faults):
         yield f"the night after --fix ended with {failed}: {why}"
     yield NAMED if faults else MENDED
 

@@ -47,7 +47,6 @@ VERBS: Final = {
     "run": ("run", *AT),
     "sync": ("run", *AT),
     "check --fix": ("check", "--fix", *AT),
-    "check --fix of git": ("check", "--fix", *AT),
     "index": ("index",),
     "install": ("install", "agents", "--agents-md", "INSTRUCTIONS"),
 }
@@ -75,9 +74,6 @@ class Ready:
         if verb == "review":
             quiet("check", "--fix", *memory, *AT)
             names["WAITING"] = json.loads(quiet("review", "--json", *memory))[0]["id"]
-        if verb == "check --fix of git":
-            for name in ("index", "HEAD", "refs/heads/main"):
-                (self.root / ".git" / name).write_bytes(b"")
         if verb == "sync":
             git(self.folder, "clone", "--quiet", "--bare", str(self.root), str(self.folder / "remote.git"))
             git(self.root, "remote", "add", "origin", str(self.folder / "point.git"))
@@ -173,7 +169,7 @@ def test_killed(prepared: Prepared, verb: str) -> None:
 
 
 @pytest.mark.usefixtures("sharing")
-@pytest.mark.parametrize("verb", ["correct", "check --fix of git"])
+@pytest.mark.parametrize("verb", ["correct", "check --fix"])
 def test_killed_at_some_points(prepared: Prepared, verb: str) -> None:
     kill_verb(prepared, verb, 3)
 
@@ -197,7 +193,7 @@ def kill_verb(prepared: Prepared, verb: str, most: int) -> None:
             continue
         torn = [path for path in torn_files(root, before[1], after) if not is_begun(root, path, before[1], after)]
         faults = [f"{path} was torn" for path in torn]
-        if verb.startswith("check --fix"):
+        if verb == "check --fix":
             warm_curate(root, verb=ready.words)  # what was begun is taken up by the verb itself
         faults += faults_after(root, must)
         lost = bool(torn) or any(fault.endswith("is gone") for fault in faults)

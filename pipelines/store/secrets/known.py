@@ -13,7 +13,6 @@ import json
 import re
 from functools import cache, cached_property, lru_cache
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
@@ -24,11 +23,12 @@ from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.beginnings import runs
 from pipelines.store.secrets.secret_rules import entropy, has_own_format, is_name
-from pipelines.store.state import file_hash, read_record, unreadable_lines, write_record
+from pipelines.store.state import read_record, unreadable_lines, write_record
 from pipelines.store.template import tracked_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from pipelines.store.document import Document
 
@@ -252,25 +252,20 @@ def known_anywhere() -> list[KnownSecrets]:
 
 
 _RULES: Final = "rules.json"
+RULES_VERSION: Final = 1
+"""Raise it with any change that lets the rules find more: the next night then cleans every log again."""
 
 
 def rules_changed(root: Path) -> bool:
     """Return whether the last run cleaned a memory's logs by other rules than these; where nothing is known, it did."""
-    return read_record(root, _RULES).get("digest") != _rules_digest()
+    return read_record(root, _RULES).get("version") != RULES_VERSION
 
 
 def remember_rules(root: Path) -> None:
     """Write down that all logs of a memory were cleaned by these rules."""
     if rules_changed(root):
         with contextlib.suppress(CurateError):  # the next run cleans them again
-            write_record(root, _RULES, {"digest": _rules_digest()})
-
-
-@cache
-def _rules_digest() -> str:
-    """Return the digest of the rules and of the code that applies them."""
-    files = sorted(path for path in Path(__file__).parent.iterdir() if path.suffix in {".py", ".toml"})
-    return file_hash(b"\0".join(path.read_bytes() for path in files))
+            write_record(root, _RULES, {"version": RULES_VERSION})
 
 
 # ---------------------------------------- a copy of what nothing else can restore

@@ -1,7 +1,6 @@
 """Scan a memory for secrets: its current files, and every version of them in git.
 
-A document or log with a secret is not changed, but kept out of every commit, and reported. If another scanner, gitleaks
-or betterleaks, is installed, it checks the files as well.
+A document or log with a secret is not changed, but kept out of every commit, and reported.
 """
 
 from __future__ import annotations
@@ -9,28 +8,23 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
-import json
 import os
-import shutil
-import subprocess
-import tempfile
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS
-from pipelines.store.lock import private_folder
-from pipelines.store.secrets.find import ALLOWED, LONGEST_BLOCK
+from pipelines.store.secrets.find import LONGEST_BLOCK
 from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, known_values, load_redactor, locate
 from pipelines.store.snapshot import FileWarning, Snapshot
 from pipelines.store.template import own_files, tracked_files
-from pipelines.store.user_layout import layout_of, real_path
+from pipelines.store.user_layout import real_path
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from pipelines.store.git import Git
 
@@ -175,82 +169,3 @@ def held_because(secrets: Sequence[FoundSecret]) -> str:
         f"contains {format_found(secrets)}, {where}; the file was not changed and is not committed: remove the secret, "
         "or mark its line with <!-- allow-secret -->"
     )
-
-
-PROGRAMS: Final = ("betterleaks", "gitleaks")
-SECONDS: Final = 300.0
-_LONGEST_REPORT: Final = 64 << 20
-
-
-def installed_scanner(root: Path, environ: Mapping[str, str]) -> str:
-    """Return the path of an installed scanner, or an empty string. One inside the memory itself is never run."""
-    folders = [folder for folder in environ.get("PATH", "").split(os.pathsep) if Path(folder).is_absolute()]
-    for name in PROGRAMS:
-        found = shutil.which(name, path=os.pathsep.join(folders)) if folders else None
-        if found and root.resolve() not in Path(found).resolve().parents:
-            return found
-    return ""
-
-
-def ask_scanner(program: str, root: Path, seconds: float = SECONDS) -> tuple[list[FoundSecret], str]:
-    """Return another scanner's findings in the memory's files, and an error message if it failed, or "".
-
-    It uses its own rules, and ignores settings, ignore lists and marks in the memory. Its environment is minimal, and
-    its time limited.
-
-    Args:
-        program: its path.
-        root: the memory.
-        seconds: its time limit.
-    """
-    with tempfile.TemporaryDirectory(dir=private_folder(root)) as folder:
-        place = Path(folder)
-        (place / "own.toml").write_text("[extend]\nuseDefault = true\n")
-        report = place / "report.json"
-        command = [
-            program, "dir", str(root), "--config", str(place / "own.toml"), "--gitleaks-ignore-path", folder,
-            "--ignore-gitleaks-allow", "--report-format", "json", "--report-path", str(report), "--redact=100",
-            "--exit-code", "0", "--no-banner", "--log-level", "error",
-        ]  # fmt: skip
-        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": folder, "LC_ALL": "C.UTF-8"}
-        try:
-            done = subprocess.run(
-                command,
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return [], f"{program} was stopped after {seconds:.0f} seconds."
-        except OSError as fault:
-            return [], f"{program} cannot be started: {fault.strerror}."
-        if done.returncode:
-            return [], f"{program} failed with exit code {done.returncode}."
-        return _found(root, report, Path(program).name)
-
-
-def _found(root: Path, report: Path, name: str) -> tuple[list[FoundSecret], str]:
-    try:
-        if report.stat().st_size > _LONGEST_REPORT:
-            return [], f"The report of {name} is too long to read."
-        rows: Any = json.loads(report.read_bytes() or b"[]")
-        return [leak for row in rows or () if (leak := _leak(root, row, name))], ""
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return [], f"The report of {name} is not readable."
-
-
-def _leak(root: Path, row: Mapping[str, Any], name: str) -> FoundSecret | None:
-    """Return the finding of a row, if it is in one of the memory's own files and its line is not marked."""
-    path, line = os.path.relpath(Path(root, str(row["File"])), root).replace(os.sep, "/"), int(row["StartLine"])
-    layout = layout_of(root)
-    own = layout.canonical(path) or ""
-    if path.startswith(f"{PRIVATE}/") or not (own.startswith(f"{SESSIONS}/") or layout.is_tracked(own)):
-        return None
-    rule = f"{name}:{str(row['RuleID'])[:80]}"
-    lines: list[bytes] = []
-    with contextlib.suppress(OSError):
-        lines = (root / path).read_bytes().split(b"\n")
-    return None if ALLOWED in b"".join(lines[line - 1 : line]) else FoundSecret(rule, "", line, path)

@@ -1,8 +1,7 @@
 """Outside text that a session's tools brought in, and whether an agent's words repeat it.
 
 A call's tool and paths decide whether its result is outside text. Every run of eight words of that text, and every row
-of sentences with fewer, sets a bit in a filter of fixed size: a full filter has false positives, but never false
-negatives.
+of sentences with fewer, is remembered by a hash.
 """
 
 from __future__ import annotations
@@ -26,10 +25,7 @@ RUN: Final = 8
 """Words in a row that the agent cannot share with outside text by chance."""
 _FEWEST: Final = 4  # words of a sentence, or of some in a row, shorter than a run, which are compared as a whole
 _TOGETHER: Final = 3  # sentences in a row that may be so short
-_BITS: Final = 1 << 26
-_MOST: Final = (
-    2_000_000  # words of outside text in one session; beyond that, everything the agent says counts as shared
-)
+_MOST: Final = 1_000_000  # runs of outside text in one session; beyond that, everything the agent says counts as shared
 _COMMITS: Final = 5000  # the newest commits of a repository, searched for authors of files
 _MOST_KNOWN: Final = 200_000  # runs of the session's own words; also calls, and files that it wrote
 _WORD: Final = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
@@ -95,8 +91,8 @@ class Outside:
     hears: bool = True
     seen: bool = False
     _home: str = ""
-    _words: int = 0
-    _filter: bytearray = field(default_factory=bytearray, repr=False)
+    _missed: bool = False
+    _brought: set[int] = field(default_factory=set, repr=False)
     _own: set[int] = field(default_factory=set)
     _calls: dict[str, bool] = field(default_factory=dict)
     _written: set[str] = field(default_factory=set)
@@ -132,25 +128,24 @@ class Outside:
         self.seen = True
         for text in _texts(content):
             for run in _runs(text):
-                if self._words > _MOST:
-                    return
-                self._words += 1
+                if len(self._brought) >= _MOST:
+                    return self.miss()
                 if run not in self._own:
-                    self._filter = self._filter or bytearray(_BITS >> 3)
-                    self._filter[(run >> 3) % len(self._filter)] |= 1 << (run & 7)
+                    self._brought.add(run)
+        return None
 
     def miss(self) -> None:
         """Add unreadable outside text: anything that the agent says from now on may repeat it."""
-        self.seen, self._words = True, _MOST + 1
+        self.seen, self._missed = True, True
 
     def own(self, text: str) -> None:
         """Add what the owner typed or the agent said: later outside text that repeats it is not its source."""
         if self.hears and len(self._own) < _MOST_KNOWN:
-            self._own.update(run for run in _runs(text) if not self._has(run))
+            self._own.update(run for run in _runs(text) if run not in self._brought)
 
     def echoes(self, sentence: str) -> bool:
         """Return whether an agent's sentence shares a run of words with earlier outside text."""
-        return self.seen and any(self._words > _MOST or self._has(run) for run in _runs(sentence))
+        return self.seen and any(self._missed or run in self._brought for run in _runs(sentence))
 
     def echoing(self, text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
         """Return the numbers of an agent's sentences that share words with earlier outside text, as `echoes` decides.
@@ -168,9 +163,6 @@ class Outside:
             rows = [row for row in rows if found.isdisjoint(row) and all(is_short[row.start : row.stop])]
             found.update(*(row for row in rows if self.echoes(text[spans[row[0]][0] : spans[row[-1]][1]])))
         return sorted(found)
-
-    def _has(self, run: int) -> bool:
-        return bool(self._filter) and bool(self._filter[(run >> 3) % len(self._filter)] >> (run & 7) & 1)
 
     def _is_outside(self, name: str, given: object, cwd: str) -> bool:
         tool = re.sub(r"[^a-z0-9]", "", name.casefold())

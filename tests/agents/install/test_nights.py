@@ -129,17 +129,6 @@ def test_without_user_namespaces_the_walls_are_left_out(
         assert ("memcurate.service runs unsandboxed" in said) != walls
 
 
-@pytest.mark.parametrize(("code", "stands"), [(0, True), (1, True), (218, False), (226, False)])
-def test_walls_are_tried_where_that_can_be(memory: Memory, system: System, code: int, *, stands: bool) -> None:
-    system.program("systemctl", SYSTEMCTL)
-    system.program("systemd-run", f'#!/bin/sh\necho "$*" >>"{{told}}"\nexit {code}\n')
-    memory.curate("install", "systemd")
-    if systemd.has_user_namespaces():
-        assert "--user --wait --quiet --collect -p PrivateUsers=yes -p ProtectSystem=strict" in system.commands()[0]
-        text = (Path.home() / "config/systemd/user" / systemd.SERVICE).read_text()
-        assert ("\nProtectSystem=strict\n" in text) == stands
-
-
 def test_a_repository_around_the_memory_can_be_written(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path / "all")], check=True)
     root = tmp_path / "all" / "memory"

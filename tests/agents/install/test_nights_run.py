@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tests.conftest import Memory
 
 __all__ = ["system"]
-MAIL = '#!/bin/sh\ncat >>"{told}"\n'
+SAYS = '#!/bin/sh\nprintf "%s\\n" "$@" >>"{told}"\n'
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def asked(memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch) -> In
     monkeypatch.setattr("pipelines.agents.timers_cron.search_path", lambda: str(system.folder))
     for name in ("nice", "printenv"):
         (system.folder / name).symlink_to(f"/usr/bin/{name}")
-    system.program("mail", MAIL)
+    system.program("notify-send", SAYS)
     system.cron()
     keys = Path.home() / "config/memcurate/environment"
     keys.parent.mkdir(parents=True)
@@ -50,7 +50,7 @@ def asked(memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch) -> In
 
 def start(words: list[str], **more: str) -> tuple[int, str]:
     known = {"HOME": os.environ["HOME"], "XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"], "PATH": os.environ["PATH"]}
-    known |= {"PYTHONPATH": str(Path(__file__).parents[3]), "TZ": "UTC"} | more
+    known |= {"PYTHONPATH": str(Path(__file__).parents[3]), "TZ": "UTC", "DISPLAY": ":9"} | more
     done = subprocess.run(words, env=known, capture_output=True, text=True, check=False, timeout=120)
     return done.returncode, done.stdout + done.stderr
 

@@ -283,12 +283,12 @@ def test_a_password_is_found_among_arguments_and_in_lists(text: str) -> None:
         "npub10elfcs4fr0l0r8af98jlmgdh9c8tcxjvz9qkw038js35mp4dma8qzvjptg",  # of NIP 19
     ],
 )
-def test_an_address_with_its_checksum_is_public_whatever_it_is_called(address: str) -> None:
+def test_an_address_is_public_whatever_it_is_called(address: str) -> None:
     assert find_secrets(f"The wallet {address} pays, API_TOKEN={address}".encode()) == []
-    assert find_secrets(f"API_TOKEN={address[:-1]}{'q' if address[-1] != 'q' else 'p'}".encode())
+    assert find_secrets(f"API_TOKEN=x{address[1:]}".encode())
 
 
-def test_a_private_key_with_such_a_checksum_is_secret() -> None:
+def test_a_private_key_in_the_form_of_an_address_is_secret() -> None:
     key = "nsec1vl029mgpspedva04" + "g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5"  # of NIP 19
     assert [span.rule for span in find_secrets(f"We sign with {key} now".encode())] == ["random-token"]
 

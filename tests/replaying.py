@@ -1,6 +1,7 @@
 """Repeat a run in a folder of its own, from the commit it started from and the replies it used, without a network.
 
-Nothing here can call a model: without a kept reply, the call fails. The memory itself is only read.
+A night is a function of its commit, its logs and its replies: tests repeat it and expect the same commit. Nothing here
+can call a model: without a kept reply, the call fails. The memory itself is only read.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.errors import ModelFailed, NotReplayable
+from pipelines.errors import ModelFailed
 from pipelines.extract.choose_models import local_embedder
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.model_briefer import briefer_of
@@ -23,6 +24,7 @@ from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.extract.rules import RulesExtractor
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.report import TRAVELLING, Watch
+from pipelines.night.run_history import find_run
 from pipelines.night.run_night import signed
 from pipelines.review.meaning import Vectors, kept_in
 from pipelines.settings import load_settings
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.call import Call, Model, ModelAnswer
     from pipelines.night.run_history import Run
     from pipelines.search.embedders.embedder import Embedder
+    from tests.conftest import Memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,20 @@ class Replayed:
         return self.commit == self.replayed
 
 
+class NotReplayable(Exception):
+    """Raised when a run cannot be replayed because its input is no longer known."""
+
+
+def replayed(memory: Memory, run: str) -> Replayed:
+    """Repeat a run of a memory, given its id.
+
+    Raises:
+        NotReplayable: the run's input is not on record here, or it was not a night's run.
+    """
+    git = Git(memory.root)
+    return replay(memory.root, git, find_run(memory.root, git, run))
+
+
 def replay(root: Path, git: Git, run: Run) -> Replayed:
     """Repeat a run in a folder of its own, and compare.
 
@@ -78,12 +95,12 @@ def replay(root: Path, git: Git, run: Run) -> Replayed:
     """
     if run.undoes or not isinstance(run.reported("given"), dict):
         why = "it is an undo" if run.undoes else "there is no report of its input"
-        raise NotReplayable(run.id, why)
+        raise NotReplayable(why)
     if run.reported("given", "later_day"):
-        raise NotReplayable(run.id, "it read a later day of a night of several days; the first one's run can be")
+        raise NotReplayable("it read a later day of a night of several days; the first one's run can be")
     base = run.commit.parent if run.commit else str(run.reported("base") or "")
     if not base:
-        raise NotReplayable(run.id, "its report does not name the commit it started from")
+        raise NotReplayable("its report does not name the commit it started from")
     silent: list[_Silent] = []
     with tempfile.TemporaryDirectory(prefix="curate-replay-") as folder:
         memory = lay_out(git, base, Path(folder).resolve())
