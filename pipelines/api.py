@@ -299,7 +299,7 @@ class Memory:
         return span_of(words, self.today())[0] if words else ""
 
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC).toordinal()
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC).toordinal()
 
 
 def _one_line(text: str) -> str:

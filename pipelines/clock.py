@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 DAY_ADVICE: Final = 'Write 2026-04-09, "9 Apr", today, yesterday, Monday, "3 days ago", "last week" or 2026-04.'
-_WEEK: Final = timedelta(days=7)
-_AGO: Final = re.compile(r"(an?|\d{1,4}) (day|week)s? ago")
-_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_FORMS: Final = ("%d %b %Y", "%d %B %Y", "%b %d %Y", "%B %d %Y")
+_WEEK = timedelta(days=7)
+_AGO = re.compile(r"(an?|\d{1,4}) (day|week)s? ago")
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_FORMS = ("%d %b %Y", "%d %B %Y", "%b %d %Y", "%B %d %Y")
 
 
 def moment(text: str | None, settings: Settings) -> datetime:

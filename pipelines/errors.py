@@ -50,9 +50,9 @@ def reason_of(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-_OWNER: Final = "`ls -ld` shows its owner. Run as that user, or take it over with `chown -R`."
-_FULL: Final = "Free some space, then run again; `df -h` shows which disk is full."
-_REMEDIES: Final = {
+_OWNER = "`ls -ld` shows its owner. Run as that user, or take it over with `chown -R`."
+_FULL = "Free some space, then run again; `df -h` shows which disk is full."
+_REMEDIES = {
     **dict.fromkeys(("no space left", "out of diskspace", "quota exceeded"), _FULL),
     **dict.fromkeys(("permission denied", "dubious ownership"), _OWNER),
     "read-only file system": "Mount that disk writable, then run again; `mount` lists it.",
@@ -385,8 +385,8 @@ _SECRET_VALUE = re.compile(
 )
 _USER_INFO = re.compile(r"(?<=://)[^/@\s]+@")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NOT_SECRET: Final = frozenset({"max_tokens"})
-_TABLES: Final = frozenset({"model_type", "model_attributes_type", "dict_type"})
+_NOT_SECRET = frozenset({"max_tokens"})
+_TABLES = frozenset({"model_type", "model_attributes_type", "dict_type"})
 
 
 def read_toml(path: Path) -> dict[str, object]:

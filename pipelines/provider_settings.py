@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 Table = dict[str, object]
-_MEANT: Final = (
+_MEANT = (
     "command", "commands", "shell", "hook", "hooks", "editor", "pager", "endpoint", "endpoints", "address",
     "host", "proxy", "webhook", "models", "remotes", "origin", "upstream", "key", "keys", "token", "secret", "password",
     "credentials", "env", "environment", "trusted",
 )  # fmt: skip
 """Keys that no settings have, but that ask to run a program, contact an address, use a key or trust words."""
-_USERS: Final = (
+_USERS = (
     "anthropic", "api_key", "api_key_env", "base_url", "cached", "claude-code", "codex", "concurrency", "embedder",
     "exec", "folder", "gemini", "headless", "input", "input_tokens", "limits", "max_minutes", "max_tokens", "max_usd",
     "memories", "model", "night", "openai", "output", "ping", "precision", "prices", "program", "provider", "providers",
@@ -81,7 +81,7 @@ def _folded(key: str) -> str:
     return key.casefold().replace("_", "").replace("-", "")
 
 
-_USERINFO: Final = re.compile(r"(?<=://)[^/?#\s]*@")
+_USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
 
 PREFIX: Final = "exec:"
 SECONDS: Final = 600.0
@@ -169,7 +169,7 @@ def command_of(provider: str) -> list[str]:
         return []
 
 
-_MILLION: Final = 1_000_000
+_MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

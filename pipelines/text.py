@@ -14,13 +14,13 @@ from typing import Any, Final
 
 # Control and format characters, lone surrogates, and line separators other than line ends and tabs. The two joiners are
 # allowed between non-ASCII letters: Persian and many emoji need them.
-_STEERING: Final = re.compile(
+_STEERING = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
     "|\r(?!\n)|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
 )
-_ENDS: Final = re.compile(r"[\t\n\r]")
+_ENDS = re.compile(r"[\t\n\r]")
 
 
 def escape_terminal(text: str) -> str:
@@ -47,7 +47,7 @@ def _written_out(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape").decode()
 
 
-_BARE: Final = re.compile(r"[\w.,:+/-]+", re.ASCII)
+_BARE = re.compile(r"[\w.,:+/-]+", re.ASCII)
 
 
 def key_values(**fields: object) -> str:
@@ -71,20 +71,18 @@ def is_safe_line(text: str) -> bool:
 
 
 # Zero-width marks, direction marks, fillers, tags and selectors. `_JOINER` handles the two joiners: scripts need them.
-_UNSEEN: Final = (
+_UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e0fff"
 )
-_MARKS: Final = re.compile(f"[{_UNSEEN}]")
+_MARKS = re.compile(f"[{_UNSEEN}]")
 # Joiners are meaningful only in scripts that join letters: the blocks from Hebrew to Myanmar, Khmer and Mongolian.
-_JOINER: Final = re.compile(
-    "(?<![\u0590-\u109f\u1780-\u18af])[\u200c\u200d]|[\u200c\u200d](?![\u0590-\u109f\u1780-\u18af])"
-)
+_JOINER = re.compile("(?<![\u0590-\u109f\u1780-\u18af])[\u200c\u200d]|[\u200c\u200d](?![\u0590-\u109f\u1780-\u18af])")
 # The flags of England, Scotland and Wales are a black flag followed by tags. They hide nothing.
-_FLAG: Final = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{2,6}\U000e007f")
-_TAGS: Final = re.compile("[\U000e0020-\U000e007e]+")
-_OVERRIDES: Final = re.compile("[\u202d\u202e]")
-_TAG_BASE: Final = 0xE0000
+_FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a]{2,6}\U000e007f")
+_TAGS = re.compile("[\U000e0020-\U000e007e]+")
+_OVERRIDES = re.compile("[\u202d\u202e]")
+_TAG_BASE = 0xE0000
 
 
 def without_unseen(text: str) -> str:
@@ -108,7 +106,7 @@ def turns_direction(text: str) -> bool:
 
 
 # Lone surrogates cannot be stored, and control characters would reach the reader's terminal.
-_UNSAID: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNSAID = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
@@ -144,7 +142,7 @@ def fold(text: str) -> str:
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
-_WORD: Final = re.compile(r"[^\W_][\w'’-]*")
+_WORD = re.compile(r"[^\W_][\w'’-]*")
 
 STOP_WORDS: Final = frozenset(
     """a about after again all also am an and any are as at be because been before being but by can could did do does
@@ -162,7 +160,7 @@ GERMAN_WORDS: Final = frozenset(
     vom von vor waren weil wenn werden wie wieder wir wird wurde wurden zu zum zur zwischen""".split()
 )
 """German words as small as the `STOP_WORDS`, without those that mean something in English."""
-_SMALL_WORDS: Final = STOP_WORDS | GERMAN_WORDS
+_SMALL_WORDS = STOP_WORDS | GERMAN_WORDS
 
 
 @lru_cache(maxsize=4096)

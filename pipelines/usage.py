@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import astuple, dataclass, field
 from enum import StrEnum
 from operator import add
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,7 +168,7 @@ class FailureKind(StrEnum):
         return self.is_final or self in {self.DOWN, self.RATE_LIMITED, self.GARBLED, self.NOT_ASKED}
 
 
-_BY_STATUS: Final = {
+_BY_STATUS = {
     400: "rejected the request as invalid",
     401: "refused the key; check that it is correct and still valid",
     402: "requires payment",
@@ -182,8 +182,8 @@ _BY_STATUS: Final = {
     504: "gave no answer in time",
     529: "is overloaded",
 }
-_TIMEOUTS: Final = frozenset({"APITimeoutError", "TimeoutException", "TimeoutError"})
-_TRANSPORT: Final = frozenset({"APIConnectionError", "TransportError", "ConnectionError", "OSError"})
+_TIMEOUTS = frozenset({"APITimeoutError", "TimeoutException", "TimeoutError"})
+_TRANSPORT = frozenset({"APIConnectionError", "TransportError", "ConnectionError", "OSError"})
 
 
 def reason(fault: BaseException) -> str:

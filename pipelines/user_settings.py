@@ -41,7 +41,7 @@ KEY_VARIABLES: Final = {
     "openai": ("OPENAI_API_KEY",),
 }
 PROVIDERS: Final = (*KEY_VARIABLES, *LOGINS, "rules")
-_NO_KEY: Final = "none"  # for local servers without keys, since some libraries insist on one
+_NO_KEY = "none"  # for local servers without keys, since some libraries insist on one
 
 
 class _Table(BaseModel):
@@ -92,7 +92,7 @@ class PushTable(_Table):
 
 
 REPLIES_KEY: Final = "CURATE_REPLIES_KEY"
-_LEAST_KEY: Final = 32
+_LEAST_KEY = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +114,12 @@ def _matching(pattern: re.Pattern[str], should: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-_PING_ADDRESS: Final = re.compile(r"https?://[^\s/?#]++[!-~]*")
-_BASE_ADDRESS: Final = re.compile(r"https?://[^\s/]\S*")
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MODEL: Final = re.compile(r"[^-\s].{0,199}")
-_PROGRAM: Final = re.compile(r"/.+")
-_ADDRESS: Final = "an address that begins with https:// or http://"
+_PING_ADDRESS = re.compile(r"https?://[^\s/?#]++[!-~]*")
+_BASE_ADDRESS = re.compile(r"https?://[^\s/]\S*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MODEL = re.compile(r"[^-\s].{0,199}")
+_PROGRAM = re.compile(r"/.+")
+_ADDRESS = "an address that begins with https:// or http://"
 
 
 class PingTable(_Table):

@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 
 AGENTS: Final = "AGENTS.md"
 LARGE_BRIEFING: Final = "Resources/adopted-MEMORY.md"
-_ROOT_NAMES: Final = (BRIEFING, USER, "SOUL.md", AGENTS)
-_PARA: Final = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
-_FOLDER_OF: Final = {folder.casefold().removesuffix("s"): folder for folder in PARA}
-_BY_AGENTS: Final = frozenset({NotesKind.OPENCLAW, NotesKind.CLAUDE_CODE})
-_DREAMING: Final = "memory/dreaming/"
+_ROOT_NAMES = (BRIEFING, USER, "SOUL.md", AGENTS)
+_PARA = re.compile(r"[\d\s._-]*(project|area|resource|archive)s?", re.IGNORECASE)
+_FOLDER_OF = {folder.casefold().removesuffix("s"): folder for folder in PARA}
+_BY_AGENTS = frozenset({NotesKind.OPENCLAW, NotesKind.CLAUDE_CODE})
+_DREAMING = "memory/dreaming/"
 """Where OpenClaw writes reports on what it remembered: named after nights, but not logs."""
-_LONGEST: Final = 1000
-_STAGE: Final = ".adopting"
+_LONGEST = 1000
+_STAGE = ".adopting"
 
 
 @dataclass(frozen=True, slots=True)

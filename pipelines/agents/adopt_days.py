@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_SETTINGS: Final = ".obsidian/daily-notes.json"
-_TEMPLATES: Final = ".obsidian/templates.json"
-_TOKEN: Final = re.compile(
+_SETTINGS = ".obsidian/daily-notes.json"
+_TEMPLATES = ".obsidian/templates.json"
+_TOKEN = re.compile(
     r"\[([^\]]{0,100})\]|(Y{4}|YY|M{1,4}|D{1,4}o?|d{1,4}|WW?|ww?|gggg|GGGG|[HhkmsSaAXxZQEe])|(.)", re.DOTALL
 )
-_WORD: Final = r"[^\W\d_]{1,20}"
-_PATTERNS: Final = {
+_WORD = r"[^\W\d_]{1,20}"
+_PATTERNS = {
     "YYYY": r"\d{4}",
     "YY": r"\d{2}",
     "MM": r"\d{2}",
@@ -32,19 +32,19 @@ _PATTERNS: Final = {
     "MMMM": _WORD,
     "MMM": _WORD,
 }
-_IGNORED: Final = {
+_IGNORED = {
     **dict.fromkeys(("dddd", "ddd", "dd"), rf"{_WORD}\.?"),
     **dict.fromkeys(("WW", "W", "ww", "w"), r"\d{1,2}"),
     **dict.fromkeys(("gggg", "GGGG"), r"\d{4}"),
     "d": r"\d",
     "Q": r"[1-4]",
 }
-_VARYING: Final = frozenset({"dddd", "ddd", "dd", "MMMM", "MMM", "WW", "W", "ww", "w", "M", "D"})
-_MOST_VARYING: Final = 4
-_LONGEST: Final = 200
+_VARYING = frozenset({"dddd", "ddd", "dd", "MMMM", "MMM", "WW", "W", "ww", "w", "M", "D"})
+_MOST_VARYING = 4
+_LONGEST = 200
 """Limits for formats that others wrote: each part of variable length multiplies the ways to match a name."""
-_MONTHS: Final = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_SUFFIXED: Final = re.compile(r"(\d{4}-\d{2}-\d{2})[-_ .T][^/]*\.md", re.IGNORECASE)
+_MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+_SUFFIXED = re.compile(r"(\d{4}-\d{2}-\d{2})[-_ .T][^/]*\.md", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

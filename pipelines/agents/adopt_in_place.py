@@ -9,7 +9,7 @@ import json
 import os
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.agents.adopt_days import Vault, named_day, read_vault, written_pattern
 from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, is_note, shown
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 
-_DAY: Final = "{YYYY}-{MM}-{DD}"
-_ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
-_AGENTS: Final = ("AGENTS.md", "CLAUDE.md")
-_WORKSPACE: Final = ("*.md", "memory/**", *(f"{folder}/**" for folder in PARA))
+_DAY = "{YYYY}-{MM}-{DD}"
+_ROLES = {"memory": BRIEFING, "user": USER, "soul": SOUL}
+_AGENTS = ("AGENTS.md", "CLAUDE.md")
+_WORKSPACE = ("*.md", "memory/**", *(f"{folder}/**" for folder in PARA))
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 LeftOut = tuple[str, str]
 """The path of a file or folder that is not adopted, and why: the rest of a sentence that starts with the path."""
 MAX_BYTES: Final = 64 * 1024 * 1024
-_NOTES: Final = (".md", ".txt")
-_ATTACHMENTS: Final = (".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp")
-_PERMALINK: Final = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---|\.\.\.).*\n){0,60}?permalink[ \t]*:")
-_WORKSPACE: Final = frozenset(
+_NOTES = (".md", ".txt")
+_ATTACHMENTS = (".pdf", ".png", ".jpg", ".jpeg", ".gif", ".webp")
+_PERMALINK = re.compile(rb"\A(?:\xef\xbb\xbf)?---\r?\n(?:(?!---|\.\.\.).*\n){0,60}?permalink[ \t]*:")
+_WORKSPACE = frozenset(
     {"SOUL.md", "USER.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md", "MEMORY.md"}
 )
-_ENOUGH: Final = 2
-_LOOKED_FOR: Final = """A folder can be adopted if it has
+_ENOUGH = 2
+_LOOKED_FOR = """A folder can be adopted if it has
   openclaw      memory/YYYY-MM-DD*.md, or two of SOUL.md, USER.md, IDENTITY.md, AGENTS.md, MEMORY.md and their like
   basic-memory  notes, most of them with a permalink in their front matter
   obsidian      a folder .obsidian, or notes named YYYY-MM-DD.md
@@ -57,7 +57,7 @@ class NotesKind(StrEnum):
         return _TITLES[self]
 
 
-_TITLES: Final = {
+_TITLES = {
     NotesKind.OPENCLAW: "an OpenClaw workspace",
     NotesKind.CLAUDE_CODE: "a project memory of Claude Code",
     NotesKind.OBSIDIAN: "an Obsidian vault",

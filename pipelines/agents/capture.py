@@ -45,22 +45,22 @@ NO_TURN: Final = "has no turn of a person or an agent"
 CHANGED: Final = "changed while it was read"
 LONGEST: Final = 4000
 """Characters of a turn that go to the log; the transcript has the rest."""
-_NOWHERE: Final = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
-_NAME: Final = 40
-_SHOWN: Final = 8
-_MOST_NAMED: Final = 100  # sentences of a turn
-_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_MOST_ALIKE: Final = 40
+_NOWHERE = frozenset({"tmp", "temp", "src", "code", "desktop", "documents", "downloads", "workspace"})
+_NAME = 40
+_SHOWN = 8
+_MOST_NAMED = 100  # sentences of a turn
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_MOST_ALIKE = 40
 """How many sessions with the same beginning are compared with a new one."""
-_ENDS: Final = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_ENDS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Thematic breaks and the attributes of some Markdown dialects end an entry anywhere, and carry no words.
-_STRUCTURE: Final = re.compile(r"\s*(?:([-*_=])(?:[ \t]*\1)*[ \t]*$|\{:)")
-_AFTER: Final = "- next\n- ```\n  code\n  ```\n- ~~~\n  code\n  ~~~\n- last\n"
-_FENCES: Final = ("```", "~~~")
+_STRUCTURE = re.compile(r"\s*(?:([-*_=])(?:[ \t]*\1)*[ \t]*$|\{:)")
+_AFTER = "- next\n- ```\n  code\n  ```\n- ~~~\n  code\n  ~~~\n- last\n"
+_FENCES = ("```", "~~~")
 # Clocks may be a little ahead.
-_AHEAD: Final = timedelta(hours=1)
-_OTHERS: Final = {Role.ASSISTANT: "assistant", Role.USER: "program"}
-_ROLES: Final = (["assistant"], ["program"], ["user"], ["owner"])
+_AHEAD = timedelta(hours=1)
+_OTHERS = {Role.ASSISTANT: "assistant", Role.USER: "program"}
+_ROLES = (["assistant"], ["program"], ["user"], ["owner"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,20 +40,20 @@ Record = dict[str, Any]
 CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
 TITLES: Final = {CHATGPT: "ChatGPT", CLAUDE_AI: "claude.ai"}
 
-_NAMES: Final = re.compile(r"conversations(?:-\d{1,5})?\.json|projects\.json|memories\.json", re.IGNORECASE)
-_CHATS_IN: Final = re.compile(r"conversations", re.IGNORECASE)
-_MOST_BYTES: Final = 8 << 30
-_MOST_TIMES: Final = 200
+_NAMES = re.compile(r"conversations(?:-\d{1,5})?\.json|projects\.json|memories\.json", re.IGNORECASE)
+_CHATS_IN = re.compile(r"conversations", re.IGNORECASE)
+_MOST_BYTES = 8 << 30
+_MOST_TIMES = 200
 """Times its size to which a file in an archive may unpack; JSON of chats comes to ten or twenty."""
-_AT_ONCE: Final = 50
+_AT_ONCE = 50
 """Conversations that are captured under one lock: a session that ends meanwhile waits no longer."""
-_SMALL: Final = 16 << 20
-_CHUNK: Final = 1 << 20
+_SMALL = 16 << 20
+_CHUNK = 1 << 20
 LONGEST: Final = 128 << 20
 """Characters of one conversation: a longer one is no chat, and would take more memory than an import may use."""
-_FAULTS: Final = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError)
-_ADVICE: Final = "Name the conversations.json of an export, or the zip file as it was downloaded."
-_SIGN: Final = re.compile(r"[^\s,]")
+_FAULTS = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError)
+_ADVICE = "Name the conversations.json of an export, or the zip file as it was downloaded."
+_SIGN = re.compile(r"[^\s,]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,8 +314,8 @@ def _of_chatgpt(raw: Record) -> Iterator[Message]:
             yield from [(role, text, moment, key)] if text and kind in _SPOKEN else ()
 
 
-_SPOKEN: Final = frozenset({None, "text", "multimodal_text", "code"})
-_BROUGHT: Final = frozenset({"tether_quote", "tether_browsing_display", "execution_output", "system_error"})
+_SPOKEN = frozenset({None, "text", "multimodal_text", "code"})
+_BROUGHT = frozenset({"tether_quote", "tether_browsing_display", "execution_output", "system_error"})
 
 
 def _last_leaf(mapping: Record) -> str | None:
@@ -360,7 +360,7 @@ def _of_claude(raw: Record) -> Iterator[Message]:
         yield from (*spoken, *outside) if role == "user" else (*outside, *spoken)
 
 
-_ROLES: Final = {"human": "user", "user": "user", "assistant": "assistant"}
+_ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 
 
 def _project(raw: Record) -> Conversation | None:

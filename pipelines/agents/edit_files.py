@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 ADVICE: Final = "Nothing was written. Fix the file, then run this again."
-_ATTEMPTS: Final = 5
+_ATTEMPTS = 5
 _SECRET, _COMMON = 0o600, 0o644
 
 

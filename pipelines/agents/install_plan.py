@@ -110,7 +110,7 @@ CURSOR_CONTEXT: Final = ("context", "--format", "cursor")
 RECALL: Final = ("recall", "--hook")
 CAPTURE: Final = ("capture", "--hook")
 MCP: Final = ("mcp",)
-_MODULE: Final = ("-m", "pipelines.cli")
+_MODULE = ("-m", "pipelines.cli")
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,14 +62,12 @@ AGENTS_SESSIONS: Final = {
     "openclaw": SessionPlaces("OPENCLAW_STATE_DIR", ".openclaw", ("agents/*/sessions", "agents/*/agent")),
 }
 # A subagent's answer comes back in the session of its agent.
-_SUBAGENTS: Final = ("agent-", "subagents")
-_SESSION: Final = re.compile(
-    r"(?!agent-).+\.jsonl(?:\.(?:reset|deleted)\.[^/]+?)?(?:\.zst)?|openclaw-agent\.sqlite(?:#.*)?"
-)
-_GROUP: Final = "memcurate.sessions"
-_RECORD: Final = "sweep.json"
-_BACK: Final = 2 * 24 * 3600 * 1_000_000_000
-_QUIET: Final = ("", NOTHING_YET, NO_TURN)
+_SUBAGENTS = ("agent-", "subagents")
+_SESSION = re.compile(r"(?!agent-).+\.jsonl(?:\.(?:reset|deleted)\.[^/]+?)?(?:\.zst)?|openclaw-agent\.sqlite(?:#.*)?")
+_GROUP = "memcurate.sessions"
+_RECORD = "sweep.json"
+_BACK = 2 * 24 * 3600 * 1_000_000_000
+_QUIET = ("", NOTHING_YET, NO_TURN)
 
 
 def sessions_folder(agent: str, environ: Mapping[str, str]) -> Path:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     Hook = tuple[str, tuple[str, ...], str, Mapping[str, Any]]
 
 
-_INDENT: Final = re.compile(r"\n([ \t]{1,40})\S")
-_COMMENT: Final = re.compile(r"^[ \t]*//|/\*", re.MULTILINE)
+_INDENT = re.compile(r"\n([ \t]{1,40})\S")
+_COMMENT = re.compile(r"^[ \t]*//|/\*", re.MULTILINE)
 
 
 class CannotEdit(ValueError):
@@ -296,8 +296,8 @@ def _is_group(value: object) -> bool:
 
 BEGIN: Final = "<!-- memcurate:begin (`curate install` manages this block; write outside it) -->"
 END: Final = "<!-- memcurate:end -->"
-_BEGINS: Final = "<!-- memcurate:begin"
-_TEXT: Final = """\
+_BEGINS = "<!-- memcurate:begin"
+_TEXT = """\
 {begin}
 ## Memory
 

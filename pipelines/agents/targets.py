@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from pipelines.agents.settings_files import Settings
 
 
-_STARTS: Final = "startup|clear|compact"
+_STARTS = "startup|clear|compact"
 """A resumed session has its context in its own transcript."""
 # Claude Code waits 1.5 seconds for a SessionEnd hook without a timeout, and a minute at most.
 CLAUDE_HOOKS: Final[Sequence[Hook]] = (
@@ -78,8 +78,8 @@ _CODEX_HOOKS: Final[Sequence[Hook]] = (
 # Gemini CLI takes milliseconds, and its matcher is one exact word.
 _GEMINI_HOOKS: Final[Sequence[Hook]] = (("SessionStart", CONTEXT, "", {"name": "memcurate", "timeout": 10_000}),)
 _CURSOR_HOOKS: Final[Sequence[Hook]] = (("sessionStart", CURSOR_CONTEXT, "", {"timeout": 10}),)
-_JSON: Final = "{}\n"
-_NEW_SESSIONS: Final = "Sessions that start from now on have the memory; restart the ones that are running."
+_JSON = "{}\n"
+_NEW_SESSIONS = "Sessions that start from now on have the memory; restart the ones that are running."
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +144,9 @@ class Agent:
     project_notes: tuple[str, ...] = ()
 
 
-_STDIO: Final = {"type": "stdio"}
-_GEMINI: Final = SettingsPlace(".gemini/settings.json", "", "GEMINI_CLI_HOME", project=".gemini/settings.json")
-_READS_BLOCK: Final = "also reads AGENTS.md: `curate install agents` in a project says when to use the memory."
+_STDIO = {"type": "stdio"}
+_GEMINI = SettingsPlace(".gemini/settings.json", "", "GEMINI_CLI_HOME", project=".gemini/settings.json")
+_READS_BLOCK = "also reads AGENTS.md: `curate install agents` in a project says when to use the memory."
 AGENTS: Final[Mapping[str, Agent]] = {
     "claude-code": Agent(
         "Claude Code",
@@ -214,7 +214,7 @@ AGENTS: Final[Mapping[str, Agent]] = {
     ),
 }
 """The agents that need nothing but settings. To add one, add a row here and a line to `TARGETS`."""
-_COMMANDS: Final = {"openclaw": "openclaw", "cron": "crontab", "systemd": "systemctl", "launchd": "launchctl"}
+_COMMANDS = {"openclaw": "openclaw", "cron": "crontab", "systemd": "systemctl", "launchd": "launchctl"}
 
 
 def installed_agents(asked: InstallRequest) -> dict[str, list[str]]:

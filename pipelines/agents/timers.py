@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-_USUAL: Final = "02:00"
+_USUAL = "02:00"
 """When nights begin by default: the day's log is closed, and few people work."""
-_SECONDS: Final = 20.0
-_NOT_RUN: Final = 127
+_SECONDS = 20.0
+_NOT_RUN = 127
 SERVICE: Final = "memcurate.service"
 TIMER: Final = "memcurate.timer"
 FAILED: Final = "memcurate-failed.service"
-_SYSTEMCTL: Final = ("systemctl", "--user")
-_EXAMPLE: Final = ":%h/.local/bin/curate"
-_EXAMPLE_PATHS: Final = '"-%h/memory" "-%h/.cache/memcurate" "-%h/.claude" "-%h/.codex"'
-_CALENDAR: Final = re.compile(r"^OnCalendar=\*-\*-\* (\d{2}:\d{2}):00(?: (\S+))?$", re.MULTILINE)
-_WALLS: Final = re.compile(r"^# BEGIN walls\n.*?^# END walls\n", re.MULTILINE | re.DOTALL)
-_GLOB: Final = re.compile(r"([*?\[\\])")
-_KERNEL: Final = (
+_SYSTEMCTL = ("systemctl", "--user")
+_EXAMPLE = ":%h/.local/bin/curate"
+_EXAMPLE_PATHS = '"-%h/memory" "-%h/.cache/memcurate" "-%h/.claude" "-%h/.codex"'
+_CALENDAR = re.compile(r"^OnCalendar=\*-\*-\* (\d{2}:\d{2}):00(?: (\S+))?$", re.MULTILINE)
+_WALLS = re.compile(r"^# BEGIN walls\n.*?^# END walls\n", re.MULTILINE | re.DOTALL)
+_GLOB = re.compile(r"([*?\[\\])")
+_KERNEL = (
     ("/proc/sys/kernel/unprivileged_userns_clone", "0"),
     ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"),
     ("/proc/sys/user/max_user_namespaces", "0"),

@@ -36,15 +36,15 @@ if TYPE_CHECKING:
 
 BEGIN: Final = "# memcurate:begin\n"
 END: Final = "# memcurate:end\n"
-_LONGEST: Final = 990  # bytes of a line; the oldest cron in use cuts at 1000
-_EXAMPLE_KEYS: Final = '"$HOME/.config/memcurate/environment"'
-_EXAMPLE_PATH: Final = "PATH=/usr/local/bin:/usr/bin:/bin"
-_EXAMPLE_PROGRAM: Final = '"$HOME/.local/bin/curate"'
-_EXAMPLE_MEMORY: Final = '"$HOME/memory"'
-_NIGHT: Final = re.compile(r"^(\d{1,2}) (\d{1,2}) \* \* \* (.*)$", re.MULTILINE)
+_LONGEST = 990  # bytes of a line; the oldest cron in use cuts at 1000
+_EXAMPLE_KEYS = '"$HOME/.config/memcurate/environment"'
+_EXAMPLE_PATH = "PATH=/usr/local/bin:/usr/bin:/bin"
+_EXAMPLE_PROGRAM = '"$HOME/.local/bin/curate"'
+_EXAMPLE_MEMORY = '"$HOME/memory"'
+_NIGHT = re.compile(r"^(\d{1,2}) (\d{1,2}) \* \* \* (.*)$", re.MULTILINE)
 LABEL: Final = "memcurate"
-_PLACE: Final = "Library/LaunchAgents/memcurate.plist"
-_MEMORY_AT: Final = 4
+_PLACE = "Library/LaunchAgents/memcurate.plist"
+_MEMORY_AT = 4
 
 
 def crontab_change(plan: InstallPlan) -> tuple[str, str] | None:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 
-_SECTIONS: Final = {
+_SECTIONS = {
     "Set up": {
         "init": "Create a memory, or add what one lacks.",
         "install": "Connect an agent, or schedule nightly runs.",
@@ -108,7 +108,7 @@ _SECTIONS: Final = {
     },
 }
 VERBS: Final = {verb: text for section in _SECTIONS.values() for verb, text in section.items()}
-_GROUPS: Final = {
+_GROUPS = {
     "log_commands": ("log", "add"),
     "outcome_commands": ("done", "resolve", "drop", "end", "correct", "settle", "retract", "reopen"),
     "items_commands": ("items", "edit", "pin", "unpin", "move", "forget"),
@@ -126,9 +126,9 @@ _GROUPS: Final = {
     "eval_commands": ("eval",),
 }
 """Modules with several verbs; any other verb has its own module, `VERB_command`."""
-_MODULES: Final = {verb: module for module, verbs in _GROUPS.items() for verb in verbs}
+_MODULES = {verb: module for module, verbs in _GROUPS.items() for verb in verbs}
 
-_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
 class Verbs(click.Group):

@@ -7,7 +7,7 @@ import stat
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,11 +26,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_MOST_ROWS: Final = 40
-_ALONE: Final = 3
-_NEXT: Final = (
-    "Run `curate run` to read the days. A model costs money; `curate run --provider rules` reads them for free."
-)
+_MOST_ROWS = 40
+_ALONE = 3
+_NEXT = "Run `curate run` to read the days. A model costs money; `curate run --provider rules` reads them for free."
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 
-_AGENTS: Final = tuple(AGENTS_SESSIONS)
-_HOOK_BYTES: Final = 1 << 20
+_AGENTS = tuple(AGENTS_SESSIONS)
+_HOOK_BYTES = 1 << 20
 
 
 @click.command()

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Work = Callable[[Pool, App, FleetSettings], Awaitable[Any]]
 
 
-_WATCH_SECONDS: Final = 2.0
+_WATCH_SECONDS = 2.0
 _REMOTES = click.argument("remotes", metavar="[REMOTE]...", nargs=-1)
 _TENANT = click.option("--tenant", metavar="T", default="", help="All memories of this tenant.")
 _ALL = click.option("--all", "everything", is_flag=True, help="All memories of the fleet.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -21,7 +20,7 @@ from pipelines.store.template import lay_down
 from pipelines.templating import resource
 from pipelines.text import is_utf8
 
-_KINDS: Final = ("openclaw", "claude-code", "obsidian", "basic-memory")
+_KINDS = ("openclaw", "claude-code", "obsidian", "basic-memory")
 
 
 @click.command()

@@ -6,7 +6,7 @@ import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pipelines.agents.timers import InstalledNight
 
 
-_OPTIONS: Final = (
+_OPTIONS = (
     click.argument("target", type=click.Choice(list(TARGETS)), required=False, metavar="TARGET"),
     click.option(
         "--project-dir",

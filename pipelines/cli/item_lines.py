@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 SHORT: Final = 11
 """How many characters of an id are shown, which is the length of nearly all ids."""
-_DEEPEST: Final = 20
-_MARKS: Final = {
+_DEEPEST = 20
+_MARKS = {
     Mark.CYCLE: " (a cycle: see above)",
     Mark.AGAIN: " (shown above)",
     Mark.NOWHERE: " (no longer exists)",

@@ -11,7 +11,7 @@ import shutil
 import sys
 import tempfile
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory
 
 
-_SHOWN: Final = 5
-_END: Final = "END-OF-WORDS"
-_PERL: Final = 'open F, "<", $ENV{WORDS}; chomp(@w = <F>)'
-_ID: Final = click.argument("ident", metavar="ID", shell_complete=complete_ids)
+_SHOWN = 5
+_END = "END-OF-WORDS"
+_PERL = 'open F, "<", $ENV{WORDS}; chomp(@w = <F>)'
+_ID = click.argument("ident", metavar="ID", shell_complete=complete_ids)
 
 
 @click.command()

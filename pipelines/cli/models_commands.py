@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from pipelines.user_settings import UserSettings
 
 
-_MILLION: Final = 1_000_000
-_QUESTION: Final = "Who reads: anthropic, gemini, or gemini anthropic (Claude if Gemini fails)? Enter keeps it"
+_MILLION = 1_000_000
+_QUESTION = "Who reads: anthropic, gemini, or gemini anthropic (Claude if Gemini fails)? Enter keeps it"
 
 
 @click.group("models", invoke_without_command=True)

@@ -39,8 +39,8 @@ now_option: Final = click.option(
 )
 """`--now ISO-TIME`, passed on as `now: str | None`."""
 
-_TEXT: Final = "\0"  # no argument of a command line can hold it
-_SENTENCE: Final = re.compile(r"-(?:(?!-|h?$|\d+$)|(?![a-z-]*=)\S*\s)")
+_TEXT = "\0"  # no argument of a command line can hold it
+_SENTENCE = re.compile(r"-(?:(?!-|h?$|\d+$)|(?![a-z-]*=)\S*\s)")
 """What begins with a dash and is neither `--name` nor `--name=value`, `-h`, `-` or a number."""
 
 

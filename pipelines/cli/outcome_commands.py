@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import click
 
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 
-_IDS: Final = click.argument("items", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)
-_JSON: Final = json_option("Print a JSON array, an object for each item.")
-_MOST_NAMED: Final = 3
-_SAID: Final = {
+_IDS = click.argument("items", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)
+_JSON = json_option("Print a JSON array, an object for each item.")
+_MOST_NAMED = 3
+_SAID = {
     Status.LIVE: "holds",
     Status.OPEN: "is open",
     Status.DONE: "is done",
@@ -59,8 +59,8 @@ _SAID: Final = {
     Status.SUPERSEDED: "is superseded",
 }
 _TODOS, _RISKS = frozenset({ItemType.TODO}), frozenset({ItemType.RISK})
-_BELIEFS: Final = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
-_WAYS: Final = {
+_BELIEFS = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
+_WAYS = {
     ItemType.TODO: "`curate done` or `curate drop` closes it.",
     ItemType.RISK: "`curate resolve` or `curate drop` closes it.",
     **dict.fromkeys(_BELIEFS, "`curate end` closes it; `curate correct` says what holds instead."),

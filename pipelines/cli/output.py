@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 3
 """How many files with the same reason are named; the rest are counted."""
-_GAP: Final = "  "
-_NARROWEST: Final = 12
+_GAP = "  "
+_NARROWEST = 12
 """A column that holds no more cells than this is never narrowed."""
-_BELOW: Final = "    "
+_BELOW = "    "
 
 
 def say(*lines: str, hang: str = "") -> None:

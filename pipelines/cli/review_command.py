@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pipelines.cli.options import OpenMemory
     from pipelines.store.item import Item
 
-_SHOWN: Final = 12
+_SHOWN = 12
 
 
 @click.command()

@@ -6,7 +6,7 @@ import os
 import time
 from dataclasses import asdict, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -193,7 +193,7 @@ def print_report(report: RunReport, root: Path, user: UserSettings) -> None:
         say(f"No model reads the logs. `curate models{how}.")
 
 
-_TASKS: Final = {"verify": "verify", "brief": "write the brief"}
+_TASKS = {"verify": "verify", "brief": "write the brief"}
 
 
 def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:

@@ -17,7 +17,7 @@ import sys
 import threading
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pipelines.night.schedule import Daemon
 
 
-_LOOK_SECONDS: Final = 60.0
+_LOOK_SECONDS = 60.0
 """Time asleep does not count as waiting, so a scheduler that is not woken regularly would run hours late."""
 
 

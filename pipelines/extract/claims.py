@@ -107,7 +107,7 @@ def said_under(places: Sequence[Place]) -> list[str]:
 # ---------------------------------------- the wording of a claim about an existing item
 
 
-_OUTCOMES: Final = {"occurred": "has occurred", "ended": "no longer holds"}
+_OUTCOMES = {"occurred": "has occurred", "ended": "no longer holds"}
 
 
 def operation_text(
@@ -140,8 +140,8 @@ def operation_text(
 # ---------------------------------------- whether a second reader is needed
 
 
-_LABEL: Final = re.compile(rf"(?:{'|'.join(ItemType)})\s*:\s*", re.IGNORECASE)
-_ENDS: Final = " .,;:!…。"
+_LABEL = re.compile(rf"(?:{'|'.join(ItemType)})\s*:\s*", re.IGNORECASE)
+_ENDS = " .,;:!…。"
 
 
 def needs_verifying(text: str, places: Sequence[Place]) -> bool:

@@ -222,7 +222,7 @@ def _read(
         return day, None, fault
 
 
-_REDACTED: Final = re.compile(
+_REDACTED = re.compile(
     r"(?:\b(?:is|was|are|ist|lautet|est|es)|[=:：＝是为為は])\W{0,9}\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]\W{0,9}\Z"
 )
 """A sentence without content, since its value was a secret: "The password is [redacted:password:1f3a]"."""

@@ -293,8 +293,8 @@ PROPOSED_KINDS: Final = tuple(kind for kind in LINK_KINDS if kind != "supersedes
 """The kinds of links that a model may propose; superseding is an operation."""
 Links = tuple[tuple[str, str], ...]
 """Kind and id of each link."""
-_LENGTH: Final = 360
-_COMMON: Final = 200
+_LENGTH = 360
+_COMMON = 200
 """A word in more items than this is too common to be distinctive."""
 # Characters invisible to people but not to models: tags, directions, and zero-width ones that no script needs.
 HIDDEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
@@ -398,7 +398,7 @@ def days_before(day: str) -> list[str]:
     return [(last - timedelta(n)).isoformat() for n in range(1, min(CALENDAR_DAYS, last.toordinal() - 1) + 1)]
 
 
-_WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def proposed_links(raw: object, shown: Container[str]) -> tuple[Links, int]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 # ---------------------------------------- numbers in words
 
 
-_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_UNITS_OF_TEN: Final = "one two three four five six seven eight nine".split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_UNITS_OF_TEN = "one two three four five six seven eight nine".split()
 SCALES: Final = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 WORDS: Final[dict[str, int]] = {
     **{
@@ -42,7 +42,7 @@ WORDS: Final[dict[str, int]] = {
     "a dozen": 12,
     "dozen": 12,
 }  # fmt: skip
-_IN_WORDS: Final = "|".join(sorted(WORDS, key=len, reverse=True))
+_IN_WORDS = "|".join(sorted(WORDS, key=len, reverse=True))
 # The longest first: "twenty-one" is not "twenty".
 NUMBER: Final = rf"(?:\d{{1,6}}(?:\.\d{{1,3}})?|{_IN_WORDS})"
 
@@ -55,20 +55,20 @@ def value_of(word: str) -> float:
     return WORDS[folded] if folded in WORDS else float(folded)
 
 
-_MONTHS: Final = (
+_MONTHS = (
     "jan(?:uary|uar)?", "feb(?:ruary|ruar)?", "mar(?:ch)?|märz", "apr(?:il)?", "(?-i:Ma[yi])", "jun[ei]?", "jul[yi]?",
     "aug(?:ust)?", "sept?(?:ember)?", "o[ck]t(?:ober)?", "nov(?:ember)?", "de[cz](?:ember)?",
 )  # fmt: skip
-_WEEKDAYS: Final = (
+_WEEKDAYS = (
     "mon(?:day)?|montag", "tue(?:s(?:day)?)?|dienstag", "wed(?:nesday)?|mittwoch", "thu(?:rs(?:day)?)?|donnerstag",
     "fri(?:day)?|freitag", "sat(?:urday)?|samstag|sonnabend", "sun(?:day)?|sonntag",
 )  # fmt: skip
 MONTH: Final = "|".join(f"(?:{month})" for month in _MONTHS)
-_YEAR: Final = r"(?:19|20)\d\d"
-_TH: Final = r"(?:st|nd|rd|th|\.)?"
-_FLAGS: Final = re.IGNORECASE
+_YEAR = r"(?:19|20)\d\d"
+_TH = r"(?:st|nd|rd|th|\.)?"
+_FLAGS = re.IGNORECASE
 # Forms that are certainly dates, with the groups y, m and d as far as given.
-_SURE: Final = (
+_SURE = (
     re.compile(rf"\b(?P<y>{_YEAR})[-/.](?P<m>\d\d?)[-/.](?P<d>\d\d?)(?!\d)"),
     re.compile(rf"\b(?P<y>{_YEAR})-(?P<m>0[1-9]|1[0-2])(?![\d-])"),
     re.compile(rf"\b(?P<d>\d\d?){_TH}\s+(?:of\s+)?(?P<m>{MONTH})\b\.?(?:,?\s+(?P<y>{_YEAR})\b)?", _FLAGS),
@@ -80,21 +80,19 @@ _SURE: Final = (
     re.compile(r"(?<![\d/])(?P<a>\d\d?)/(?P<b>\d\d?)/(?P<y>(?:19|20)\d\d)\b"),
 )
 # Forms that may be something else; they count as dates in evidence, but not in an item.
-_LIKELY: Final = (
+_LIKELY = (
     re.compile(r"(?<![\d.])(?P<d>\d\d?)\.(?P<m>\d\d?)\.(?!\d)"),
     re.compile(r"(?<![\d/.])(?P<a>\d\d?)/(?P<b>\d\d?)(?![\d/])"),
     re.compile(r"\b(?P<m>may)\s+(?P<d>\d\d?)(?:st|nd|rd|th)?\b"),
     re.compile(r"\b(?P<d>\d\d?)(?:st|nd|rd|th)?\s+(?P<m>may)\b"),
 )
-_LAST: Final = rf"(?=\d\d?{_TH}\s+(?:of\s+)?(?P<m>{MONTH})\b(?:,?\s+(?P<y>{_YEAR})\b)?)"
-_FIRST: Final = re.compile(rf"\b(?P<d>\d\d?){_TH}\s*(?:[-–]|to|and)\s*{_LAST}", _FLAGS)  # of `9 to 11 March 2027`
-_ALONE: Final = re.compile(
-    r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"
-)
-_DAY_ALONE: Final = re.compile(
+_LAST = rf"(?=\d\d?{_TH}\s+(?:of\s+)?(?P<m>{MONTH})\b(?:,?\s+(?P<y>{_YEAR})\b)?)"
+_FIRST = re.compile(rf"\b(?P<d>\d\d?){_TH}\s*(?:[-–]|to|and)\s*{_LAST}", _FLAGS)  # of `9 to 11 March 2027`
+_ALONE = re.compile(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b")
+_DAY_ALONE = re.compile(
     rf"(?:\b(\d\d?)(?:st|nd|rd|th)\b|\b(?:am|ab|bis|vom|zum) (\d\d?)\.(?!\d))(?!\s+(?:of\s+)?(?:{MONTH})\b)", _FLAGS
 )
-_NAMED_DAY: Final = re.compile(r"\b(?P<name>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)(?P<many>s)?\b", re.IGNORECASE)
+_NAMED_DAY = re.compile(r"\b(?P<name>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)(?P<many>s)?\b", re.IGNORECASE)
 
 
 class KnownDates(NamedTuple):
@@ -226,7 +224,7 @@ def _place_in(forms: tuple[str, ...], word: str) -> int:
 # ---------------------------------------- days relative to the log's
 
 
-_OFFSETS: Final = (
+_OFFSETS = (
     ("today|tonight|this (?:morning|afternoon|evening)|heute", 0),
     ("tomorrow|morgen", 1),
     ("day after tomorrow|übermorgen", 2),
@@ -236,9 +234,9 @@ _OFFSETS: Final = (
     ("last week", -7),
     ("fortnight", 14),
 )
-_WEEKS: Final = (("next week|nächste woche", 1), ("last week", -1), ("this week|the week|weekend", 0))
-_SPAN: Final = re.compile(rf"\b(?P<n>{NUMBER}|an?)[\s-]+(?P<unit>day|week|month|year|tage?n?|wochen?)s?\b", _FLAGS)
-_FARTHEST: Final = 5000  # no date in a memory is that far off
+_WEEKS = (("next week|nächste woche", 1), ("last week", -1), ("this week|the week|weekend", 0))
+_SPAN = re.compile(rf"\b(?P<n>{NUMBER}|an?)[\s-]+(?P<unit>day|week|month|year|tage?n?|wochen?)s?\b", _FLAGS)
+_FARTHEST = 5000  # no date in a memory is that far off
 
 
 def _relative(text: str, day: date) -> Iterator[date]:
@@ -278,58 +276,58 @@ def _months_on(day: date, count: int) -> tuple[int, int]:
 
 
 _HALF = r"(?:\s*(?P<half>[ap])\.?m\b\.?)"
-_TIME: Final = re.compile(
+_TIME = re.compile(
     rf"(?<![\d.:])(?P<h>[01]?\d|2[0-4])(?::|\.(?=\d\d\s?[ap]\.?m))(?P<m>[0-5]\d)(?::[0-5]\d)?(?![\d:]){_HALF}?", _FLAGS
 )
-_HOUR: Final = re.compile(rf"(?<![\d.:])(?P<h>1[0-2]|0?[1-9]){_HALF}", _FLAGS)
-_CLOCK: Final = re.compile(rf"\b(?P<part>half past|quarter past|quarter to)\s(?P<h>{NUMBER})\b", _FLAGS)
-_PARTS: Final = {"half past": 30, "quarter past": 15, "quarter to": -15}
-_HALF_HOUR: Final = re.compile(rf"\bhalf\s(?P<h>{NUMBER})\b", _FLAGS)
+_HOUR = re.compile(rf"(?<![\d.:])(?P<h>1[0-2]|0?[1-9]){_HALF}", _FLAGS)
+_CLOCK = re.compile(rf"\b(?P<part>half past|quarter past|quarter to)\s(?P<h>{NUMBER})\b", _FLAGS)
+_PARTS = {"half past": 30, "quarter past": 15, "quarter to": -15}
+_HALF_HOUR = re.compile(rf"\bhalf\s(?P<h>{NUMBER})\b", _FLAGS)
 """As the British say it: half nine is 9:30."""
-_NAMED_TIMES: Final = {"noon": 720, "midday": 720, "midnight": 0}
+_NAMED_TIMES = {"noon": 720, "midday": 720, "midnight": 0}
 # 1,000 and 1’000 and 1 000; a point may mean a decimal or a version, and stays.
-_GROUPED: Final = re.compile(r"(?<![\w.,])\d{1,3}(?:[,'’_ \u202f\u00a0]\d{3})+(?![,.]?\d)")
-_DECIMAL_COMMA: Final = re.compile(r"(?<=\d),(?=\d)")
-_MINUS: Final = re.compile(rf"\bminus (?P<n>{NUMBER})\b", _FLAGS)
-_AND_A_HALF: Final = re.compile(
+_GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:[,'’_ \u202f\u00a0]\d{3})+(?![,.]?\d)")
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_MINUS = re.compile(rf"\bminus (?P<n>{NUMBER})\b", _FLAGS)
+_AND_A_HALF = re.compile(
     rf"\b(?P<n>{NUMBER}|an?)(?P<unit> hour| day| week| month| year)? and a half\b|\b(?P<digits>\d{{0,6}})\s?½", _FLAGS
 )
-_MONEY: Final = re.compile(r"(?P<sign>[$€])\s?(?P<n>\d{1,12}(?:\.\d{1,6})?(?:[km]\b|mio\b|bn\b)?)", _FLAGS)
-_CURRENCIES: Final = {"$": "USD", "€": "EUR"}
-_FIGURE: Final = re.compile(
+_MONEY = re.compile(r"(?P<sign>[$€])\s?(?P<n>\d{1,12}(?:\.\d{1,6})?(?:[km]\b|mio\b|bn\b)?)", _FLAGS)
+_CURRENCIES = {"$": "USD", "€": "EUR"}
+_FIGURE = re.compile(
     r"(?<![\w.])(?P<sign>(?<![^\s(=<>~:])[-−](?=[\d.]))?[vV£¥]?"
     r"(?:(?P<n>\d+(?:\.\d+)*)(?P<unit>[^\W\d_]{0,12})(?!\w|\.\w)|(?P<version>\d+(?:\.\w+)+))"
 )
-_THOUSANDS: Final = {"k": 1000, "m": 10**6, "mio": 10**6, "bn": 10**9}
-_WORD: Final = re.compile(rf"\b(?:{_IN_WORDS})\b", _FLAGS)
-_FEW: Final = {"twice": ("2",), "thrice": ("3",), "half": ("0.5", "50")}
-_ONE: Final = re.compile(r"\b(?:an?|one|once|single|sole|first)\b", _FLAGS)
-_TWO: Final = re.compile(r"\b(?:both|pair|couple|twice|second|double)\b", _FLAGS)
+_THOUSANDS = {"k": 1000, "m": 10**6, "mio": 10**6, "bn": 10**9}
+_WORD = re.compile(rf"\b(?:{_IN_WORDS})\b", _FLAGS)
+_FEW = {"twice": ("2",), "thrice": ("3",), "half": ("0.5", "50")}
+_ONE = re.compile(r"\b(?:an?|one|once|single|sole|first)\b", _FLAGS)
+_TWO = re.compile(r"\b(?:both|pair|couple|twice|second|double)\b", _FLAGS)
 # One-letter units count only after digits: `5 d`, not `and`.
-_UNITS: Final = {
+_UNITS = {
     "second": r"s|secs?|seconds?", "minute": r"min|mins|minutes?", "hour": r"h|hrs?|hours?", "day": r"d|days?|nights?",
     "week": r"w|wks?|weeks?", "month": r"months?", "year": r"y|yrs?|years?", "%": r"%|percent|per cent",
     "MB": r"mb|mib|megabytes?", "GB": r"gb|gib|gigabytes?", "TB": r"tb|tib|terabytes?", "KB": r"kb|kib|kilobytes?",
     "ms": r"ms|milliseconds?", "USD": r"usd|dollars?|bucks", "EUR": r"eur|euros?",
 }  # fmt: skip
-_UNIT: Final = "|".join(f"(?:{forms})" for forms in _UNITS.values())
-_PAIR: Final = re.compile(
+_UNIT = "|".join(f"(?:{forms})" for forms in _UNITS.values())
+_PAIR = re.compile(
     rf"(?<![\w.])(?:(?P<n>\d{{1,12}}(?:\.\d{{1,6}})?)[\s-]?(?P<unit>{_UNIT})(?!\w)"
     rf"|(?P<word>{_IN_WORDS}|half an?|every (?:other|second)|an?|per|each|every)[\s-]+(?=(?P<of>\w{{2,}})))",
     _FLAGS,
 )
-_COUNTS: Final = {"half a": 0.5, "half an": 0.5, "every other": 2, "every second": 2}
-_RATE: Final = re.compile(
+_COUNTS = {"half a": 0.5, "half an": 0.5, "every other": 2, "every second": 2}
+_RATE = re.compile(
     r"(?<=\w)/(?P<unit>s|sec|min|h|hr|hour|day|week|month|year)\b|\b(?P<adverb>hourly|daily|nightly|weekly|monthly|"
     r"quarterly|yearly|annual|annually|biweekly|fortnightly|every fortnight|(?:every|each) \w{3,6}day|\w{3,6}days)\b",
     _FLAGS,
 )
-_ADVERBS: Final = {
+_ADVERBS = {
     "hourly": (1, "hour"), "daily": (1, "day"), "nightly": (1, "day"), "weekly": (1, "week"), "monthly": (1, "month"),
     "quarterly": (3, "month"), "yearly": (1, "year"), "annual": (1, "year"), "annually": (1, "year"),
     "biweekly": (2, "week"), "fortnightly": (2, "week"), "every fortnight": (2, "week"),
 }  # fmt: skip
-_SAME: Final = {
+_SAME = {
     "week": ("day", 7),
     "year": ("month", 12),
     "hour": ("minute", 60),
@@ -338,7 +336,7 @@ _SAME: Final = {
     "day": ("hour", 24),
 }
 # Number words that often mean no number: "one of them", "a second look".
-_LOOSE: Final = frozenset({"zero", "one"})
+_LOOSE = frozenset({"zero", "one"})
 
 
 class KnownFigures(NamedTuple):

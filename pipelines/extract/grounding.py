@@ -9,21 +9,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-_SMALL: Final = 12
+_SMALL = 12
 """The largest number that people write as a word, and that a sentence may have counted."""
-_GROUPED: Final = re.compile(r"(?<!\d)\d{1,3}(?:[.,'’ \u00a0\u066c\u202f]\d{3})+(?!\d)")
-_DIGITS: Final = re.compile(r"\d+")
-_LONGEST: Final = 40
-_MARKS: Final = dict.fromkeys(map(ord, "`*\\"))
+_GROUPED = re.compile(r"(?<!\d)\d{1,3}(?:[.,'’ \u00a0\u066c\u202f]\d{3})+(?!\d)")
+_DIGITS = re.compile(r"\d+")
+_LONGEST = 40
+_MARKS = dict.fromkeys(map(ord, "`*\\"))
 """Marks of Markdown within a word: `WNV\\_NA`, nell'`AppDbContext`."""
-_WORD: Final = re.compile(r"[^\W_]+(?:['’_][^\W_]+)*")
-_ENDS: Final = re.compile(r"[.!?:;。！？]\s*$")
+_WORD = re.compile(r"[^\W_]+(?:['’_][^\W_]+)*")
+_ENDS = re.compile(r"[.!?:;。！？]\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class Shown:
         return word in self.words or any(one.startswith(stem) for one in self.words)
 
 
-_STEM: Final = 4
-_ENDING: Final = 3
+_STEM = 4
+_ENDING = 3
 
 
 def words_in(data: object) -> Iterator[str]:

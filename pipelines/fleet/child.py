@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from pipelines.fleet.fleet_settings import ChildLimits
 
 
-_LOOK: Final = 1.0
-_GRACE: Final = 15.0
-_MOST_READ: Final = 4 * 1024 * 1024
-_TAIL: Final = 600
-_MB: Final = 1024 * 1024
+_LOOK = 1.0
+_GRACE = 15.0
+_MOST_READ = 4 * 1024 * 1024
+_TAIL = 600
+_MB = 1024 * 1024
 # `exec` keeps one process; a limit that a system does not know is no reason not to run.
 CONFINE: Final = 'ulimit -d "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 2; exec "$@"'
 

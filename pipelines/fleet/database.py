@@ -35,9 +35,9 @@ Result = TypeVar("Result")
 Connection = psycopg.AsyncConnection[TupleRow]
 QUEUE: Final = "nights"
 NIGHT: Final = "night"
-_PATIENCE: Final = 180.0
-_PAUSE: Final = 0.5
-_TABLES: Final = "fleet_tables_1"
+_PATIENCE = 180.0
+_PAUSE = 0.5
+_TABLES = "fleet_tables_1"
 LOCK: Final = 0x6D656D63
 """The number of an advisory lock: those who create the tables take turns, and so do sweeps."""
 
@@ -176,9 +176,9 @@ async def _has_tables(connection: Connection) -> bool:
 # root; there it runs as a system user.
 
 
-_USER: Final = "pgserver"
-_SECONDS: Final = 120
-_LONGEST_SOCKET: Final = 80
+_USER = "pgserver"
+_SECONDS = 120
+_LONGEST_SOCKET = 80
 
 
 class NoPostgres(CurateError):

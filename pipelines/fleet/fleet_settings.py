@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 DEFAULT_TENANT: Final = "default"
-_OURS: Final = frozenset({"PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME", "CURATE_GUARD"})
-_LINE: Final = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
-_KEYS_SECONDS: Final = 60
+_OURS = frozenset({"PATH", "HOME", "TMPDIR", "XDG_CONFIG_HOME", "CURATE_GUARD"})
+_LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
+_KEYS_SECONDS = 60
 
 
 class KeysMissing(CurateError):

@@ -26,9 +26,9 @@ FAILURES: Final = 3
 """After so many failures in a row, a memory waits for a person."""
 TRIES: Final = 12
 """So often a memory is tried in one night, when the failures are not its own."""
-_TENANT: Final = re.compile(r"\w[\w-]{0,63}")
-_PASSWORD: Final = re.compile(r"https?://[^/\s]*@|://[^/@\s]*:[^/@\s]*@")
-_HOURS: Final = re.compile(r"([01]?\d|2[0-3])-([01]?\d|2[0-4])")
+_TENANT = re.compile(r"\w[\w-]{0,63}")
+_PASSWORD = re.compile(r"https?://[^/\s]*@|://[^/@\s]*:[^/@\s]*@")
+_HOURS = re.compile(r"([01]?\d|2[0-3])-([01]?\d|2[0-4])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,10 @@ async def listed(pool: Pool, remotes: Sequence[str] = (), tenant: str = "", stat
         return await cursor.fetchall()
 
 
-_CHOSEN: Final = (
+_CHOSEN = (
     "(cardinality(%(remotes)s::text[]) = 0 OR remote = ANY(%(remotes)s)) AND (%(tenant)s = '' OR tenant = %(tenant)s)"
 )
-_CHANGES: Final = {
+_CHANGES = {
     "remove": f"DELETE FROM fleet_memories WHERE {_CHOSEN}",  # noqa: S608  of constants
     "pause": f"UPDATE fleet_memories SET paused = true WHERE {_CHOSEN}",  # noqa: S608
     "resume": f"UPDATE fleet_memories SET paused = false WHERE {_CHOSEN}",  # noqa: S608

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from pipelines.fleet.database import Connection, Pool
 
 
-_MICRO: Final = 1_000_000
-_SOON: Final = 0.2
-_LATEST: Final = 5.0
+_MICRO = 1_000_000
+_SOON = 0.2
+_LATEST = 5.0
 
 
 @dataclass(frozen=True, slots=True)

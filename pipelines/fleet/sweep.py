@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 AT_ONCE: Final = 32
-_SECONDS: Final = 60.0
-_BATCH: Final = 500
+_SECONDS = 60.0
+_BATCH = 500
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import signal
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import psycopg
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from pipelines.fleet.fleet_settings import FleetSettings
 
 
-_LONGEST: Final = 1800.0
-_NOT_ITS_OWN: Final = {kind.__name__ for kind in (Unreachable, NotWritable, NotYours)}
+_LONGEST = 1800.0
+_NOT_ITS_OWN = {kind.__name__ for kind in (Unreachable, NotWritable, NotYours)}
 
 
 @dataclass(slots=True)

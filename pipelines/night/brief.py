@@ -45,19 +45,19 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.model_briefer import BriefSentence, ModelBriefer, Row
 
 
-_LONGEST: Final = 400
+_LONGEST = 400
 MOST_NOW: Final = 12
 MOST_STATE: Final = 3
-_BYTES_A_TOKEN: Final = 4
+_BYTES_A_TOKEN = 4
 NOW_TOKENS: Final = 1_000
 PAGE_TOKENS: Final = 600
 PAGES_TOKENS: Final = 2_400
-_EPISODE_DAYS: Final = 3
-_MOST_TOLD: Final = 300
-_MOST_WAITING: Final = 5
-_WEEK: Final = timedelta(days=7)
-_RECENT: Final = frozenset({ItemType.DECISION, ItemType.RULE})
-_PURPOSE: Final = 120
+_EPISODE_DAYS = 3
+_MOST_TOLD = 300
+_MOST_WAITING = 5
+_WEEK = timedelta(days=7)
+_RECENT = frozenset({ItemType.DECISION, ItemType.RULE})
+_PURPOSE = 120
 
 
 _Episode = dict[str, tuple[tuple[str, ...], list[str]]]

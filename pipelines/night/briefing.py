@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 CLOSED_STATUS: Final = frozenset({"done", "closed", "archived", "finished", "inactive"})
 _THE_USER, _PROJECTS, _DUE, _RISKS, _PEOPLE, _ELSEWHERE = ROWS
-_MOST: Final = {_THE_USER: 6, _PROJECTS: 12, _DUE: 8, _RISKS: 5, _PEOPLE: 10, _ELSEWHERE: 10}
-_KNOWN: Final = frozenset({ItemType.FACT, ItemType.RULE, ItemType.DECISION})
-_LENGTH: Final = 140
-_VALUE: Final = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>(?![*_]\([^()]*\)[*_]$)\S.*)")
+_MOST = {_THE_USER: 6, _PROJECTS: 12, _DUE: 8, _RISKS: 5, _PEOPLE: 10, _ELSEWHERE: 10}
+_KNOWN = frozenset({ItemType.FACT, ItemType.RULE, ItemType.DECISION})
+_LENGTH = 140
+_VALUE = re.compile(r"[-*] \**(?P<key>[A-Z][\w ]{0,30}?)\**:\** +(?P<value>(?![*_]\([^()]*\)[*_]$)\S.*)")
 """A field of USER.md with a value; `_(optional)_` is a template's hint."""
 
 

@@ -44,16 +44,16 @@ if TYPE_CHECKING:
     Rank = Callable[[Item], float]
 
 
-_ROUNDS: Final = 4
+_ROUNDS = 4
 """How often to repeat; nearly always, the second round finds nothing to move."""
-_CAPPED: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
+_CAPPED = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
 POINTER_SHARE: Final = 3
 """The briefing's rows get at least one such part of its cap, if they need it."""
-_SLACK: Final = 8
+_SLACK = 8
 """A page that overflows gives up one such part of its cap at once, if it can, so as not to overflow every night."""
-_FRESH_DAYS: Final = 14
+_FRESH_DAYS = 14
 """What was learnt or confirmed in so many days before the latest day of any log leaves a page last."""
-_SOURCES: Final = frozenset({"", "logs", "owner", "logs, owner"})
+_SOURCES = frozenset({"", "logs", "owner", "logs, owner"})
 """What runs write as a source. Anything else is a person's, such as the URL that a resource was clipped from."""
 
 

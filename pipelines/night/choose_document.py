@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 SHARED_WORDS: Final = 2
-_NAMED_KINDS: Final = (Kind.PROJECT, Kind.AREA, Kind.RESOURCE)
+_NAMED_KINDS = (Kind.PROJECT, Kind.AREA, Kind.RESOURCE)
 
-_OF_THE_PERSON: Final = re.compile(
+_OF_THE_PERSON = re.compile(
     r"^(?:the )?(?:user|owner|my human)\b|^(?:i|we)(?: (?:strongly|really))? (?:prefer|like|use|work|live|speak|am)\b|"
     r"^(?:she|he|they) (?:prefers?|works? (?:from|until|only)|likes?)\b|"
     r"^my (?:name|role|job|time ?zone|schedule|preference|preferred|working hours|editor|shell|terminal|birthday|"

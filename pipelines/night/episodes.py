@@ -42,19 +42,19 @@ if TYPE_CHECKING:
 
 
 MOST_SENTENCES: Final = 4
-_TOPICS: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
-_ENDED: Final = {
+_TOPICS = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE})
+_ENDED = {
     Status.DONE: "Done", Status.RESOLVED: "Resolved", Status.OCCURRED: "Occurred", Status.ANSWERED: "Answered",
     Status.DROPPED: "Dropped", Status.ENDED: "No longer",
 }  # fmt: skip
-_TITLES: Final = {
+_TITLES = {
     ItemType.DECISION: "Decided", ItemType.RULE: "From now on", ItemType.FACT: "Learnt", ItemType.TODO: "To do",
     ItemType.RISK: "At risk",
 }  # fmt: skip
-_FEW: Final = 30
-_IDS: Final = re.compile(rf" ({ID_PATTERN})\b")
-_NUMBERS: Final = re.compile(r"\d{1,9}")
-_ORDER: Final = (*_ENDED.values(), *_TITLES.values(), "Asked")
+_FEW = 30
+_IDS = re.compile(rf" ({ID_PATTERN})\b")
+_NUMBERS = re.compile(r"\d{1,9}")
+_ORDER = (*_ENDED.values(), *_TITLES.values(), "Asked")
 
 
 @dataclass(frozen=True, slots=True)

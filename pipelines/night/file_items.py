@@ -272,7 +272,7 @@ def new_document(path: str, title: str, day: str) -> Document:
     return Document(path, render("document.md", title=title, day=day, kind=kind_of(path)))
 
 
-_MARKUP: Final = re.compile(r"""[<>"`\\]|(?<!\w)#|(?<!\w)'|'(?!\w)""")
+_MARKUP = re.compile(r"""[<>"`\\]|(?<!\w)#|(?<!\w)'|'(?!\w)""")
 """What could mean structure; `#` and `'` may be part of a word: `C#`, `Mara's`."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.store.layout import PARTIAL, log_day, log_path
 from pipelines.store.secrets.redact import is_private, log_without_private
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from pipelines.store.secrets import FoundSecret, Redactor
 
 
-_TIMED: Final = re.compile(r"[-*+][ \t]+(?:\*\*)?(\d{1,2}):(\d{2})\b")
-_TITLE: Final = re.compile(r"#[ \t]")
-_DAY_TITLE: Final = re.compile(r"#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")
+_TIMED = re.compile(r"[-*+][ \t]+(?:\*\*)?(\d{1,2}):(\d{2})\b")
+_TITLE = re.compile(r"#[ \t]")
+_DAY_TITLE = re.compile(r"#[ \t]+\d{4}-\d{2}-\d{2}[ \t]*\r?\n?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ def _append(log: str, partials: Sequence[tuple[str, str]]) -> str:
     return out
 
 
-_MARK: Final = b"\xff\xfe"
-_UTF16: Final = re.compile(rb"(?:\xff\xfe)?(?:[\t\n\r\x20-\x7e]\0){4,}")
+_MARK = b"\xff\xfe"
+_UTF16 = re.compile(rb"(?:\xff\xfe)?(?:[\t\n\r\x20-\x7e]\0){4,}")
 """What Windows PowerShell 5 appends to a file of UTF-8 with `>>`."""
 
 

@@ -54,16 +54,16 @@ if TYPE_CHECKING:
 
 LEAST_WORDS: Final = 3
 """Shorter texts are too common to search for; they are blotted out only where the item's evidence is."""
-_OWN_FILES: Final = ("SOUL.md", "AGENTS.md")
-_TEXTS: Final = (".md", ".txt")
-_NOTES: Final = (*_TEXTS, ".meta.json")
-_MOST_LINES: Final = 40
-_ANY_SIZE: Final = 1 << 40
+_OWN_FILES = ("SOUL.md", "AGENTS.md")
+_TEXTS = (".md", ".txt")
+_NOTES = (*_TEXTS, ".meta.json")
+_MOST_LINES = 40
+_ANY_SIZE = 1 << 40
 # The start of a line and the pointer to its record are structure: they separate entries.
-_BEFORE: Final = re.compile(
+_BEFORE = re.compile(
     r"[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|>)[ \t]+)*(?:\[[ xX]\][ \t]+)?(?:\[?\d{1,2}:\d{2}(?::\d{2})?\]?[ \t]+)?"
 )
-_POINTER: Final = re.compile(r"(?<![ \t])[ \t]*<!-- Sessions/[^<>\s]+(?: [a-z]+~[0-9a-f-]+)? -->[ \t]*\Z")
+_POINTER = re.compile(r"(?<![ \t])[ \t]*<!-- Sessions/[^<>\s]+(?: [a-z]+~[0-9a-f-]+)? -->[ \t]*\Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,9 @@ MOST_IMAGES: Final = 20
 """The limit of images that one night describes; the others wait for the next."""
 MOST_BYTES: Final = 3_500_000
 """The size of an image that every provider takes."""
-_AFTER_ALL: Final = "write"
-_KINDS: Final = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
-_SCHEMA: Final = {
+_AFTER_ALL = "write"
+_KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
+_SCHEMA = {
     "type": "object",
     "properties": {"description": {"type": "string"}},
     "required": ["description"],

@@ -10,7 +10,7 @@ import contextlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.clock import day_of
 from pipelines.errors import LockHeld, UsageFault
@@ -214,9 +214,9 @@ class FiledByHand:
     near: tuple[tuple[Item, str], ...] = ()
 
 
-_ALIKE: Final = 0.7
+_ALIKE = 0.7
 """The share of common letters from which two sentences are shown as near."""
-_MOST_NEAR: Final = 3
+_MOST_NEAR = 3
 
 
 def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, *, anyway: bool = False) -> FiledByHand:

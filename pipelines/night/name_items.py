@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import UsageFault
 from pipelines.review.compare import keywords
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Sought = tuple[Callable[[Item], bool], str]
 
 
-_OFFERED: Final = 5
-_LONGEST: Final = 100
-_ID: Final = re.compile(r"\s*k(?:[0-9a-f]{0,64}|(?=[a-z]*\d)[0-9a-z]{6,64})\s*", re.IGNORECASE)
+_OFFERED = 5
+_LONGEST = 100
+_ID = re.compile(r"\s*k(?:[0-9a-f]{0,64}|(?=[a-z]*\d)[0-9a-z]{6,64})\s*", re.IGNORECASE)
 
 
 def named_items(

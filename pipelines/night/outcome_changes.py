@@ -53,10 +53,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
-_AGENT_ONLY: Final = "the item is trusted more than an agent's word"
+_AGENT_ONLY = "the item is trusted more than an agent's word"
 PAIR: Final = "pair"
 """The kind of entry in Review.md that asks about two items that may conflict."""
-_TITLE: Final = 60
+_TITLE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +298,7 @@ def _must_hold(item: Item, path: str, voice: Authority) -> None:
 
 
 MOST_UNSETTLED: Final = 3
-_PAIR_CHOICES: Final = (
+_PAIR_CHOICES = (
     "keep new: it is true from its day on, and the old one becomes history",
     "keep old: it stays true, and the new one never was",
     "keep both: both are true",

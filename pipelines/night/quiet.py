@@ -46,13 +46,13 @@ CHOICES: Final = (
     "keep: they are still open, and stay quiet until somebody mentions them",
     "drop: all of them are dropped",
 )
-_HOMES: Final = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER, Kind.BRIEFING})
-_MOST_ASKED: Final = 30
-_SHARED: Final = 3
-_ALIKE: Final = 0.4
+_HOMES = frozenset({Kind.PROJECT, Kind.AREA, Kind.RESOURCE, Kind.USER, Kind.BRIEFING})
+_MOST_ASKED = 30
+_SHARED = 3
+_ALIKE = 0.4
 """The least words, and share of the shorter one's words, that two open items of one matter have in common."""
-_NUMBERS: Final = re.compile(r"\d+")
-_NAMED: Final = re.compile(rf"^- ({ID_PATTERN}) ", re.MULTILINE)
+_NUMBERS = re.compile(r"\d+")
+_NAMED = re.compile(rf"^- ({ID_PATTERN}) ", re.MULTILINE)
 
 
 def with_quiet(

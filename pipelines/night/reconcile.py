@@ -35,17 +35,13 @@ if TYPE_CHECKING:
     from pipelines.store.snapshot import Snapshot
 
 
-_WHY_ASKED: Final = (
-    "That many at once may be a bad checkout, so nothing was retracted. They wait here until you tick a box."
-)
-_WHY_KEPT: Final = (
-    "That may be a bad checkout, so nothing was deleted: git and the memory keep the page until you tick a box."
-)
+_WHY_ASKED = "That many at once may be a bad checkout, so nothing was retracted. They wait here until you tick a box."
+_WHY_KEPT = "That may be a bad checkout, so nothing was deleted: git and the memory keep the page until you tick a box."
 KEPT_CHOICES: Final = (
     "retract: it was deleted on purpose, and its items are never proposed again",
     "restore: put it back on the disk",
 )
-_WHY_FOREIGN: Final = (
+_WHY_FOREIGN = (
     "No commit of this memory has their ids, so they were copied from somewhere else. They are not used until you keep"
     " them."
 )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_VERB_SECONDS: Final = 1.0
+_VERB_SECONDS = 1.0
 """The time for vectors of a command that changes an item: enough for that item's, since new items come first."""
 NAMED: Final = 100
 """The most files without text that a report lists, since it is kept for good; `curate status` lists all."""

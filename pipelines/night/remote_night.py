@@ -16,7 +16,7 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import GitFault, NightOvertaken
 from pipelines.night.sync import ROUNDS, Sharing, follows, with_retries
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from pipelines.user_settings import PushTable
 
 
-_LOCK: Final = "night.lock"
-_EXACT: Final = "* -text -filter -ident !working-tree-encoding\n"
+_LOCK = "night.lock"
+_EXACT = "* -text -filter -ident !working-tree-encoding\n"
 """Attributes of a clone: whatever the memory's own say, its files are checked out byte for byte and run no filter."""
 
 

@@ -7,7 +7,7 @@ files get their committed lines back. The rest is left to the person.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.night.manual import ManualChange, direct_change
 from pipelines.night.reconcile import CHOICES, understand_edits
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pipelines.settings import Settings
 
 
-_WHY: Final = "They left their documents for no recorded reason. They wait here until you tick a box."
+_WHY = "They left their documents for no recorded reason. They wait here until you tick a box."
 
 
 def mend(root: Path, settings: Settings, when: datetime) -> str:

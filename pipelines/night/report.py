@@ -32,14 +32,12 @@ KEPT: Final = 400
 """How many reports are kept on this machine: more than a year of nights."""
 SHARED: Final = 100
 """How many are kept among the committed files, all of which each night lists. Older ones are in their commits."""
-_RUNS: Final = f"{PRIVATE}/runs"
+_RUNS = f"{PRIVATE}/runs"
 TRAVELLING: Final = f"{STATE}/runs"
-_HERE: Final = frozenset(
-    {"base", "commit", "edits_commit", "index", "merged", "model", "recovered", "seconds", "skipped"}
-)
+_HERE = frozenset({"base", "commit", "edits_commit", "index", "merged", "model", "recovered", "seconds", "skipped"})
 """Fields that stay on this machine: commits, time and money, and what only says where to look."""
-_OF_READERS: Final = ("extractor", "failure", "over_budget", "fallback_days", "reread_days", "replies")
-_OF_MODELS: Final = frozenset({"tally", "failure", "over_budget", "fallback", "reread", "meaning", "pending"})
+_OF_READERS = ("extractor", "failure", "over_budget", "fallback_days", "reread_days", "replies")
+_OF_MODELS = frozenset({"tally", "failure", "over_budget", "fallback", "reread", "meaning", "pending"})
 """Fields that `--json` shows inside `model` or `given`, or as the exit code."""
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 ATTEMPTS: Final = 3
-_ALLOCATIONS: Final = 1_000_000
+_ALLOCATIONS = 1_000_000
 """New objects between two looks for garbage, from a process's first night on: a night's objects live until it ends."""
 STAGES: Final = ("capture", "extract", "review", "brief", "verify", "promote", "prune", "commit", "reindex", "embed")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_SCHEDULER_STARTED
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from apscheduler.triggers.base import BaseTrigger
 
 
-_SET_BACK: Final = timedelta(days=1)
-_AHEAD: Final = timedelta(hours=1)
+_SET_BACK = timedelta(days=1)
+_AHEAD = timedelta(hours=1)
 """A run dated further ahead than this was made while the clock was wrong, and does not count as a night."""
-_LOOKED_BACK: Final = (timedelta(days=2), timedelta(days=40))
+_LOOKED_BACK = (timedelta(days=2), timedelta(days=40))
 """How far back to look for the last due night; the second is for weekly and monthly nights."""
 
 

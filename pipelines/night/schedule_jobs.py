@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_LOOK_SECONDS: Final = 0.05
+_LOOK_SECONDS = 0.05
 
 
 def commands_of(job: str, environ: Mapping[str, str]) -> list[list[str]]:
@@ -104,7 +104,7 @@ NEXT: Final = "schedule.json"
 """When the next night is due, in which process, and since when."""
 BEGUN: Final = "begun.json"
 """The night that was started last, and how often."""
-_DERIVED: Final = frozenset({".git", PRIVATE})
+_DERIVED = frozenset({".git", PRIVATE})
 
 
 def stamp_of(root: Path) -> str:
@@ -139,7 +139,7 @@ def times_begun(root: Path, due: datetime) -> int:
 # One line per event on standard error, `key=value`, without text of the memory.
 
 
-_PRIORITIES: Final = {"error": 3, "warning": 4, "info": 6}
+_PRIORITIES = {"error": 3, "warning": 4, "info": 6}
 
 
 def log(event: str, *, level: str = "info", **values: object) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.store.document import Document, without_empty
 from pipelines.store.generated import is_pointer, read_sentence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pipelines.store.secrets import Redactor, Span
 
 
-_PASSES: Final = 8
+_PASSES = 8
 """Leaving out one line may bring two others together."""
 
 

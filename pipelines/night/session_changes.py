@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 BY: Final = "session@1"
 """The author recorded in an item that a session corrected."""
-_FORMS: Final = {
+_FORMS = {
     Status.DONE: "Done",
     Status.DROPPED: "Dropped",
     Status.RESOLVED: "Resolved",

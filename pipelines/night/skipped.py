@@ -26,7 +26,7 @@ NOTHING_NAMED: Final = "no single open item matches it"
 NO_SUBJECT: Final = "it does not say whose it is"
 NO_FORM: Final = "it has no label and no known form"
 NOT_KEPT: Final = "the model kept nothing of it"
-_LONGEST: Final = 200
+_LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 MOST_SENTENCES: Final = 5
-_LEAST: Final = 2
+_LEAST = 2
 SPEAKS_FOR_ITSELF: Final = 10
 """A page with at most this many active items, and no closed one, needs no State."""
 HISTORY_DAYS: Final = 14
 """Items that were done, dropped, resolved, answered or occurred move to the History after this many days."""
-_LENGTH: Final = 160
+_LENGTH = 160
 MOST_NAMED: Final = 3
-_KINDS: Final = frozenset({Kind.PROJECT, Kind.AREA})
-_OVER: Final = frozenset({Status.DONE, Status.DROPPED, Status.RESOLVED, Status.OCCURRED, Status.ANSWERED})
-_NO_LONGER: Final = CLOSED | _OVER
+_KINDS = frozenset({Kind.PROJECT, Kind.AREA})
+_OVER = frozenset({Status.DONE, Status.DROPPED, Status.RESOLVED, Status.OCCURRED, Status.ANSWERED})
+_NO_LONGER = CLOSED | _OVER
 
 
 def has_state(document: Document) -> bool:
@@ -107,7 +107,7 @@ def _holds(sentence: Sentence, items: Mapping[str, Item]) -> bool:
     return len(cited) == len(sentence.ids) > 0 and digest(cited, with_status=True) == sentence.of
 
 
-_GOAL: Final = "Goal"
+_GOAL = "Goal"
 
 
 @dataclass(frozen=True, slots=True)

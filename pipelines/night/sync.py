@@ -348,8 +348,8 @@ def _apply(
 # ---------------------------------------- the files of a commit that may enter a memory
 
 
-_BY_HAND: Final = "Merge it by hand."
-_FILES: Final = frozenset({"100644", "100755"})
+_BY_HAND = "Merge it by hand."
+_FILES = frozenset({"100644", "100755"})
 MOST_BYTES: Final = 1024 * 1024 * 1024
 """The most bytes to join: the files of both machines and of their common ancestor."""
 

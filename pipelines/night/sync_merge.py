@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     """A document before, here and on the other machine; None where it is missing."""
 
 
-_RANK: Final = {
+_RANK = {
     status: rank
     for rank, status in enumerate((
         Status.LIVE, Status.OPEN, Status.WAITING, Status.ARCHIVED, Status.DONE, Status.DROPPED, Status.RESOLVED,
@@ -50,10 +50,10 @@ _RANK: Final = {
 """Closing an item wins over leaving it open: a person, or a newer item, closed it."""
 
 
-_BOTH: Final = "Both versions stand there, one after the other."
-_ONE: Final = "The first version stands there."
-_STAYS: Final = "It was deleted on one machine and changed on the other, so it stays."
-_WHOLE: Final = "It cannot be merged line by line. One version stands there whole."
+_BOTH = "Both versions stand there, one after the other."
+_ONE = "The first version stands there."
+_STAYS = "It was deleted on one machine and changed on the other, so it stays."
+_WHOLE = "It cannot be merged line by line. One version stands there whole."
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +336,7 @@ def _join_document(path: str, sides: Sides, blocks: Mapping[str, Block], dispute
 
 
 DONE: Final = "done: it is as it should be; edit it before, if it is not"
-_MOST_QUOTED: Final = 20
+_MOST_QUOTED = 20
 """Longer versions are in git."""
 
 
@@ -375,7 +375,7 @@ def with_questions(
 # Everything that either machine has, once.
 
 
-_PROJECT: Final = re.compile(r"project:[ \t]*\S", re.IGNORECASE)
+_PROJECT = re.compile(r"project:[ \t]*\S", re.IGNORECASE)
 
 
 def join_logs(before: bytes, ours: bytes, theirs: bytes) -> bytes:

@@ -102,7 +102,7 @@ def _logged(began: float) -> Iterator[None]:
 
 
 TITLE: Final = "memcurate"
-_DESKTOPS: Final = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY")
+_DESKTOPS = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY")
 
 
 def notification_text(root: Path, *, overdue: bool, left: bool) -> str:

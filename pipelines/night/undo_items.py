@@ -6,7 +6,7 @@ Undoing an undo is the same operation, so an undo can be undone like any other r
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.night.file_items import new_document
 from pipelines.store.change_set import (
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
-_ENDS: Final = frozenset({Status.DONE, *STRUCK}) - {Status.SUPERSEDED, Status.MERGED}
+_ENDS = frozenset({Status.DONE, *STRUCK}) - {Status.SUPERSEDED, Status.MERGED}
 
 
 @dataclass(frozen=True, slots=True)

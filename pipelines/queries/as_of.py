@@ -6,7 +6,7 @@ import contextlib
 import tempfile
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.search.chunks import UNTOLD
 from pipelines.store.days import read_days
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pipelines.store.git import Git
 
 
-_LINK: Final = "120000"
-_SEARCHED: Final = frozenset({BRIEFING, USER, LOGS, NOTES, *FOLDERS})
+_LINK = "120000"
+_SEARCHED = frozenset({BRIEFING, USER, LOGS, NOTES, *FOLDERS})
 
 
 def known_on(root: Path, git: Git, day: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import UsageFault
 from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
@@ -32,18 +32,18 @@ if TYPE_CHECKING:
     """Two items that contradict each other, and whether a person is still to decide."""
 
 
-_UNSURE: Final = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
-_CLOSED: Final = STRUCK | {Status.DONE}
-_HALF: Final = 0.5
-_SHARE: Final = 0.7
+_UNSURE = frozenset({Confidence.LOW, Confidence.SPECULATIVE})
+_CLOSED = STRUCK | {Status.DONE}
+_HALF = 0.5
+_SHARE = 0.7
 """The least share of the best hit's score: search by meaning finds something for every question, and on real meeting
 minutes few hits below this are about the topic."""
-_NEAR: Final = 0.35
+_NEAR = 0.35
 """The least cosine of a hit without a word of the topic: on real meeting minutes unrelated topics (`garden furniture`,
 random letters) reach at most 0.3, and paraphrases 0.4 or more."""
-_MOST_HITS: Final = 100
-_SHORT: Final = 3
-_ENDINGS: Final = re.compile(r"(?:ies|es|s|ed|ing)$")
+_MOST_HITS = 100
+_SHORT = 3
+_ENDINGS = re.compile(r"(?:ies|es|s|ed|ing)$")
 
 
 @dataclass(frozen=True, slots=True)

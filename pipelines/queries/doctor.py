@@ -9,7 +9,7 @@ import stat
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.agents.install_plan import InstallRequest, this_program
 from pipelines.agents.session_places import swept_agents
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     Answer = tuple["State", str, str]
 
 
-_OLDEST_GIT: Final = (2, 30)
-_MEGABYTE: Final = 1 << 20
+_OLDEST_GIT = (2, 30)
+_MEGABYTE = 1 << 20
 _LITTLE, _SCARCE = 500 * _MEGABYTE, 50 * _MEGABYTE
-_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-_MEND: Final = "Fix that, then run `curate run`; `curate runs` shows the details."
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_MEND = "Fix that, then run `curate run`; `curate runs` shows the details."
 
 
 class State(StrEnum):

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 ONE_BY_ONE: Final = "one-by-one"
 WAYS: Final = {ONE_BY_ONE: "night by night", "5": "five runs", "1": "one run"}
 """How a month may be read: by name, what people call it."""
-_HOUR: Final = "23:30"
-_SURVIVES: Final = 0.6
-_ON_ITS_LINES: Final = 0.2
-_OF_ANOTHER_TYPE: Final = 0.4
-_TAKEN_OUT: Final = STRUCK | {Status.DONE}
-_CLOSINGS: Final = {
+_HOUR = "23:30"
+_SURVIVES = 0.6
+_ON_ITS_LINES = 0.2
+_OF_ANOTHER_TYPE = 0.4
+_TAKEN_OUT = STRUCK | {Status.DONE}
+_CLOSINGS = {
     "done": "finished Todos done",
     "dropped": "dropped Todos dropped",
     "resolved": "Risks resolved",

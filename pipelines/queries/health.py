@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from pipelines.agents.install_plan import InstallRequest, this_program
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pipelines.store.snapshot import Snapshot
 
 
-_HOURS_OF_TWO_DAYS: Final = 48
-_AHEAD: Final = timedelta(hours=1)
+_HOURS_OF_TWO_DAYS = 48
+_AHEAD = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _overdue(since: datetime | None, well: datetime | None, now: datetime) -> st
     return f"No run has ended well yet; the first one was due {ago} ago."
 
 
-_UNFINISHED: Final = "A run or a command was cut short while it wrote; the next run finishes it."
+_UNFINISHED = "A run or a command was cut short while it wrote; the next run finishes it."
 
 
 def _failure(newest: Run | None, waiting: Sequence[str]) -> str:

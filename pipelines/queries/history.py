@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.queries.item_graph import Holding, beliefs_of
 from pipelines.store.days import read_days
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     Commit = tuple[str, str, str, str, str, bool]
 
 
-_TRAILERS: Final = ("Run-Id", "Undoes", "Extractor")
-_FORMAT: Final = "%x1f".join(
+_TRAILERS = ("Run-Id", "Undoes", "Extractor")
+_FORMAT = "%x1f".join(
     ["%H", "%cI", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS), "%an", "%s"]
 )
-_FIELDS: Final = 4 + len(_TRAILERS)
-_OWNER: Final = "owner"
+_FIELDS = 4 + len(_TRAILERS)
+_OWNER = "owner"
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,7 +215,7 @@ class Outdated:
         return fields | {"superseded_by": one.superseded_by or None, "why": str(self)}
 
 
-_OVER: Final = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED})
+_OVER = frozenset({Status.SUPERSEDED, Status.ENDED, Status.NEVER_HELD, Status.RETRACTED})
 
 
 def outdated(beliefs: Beliefs, day: str = "") -> dict[str, tuple[Outdated, ...]]:
@@ -315,7 +315,7 @@ FORMAT: Final = "memcurate-items"
 VERSION: Final = 1
 
 Record = dict[str, Any]
-_NULLABLE: Final = ("since", "until", "confirmed", "by", "superseded_by", "merged_into", "due", "doubted")
+_NULLABLE = ("since", "until", "confirmed", "by", "superseded_by", "merged_into", "due", "doubted")
 
 
 def header_record() -> Record:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 GOLD: Final = "gold.json"
-_SHAPE: Final = "Name a folder with Logs/ and a gold.json, like examples/month."
-_ANYHOW: Final = frozenset({Status.SUPERSEDED, Status.NEVER_HELD})
+_SHAPE = "Name a folder with Logs/ and a gold.json, like examples/month."
+_ANYHOW = frozenset({Status.SUPERSEDED, Status.NEVER_HELD})
 """What may become of a belief of any type."""
-_OUTCOME: Final = {
+_OUTCOME = {
     "supersede": Status.SUPERSEDED,
     "update": Status.SUPERSEDED,
     "retract": Status.NEVER_HELD,

@@ -8,7 +8,7 @@ brought.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.night.episodes import episodes_in
 from pipelines.night.states import has_state
@@ -78,7 +78,7 @@ def row_of(key: str, title: str, wrong: Mapping[str, str]) -> Row:
     return Row(key, title, len(wrong) - len(told), len(wrong), told)
 
 
-_NEEDED: Final = {ItemType.DECISION: "the last decision", ItemType.TODO: "the next step", ItemType.RISK: "an open risk"}
+_NEEDED = {ItemType.DECISION: "the last decision", ItemType.TODO: "the next step", ItemType.RISK: "an open risk"}
 
 
 def page_rows(month: Month, documents: Mapping[str, Document], found: Mapping[str, Stands]) -> Iterator[Row]:

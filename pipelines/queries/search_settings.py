@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError, IndexUnusable, read_toml
 from pipelines.queries.startup.own_log import without_quotations
@@ -129,8 +129,8 @@ def _embedder(made_by: VectorModel | None) -> tuple[Embedder | None, str]:
     return embedder, ""
 
 
-_STARTUP_HITS: Final = 8
-_FRESHENING: Final = threading.Lock()
+_STARTUP_HITS = 8
+_FRESHENING = threading.Lock()
 """Threads of one process update the index in turn; a second would only wait for the lock."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.extract.grounded_values import (
     WORDS,
@@ -32,38 +32,38 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_NEGATIONS: Final = _set("not no never none nobody nothing nowhere neither nor without nicht nie kein keine ohne")
-_CONDITIONS: Final = _set(
+_NEGATIONS = _set("not no never none nobody nothing nowhere neither nor without nicht nie kein keine ohne")
+_CONDITIONS = _set(
     """if unless except excluding only until till when whenever while before after provided maybe perhaps possibly might
     may could almost nearly partly half hardly barely rarely sometimes mostly"""
 )
-_IDLE: Final = _set("a an the now")
+_IDLE = _set("a an the now")
 """Words that count for nothing when values are compared: `the limit is now 100` conflicts with `the limit is 50`."""
-_BEING: Final = _set("is are be will")
-_AUXILIARIES: Final = _BEING | _set("was were has have had can must should does do did needs would could")
+_BEING = _set("is are be will")
+_AUXILIARIES = _BEING | _set("was were has have had can must should does do did needs would could")
 # Verbs that usually take one object at a time.
-_SINGULAR: Final = _BEING | _set("use uses run runs live lives work works stay stays host hosts choose")
-_PREPOSITIONS: Final = _set("for in on at to as from since with by of under until and because so")
+_SINGULAR = _BEING | _set("use uses run runs live lives work works stay stays host hosts choose")
+_PREPOSITIONS = _set("for in on at to as from since with by of under until and because so")
 # A number after one of these is only a name.
-_NUMBERED: Final = _set(
+_NUMBERED = _set(
     """pr mr pull request issue ticket bug task invoice order room step phase chapter page section sprint milestone
     release version build commit flight gate line batch case item rfc episode week day lesson sensor node server machine
     volume figure table sample platform terminal question option row test unit number no part article level stage run
     attempt meeting session slide story epic"""
 )
-_OPPOSITES: Final = """enable/disable allow/forbid allow/deny allow/block public/private always/never increase/decrease
+_OPPOSITES = """enable/disable allow/forbid allow/deny allow/block public/private always/never increase/decrease
     increase/reduce raise/lower start/stop start/end begin/end open/close open/closed morning/evening on/off up/down
     left/right add/remove accept/reject approve/reject include/exclude minimum/maximum least/most online/offline
     mandatory/optional required/optional early/late hot/cold manual/automatic manually/automatically love/hate
     like/dislike pass/fail cheap/expensive internal/external daily/weekly weekly/monthly"""
 
-_MONTH: Final = (
+_MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
     r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)(?!\w)"
 )
-_YEAR: Final = r"(?:19|20)\d\d"
-_UNIT: Final = r"%|(?i:percent|k|ms|s|min|h|d|w|[kmgt]i?b|second|minute|hour|day|week|month|year)s?\b"
-_TOKEN: Final = re.compile(
+_YEAR = r"(?:19|20)\d\d"
+_UNIT = r"%|(?i:percent|k|ms|s|min|h|d|w|[kmgt]i?b|second|minute|hour|day|week|month|year)s?\b"
+_TOKEN = re.compile(
     rf"(?P<date>\b{_YEAR}-\d\d-\d\d\b|\b\d\d?(?:st|nd|rd|th|\.)?\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR}\b)?"
     rf"|\b{_MONTH}(?:\s+\d\d?(?:st|nd|rd|th)?(?![:\w]))?(?:,?\s+{_YEAR}\b)?"
     rf"|(?<![\w.,$€£-]){_YEAR}(?![\w,]|[.-]\d)|\b(?i:mon|tues|wednes|thurs|fri|satur|sun)days?\b)"
@@ -73,11 +73,11 @@ _TOKEN: Final = re.compile(
     r"|(?P<word>[#@]?[^\W_](?:[\w'’.@#/:+\\-]*[\w+#])?)"
     r"|(?P<sign>[<>=≠≤≥±]+)"
 )
-_IDENTIFIER: Final = re.compile(r"\d|[#@_\\]|\w[./:]\w")
-_SHORT_NOT: Final = re.compile(r"(?<=n)not$|n't$|(?<=^(?:do|is|ca|wo))nt$|(?<=^(?:did|are))nt$|(?<=^does)nt$")
-_WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
-_BREAK: Final = re.compile(r"[,;:()–—]|\s-\s|[.!?]\s")
-_CLAUSES: Final = _set("but because since so although though while whereas and instead")
+_IDENTIFIER = re.compile(r"\d|[#@_\\]|\w[./:]\w")
+_SHORT_NOT = re.compile(r"(?<=n)not$|n't$|(?<=^(?:do|is|ca|wo))nt$|(?<=^(?:did|are))nt$|(?<=^does)nt$")
+_WHOLE = {"ca": "can", "wo": "will", "sha": "shall"}
+_BREAK = re.compile(r"[,;:()–—]|\s-\s|[.!?]\s")
+_CLAUSES = _set("but because since so although though while whereas and instead")
 
 
 class _Token(NamedTuple):
@@ -130,12 +130,12 @@ def _words(kind: str, raw: str, *, is_first: bool) -> Iterator[tuple[str, str]]:
         yield low, "name" if named else ""
 
 
-_PAST: Final = dict(
+_PAST = dict(
     pair.split("/")
     for pair in """sent/send wrote/writ written/writ paid/pay bought/buy met/meet made/mak built/build found/find
     took/tak gave/giv given/giv got/get brought/bring spoke/speak chose/choos ran/run told/tell""".split()
 )
-_ENDINGS: Final = {"ies": "y", "ied": "y", "sses": "ss", "ches": "ch", "shes": "sh", "xes": "x", "ing": "", "ed": ""}
+_ENDINGS = {"ies": "y", "ied": "y", "sses": "ss", "ches": "ch", "shes": "sh", "xes": "x", "ing": "", "ed": ""}
 
 
 @lru_cache(maxsize=8192)
@@ -181,7 +181,7 @@ def same_guards(one: str, other: str) -> bool:
     return orders[0] == orders[1] and adds_nothing(one, other) and adds_nothing(other, one)
 
 
-_STEMMED: Final = [set(map(stem, pair.split("/"))) for pair in _OPPOSITES.split()]
+_STEMMED = [set(map(stem, pair.split("/"))) for pair in _OPPOSITES.split()]
 
 
 def adds_nothing(new: str, held: str) -> bool:
@@ -218,7 +218,7 @@ def _verb(tokens: Sequence[_Token]) -> str:
     return word if word in _AUXILIARIES or word.endswith("s") else ""
 
 
-_NO_DAY: Final = date(1900, 1, 1)
+_NO_DAY = date(1900, 1, 1)
 """A placeholder for the day of the log: compared sentences have their own dates."""
 
 

@@ -45,17 +45,17 @@ OWN_SHOWN: Final = 40
 """How many of a document's items are neighbours of everything filed there, those with words in common first, then the
 newest: a belief may change in words, or in a language, that nothing near has."""
 CLOSED_SHOWN: Final = 2
-_RANK: Final = 60
+_RANK = 60
 """The constant of reciprocal rank fusion: higher values flatten the ranks."""
-_COMMON: Final = 400
+_COMMON = 400
 """A word in more items than this is too common to be distinctive."""
-_STEM: Final = 5
+_STEM = 5
 """The letters of a word that count: `deliver` and `delivery` are one."""
-_EVEN: Final = 1e-8
+_EVEN = 1e-8
 """Sums that differ by less are equal."""
-_MOST_MEANT: Final = 1_000
+_MOST_MEANT = 1_000
 """The most look-ups by meaning in a night, since each scans all items; after that, words decide alone."""
-_SHARED: Final = frozenset({BRIEFING, USER, GENERAL})
+_SHARED = frozenset({BRIEFING, USER, GENERAL})
 BELIEFS: Final = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 """Types that may replace each other: a decision becomes a fact once it is carried out."""
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pipelines.review.review import Ruling
 
 
-_NAMED: Final = re.compile(rf"(?<![\w/#~=-]){ID_PATTERN}(?![\w/])")
-_DIGITS: Final = 8
+_NAMED = re.compile(rf"(?<![\w/#~=-]){ID_PATTERN}(?![\w/])")
+_DIGITS = 8
 """The fewest characters that name an id; shorter ones may be a word."""
-_BEFORE: Final = re.compile(r"\b(?:because(?: of)?|due to|on the ground of|as decided in)[\s(\[\"'`“]*$", re.IGNORECASE)
+_BEFORE = re.compile(r"\b(?:because(?: of)?|due to|on the ground of|as decided in)[\s(\[\"'`“]*$", re.IGNORECASE)
 
 
 def linkable(items: Iterable[tuple[str, Item]]) -> list[tuple[str, Item]]:
@@ -81,7 +81,7 @@ def _meant(named: str, ids: frozenset[str]) -> str:
 
 AGAINST: Final = "against"
 """The key in a waiting item that names the item it contradicts."""
-_LOADED: Final = frozenset({BRIEFING, USER})
+_LOADED = frozenset({BRIEFING, USER})
 
 
 def with_successor(old: Item, new: str, day: str) -> Item:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.extract.grounded_values import without_dates
 from pipelines.review.compare import adds_nothing, conflict, guard_words, keywords
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Held = tuple[str, Item]
 
 
-_MEANT: Final = {
+_MEANT = {
     "done": {ItemType.TODO},
     "dropped": {ItemType.TODO, ItemType.RISK},
     "resolved": {ItemType.RISK},
@@ -30,11 +30,11 @@ _MEANT: Final = {
     "answered": {ItemType.FACT},
     "ended": {ItemType.DECISION, ItemType.FACT, ItemType.RULE},
 }
-_ID: Final = re.compile(r"[\[(`#]{0,2}(k[0-9a-f]{4,64})\b")
-_FEWEST: Final = 2
+_ID = re.compile(r"[\[(`#]{0,2}(k[0-9a-f]{4,64})\b")
+_FEWEST = 2
 
 
-_AFTER: Final = re.compile(r"(?P<full>[?!;:：.])(?=\s)|\s(?:[-–—]{1,2}|→)(?=\s)|,(?=\s)")
+_AFTER = re.compile(r"(?P<full>[?!;:：.])(?=\s)|\s(?:[-–—]{1,2}|→)(?=\s)|,(?=\s)")
 
 
 def target_of(form: ClosingForm, items: Iterable[Held], home: str) -> str | None:
@@ -123,19 +123,19 @@ def likeness(target: str, document: str, item: Item) -> int:
 # so this holds in any language.
 
 
-_SPACED: Final = r"[^\W_\u3040-\u30ff\u3400-\u9fff々]"
-_TOKEN: Final = re.compile(
+_SPACED = r"[^\W_\u3040-\u30ff\u3400-\u9fff々]"
+_TOKEN = re.compile(
     r"(?P<code>`[^`\n]+`)|(?P<number>(?:R?[$€£¥] ?)?\d+(?:[.,:]\d+)*)"
     rf"|(?P<name>[\u30a0-\u30ff]+)|(?P<kanji>[\u3400-\u9fff々]+)|(?P<word>(?!\d){_SPACED}+(?:[./+-]{_SPACED}+)*)"
 )
-_VALUES: Final = ("code", "time", "number", "name", "kanji")
+_VALUES = ("code", "time", "number", "name", "kanji")
 """The kinds of values, surest first. A capital at the start of a sentence makes no name."""
-_STOP: Final = re.compile(r"[.!?:;。]\s")
+_STOP = re.compile(r"[.!?:;。]\s")
 _STEM, _LONG = 5, 4
 """The letters of a word that count (`install`, `installs`), and the fewest of one that says what a line is about."""
-_BETWEEN: Final = 5
+_BETWEEN = 5
 """How many words may stand between the two values."""
-_SHORT: Final = 4
+_SHORT = 4
 """How many words a line has that names only two values."""
 
 
@@ -284,7 +284,7 @@ def _with_value(text: str, line: str, was: _Token, now: _Token) -> str:
 # ---------------------------------------- corrections
 
 
-_QUOTED: Final = re.compile(r"[\"“`]([^\"“”`]{3,200})[\"”`]")
+_QUOTED = re.compile(r"[\"“`]([^\"“”`]{3,200})[\"”`]")
 
 
 def corrected_by(form: ClosingForm, items: Iterable[Held]) -> str | None:

@@ -113,7 +113,7 @@ class Vectors:
 
 SAME: Final = 0.92
 """The cosine from which `[review] duplicates = "merge"` takes two sentences of one type for the same."""
-_SHARED: Final = 0.3
+_SHARED = 0.3
 """The share of the shorter one's words that both must have; pairs with less were never similar in meaning."""
 
 

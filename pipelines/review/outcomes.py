@@ -37,18 +37,18 @@ ENDINGS: Final = {
     Status.ENDED: "it is no longer true",
 }
 """What a log line claims of an item; also the kinds of entries of Review.md that ask about it."""
-_DOUBTS: Final = (
+_DOUBTS = (
     "keep: it is true",
     "end: it was true, and no longer is",
     "retract: it was a mistake and was never true",
 )
-_CHOICES: Final = {
+_CHOICES = {
     DOUBT: _DOUBTS,
     REOPEN: ("reopen: it is true again, or must be done again", "keep: it stays as it is"),
 }
-_NAMED: Final = re.compile(rf"\(({ID_PATTERN})\)$")
-_BY: Final = re.compile(ID_PATTERN)
-_TITLE: Final = 60
+_NAMED = re.compile(rf"\(({ID_PATTERN})\)$")
+_BY = re.compile(ID_PATTERN)
+_TITLE = 60
 
 
 @dataclass(frozen=True, slots=True)

@@ -403,7 +403,7 @@ def _believed(ruling: Ruling, candidate: Candidate, targets: Sequence[Belief]) -
     return mine
 
 
-_ADD: Final = OperationKind.ADD
+_ADD = OperationKind.ADD
 
 
 def _ruling(

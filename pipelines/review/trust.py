@@ -28,27 +28,27 @@ if TYPE_CHECKING:
 # In a log or a transcript it is no evidence; otherwise a memory would prove itself.
 
 
-_COMMENT: Final = re.compile(r"(?:<|&lt;)!-- (k[0-9a-f]{6,64})(?= )")
+_COMMENT = re.compile(r"(?:<|&lt;)!-- (k[0-9a-f]{6,64})(?= )")
 # The forms of hits of `curate search`, of citations by its tools, and of evidence in comments and `curate why`.
-_DOCUMENT: Final = (
+_DOCUMENT = (
     r"(?:Logs|Projects|Areas|Resources|Archives|Sessions|State)/[^\s:#]{1,200}\.(?:md|jsonl)|"
     r"(?:MEMORY|USER|SOUL|Review)\.md"
 )
-_HIT: Final = re.compile(
+_HIT = re.compile(
     rf"(?:{_DOCUMENT}):\d{{1,7}}(?:-\d{{1,7}})?(?:  \d{{4}}-\d\d-\d\d|  .{{0,60}}\btrust (?:owner|self|external)|"
     rf"[:)\]] |: )|"
     rf"(?:{_DOCUMENT})#L\d{{1,7}}(?:-L\d{{1,7}})?~[0-9a-f]{{4}}"
 )
-_ECHOES_LIST: Final = re.compile(
+_ECHOES_LIST = re.compile(
     rf"^\s*(?:[-*+]\s)?(?:\d{{1,2}}:\d{{2}}\s)?(?:\*\*\w+:\*\*\s)?(?:k[0-9a-f]{{10}}\b|"
     rf"k[0-9a-f]{{4,64}} (?:Todo|Risk): |(?:{_DOCUMENT}):\d)"
 )
-_CONTEXT: Final = re.compile(
+_CONTEXT = re.compile(
     r"=== (?:Who you are|Who you work for|What you know|The project|Open todos and risks|"
     r"Yesterday|Today so far|Found for your question)\b|"
     r"\bMemory health: "
 )
-_JSON: Final = re.compile(r'"(?:start_line|chunk_id|end_line)":\s?\d')
+_JSON = re.compile(r'"(?:start_line|chunk_id|end_line)":\s?\d')
 
 
 def is_echo(lines: Iterable[str], ids: Container[str]) -> bool:
@@ -145,8 +145,8 @@ class TrustGate:
 # The phrases decide nothing: the source of the text does. They are hints beside an entry of Review.md.
 
 
-_KEPT: Final = r"(?:secrets?|passwords?|credentials?|tokens?|api ?keys?|private keys?|\.env|memory\.md|system prompt)"
-_PHRASES: Final = (
+_KEPT = r"(?:secrets?|passwords?|credentials?|tokens?|api ?keys?|private keys?|\.env|memory\.md|system prompt)"
+_PHRASES = (
     (
         "asks its reader to ignore instructions",
         r"\b(?:ignore|disregard|forget|override|bypass)\b[^.;!?]{0,60}\b(?:instructions?|rules?|prompts?|told)\b",
@@ -165,7 +165,7 @@ _PHRASES: Final = (
     ),
     ("would run code from elsewhere", r"\b(?:curl|wget|base64)\b[^|\n]{0,200}\| ?(?:sudo )?\w{0,6}sh\b"),
 )
-_NOTES: Final = tuple((why, re.compile(pattern)) for why, pattern in _PHRASES)
+_NOTES = tuple((why, re.compile(pattern)) for why, pattern in _PHRASES)
 MOST: Final = 20_000
 """How many characters of a text to check."""
 
@@ -186,25 +186,25 @@ def suspicion_of(text: str) -> str:
 # A document loads nothing, runs nothing and links nowhere outside until a person wants it to.
 
 
-_LINK: Final = re.compile(
+_LINK = re.compile(
     r"!?\[(?P<label>[^\[\]\n]{0,500})\]"
     r"\([ \t]{0,3}(?P<target><[^<>\n]{0,2000}>|(?:[^\s()<>]|\([^\s()<>]{0,200}\)){0,2000})(?P<title>[^()\n]{0,300})\)"
 )
-_LOCAL: Final = re.compile(r"(?!//)[\w./#%-]+")
-_OPEN: Final = re.compile(r"\](?=\((?!(?!//)[\w./#%-]{1,2000}\)))")
-_AUTOLINK: Final = re.compile(r"<([a-z][a-z0-9+.-]{1,31}:[^\s<>]{0,2000})>", re.IGNORECASE)
-_RUNS: Final = re.compile(
+_LOCAL = re.compile(r"(?!//)[\w./#%-]+")
+_OPEN = re.compile(r"\](?=\((?!(?!//)[\w./#%-]{1,2000}\)))")
+_AUTOLINK = re.compile(r"<([a-z][a-z0-9+.-]{1,31}:[^\s<>]{0,2000})>", re.IGNORECASE)
+_RUNS = re.compile(
     r"(?<![\w-])(?:java|vb)script\s{0,3}:\s{0,3}\S{1,2000}|"
     r"(?<![\w-])data:[a-z]{1,20}/[a-z0-9.+-]{1,40}[;,]\S{0,4000}",
     re.IGNORECASE,
 )
-_LOADS: Final = (
+_LOADS = (
     r"/?(?:img|a|script|iframe|object|embed|link|meta|svg|math|form|input|button|base|style|video|audio|source|track|"
     r"picture|frame|frameset|applet|body|html|head|template|portal)\b"
 )
 # In a code span a tag is shown literally.
-_TAG: Final = re.compile(rf"(?<!`)<(?={_LOADS})|<(?={_LOADS}(?![^<>`\n]{{0,200}}>`))", re.IGNORECASE)
-_ROUNDS: Final = 4
+_TAG = re.compile(rf"(?<!`)<(?={_LOADS})|<(?={_LOADS}(?![^<>`\n]{{0,200}}>`))", re.IGNORECASE)
+_ROUNDS = 4
 
 
 def made_inert(text: str) -> str:

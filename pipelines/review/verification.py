@@ -31,19 +31,19 @@ RULES: Final = "rules@"
 MOST_PAIRS: Final = 2
 """How many of the nearest items of its page a new item is paired with."""
 MOST_PAIRS_A_DAY: Final = 8
-_SHARED: Final = 2
-_ALIKE: Final = 0.4
+_SHARED = 2
+_ALIKE = 0.4
 """The share of the shorter sentence's words that a pair for the second reader has in common.
 
 On two public journals, twenty nights, all 135 pairs below it were judged to be two beliefs.
 """
-_NEAR: Final = 0.2
+_NEAR = 0.2
 """The share of words from which a pair without a second reader is worth a look, as tried on two journals."""
-_REFERENCE: Final = re.compile(r"#\d+|\b\w{1,12}://[^\s)]+")
+_REFERENCE = re.compile(r"#\d+|\b\w{1,12}://[^\s)]+")
 UNSETTLED_DAYS: Final = 7
 """The days of work after which nobody is asked about a pair any more."""
-_KINDS: Final = {OperationKind.SUPERSEDE: "replace", OperationKind.QUESTION: "doubt"}
-_CLAIMING: Final = frozenset({
+_KINDS = {OperationKind.SUPERSEDE: "replace", OperationKind.QUESTION: "doubt"}
+_CLAIMING = frozenset({
     OperationKind.SUPERSEDE, OperationKind.UPDATE, OperationKind.CLOSE, OperationKind.RETRACT, OperationKind.QUESTION,
 })  # fmt: skip
 CONFLICT: Final = "it contradicts the existing item, and nothing in the log shows which of them holds"

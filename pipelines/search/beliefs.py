@@ -8,7 +8,7 @@ rejected, or has not been asked about yet.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.search.candidates import CandidatePlace, IndexQuestion, fitting_units
 from pipelines.text import fold
@@ -40,7 +40,7 @@ REJECTED, HELD_BACK = "rejected", "held back"
 """Lines overruled for these reasons are hidden by default: a person said no, or has not been asked yet."""
 
 
-_ABOUT: Final = """
+_ABOUT = """
     SELECT units.id, claims.item, claims.why, claims.successor, claims.since
     FROM json_each(?) AS wanted JOIN units INDEXED BY idx_units_placed ON units.id = wanted.value
     JOIN files ON files.id = units.file
@@ -48,22 +48,22 @@ _ABOUT: Final = """
         AND claims.end_line >= units.start_line
     ORDER BY files.path, units.start_line, units.id, claims.successor = '', claims.item, claims.cited, claims.why
 """
-_PAST: Final = """
+_PAST = """
     SELECT units.id, units.item, ifnull(claims.why, 'past'), ifnull(claims.successor, ''), ifnull(claims.since, '')
     FROM json_each(?) AS wanted JOIN units INDEXED BY idx_units_placed ON units.id = wanted.value AND units.hidden
     LEFT JOIN claims ON claims.item = units.item AND units.item != '' AND claims.why != ''
     ORDER BY units.id, claims.successor = '', claims.cited, claims.why
 """
-_NEXT: Final = (
+_NEXT = (
     "SELECT successor FROM claims WHERE item = ? AND why = 'superseded' AND successor != ''"
     " AND (? = '' OR since <= ?) ORDER BY cited, successor LIMIT 1"
 )
 # The order of files, never that of unit numbers: those depend on when a file was indexed.
-_ITEMS: Final = (
+_ITEMS = (
     "SELECT units.id, item, text FROM units JOIN files ON files.id = units.file"
     " WHERE item IN (SELECT value FROM json_each(?)) ORDER BY files.path, units.start_line, units.id"
 )
-_EVIDENCE: Final = """
+_EVIDENCE = """
     SELECT claims.item, units.id FROM json_each(?) AS wanted JOIN claims ON claims.item = wanted.value
     JOIN files ON files.path = claims.path
     JOIN units ON units.file = files.id AND units.start_line <= claims.end_line AND units.end_line >= claims.start_line
@@ -71,7 +71,7 @@ _EVIDENCE: Final = """
 """
 
 
-_EPISODE_LINES: Final = """
+_EPISODE_LINES = """
     SELECT told.id, line.id FROM json_each(?) AS wanted
     JOIN units AS told INDEXED BY idx_units_told ON told.id = wanted.value AND told.cites != ''
     JOIN json_each('["' || replace(told.cites, char(31), '","') || '"]') AS cited
@@ -82,7 +82,7 @@ _EPISODE_LINES: Final = """
     GROUP BY told.id, line.id ORDER BY files.path, line.start_line, line.id
 """
 
-_OVER_SINCE: Final = """
+_OVER_SINCE = """
     SELECT told.id, claims.item, claims.why, claims.successor, claims.since FROM json_each(?) AS wanted
     JOIN units AS told INDEXED BY idx_units_told ON told.id = wanted.value AND told.cites != ''
     JOIN json_each('["' || replace(told.cites, char(31), '","') || '"]') AS cited

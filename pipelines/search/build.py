@@ -52,8 +52,8 @@ PDF_BYTES: Final = 2 * 1024 * 1024
 FRESH_PATIENCE: Final = 1.0
 """Seconds to wait for another process that writes the index, if an older index can answer."""
 
-_FILES: Final = "SELECT count(*) FROM files WHERE reason = '' AND path NOT IN (SELECT value FROM json_each(?))"
-_RESTAMP: Final = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, checked_ns=? WHERE path=?"
+_FILES = "SELECT count(*) FROM files WHERE reason = '' AND path NOT IN (SELECT value FROM json_each(?))"
+_RESTAMP = "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, beside=?, checked_ns=? WHERE path=?"
 
 
 class IndexReport(NamedTuple):

@@ -24,20 +24,18 @@ if TYPE_CHECKING:
 
 
 # Below this number of rows, moving the scan to another thread takes longer than it saves.
-_LARGE: Final = 20_000
+_LARGE = 20_000
 # Rows beyond the last one wanted to check for ties: short lines of common words often have the same score.
-_LEEWAY: Final = 50
+_LEEWAY = 50
 
 # A unit's own words have full weight; those about it (headings, date, path, labels) half.
-_MATCHED: Final = (
-    "SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, ?) AS score FROM units_fts WHERE units_fts MATCH ?"
-)
-_MATCHED_AND_FITTING: Final = (
+_MATCHED = "SELECT rowid AS id, -bm25(units_fts, 1.0, 1.0, 0.5, ?) AS score FROM units_fts WHERE units_fts MATCH ?"
+_MATCHED_AND_FITTING = (
     f"SELECT units.id, found.score FROM ({_MATCHED}) AS found"  # noqa: S608  our own words
     " JOIN units INDEXED BY idx_units_placed ON units.id = found.id JOIN files ON files.id = units.file WHERE "
 )
 # The plus keeps SQLite from looking up each row separately: one pass computes BM25 for just those rows.
-_PASSAGES: Final = (
+_PASSAGES = (
     "SELECT rowid, -bm25(passages_fts) FROM passages_fts"
     " WHERE passages_fts MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
 )
@@ -46,11 +44,11 @@ FITTING: Final = (
     "SELECT units.id, units.key FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
 )
 """To be followed by a condition over `units` and `files`: selects the units that match it, with the keys of vectors."""
-_KEYS: Final = (
+_KEYS = (
     "SELECT id, key FROM units INDEXED BY idx_units_placed WHERE id IN (SELECT value FROM json_each(?)) AND key != 0"
 )
-_BY_KEYS: Final = "SELECT id, key FROM units WHERE key IN (SELECT value FROM json_each(?))"
-_PLACES: Final = """
+_BY_KEYS = "SELECT id, key FROM units WHERE key IN (SELECT value FROM json_each(?))"
+_PLACES = """
     SELECT units.id, files.path, start_line, first_passage, last_passage, hidden AND ?2 = '',
         CASE WHEN files.path GLOB 'Episodes/*' THEN 3
             WHEN files.path GLOB 'Sessions/*' AND units.trust != 'owner' THEN 2
@@ -59,25 +57,25 @@ _PLACES: Final = """
     FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file
     WHERE units.id IN (SELECT value FROM json_each(?1)) AND
 """
-_RECORDS: Final = """
+_RECORDS = """
     SELECT units.record, files.path FROM units INDEXED BY idx_units_record JOIN files ON files.id = units.file
     WHERE units.record != '' AND units.record IN (SELECT value FROM json_each(?)) AND
 """
 # Capture writes only the beginning of a long turn into the log.
-_CUT: Final = """
+_CUT = """
     SELECT record, group_concat(text, ' ') FROM units WHERE record IN (SELECT value FROM json_each(?))
     GROUP BY record HAVING max(text GLOB '*more characters in the transcript)')
 """
-_TEXTS: Final = "SELECT id, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
+_TEXTS = "SELECT id, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
 # Rules, and what is believed about the owner, apply whatever the question.
-_RULES: Final = (
+_RULES = (
     "SELECT id FROM units WHERE item != '' AND types = 'Rule' UNION"
     " SELECT units.id FROM files JOIN units ON units.file = files.id WHERE files.path = 'USER.md' AND item != ''"
 )
-_GIVEN: Final = 3
+_GIVEN = 3
 # A rule seldom shares words with what it governs. Of 38 rules, the right one was among the nearest three for all 32
 # questions, and for 30 of them at least half as near as the nearest unit.
-_BEARING: Final = 0.5
+_BEARING = 0.5
 
 
 WRITTEN, SAID, ECHOED, RETOLD = range(4)
@@ -315,7 +313,7 @@ def repeated_in_logs(
     return repeated
 
 
-_LIKENESS: Final = f"""
+_LIKENESS = f"""
     SELECT units.id, files.path, item, text, units.date FROM units JOIN files ON files.id = units.file
     WHERE units.id IN (SELECT value FROM json_each(?))
     AND (item <> '' OR files.path GLOB '{LOGS}/*' OR files.path GLOB '{EPISODES}/*')
@@ -344,7 +342,7 @@ def repeated_in_copies(root: Path, connection: sqlite3.Connection, units: Iterab
     return repeated
 
 
-_TWICE: Final = "SELECT 1 FROM units WHERE item > '' GROUP BY item HAVING count(*) > 1 LIMIT 1"
+_TWICE = "SELECT 1 FROM units WHERE item > '' GROUP BY item HAVING count(*) > 1 LIMIT 1"
 
 
 def copied_pages(root: Path, connection: sqlite3.Connection) -> frozenset[str]:

@@ -47,24 +47,24 @@ STOP_WORDS: Final = frozenset(
 )
 
 # Scripts without spaces between words (and Korean, whose words include their particles).
-_ONE_UNSPACED: Final = (
+_ONE_UNSPACED = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
     "\uf900-\ufaff\U00020000-\U0003ffff]"
 )
 
 
 # Pictures are separators to the tokenizer, so each is indexed as a word of its code, without skin tones and joiners.
-_PICTURE: Final = re.compile(
+_PICTURE = re.compile(
     "[\U0001f1e6-\U0001f1ff]{2}|[\u2300-\u23ff\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa"
     "\U0001f400-\U0001faff]"
 )
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
-_HUMPED: Final = re.compile(r"\b(?=[A-Za-z0-9]*[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2})[A-Za-z0-9]{3,64}\b")
-_ODD: Final = frozenset("ßªº¹²³¼½¾")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
+_HUMPED = re.compile(r"\b(?=[A-Za-z0-9]*[a-z0-9][A-Z]|[A-Z]{2,}[a-z]{2})[A-Za-z0-9]{3,64}\b")
+_ODD = frozenset("ßªº¹²³¼½¾")
 # To take letters apart takes long, so only those of scripts that have accents are.
-_LATIN: Final = re.compile("[\u00c0-\u036f\u1e00-\u1eff]+")
-_ACCENTED: Final = re.compile("[\u00c0-\u06ff\u1e00-\u1fff]+")
-_ACCENT: Final = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670]")
+_LATIN = re.compile("[\u00c0-\u036f\u1e00-\u1eff]+")
+_ACCENTED = re.compile("[\u00c0-\u06ff\u1e00-\u1fff]+")
+_ACCENT = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u064b-\u065f\u0670]")
 """What stands above or below letters, and many people do not type; vowel points among them."""
 
 
@@ -123,18 +123,14 @@ def _meeting() -> re.Pattern[str]:
     return re.compile(rf"(?<=[^\W_])(?<!{one})(?={one})|(?<={one})(?=[^\W_])(?!{one})")
 
 
-_LABELLED: Final = re.compile(
-    r"(?<!\w)(project|type|tag):(\"[^\"\x00]+\"|[^\s\"\x00]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE
-)
-_COMPOUND: Final = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
-_SUFFIX: Final = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
-_PART: Final = re.compile(r"[^\W_]+")
-_ID: Final = re.compile(r"(?<!\w)k[0-9a-f]{5,64}(?!\w)")
+_LABELLED = re.compile(r"(?<!\w)(project|type|tag):(\"[^\"\x00]+\"|[^\s\"\x00]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE)
+_COMPOUND = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
+_SUFFIX = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
+_PART = re.compile(r"[^\W_]+")
+_ID = re.compile(r"(?<!\w)k[0-9a-f]{5,64}(?!\w)")
 # Titles and tags are indexed elsewhere; runs write the others into every document.
-_NOT_SEARCHED: Final = frozenset(
-    "title tags kind status updated source trust confidence confidence_reason kept".split()
-)
-_MONTHS: Final = (
+_NOT_SEARCHED = frozenset("title tags kind status updated source trust confidence confidence_reason kept".split())
+_MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip

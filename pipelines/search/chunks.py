@@ -34,7 +34,7 @@ UNTOLD: Final = frozenset({Status.FORGOTTEN, Status.WAITING, Status.NEVER_HELD})
 DAY: Final = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
 
-_NO_SCALAR: Final = "[{|>&*"
+_NO_SCALAR = "[{|>&*"
 PIECE_BYTES: Final = 1600
 """The size at which long prose is split: about 400 tokens of four bytes."""
 OVERLAP_BYTES: Final = PIECE_BYTES // 8
@@ -44,21 +44,21 @@ WHOLE_BYTES: Final = 8 * PIECE_BYTES
 NESTED_BYTES: Final = 400
 """The limit up to which a list item keeps its nested items; in a longer one, they are units of their own."""
 
-_BLANK: Final = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
-_LISTED: Final = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
-_TABLE: Final = re.compile(r"[ \t]*\|")
-_NO_VALUE: Final = re.compile(r"[-*+] \**[^\W\d_][\w ]{0,30}\**:\**\s*(?:[*_]\([^()\n]{0,200}\)[*_])?")
+_BLANK = re.compile(r"[\s>]*|\s{0,3}(?:[-*_]\s*){3,}")
+_LISTED = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+_TABLE = re.compile(r"[ \t]*\|")
+_NO_VALUE = re.compile(r"[-*+] \**[^\W\d_][\w ]{0,30}\**:\**\s*(?:[*_]\([^()\n]{0,200}\)[*_])?")
 """A field that nobody has filled in."""
 # The delimiter row of a table without outer pipes.
-_RULER: Final = re.compile(r"[ \t]*:?-+:?(?:[ \t]*\|[ \t]*:?-+:?)+[ \t]*")
+_RULER = re.compile(r"[ \t]*:?-+:?(?:[ \t]*\|[ \t]*:?-+:?)+[ \t]*")
 # The start of a turn: a speaker's name with a colon, often bold, and perhaps quoted.
-_SPEAKER: Final = re.compile(
+_SPEAKER = re.compile(
     r"\s{0,3}(?:>\s?)*"
     r"(?:(?P<mark>\*\*|__|\*|_)[^*_\n]{1,60}(?::(?P=mark)|(?P=mark):)(?:\s|$)"
     r"|[A-Z][\w.'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3}:\s)"
 )
-_BLANKS: Final = re.compile(r"\s*")
-_SENTENCE_END: Final = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
+_BLANKS = re.compile(r"\s*")
+_SENTENCE_END = re.compile(r"[.!?…](?=\s)|[\u3002\uff01\uff1f]")
 
 
 class Unit(NamedTuple):

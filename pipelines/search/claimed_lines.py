@@ -7,7 +7,7 @@ a person rejected. The index stores each file's claims, with the current positio
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.search.beliefs import HELD_BACK, REJECTED
 from pipelines.search.schema import CLAIM_COLUMNS
@@ -35,7 +35,7 @@ class LineClaim(NamedTuple):
 
 
 _QUARANTINE, _CORRECTION = "quarantine", "correction"
-_WORDS: Final = {Status.NEVER_HELD: "retracted", Status.RETRACTED: "retracted"}
+_WORDS = {Status.NEVER_HELD: "retracted", Status.RETRACTED: "retracted"}
 
 
 def claims_in(path: str, text: str) -> tuple[LineClaim, ...]:
@@ -80,10 +80,10 @@ def _claims_of(item: Item) -> Iterator[LineClaim]:
             yield LineClaim(item.id, at.render())
 
 
-_PUT: Final = f"INSERT INTO claims(file, {', '.join(CLAIM_COLUMNS)}) VALUES (?, {', '.join('?' * len(CLAIM_COLUMNS))})"  # noqa: S608  our own columns
-_THERE: Final = f"SELECT id, {', '.join(CLAIM_COLUMNS)} FROM claims WHERE file = ?"  # noqa: S608  as above
-_MOVE: Final = "UPDATE claims SET start_line = ?, end_line = ? WHERE id = ?"
-_UNPLACED: Final = -1
+_PUT = f"INSERT INTO claims(file, {', '.join(CLAIM_COLUMNS)}) VALUES (?, {', '.join('?' * len(CLAIM_COLUMNS))})"  # noqa: S608  our own columns
+_THERE = f"SELECT id, {', '.join(CLAIM_COLUMNS)} FROM claims WHERE file = ?"  # noqa: S608  as above
+_MOVE = "UPDATE claims SET start_line = ?, end_line = ? WHERE id = ?"
+_UNPLACED = -1
 
 
 def put_claims(connection: sqlite3.Connection, file: int, claims: Iterable[LineClaim]) -> None:

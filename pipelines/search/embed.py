@@ -38,20 +38,20 @@ FEWEST_WORDS: Final = 5
 """A shorter text ("ok, thanks") is found by its words alone, unless it is an item: its vector says little."""
 BATCH: Final = 64
 """Texts per call; each call's vectors are stored at once."""
-_FAILURES: Final = 3
+_FAILURES = 3
 """The limit of successive failed calls, each confirmed with a harmless text, before giving up on the embedder."""
-_HARMLESS: Final = "memory"
-_REFUSED_SECONDS: Final = 7 * 24 * 3600
-_KEYS: Final = "SELECT id, key FROM units INDEXED BY idx_units_placed WHERE key != 0"
+_HARMLESS = "memory"
+_REFUSED_SECONDS = 7 * 24 * 3600
+_KEYS = "SELECT id, key FROM units INDEXED BY idx_units_placed WHERE key != 0"
 # Items first, because review compares new items with their vectors; then the most recent and the shortest texts.
-_WANTED: Final = """
+_WANTED = """
     SELECT key, text, title, headings, date, status FROM units
     WHERE id IN (SELECT value FROM json_each(?)) ORDER BY status = '', date DESC, length(text)
 """
 # List and emphasis marks mean nothing, but a model would give them weight.
-_BULLET: Final = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
-_BOLD: Final = re.compile(r"\*\*|__")
-_WORD: Final = re.compile(r"\w+")
+_BULLET = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:\[.\][ \t]+)?", re.MULTILINE)
+_BOLD = re.compile(r"\*\*|__")
+_WORD = re.compile(r"\w+")
 
 
 def chosen_embedder() -> tuple[Embedder | None, str]:

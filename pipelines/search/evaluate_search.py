@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 WORDS: Final = (500, 1000, 2000)
 FILES: Final = (5, 10)
 LIMIT: Final = 100
-_SHOWN: Final = "SELECT start_line, end_line FROM units WHERE file = ? AND NOT hidden"
-_NAMES: Final = (
+_SHOWN = "SELECT start_line, end_line FROM units WHERE file = ? AND NOT hidden"
+_NAMES = (
     *(f"recall@{words}w" for words in WORDS),
     *(f"day@{files}" for files in FILES),
     *("mrr", "median_ms", "p95_ms"),
@@ -43,7 +43,7 @@ class GoldQuestion:
     evidence: Annotated[frozenset[tuple[str, int]], Field(min_length=1)]
 
 
-_QUESTION: Final = TypeAdapter(GoldQuestion)
+_QUESTION = TypeAdapter(GoldQuestion)
 
 
 def read_questions(path: Path) -> list[GoldQuestion]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 NOT_NEVER: Final = f"units.hidden < {NEVER}"
 """The SQL condition for units that hold, or once held."""
-_BY_FOLDER: Final = {LOGS: "log", SESSIONS: "session", EPISODES: "episode"}
+_BY_FOLDER = {LOGS: "log", SESSIONS: "session", EPISODES: "episode"}
 SOURCES: Final = (*_BY_FOLDER.values(), "document")
 
 
@@ -140,20 +140,18 @@ def resolved(filters: Filters, connection: sqlite3.Connection, query: str = "") 
     return filters._replace(spellings=tuple(sorted(cased)))
 
 
-_LIKE: Final = "Write it like topic=kafka."
-_KEY: Final = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+)*")
-_PAIR: Final = re.compile(r"(?<!\S)([^\W\d][\w.-]*)=(?:\"([^\"]+)\"|(\S+))")
-_KNOWN: Final = (
+_LIKE = "Write it like topic=kafka."
+_KEY = re.compile(r"[^\W\d][\w-]*(?:\.[\w-]+)*")
+_PAIR = re.compile(r"(?<!\S)([^\W\d][\w.-]*)=(?:\"([^\"]+)\"|(\S+))")
+_KNOWN = (
     "SELECT 1 FROM files WHERE instr(meta, ?) UNION ALL"
     " SELECT 1 FROM units INDEXED BY idx_units_meta WHERE meta != '' AND instr(meta, ?) LIMIT 1"
 )
-_PROJECTS: Final = (
+_PROJECTS = (
     "SELECT path, coalesce((SELECT project FROM units WHERE file = files.id LIMIT 1), '') FROM files"
     " WHERE path GLOB 'Projects/*'"
 )
 # A field may contain several types, so match one between separators.
-_TYPE: Final = (
-    f"instr('{SEPARATOR}' || lower(units.types) || '{SEPARATOR}', '{SEPARATOR}' || lower(?) || '{SEPARATOR}')"
-)
-_CASES: Final = " ".join(f"WHEN files.path LIKE '{top}/%' THEN '{name}'" for top, name in _BY_FOLDER.items())
-_SOURCE: Final = f"(CASE {_CASES} ELSE 'document' END) = ?"
+_TYPE = f"instr('{SEPARATOR}' || lower(units.types) || '{SEPARATOR}', '{SEPARATOR}' || lower(?) || '{SEPARATOR}')"
+_CASES = " ".join(f"WHEN files.path LIKE '{top}/%' THEN '{name}'" for top, name in _BY_FOLDER.items())
+_SOURCE = f"(CASE {_CASES} ELSE 'document' END) = ?"

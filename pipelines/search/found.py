@@ -34,19 +34,19 @@ Found = Literal["yes", "little", "nothing"]
 
 LITTLE: Final = "Little was found: no hit is close to the question."
 
-_HALF: Final = 0.5
-_BEST: Final = 10
+_HALF = 0.5
+_BEST = 10
 """The number of units found by words to check."""
 # 478 of 481 questions about long conversations reach it; 193 of 210 about what neither these nor a month of logs hold
 # stay below. In a memory of a few dozen lines, right answers stay below, too.
-_NEAR_MINILM: Final = 0.4
-_NEAR: Final = 0.5
+_NEAR_MINILM = 0.4
+_NEAR = 0.5
 """For other embedders, which put texts that have nothing in common at cosines from 0.1 to 0.5."""
-_HOLDING: Final = "SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
+_HOLDING = "SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid IN (SELECT value FROM json_each(?))"
 
 
 # This family's model cards say that its cosines lie between 0.7 and 1.
-_NEAR_E5: Final = 0.8
+_NEAR_E5 = 0.8
 
 
 def near_with(embedder: str) -> float:
@@ -92,11 +92,11 @@ def is_close(terms: Sequence[str], held: Mapping[int, int], meaning: Mapping[int
     return max(held.values(), default=0) > _HALF * len(terms)
 
 
-_FILE: Final = "found"
-_REMEMBERED: Final = 3
+_FILE = "found"
+_REMEMBERED = 3
 """The first hits of a search: what comes later was shown rather than found."""
-_ROOM: Final = 32_768
-_HALF_LIFE: Final = 30
+_ROOM = 32_768
+_HALF_LIFE = 30
 """The days after which having been found counts half."""
 
 

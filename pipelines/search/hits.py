@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from pipelines.search.beliefs import Overruled
 
 
-_SHOWN: Final = f"""
+_SHOWN = f"""
     SELECT units.id, files.path, {", ".join(f"units.{column}" for column in UNIT_COLUMNS)}
     FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?))
 """  # noqa: S608  our own columns
 OPEN, CLOSE = "\x01", "\x02"
 """Surround a matched word; they are not in any text, because control characters are removed."""
-_BETWEEN: Final = "\x03"
+_BETWEEN = "\x03"
 
 WIDTH: Final = 240
-_CONTROL: Final = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+_CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
-_SEVERAL: Final = ("headings", "types", "tags", "cites")
-_OF_EVIDENCE: Final = ("path", "start_line", "end_line", "date", "text", "trust")
-_AS_WRITTEN: Final = (
+_SEVERAL = ("headings", "types", "tags", "cites")
+_OF_EVIDENCE = ("path", "start_line", "end_line", "date", "text", "trust")
+_AS_WRITTEN = (
     *("start_line", "end_line", "text", "date", "project"),
     *("trust", "confidence", "status", "item", "until", "confidence_reason", "source"),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pipelines.errors import IndexUnusable
 from pipelines.search.embed import embedded_units
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 State = Literal["current", "behind", "missing", "unusable"]
 
-_BRINGS: Final = "the next run, search or `curate index`"
+_BRINGS = "the next run, search or `curate index`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,10 +64,10 @@ SETTLED_NS: Final = 2_000_000_000
 
 CLAIMING: Final = frozenset({REVIEW, TOMBSTONES})
 """Files without units that say which log lines are not believed."""
-_LEFT_OUT: Final = "; the others are not in the index"
-_OTHER: Final = "is neither text nor a PDF file"
-_BARE: Final = "is an image without a description beside it"
-_ELSEWHERE: Final = "is not of the kind that is read in this folder"
+_LEFT_OUT = "; the others are not in the index"
+_OTHER = "is neither text nor a PDF file"
+_BARE = "is an image without a description beside it"
+_ELSEWHERE = "is not of the kind that is read in this folder"
 
 
 class FileForm(StrEnum):
@@ -79,9 +79,9 @@ class FileForm(StrEnum):
     IMAGE = "image"
 
 
-_TEXTS: Final = dict.fromkeys((".md", ".txt"), FileForm.TEXT)
-_IMAGES: Final = dict.fromkeys(IMAGES, FileForm.IMAGE)
-_NOTES: Final = _TEXTS | _IMAGES | {".pdf": FileForm.PDF}
+_TEXTS = dict.fromkeys((".md", ".txt"), FileForm.TEXT)
+_IMAGES = dict.fromkeys(IMAGES, FileForm.IMAGE)
+_NOTES = _TEXTS | _IMAGES | {".pdf": FileForm.PDF}
 _FORMS: Final[Mapping[str, Mapping[str, FileForm]]] = {
     LOGS: _TEXTS,
     EPISODES: _TEXTS,
@@ -89,11 +89,11 @@ _FORMS: Final[Mapping[str, Mapping[str, FileForm]]] = {
     **dict.fromkeys((*PARA, NOTES), _NOTES),
     STATE: {},
 }
-_AT_THE_TOP: Final = frozenset({BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA})
-_MIXED: Final = tuple(f"{folder}/" for folder in (*PARA, NOTES))
-_TOPS: Final = _AT_THE_TOP | {NOTES}
-_NEVER: Final = frozenset({SOUL, "AGENTS.md", REVIEW, SETTINGS})
-_OWN: Final = _AT_THE_TOP | _NEVER
+_AT_THE_TOP = frozenset({BRIEFING, USER, LOGS, SESSIONS, EPISODES, *PARA})
+_MIXED = tuple(f"{folder}/" for folder in (*PARA, NOTES))
+_TOPS = _AT_THE_TOP | {NOTES}
+_NEVER = frozenset({SOUL, "AGENTS.md", REVIEW, SETTINGS})
+_OWN = _AT_THE_TOP | _NEVER
 """What is at the top of every memory, whether git ignores it or not."""
 
 
@@ -367,11 +367,11 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
     return hashlib.sha256(f"{digest} {beside}".encode()).hexdigest() if beside else digest
 
 
-_SKIPPED: Final = (
+_SKIPPED = (
     "SELECT path, reason FROM files WHERE reason != '' UNION SELECT path, reason FROM passed ORDER BY path, reason"
 )
-_PARTIAL: Final = "SELECT path, note FROM files WHERE note != '' ORDER BY path"
-_REFUSED: Final = """
+_PARTIAL = "SELECT path, note FROM files WHERE note != '' ORDER BY path"
+_REFUSED = """
     SELECT path, start_line, key FROM units JOIN files ON files.id = file
     WHERE key IN (SELECT value FROM json_each(?)) ORDER BY path, start_line
 """

@@ -34,8 +34,8 @@ MOST_PAGES: Final = 2000
 MOST_TEXT: Final = 8 * 1024 * 1024
 """Characters of text: nobody would be shown a page of a longer file."""
 MOST_OUTPUT: Final = 64 * 1024 * 1024
-_KEPT: Final = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH")
-_FAULTS: Final = {
+_KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "LD_LIBRARY_PATH")
+_FAULTS = {
     "encrypted": "is encrypted",
     "broken": "is broken, or not a PDF",
     "memory": f"takes more than {MEMORY >> 30} GB of memory to read",

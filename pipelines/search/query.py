@@ -54,16 +54,16 @@ CANDIDATES: Final = 100
 CANDIDATES_A_HIT: Final = 10
 """Units found by words, and by meaning, per requested hit: with three, recall was half a point lower."""
 # The number of hits before the relevant rules, which then follow in their own order.
-_BEFORE_RULES: Final = 5
-_STEP: Final = 1e-6
+_BEFORE_RULES = 5
+_STEP = 1e-6
 # An item named by its id comes before everything that merely contains its words.
-_NAMED_SCORE: Final = 1000.0
-_NAMED: Final = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
+_NAMED_SCORE = 1000.0
+_NAMED = "SELECT id FROM units WHERE item >= :prefix AND item < :prefix || 'g'"
 # A question that the model cannot read is answered by words; what is only near in meaning follows.
-_UNREAD: Final = 0.05
-_LENGTHS: Final = "SELECT id, length(text) FROM units WHERE id IN (SELECT value FROM json_each(?))"
-_NAMES: Final = "SELECT id, item, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
-_LAST_DAY: Final = "SELECT max(path) FROM files WHERE path GLOB 'Logs/[0-9]*'"
+_UNREAD = 0.05
+_LENGTHS = "SELECT id, length(text) FROM units WHERE id IN (SELECT value FROM json_each(?))"
+_NAMES = "SELECT id, item, text FROM units WHERE id IN (SELECT value FROM json_each(?))"
+_LAST_DAY = "SELECT max(path) FROM files WHERE path GLOB 'Logs/[0-9]*'"
 
 
 class SearchRequest(NamedTuple):

@@ -24,18 +24,18 @@ Fusion = Literal["weighted", "rrf"]
 
 OVERFETCH: Final = 3
 """Units per requested hit whose ranks are fused, or that are compared for diversity."""
-_RRF_K: Final = 60
+_RRF_K = 60
 # A text of a few words is near to many questions and answers few. It counts half at this many characters.
-_SHORT: Final = 15
+_SHORT = 15
 # By what a unit is: written in a document, said in a log, another's turn in a transcript, retold by an episode. Replies
 # repeat what they were asked: 0.52 of the evidence of BEAM is in the first ten turns this way, and 0.46 if all count
 # alike. An episode repeats items, and its many words find it: it comes first only where no item answers.
-_WORTH: Final = (1.0, 0.95, 0.8, 0.4)
-_QUIET: Final = 0.8
-_OVER: Final = 0.6
+_WORTH = (1.0, 0.95, 0.8, 0.4)
+_QUIET = 0.8
+_OVER = 0.6
 # Items of one page and type whose scores differ by less are rivals.
-_RIVALS: Final = 0.03
-_WORD: Final = re.compile(r"\w+")
+_RIVALS = 0.03
+_WORD = re.compile(r"\w+")
 
 
 class Ranking(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO
 
 from pipelines.errors import BadFile
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
@@ -138,7 +138,7 @@ def _pdf(file: BinaryIO, beside: str, redactor: Redactor) -> FileReading:
     return FileReading(tuple(units), reason=pdf.reason, note=pdf.note)
 
 
-_PROJECT: Final = 80
+_PROJECT = 80
 
 
 def turn_units(path: str, turns: Iterable[Turn], days: Days) -> Iterator[Unit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from itertools import takewhile
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.search.chunk_context import grams, normalised, surround
 from pipelines.search.claimed_lines import put_claims
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     Row = tuple[Any, ...]
 
 
-_STAMPED: Final = ("size", "mtime_ns", "ctime_ns", "beside", "checked_ns", "sha256", "reason", "note", "meta")
-_FILE: Final = f"""
+_STAMPED = ("size", "mtime_ns", "ctime_ns", "beside", "checked_ns", "sha256", "reason", "note", "meta")
+_FILE = f"""
     INSERT INTO files(path, {", ".join(_STAMPED)}) VALUES (?{", ?" * len(_STAMPED)})
     ON CONFLICT(path) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _STAMPED)}
 """  # noqa: S608  our own columns
-_UNIT: Final = f"INSERT INTO units({', '.join(UNIT_COLUMNS)}) VALUES ({', '.join('?' * len(UNIT_COLUMNS))})"  # noqa: S608  as above
-_SEARCHED: Final = 4
+_UNIT = f"INSERT INTO units({', '.join(UNIT_COLUMNS)}) VALUES ({', '.join('?' * len(UNIT_COLUMNS))})"  # noqa: S608  as above
+_SEARCHED = 4
 """The number of values at the end of a unit's row that are indexed by their words."""
-_OTHERS: Final = UNIT_COLUMNS[1:-_SEARCHED]
-_THERE: Final = f"SELECT {', '.join(UNIT_COLUMNS)} FROM units WHERE file = ? ORDER BY start_line DESC, id DESC"  # noqa: S608  as above
-_MOVED: Final = ("start_line", "end_line")
+_OTHERS = UNIT_COLUMNS[1:-_SEARCHED]
+_THERE = f"SELECT {', '.join(UNIT_COLUMNS)} FROM units WHERE file = ? ORDER BY start_line DESC, id DESC"  # noqa: S608  as above
+_MOVED = ("start_line", "end_line")
 """What alone changes in most rows of a changed file; to write the others, too, touches more of SQLite's indexes."""
-_MOVE: Final = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _MOVED)} WHERE id = ?"  # noqa: S608  as above
-_MOVING: Final = itemgetter(*map(UNIT_COLUMNS[1:].index, _MOVED))
-_STAYING: Final = itemgetter(*(at for at, column in enumerate(UNIT_COLUMNS[1:]) if column not in _MOVED))
-_CHANGE: Final = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _OTHERS)} WHERE id = ?"  # noqa: S608  as above
-_LASTING: Final = itemgetter(*map(UNIT_COLUMNS[1:].index, ("hidden", "key")), slice(-_SEARCHED, None))
+_MOVE = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _MOVED)} WHERE id = ?"  # noqa: S608  as above
+_MOVING = itemgetter(*map(UNIT_COLUMNS[1:].index, _MOVED))
+_STAYING = itemgetter(*(at for at, column in enumerate(UNIT_COLUMNS[1:]) if column not in _MOVED))
+_CHANGE = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _OTHERS)} WHERE id = ?"  # noqa: S608  as above
+_LASTING = itemgetter(*map(UNIT_COLUMNS[1:].index, ("hidden", "key")), slice(-_SEARCHED, None))
 """What a unit's number stands for: its words, and what decides on its vector."""
 
 

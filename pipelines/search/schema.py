@@ -120,9 +120,9 @@ BUSY_SECONDS: Final = 5.0
 PATIENCE: Final = 60.0
 """Seconds to wait for another process that writes the index."""
 
-_LOCK: Final = "index.lock"
-_ASIDE: Final = f"{INDEX}.new"
-_BESIDE: Final = ("-wal", "-shm", "-journal")
+_LOCK = "index.lock"
+_ASIDE = f"{INDEX}.new"
+_BESIDE = ("-wal", "-shm", "-journal")
 
 
 FAULTS: Final = (sqlite3.Error, TypeError, ValueError, LookupError)

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_LARGEST: Final = 127
-_HEAD: Final = 12
+_LARGEST = 127
+_HEAD = 12
 """The bytes of a record before its numbers: the key, and a factor that gives them length one again."""
-_PIECE: Final = 256
+_PIECE = 256
 """Vectors compared at a time: their floats fit into the processor's cache."""
 SPARE: Final = 1000
 """The limit of vectors without a text, beyond a quarter of the others, before their space is reclaimed."""
-_UNUSED_SECONDS: Final = 30 * 24 * 3600
+_UNUSED_SECONDS = 30 * 24 * 3600
 """How long vectors of another model are kept, in case somebody switches back."""
 RECORD: Final = "vectors.json"
 """Which model embedded last, and which texts it refused."""

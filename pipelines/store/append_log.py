@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import tempfile
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING
 
 from pipelines.store.files import making, read_bytes, writing
 from pipelines.store.layout import PRIVATE, log_path, slug
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_BULLETS: Final = ("- ", "* ", "+ ", "• ")
-_LABELLED: Final = re.compile(
+_BULLETS = ("- ", "* ", "+ ", "• ")
+_LABELLED = re.compile(
     r"^(?=[ \t]*(?:[-*+•][ ])?\**(?:decision|fact|rule|todo|risk|done|correction)\**:)", re.IGNORECASE | re.MULTILINE
 )
 
@@ -126,8 +126,8 @@ def append_bytes(root: Path, path: str, data: bytes) -> None:
             folder.sync()
 
 
-_IN_MEMORY: Final = 1 << 20
-_CHUNK: Final = 4 << 20
+_IN_MEMORY = 1 << 20
+_CHUNK = 4 << 20
 
 
 class Spool(contextlib.ExitStack):

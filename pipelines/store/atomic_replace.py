@@ -143,8 +143,8 @@ def _keeps_changing(root: Path, path: str) -> BadFile:
     return BadFile(real_path(root, path), why, advice)
 
 
-_FOLDER: Final = f"{PRIVATE}/displaced"
-_LONGEST: Final = 255
+_FOLDER = f"{PRIVATE}/displaced"
+_LONGEST = 255
 
 
 def keep_text(root: Path, path: str, swap: Swap) -> None:

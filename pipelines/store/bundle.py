@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import stat
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from pipelines.errors import BadFile, DamagedGit, GitFault
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_HISTORY: Final = "history.bundle"
-_FILES: Final = "memory/"
-_NAME: Final = re.compile(rf"{_HISTORY}|{_FILES}(?:[^./][^/]*/)*(?:[^./][^/]*|\.gitignore|\.gitattributes)", re.DOTALL)
+_HISTORY = "history.bundle"
+_FILES = "memory/"
+_NAME = re.compile(rf"{_HISTORY}|{_FILES}(?:[^./][^/]*/)*(?:[^./][^/]*|\.gitignore|\.gitattributes)", re.DOTALL)
 """The names in a bundle: none hidden, none outside."""
-_COMMENT: Final = re.compile(rb"memcurate bundle 1 (sha1|sha256) refs/heads/(\S+)")
-_REF: Final = re.compile(rb"^([0-9a-f]{40,64}) (refs/(?:heads|tags)/\S+)$", re.MULTILINE)
-_FAULTS: Final = (BadZipFile, DamagedGit, EOFError, NotImplementedError, OSError, OverflowError, ValueError)
+_COMMENT = re.compile(rb"memcurate bundle 1 (sha1|sha256) refs/heads/(\S+)")
+_REF = re.compile(rb"^([0-9a-f]{40,64}) (refs/(?:heads|tags)/\S+)$", re.MULTILINE)
+_FAULTS = (BadZipFile, DamagedGit, EOFError, NotImplementedError, OSError, OverflowError, ValueError)
 """What reading a file raises if it is not a bundle, or is damaged."""
-_OTHER: Final = "Name one that `curate export --bundle` wrote."
+_OTHER = "Name one that `curate export --bundle` wrote."
 
 
 def write_bundle(root: Path, out: BinaryIO) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import NotARepository
 from pipelines.store.document import Document, Placed
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_ITEM_COMMENT: Final = re.compile(rf"<!--\s*{ID_PATTERN}\b")
+_ITEM_COMMENT = re.compile(rf"<!--\s*{ID_PATTERN}\b")
 
 
 # The kinds that `curate check --fix` repairs: those with one right answer.
-_MENDABLE: Final = frozenset({"vanished", "duplicate-id", "dangling-link", "over-cap", "state"})
+_MENDABLE = frozenset({"vanished", "duplicate-id", "dangling-link", "over-cap", "state"})
 
 
-_MOST_SAID: Final = 3
-_DERIVED: Final = {
+_MOST_SAID = 3
+_DERIVED = {
     "index file": "index",
     "commit-graph": "objects/info/commit-graph*",
     "multi-pack-index": "objects/pack/multi-pack-index",

@@ -61,7 +61,7 @@ ORDER: Final = (
 """The sections of a page, from top to bottom."""
 OWN_KEYS: Final = frozenset({"updated", "source", "trust", "confidence", "confidence_reason"})
 """The keys of the front matter that runs write."""
-_MARKS: Final = ("-", "*", "+")
+_MARKS = ("-", "*", "+")
 
 
 class Placed(NamedTuple):
@@ -214,7 +214,7 @@ class Document:
         return len(self.text.encode())
 
 
-_VERSIONS: Final = 4
+_VERSIONS = 4
 
 
 def document_at(path: str, text: str) -> Document:
@@ -438,11 +438,9 @@ def with_alias(document: Document, name: str) -> Document:
 _STRUCTURE = str.maketrans(dict.fromkeys(",[]\"'{}#", " "))
 
 
-_MARKDOWN: Final = re.compile(
-    r"(?<=\]\()(?P<open><?)(?P<target>[^()<>\s#?][^()<>#?\n]*?)(?P<tail>[#?][^()<>\n]*)?(?=>?\))"
-)
-_WIKI: Final = re.compile(r"(?<=\[\[)(?P<name>[^\[\]|#\n]+)(?=[\]|#])")
-_SAFE: Final = "/.-_~!$&'*+,;=:@"
+_MARKDOWN = re.compile(r"(?<=\]\()(?P<open><?)(?P<target>[^()<>\s#?][^()<>#?\n]*?)(?P<tail>[#?][^()<>\n]*)?(?=>?\))")
+_WIKI = re.compile(r"(?<=\[\[)(?P<name>[^\[\]|#\n]+)(?=[\]|#])")
+_SAFE = "/.-_~!$&'*+,;=:@"
 
 
 def with_links_updated(

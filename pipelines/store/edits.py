@@ -8,7 +8,7 @@ import os
 import stat
 from io import BytesIO
 from itertools import filterfalse
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular, read_bytes
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_LEAST: Final = 4096
-_PIECE: Final = 1 << 20
+_LEAST = 4096
+_PIECE = 1 << 20
 """The fewest and the most bytes to read at once: a buffer much larger than the file takes time.
 
 Files are read in pieces, because one that is too large to be curated is committed all the same."""
-_WHOLE: Final = 64 << 20
+_WHOLE = 64 << 20
 """The longest file that is read as a whole before git is given it: as long as a log can be."""
 
 

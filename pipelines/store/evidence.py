@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes
@@ -127,7 +127,7 @@ def _cuts_a_word(text: str, at: int) -> bool:
     return all(char.isdecimal() or char.lower() != char.upper() for char in around)
 
 
-_POINTER: Final = re.compile(
+_POINTER = re.compile(
     r"<!-- (Sessions/[^<>\s]+\.jsonl)#L(\d{1,9})~([0-9a-f]{8})(?: (owner|self|external)~"
     r"([0-9a-f]{16}|-|all|\d{1,4}(?:\.\d{1,4}){0,99}))? -->"
 )
@@ -190,13 +190,13 @@ def without_pointer(line: str) -> str:
     return _POINTER.sub("", line).rstrip() if "<!-- Sessions/" in line else line
 
 
-_LABELS: Final = {
+_LABELS = {
     Act.ANSWERED: "user answered",
     Act.REFUSED: "user refused",
     Act.PLANNED: "user approved the plan",
     Act.REMEMBERED: "user asked to remember",
 }
-_LABELLED: Final = re.compile(
+_LABELLED = re.compile(
     r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?"
     rf"\*\*({'|'.join(_LABELS.values())}|user)(?: ([\w.-]+))?:\*\*[ \n]"
 )

@@ -28,7 +28,7 @@ MOST_FILES: Final = 200_000
 """The limit of files of one kind below a folder: fifty for each day of ten years."""
 MOST_SEEN: Final = 2_000_000
 """The limit of all names below a folder that are scanned for them."""
-_TOO_MANY_ADVICE: Final = "Move unrelated files out of it."
+_TOO_MANY_ADVICE = "Move unrelated files out of it."
 
 
 def too_many(most: int) -> str:
@@ -156,7 +156,7 @@ def _entries_below(root: Path, folder: str) -> Iterator[tuple[str, os.DirEntry[s
             raise BadFile(here, f"cannot be listed: {error.strerror}") from None
 
 
-_OWN: Final = frozenset({PRIVATE, SESSIONS})
+_OWN = frozenset({PRIVATE, SESSIONS})
 
 
 @contextlib.contextmanager

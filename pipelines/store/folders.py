@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 LINKED: Final = "is a symbolic link, which is never followed"
 TOP: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 """How the memory itself is opened: its own path may contain links."""
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # Do not block: a pipe in a file's place would otherwise make us wait forever.
-_FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_LINK_ERRORS: Final = frozenset({errno.ELOOP, errno.EMLINK})
-_ABSENT: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
+_FILE = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LINK_ERRORS = frozenset({errno.ELOOP, errno.EMLINK})
+_ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 
 
 class Folder(NamedTuple):

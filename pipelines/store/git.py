@@ -41,20 +41,20 @@ Entry = tuple[str, bytes | str]
 """A file of a commit: its mode, and its bytes or the id of a stored blob."""
 MOST_FILES: Final = 1_000_000
 """The limit of files below the memory in one commit."""
-_APART: Final = "Give the memory a repository of its own, without unrelated files."
-_FOLDER: Final = "40000"
+_APART = "Give the memory a repository of its own, without unrelated files."
+_FOLDER = "40000"
 """The mode of a folder in a git tree."""
-_FOLDERS: Final = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
-_LAG: Final = f"{PRIVATE}/index-base"
-_SCRATCH: Final = "refs/curate/doctor"
-_BEGUN: Final = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
-_CRUD: Final = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
+_FOLDERS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+_LAG = f"{PRIVATE}/index-base"
+_SCRATCH = "refs/curate/doctor"
+_BEGUN = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
+_CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 """What git's `ident.c` strips from both ends of a name."""
-_NEAR: Final = 64
-_BY_RUN: Final = re.compile(r"^(?:Run-Id|Joins): ", re.MULTILINE)
-_MANY_PACKS: Final = 16
-_MANY_LOOSE: Final = 256
-_BAD_USAGE: Final = 129
+_NEAR = 64
+_BY_RUN = re.compile(r"^(?:Run-Id|Joins): ", re.MULTILINE)
+_MANY_PACKS = 16
+_MANY_LOOSE = 256
+_BAD_USAGE = 129
 
 
 class Git(GitCommands):

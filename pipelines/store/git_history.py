@@ -31,9 +31,9 @@ BY_SESSION: Final = "session"
 BY_PEOPLE: Final = "people"
 """The same for people's edits that a command understood: they are not the command's doing."""
 
-_SHORTEST: Final = 4
-_TRAILERS: Final = ("Run-Id", "Undoes", "Items-Added", "Items-Changed", "Extractor")
-_FORMAT: Final = "%x1f".join(
+_SHORTEST = 4
+_TRAILERS = ("Run-Id", "Undoes", "Items-Added", "Items-Changed", "Extractor")
+_FORMAT = "%x1f".join(
     ["%H", "%P", "%aI", "%s", *(f"%(trailers:key={key},valueonly,separator=%x20)" for key in _TRAILERS)]
 )
 
@@ -271,8 +271,8 @@ def changed_lines(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, st
             yield commit, paths[sign], sign, raw[1:].decode(errors="replace")
 
 
-_TRAIL: Final = "history.json"
-_COMMENT: Final = re.compile(rf"<!--\s*({ID_PATTERN})\b")
+_TRAIL = "history.json"
+_COMMENT = re.compile(rf"<!--\s*({ID_PATTERN})\b")
 
 
 def commits_of(git: Git, ident: str) -> list[str]:

@@ -25,7 +25,7 @@ WAITS: Final = (0.05, 0.1, 0.25, 0.5, 1.0)
 """Seconds between checks of a held lock: most git commands hold one for milliseconds."""
 
 # The locks of commits, branches and settings. Other programs keep their own locks below .git; we leave those alone.
-_TOP: Final = re.compile(r"(?:index|config|config\.worktree|packed-refs|shallow|[A-Z_]+)\.lock")
+_TOP = re.compile(r"(?:index|config|config\.worktree|packed-refs|shallow|[A-Z_]+)\.lock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +117,11 @@ def _is_of_import(keep: Path) -> bool:
 PROC: Final = Path("/proc")
 
 # These run for long (in a pager, beside an editor) and take no lock; one with a lock file open counts all the same.
-_READERS: Final = frozenset({
+_READERS = frozenset({
     "blame", "cat-file", "credential-cache--daemon", "daemon", "diff", "fsmonitor--daemon", "grep", "help", "log",
     "rev-list", "shortlog", "show",
 })  # fmt: skip
-_WITH_VALUE: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
+_WITH_VALUE = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"})
 
 
 UNSEEN: Final = "a process that is not visible from here"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO
 
 from pipelines.errors import GitFault
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipelines.store.git_process import Dialogue
 
 
-_PIECE: Final = 1 << 20
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Commit:
     message: str
 
 
-_REF: Final = b"refs/memcurate/import"
+_REF = b"refs/memcurate/import"
 
 
 @dataclass(frozen=True)

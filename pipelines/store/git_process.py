@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 
-_NOT_FOUND: Final = 127
+_NOT_FOUND = 127
 
 
 MOST_CLASHES: Final = 127
@@ -261,11 +261,11 @@ def _checked(command: str, code: int) -> int:
 # The repository may be somebody else's: the environment and settings with which git runs.
 
 
-_PASSED_ON: Final = (
+_PASSED_ON = (
     "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK",
     "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 )  # fmt: skip
-_FIXED: Final = {
+_FIXED = {
     "LC_ALL": "C.UTF-8",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
@@ -273,7 +273,7 @@ _FIXED: Final = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "",  # overrides the repository's settings
 }
-_HARDENED: Final = (
+_HARDENED = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.untrackedCache=false",
@@ -302,11 +302,11 @@ MOST_BYTES: Final = 512 * 1024 * 1024
 """The limit of an answer that is held whole: the logs of ten years, at 140 KB a day."""
 MOST_LINE: Final = 1024 * 1024
 """No line with an item is longer; of a longer line, only this much is read."""
-_PIECE: Final = 65_536
-_TAIL: Final = 8192
-_LAST: Final = 16
+_PIECE = 65_536
+_TAIL = 8192
+_LAST = 16
 """How many pieces of a standard error are kept, to quote git's reason."""
-_PATIENCE: Final = 0.25
+_PATIENCE = 0.25
 """Seconds to wait for git when we are interrupted: in a terminal, git gets the same signal."""
 
 

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 
 # What a credential helper, an ssh agent or a proxy needs; no API key.
-_PASSED_ON: Final = (
+_PASSED_ON = (
     "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
     "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GNUPGHOME", "PASSWORD_STORE_DIR", "https_proxy", "HTTPS_PROXY",
     "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO",
     "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 )  # fmt: skip
-_SETTINGS: Final = (
+_SETTINGS = (
     "core.hooksPath=/dev/null", "gc.auto=0", "maintenance.auto=false", "push.gpgSign=false",
     "transfer.fsckObjects=true", "submodule.recurse=false", "protocol.allow=never",
     "protocol.https.allow=always", "protocol.http.allow=always", "protocol.ssh.allow=always",
@@ -45,7 +45,7 @@ _SETTINGS: Final = (
 )  # fmt: skip
 MOST_ANSWERED: Final = 1024 * 1024
 """The limit of git's own output; the fetched objects go straight into the repository."""
-_ADDRESS: Final = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]+@)?[\w][\w.-]*:(?!:|//)[^\s-]\S*")
+_ADDRESS = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/[^\s]*|(?:[\w.-]+@)?[\w][\w.-]*:(?!:|//)[^\s-]\S*")
 
 
 class Unreachable(GitFault):

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-_TOKENS: Final = {"{YYYY}": r"\d{4}", "{MM}": r"\d{2}", "{DD}": r"\d{2}"}
-_TOKEN: Final = re.compile("|".join(map(re.escape, _TOKENS)))
-_CANONICAL: Final = re.compile(rf"{LOGS}/(?P<day>\d{{4}}-\d{{2}}-\d{{2}})(?:\.md|/(?P<rest>[^/]+\.md))")
-_MORE: Final = r"[-_ .T][^/]*"
+_TOKENS = {"{YYYY}": r"\d{4}", "{MM}": r"\d{2}", "{DD}": r"\d{2}"}
+_TOKEN = re.compile("|".join(map(re.escape, _TOKENS)))
+_CANONICAL = re.compile(rf"{LOGS}/(?P<day>\d{{4}}-\d{{2}}-\d{{2}})(?:\.md|/(?P<rest>[^/]+\.md))")
+_MORE = r"[-_ .T][^/]*"
 
 
 @dataclass(frozen=True)
@@ -235,12 +235,12 @@ class InPlaceLayout(Layout):
 # hidden folders, or through symbolic links.
 
 
-_ROLES: Final = {"memory": BRIEFING, "user": USER, "soul": SOUL}
-_ALIAS: Final = re.compile(r"git~\d", re.IGNORECASE)
+_ROLES = {"memory": BRIEFING, "user": USER, "soul": SOUL}
+_ALIAS = re.compile(r"git~\d", re.IGNORECASE)
 """What `.git` is called on some disks; git refuses to commit such a name."""
-_MOST_GLOBS: Final = 200
-_LONGEST_NAME: Final = 255
-_LONGEST: Final = 1024
+_MOST_GLOBS = 200
+_LONGEST_NAME = 255
+_LONGEST = 1024
 KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
 
 

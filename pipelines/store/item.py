@@ -70,7 +70,7 @@ class Trust(StrEnum):
         return _RANKS[self] <= _RANKS[other]
 
 
-_RANKS: Final = {trust: rank for rank, trust in enumerate(Trust)}
+_RANKS = {trust: rank for rank, trust in enumerate(Trust)}
 
 
 class Confidence(StrEnum):
@@ -153,7 +153,7 @@ class Evidence(NamedTuple):
 _EVIDENCE = re.compile(r"(?P<path>.+)#L(?P<start>\d{1,9})(?:-L(?P<end>\d{1,9}))?~(?P<digest>[0-9a-f]{4,64})")
 
 
-_LOG: Final = re.compile(r"Logs/(\d{4}-\d\d-\d\d)")
+_LOG = re.compile(r"Logs/(\d{4}-\d\d-\d\d)")
 
 
 @lru_cache(maxsize=4096)
@@ -368,14 +368,14 @@ _MARKED = re.compile(
 )
 # The pairs of nearly every comment, in the order in which they are written: one match reads them all. Comments with
 # other pairs, or in another order, are read pair by pair.
-_USUAL: Final = ("since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "status", "reason")
-_NO_COMMENT: Final = ("",) * (len(_USUAL) + 3)
-_USUAL_PAIRS: Final = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
+_USUAL = ("since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "status", "reason")
+_NO_COMMENT = ("",) * (len(_USUAL) + 3)
+_USUAL_PAIRS = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
 _COMMENT = re.compile(
     rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>{_USUAL_PAIRS}(?P<more>(?: [^\s=<>]+=[^\s<>]+)*)) ?-->[ \t]*\Z"
 )
-_KNOWN: Final = frozenset({*_USUAL, "superseded-by", "merged-into", "pinned", "section", "due", "doubted", *LINK_KINDS})
-_TYPES: Final = {kind.lower(): kind for kind in ItemType}
+_KNOWN = frozenset({*_USUAL, "superseded-by", "merged-into", "pinned", "section", "due", "doubted", *LINK_KINDS})
+_TYPES = {kind.lower(): kind for kind in ItemType}
 
 
 @lru_cache(maxsize=32_768)
@@ -468,8 +468,8 @@ _CONFIDENCES = {str(confidence): confidence for confidence in Confidence}
 
 
 LINK: Final = re.compile(r"!?\[([^\]\[]*)\]\(([^()\s]*)\)")
-_OUTER: Final = "()[]{}\"'`*_~.,;:!?…“”‘’«»"
-_SIGNS: Final = frozenset("<>=≠≤≥+±%$€£&|@#/^-−")
+_OUTER = "()[]{}\"'`*_~.,;:!?…“”‘’«»"
+_SIGNS = frozenset("<>=≠≤≥+±%$€£&|@#/^-−")
 
 
 @lru_cache(maxsize=4096)

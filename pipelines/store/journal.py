@@ -15,7 +15,7 @@ import json
 import os
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import BadFile, BrokenChangeSet, ChangedUnderRun, HoldsSecret
 from pipelines.store.atomic_replace import put, settle
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_NAME: Final = "pending"
-_FOLDER: Final = f"{PRIVATE}/{_NAME}"
-_MANIFEST: Final = "manifest.json"
+_NAME = "pending"
+_FOLDER = f"{PRIVATE}/{_NAME}"
+_MANIFEST = "manifest.json"
 
 
 Applied = tuple[str | None, tuple[str, ...]]

@@ -57,7 +57,7 @@ class Kind(StrEnum):
     EPISODE = "episode"
 
 
-_KINDS: Final = {
+_KINDS = {
     "Projects": Kind.PROJECT,
     "Areas": Kind.AREA,
     "Resources": Kind.RESOURCE,
@@ -105,7 +105,7 @@ def archive_path(page: str, day: str, number: int = 1) -> str:
     return f"Archives/{document_id(page).rpartition('/')[2]}-{day[:4] or 'undated'}{part}.md"
 
 
-_PART: Final = re.compile(r"(?:-(?:\d{4}|undated))?(?:-\d{1,3})?\.md")
+_PART = re.compile(r"(?:-(?:\d{4}|undated))?(?:-\d{1,3})?\.md")
 
 
 def is_archive_of(path: str, page: str) -> bool:
@@ -125,11 +125,11 @@ def slug(title: str) -> str:
     return f"{name}-" if name.upper() in _RESERVED else name or "untitled"
 
 
-_RESERVED: Final = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{p}{n}" for p in ("COM", "LPT") for n in range(1, 10))})
+_RESERVED = frozenset({"CON", "PRN", "AUX", "NUL", *(f"{p}{n}" for p in ("COM", "LPT") for n in range(1, 10))})
 
-_BAD: Final = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\:*?"<>|]|^[\s.~]|[\s.]$')
-_DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
-_LONGEST: Final = 180
+_BAD = re.compile(r'[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\:*?"<>|]|^[\s.~]|[\s.]$')
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_LONGEST = 180
 
 
 def can_stand(name: str) -> bool:
@@ -137,8 +137,8 @@ def can_stand(name: str) -> bool:
     return bool(name) and not _BAD.search(name) and not _DEVICE.fullmatch(name) and len(name.encode()) <= _LONGEST
 
 
-_LOG_NAME: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})\.md")
-_IN_EVERY_MONTH: Final = re.compile(r"(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])\.md", re.ASCII)
+_LOG_NAME = re.compile(r"(\d{4})-(\d{2})-(\d{2})\.md")
+_IN_EVERY_MONTH = re.compile(r"(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])\.md", re.ASCII)
 
 
 def log_path(day: str) -> str:

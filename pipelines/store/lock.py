@@ -8,7 +8,7 @@ import os
 import re
 import time
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import LockHeld, NotYours, SchedulerRuns
 from pipelines.store.files import keep_out_of_git, making, writing
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pipelines.store.folders import Folder
 
 
-_SCHEDULE: Final = "schedule.lock"
-_LOOKS: Final = 21
-_PAUSE: Final = 0.05
+_SCHEDULE = "schedule.lock"
+_LOOKS = 21
+_PAUSE = 0.05
 
 
 @contextlib.contextmanager

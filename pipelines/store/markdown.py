@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # A fence may follow a quote mark or a list mark. More than ten marks count as ten, which bounds the work.
 _FENCE = re.compile(r"[ \t>]{0,40}(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,8})?(?P<mark>`{3,10}|~{3,10})(?P<info>.*)", re.DOTALL)
-_MAY_HEAD: Final = frozenset("# ")
+_MAY_HEAD = frozenset("# ")
 _FENCES_HEADING = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 
 
@@ -74,8 +74,8 @@ def fenced(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(index for start, end in fence_ends(lines).items() for index in range(start, end + 1))
 
 
-_BULLETED: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
-_CODE_INDENT: Final = 4
+_BULLETED = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_CODE_INDENT = 4
 
 
 def indented_code(lines: Sequence[str]) -> frozenset[int]:
@@ -94,7 +94,7 @@ def indented_code(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(found)
 
 
-_CONFLICT: Final = re.compile(r"(<{7}|\|{7}|>{7})(?: .*)?|(={7})")
+_CONFLICT = re.compile(r"(<{7}|\|{7}|>{7})(?: .*)?|(={7})")
 
 
 def conflicts(lines: Sequence[str]) -> list[tuple[int, int]]:
@@ -131,11 +131,11 @@ def _stretches(marks: Iterable[tuple[int, str]]) -> list[tuple[int, int]]:
     return found + ([(first, end)] if end >= 0 else [])
 
 
-_SIDES: Final = frozenset("<|=>")
-_LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
-_HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
-_OPENING: Final = re.compile(r"\n[^\S\n]*<!--")
-_KEY_LINE: Final = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
+_SIDES = frozenset("<|=>")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*\r?\n?\Z", re.DOTALL)
+_OPENING = re.compile(r"\n[^\S\n]*<!--")
+_KEY_LINE = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t]*\r?\n?\Z", re.DOTALL)
 
 
 def key_in(line: str) -> re.Match[str] | None:

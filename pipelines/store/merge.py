@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.store.document import OWN_KEYS, Block, Document, Placed, block_of, edited, with_front_matter
 from pipelines.store.item import Item, render_item
@@ -98,8 +98,8 @@ def _merge_plain(path: str, before: bytes, after: bytes, current: bytes) -> byte
 # All but the items is merged as text; each item stands there as one token, and is put back in its place.
 
 
-_TOKEN: Final = re.compile(r"\x00(k[0-9a-f]+)\r?\n?")
-_GENERATED: Final = re.compile(r" <!-- [ps]:")
+_TOKEN = re.compile(r"\x00(k[0-9a-f]+)\r?\n?")
+_GENERATED = re.compile(r" <!-- [ps]:")
 
 
 def merge_notes(before: Block | None, one: Block, other: Block) -> tuple[str, ...]:

@@ -22,8 +22,8 @@ MOST_LINES: Final = 400
 MOST_CHARACTERS: Final = 20_000
 LONGEST_LINE: Final = 2_000
 
-_LONGEST_NAME: Final = 500
-_SUFFIXES: Final = (".md", ".txt", ".jsonl")
+_LONGEST_NAME = 500
+_SUFFIXES = (".md", ".txt", ".jsonl")
 _CITED = re.compile(
     r"(?P<path>.+?)(?::(?P<start>\d{1,9})(?:-(?P<end>\d{1,9}))?|#L(?P<from>\d{1,9})(?:-L(?P<to>\d{1,9}))?(?:~\w+)?)"
 )

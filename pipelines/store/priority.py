@@ -53,7 +53,7 @@ def priority(item: Item, newest: str) -> float:
     return worth * max(FLOOR, math.pow(0.5, age / half_life))
 
 
-_FADES: Final = 4
+_FADES = 4
 """Speculative items fade this many times as fast."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.store.evidence import act_in, fold_markdown, voice_in, without_pointer
 from pipelines.store.item import ID_PATTERN, Trust
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from pipelines.store.session_state import Seals
 
 
-_LABEL: Final = re.compile(
+_LABEL = re.compile(
     r"(?:decision|decided|fact|rule|to-?do|risk|done|correction|action|resolution|resolved)s?\b[ ]?(?:\#\d{1,4}[ ]?)?"
     r"(?:\((?:from|per|via|source:?|said by)[ ](?P<within>[^()]{2,80})\)[ ]?)?:[ ]{0,2}",
     re.IGNORECASE,
 )
-_ADDRESS: Final = r"<?(?:https?://[^\s<>]{1,200}?|www\.[^\s<>]{1,200}?|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{1,60}?)>?"
-_OWN: Final = (
+_ADDRESS = r"<?(?:https?://[^\s<>]{1,200}?|www\.[^\s<>]{1,200}?|[\w.+-]{1,60}@[\w-]{1,60}\.[\w.-]{1,60}?)>?"
+_OWN = (
     r"(?:i|we|me|you|he|she|it|they|one|who|what|this|that|which|there|and|but|as|if|when|"
     r"(?:the[ ]|my[ ]|our[ ])?(?:user|owner|human|agent|assistant|team|group|chair))\b"
 )
 # The text before a colon names a source if it has one of these shapes. A topic ("Root cause:") has none of them.
-_LEAD: Final = re.compile(
+_LEAD = re.compile(
     rf"""
     (?P<told>(?!{_OWN})[^:;!?\n]{{1,80}}?)(?<![ ]he)(?<![ ]she)(?<![ ]we)(?<![ ]I)[ ](?:
         says|said|reported|stated|replies|replied|answers|answered|claims|claimed|told)(?:[ ]us)?,?
@@ -59,14 +59,14 @@ _LEAD: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 # A cheap filter: every one of these shapes contains a match, and most lines have none.
-_MAY_LEAD: Final = re.compile(
+_MAY_LEAD = re.compile(
     r":(?![\w/])|,(?!\w)|\b(?:says|said|writes|wrote|return|print|reported|stated|repli|answer|claim|told)",
     re.IGNORECASE,
 )
-_MACHINE: Final = re.compile(rf"[@/<>`_\\]|\.\w|['’]s |{_ADDRESS}", re.IGNORECASE)
+_MACHINE = re.compile(rf"[@/<>`_\\]|\.\w|['’]s |{_ADDRESS}", re.IGNORECASE)
 """What names a page, a file, a program or an address, and no person."""
-_NOT_A_NAME: Final = re.compile(r"[^\w .,@/#:'-]|\s+|https?://|--+")
-_LONGEST: Final = 60
+_NOT_A_NAME = re.compile(r"[^\w .,@/#:'-]|\s+|https?://|--+")
+_LONGEST = 60
 
 
 def is_told(said: str) -> bool:
@@ -98,20 +98,20 @@ def _named(source: str) -> str:
     return plain[:_LONGEST].rstrip() or "somebody else"
 
 
-_COMMENT: Final = re.compile(rf"(?:<|&lt;)!-- ({ID_PATTERN})(?= )")
-_TIMED: Final = re.compile(
+_COMMENT = re.compile(rf"(?:<|&lt;)!-- ({ID_PATTERN})(?= )")
+_TIMED = re.compile(
     r"\s*+(?:[-*+]?\s*+(?:\*\*)?\[?(?:\w{3} )?\d{1,2}:\d{2}|(?:[-*+]\s)?\s*+\*{1,3}[^*\n]{1,40}:\*{1,3}\s"
     r"|<[\w|-]{1,30}>\s)"
 )
 """A line with a time or a speaker begins a new statement, unless it is quoted."""
-_LEADS: Final = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
-_QUOTED: Final = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
-_CALLOUT: Final = re.compile(r"[\s>]{0,24}\[!(?!quote\b|cite\b)\w", re.IGNORECASE)
+_LEADS = re.compile(r"[:：]\s*+(?:<!--[^<>]{0,300}-->\s*+)?\Z")
+_QUOTED = re.compile(r"\s{0,12}(?:[-*+]\s)?>")
+_CALLOUT = re.compile(r"[\s>]{0,24}\[!(?!quote\b|cite\b)\w", re.IGNORECASE)
 """A box that a note's writer set, `> [!note] …`: no quotation, unless it is called one."""
-_BEFORE: Final = 12
+_BEFORE = 12
 """The number of preceding entries to check: pasted text with blank lines makes several entries."""
-_ORDERS: Final = re.compile(r"\b(?:always|never|must|do not|don['’]t|rule:)(?!\w)", re.IGNORECASE)
-_TOOL: Final = "a tool of its session"
+_ORDERS = re.compile(r"\b(?:always|never|must|do not|don['’]t|rule:)(?!\w)", re.IGNORECASE)
+_TOOL = "a tool of its session"
 
 
 def gives_orders(said: str) -> bool:

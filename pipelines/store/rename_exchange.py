@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 NOTHING: Final = "none"
-_RENAME_NOREPLACE: Final = 1
-_RENAME_EXCHANGE: Final = 2
-_CANNOT: Final = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTTY})
-_NAME: Final = re.compile(r"(\d+)\.(\w+)\.(\w+)\.swap")
+_RENAME_NOREPLACE = 1
+_RENAME_EXCHANGE = 2
+_CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTTY})
+_NAME = re.compile(r"(\d+)\.(\w+)\.(\w+)\.swap")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-_MARK: Final = re.compile(r"<!-- review (?P<kind>[a-z-]+) (?P<day>\d{4}-\d{2}-\d{2}) -->")
-_BOX: Final = re.compile(
+_MARK = re.compile(r"<!-- review (?P<kind>[a-z-]+) (?P<day>\d{4}-\d{2}-\d{2}) -->")
+_BOX = re.compile(
     r"[-*+][ \t]+\[(?P<tick>[ xX])\][ \t]+"
     r"(?P<choice>[a-z]+(?: (?:k[0-9a-f]{8,64}|[a-z]+))?)\b:?[ \t]*(?P<means>[^\r\n]*)"
 )
-_ENTRY_DIGITS: Final = 8
+_ENTRY_DIGITS = 8
 MOST_SHOWN: Final = 5
 """The number of questions shown; the others are folded."""
-_FOLD: Final = "<!-- review folded -->"
+_FOLD = "<!-- review folded -->"
 TWICE: Final = "Two boxes are ticked here, so nothing was done. Untick one of them."
 
 

@@ -95,8 +95,8 @@ def note_kept(root: Path, kept: KeptSession) -> None:
 
 
 NAME: Final = "capture.key"
-_DIGITS: Final = 16
-_CLOCK: Final = re.compile(r"^- \d{2}:\d{2} ")
+_DIGITS = 16
+_CLOCK = re.compile(r"^- \d{2}:\d{2} ")
 
 
 @dataclass(frozen=True, slots=True)

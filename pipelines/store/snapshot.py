@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 
 CONFLICT, COPIED, REPEATS = "conflict", "copy", "repeat"
-_MARKED: Final = "has marks of a conflict"
-_PENDING: Final = "its entries stay pending"
-_HELD: Final = "The logs and the state of the memory"
+_MARKED = "has marks of a conflict"
+_PENDING = "its entries stay pending"
+_HELD = "The logs and the state of the memory"
 MAX_LOG_BYTES: Final = 64 * 1024 * 1024
 MAX_DOCUMENT_BYTES: Final = 8 * 1024 * 1024
 """Documents are held parsed, all at once; nobody reads a larger page."""
@@ -355,7 +355,7 @@ def document_paths(root: Path) -> list[str]:
     return found
 
 
-_LINK: Final = "120000"
+_LINK = "120000"
 """The mode of a symbolic link in git."""
 
 

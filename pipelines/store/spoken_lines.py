@@ -79,7 +79,7 @@ _MARK = re.compile(
     """,
     re.VERBOSE,
 )
-_MOST_MARKS: Final = 12
+_MOST_MARKS = 12
 
 # Words before a colon that are not names: labels, their near misses, and the chair's own commands.
 _NO_NAME = re.compile(
@@ -133,7 +133,7 @@ def parse_spoken(line: str) -> Spoken:
     )
 
 
-_SPEAKERS: Final = frozenset({"nick", "named", "plain"})
+_SPEAKERS = frozenset({"nick", "named", "plain"})
 
 
 def _may_follow(kind: str, found: re.Match[str], seen: dict[str, str]) -> bool:
@@ -166,12 +166,12 @@ class Line:
     spoken: Spoken | None
 
 
-_LONGEST: Final = 20_000  # characters of a line that are parsed; no sentence is longer
-_CODE_INDENT: Final = 4
+_LONGEST = 20_000  # characters of a line that are parsed; no sentence is longer
+_CODE_INDENT = 4
 
 
-_TURN: Final = re.compile(r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?\*\*(?P<speaker>[^*:\n]{1,80}):\*\*(?: |$)")
-_UNDER: Final = "    "
+_TURN = re.compile(r"- \d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?\*\*(?P<speaker>[^*:\n]{1,80}):\*\*(?: |$)")
+_UNDER = "    "
 
 
 def read_lines(entry: Entry) -> list[Line]:
@@ -218,7 +218,7 @@ def _without_comments(text: str) -> str:
 # ---------------------------------------- sentence boundaries
 
 
-_HEAD: Final = re.compile(r"\A\d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?(?:assistant|program): ")
+_HEAD = re.compile(r"\A\d\d:\d\d (?:\[project: [^\[\]\n]{1,88}\] )?(?:assistant|program): ")
 
 
 def said_in_turn(lines: Iterable[str]) -> tuple[str, list[tuple[int, int]]]:
@@ -242,7 +242,7 @@ _ABBREVIATION = re.compile(
     r"aug|sept?|oct|nov|dec)|\b[A-Za-z])\.$",
     re.IGNORECASE,
 )
-_QUOTES: Final = ('"', "`", "“”„", "«»")
+_QUOTES = ('"', "`", "“”„", "«»")
 
 
 def is_within_quotes(text: str, at: int) -> bool:
@@ -291,7 +291,7 @@ _BOLD = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]{1,1500}?)(?<=\S)\1(?![
 _PROJECT = re.compile(r"[ \t]?\[project:[^\[\]\n]{1,88}\]", re.IGNORECASE)
 _SELF_LINK = re.compile(r"\[(https?://[^\s\[\]()]{1,500})\]\(\1\)")
 _NOT_WORDS = re.compile(r"[^\w#./@%+:-]+")
-_EDGES: Final = ".:-/#+%@"
+_EDGES = ".:-/#+%@"
 
 
 def clean(text: str, marks: str = "") -> str:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 FILE: Final = "stamps.json"
-_SETTLED_NS: Final = 60_000_000_000
+_SETTLED_NS = 60_000_000_000
 """The age from which a file's times distinguish it from any later version, and its bytes are on the disk."""
-_COLUMNS: Final = 6
-_WORTH: Final = 8
+_COLUMNS = 6
+_WORTH = 8
 """How many stamps to write at once: a change of a few files writes none."""
 
 

@@ -54,9 +54,9 @@ class LogProgress(NamedTuple):
 
 
 FILE_DIGITS: Final = 16
-_NONE: Final = frozenset[str]()
+_NONE = frozenset[str]()
 _quoted: Final = json.encoder.encode_basestring
-_DECODER: Final = json.JSONDecoder()
+_DECODER = json.JSONDecoder()
 
 
 def file_hash(data: bytes) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import UnknownItem, UsageFault, did_you_mean
 from pipelines.store.document import Document, aliases_of
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_TYPED: Final = 6
+_TYPED = 6
 """An id of fewer characters is near too many others to guess which was meant."""
-_DOTTED: Final = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
+_DOTTED = {"gitignore": ".gitignore", "gitattributes": ".gitattributes"}
 
 
 def missing_files(root: Path, template: Path) -> dict[str, bytes]:

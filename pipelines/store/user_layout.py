@@ -13,15 +13,14 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import Final
 
 from pipelines.errors import BadFile, BadSettings, NoMemory, PathNotUtf8, read_toml
 from pipelines.store.folders import LINKED
 from pipelines.store.layout import SETTINGS, Layout
 from pipelines.text import is_utf8
 
-_MENTION: Final = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
-_MOST: Final = 1024 * 1024
+_MENTION = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
+_MOST = 1024 * 1024
 _KNOWN: dict[str, Layout] = {}
 """The layout of each memory, as the command read it at its start."""
 

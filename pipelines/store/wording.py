@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
 
 from pipelines.store.item import LINK, folded
 
@@ -21,14 +20,14 @@ def words_key(text: str) -> str:
 
 # The articles of English, German, Dutch, French, Spanish, Italian and Portuguese. They decide only that what a person
 # deleted stays deleted; nothing is believed or confirmed by them.
-_ARTICLES: Final = frozenset(
+_ARTICLES = frozenset(
     """a an the der die das den dem des ein eine einem einen einer eines de het een le la les un une el lo los las una
     unos unas il i gli uno o os as um uma uns umas""".split()
 )
-_ELIDED: Final = re.compile(r"\b(?:l|un)['’](?=\w)")
-_GAP: Final = re.compile(r"\s+|(?<=\w)[-–—/]+(?=\w)")
-_MARK: Final = re.compile(r"[^\w<>=≠≤≥+±%$€£&@#^−.,:-]|[.,:](?!\d)|(?<!\d)[,:]|(?<=[^\W\d])\.|-(?!\d)|(?<=\w)-|_")
-_APART: Final = re.compile(r"(?<!\d) | (?!\d)")
+_ELIDED = re.compile(r"\b(?:l|un)['’](?=\w)")
+_GAP = re.compile(r"\s+|(?<=\w)[-–—/]+(?=\w)")
+_MARK = re.compile(r"[^\w<>=≠≤≥+±%$€£&@#^−.,:-]|[.,:](?!\d)|(?<!\d)[,:]|(?<=[^\W\d])\.|-(?!\d)|(?<=\w)-|_")
+_APART = re.compile(r"(?<!\d) | (?!\d)")
 
 
 @lru_cache(maxsize=4096)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     """Runs a verb with its arguments; returns its exit code and what it printed."""
 
 
-_OF_ITEM: Final = ("--", "{id}")
+_OF_ITEM = ("--", "{id}")
 VERBS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("done", "resolve", "drop", "end", "retract", "reopen", "pin", "unpin", "undo"), _OF_ITEM),
     **dict.fromkeys(("correct", "move"), (*_OF_ITEM, "{text}")),
@@ -56,15 +56,15 @@ VERBS: Final[Mapping[str, tuple[str, ...]]] = {
     "forget": ("--yes", *_OF_ITEM),
 }
 """What a form may ask for: the verb, and its arguments by the form's fields."""
-_FILES: Final = {"style.css": "text/css", "htmx.min.js": "text/javascript", "keys.js": "text/javascript"}
+_FILES = {"style.css": "text/css", "htmx.min.js": "text/javascript", "keys.js": "text/javascript"}
 HTMX: Final = "2OatzQy1H+Zd/IIrjr1TcuDGqLXeHhbooAyJY1KdQMKnr4LZ22k31GBLdYKHmVjg"
 """The SHA-384 of htmx 2.0.11, which lies beside the templates as it was published (Zero-Clause BSD licence)."""
-_VERB_BYTES: Final = 64 << 10
-_ANSWERS_BYTES: Final = 2 << 20
+_VERB_BYTES = 64 << 10
+_ANSWERS_BYTES = 2 << 20
 """Some hundred questions, with the words of each before and after."""
-_MORE_TEXT_BYTES: Final = 1 << 20
+_MORE_TEXT_BYTES = 1 << 20
 """What a person may add to a document in the editor, whose form holds it before and after."""
-_READS: Final = "Nothing was done: this page is read-only."
+_READS = "Nothing was done: this page is read-only."
 
 
 class App:
@@ -213,7 +213,7 @@ def _file(request: Request) -> Response:
     return Response(_FOLDER.joinpath(name).read_bytes(), media_type=_FILES[name])
 
 
-_FOLDER: Final = Path(__file__).with_name("templates")
+_FOLDER = Path(__file__).with_name("templates")
 
 
 def _own_path(path: str) -> str:
@@ -265,7 +265,7 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
 
 
 IDLE_SECONDS: Final = 3600
-_LOOKS_EACH: Final = 5.0
+_LOOKS_EACH = 5.0
 
 
 def serve(  # noqa: PLR0913  the last two are given by tests alone

@@ -54,9 +54,9 @@ def cut(text: str, most: int) -> str:
 
 
 WEEKS: Final = 12
-_HEIGHT: Final = 60
-_STEP: Final = 22
-_BAR: Final = 16
+_HEIGHT = 60
+_STEP = 22
+_BAR = 16
 
 
 def growth(documents: Iterable[Document], today: str) -> list[Box]:
@@ -96,13 +96,13 @@ def _learnt_in(document: Document) -> Counter[tuple[str, ItemType]]:
 
 
 WIDTH: Final = 720
-_LABELS: Final = 320
-_RIGHT: Final = 705
-_ROW: Final = 22
-_TOP: Final = 26
-_TICKS: Final = 4
-_THIN: Final = 3.0
-_LABEL: Final = 42
+_LABELS = 320
+_RIGHT = 705
+_ROW = 22
+_TOP = 26
+_TICKS = 4
+_THIN = 3.0
+_LABEL = 42
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +158,12 @@ def _day(text: str) -> int:
 # ---------------------------------------- what an item rests on, and what depends on it
 
 
-_COLUMN: Final = 216
-_GAP: Final = 36
-_NODE: Final = 52
-_LINE: Final = 64
-_NODE_TEXT: Final = 27
-_MOST: Final = 12
+_COLUMN = 216
+_GAP = 36
+_NODE = 52
+_LINE = 64
+_NODE_TEXT = 27
+_MOST = 12
 
 
 @dataclass(frozen=True, slots=True)

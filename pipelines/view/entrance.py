@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 
 ENTER: Final = "/enter"
-_OPEN: Final = frozenset({"/style.css", "/htmx.min.js", "/keys.js"})
+_OPEN = frozenset({"/style.css", "/htmx.min.js", "/keys.js"})
 """Files that reveal nothing about the memory."""
-_CODE_BYTES: Final = 1 << 10
-_STRANGERS: Final = 16
+_CODE_BYTES = 1 << 10
+_STRANGERS = 16
 """So many connections are open before a further one of another user is closed unanswered."""
-_TABLES: Final = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
-_ESTABLISHED: Final = "01"
+_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_ESTABLISHED = "01"
 """The one state that tells whose a connection is: once its program closed it, the table says user 0."""
 _STATE, _UID = 3, 7
-_HEADERS: Final = {
+_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self';"
     " form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "Cache-Control": "no-store",
@@ -53,12 +53,12 @@ _HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-_GO_ON: Final = (
+_GO_ON = (
     '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/">'
     '<title>memcurate</title><p><a href="/">Go on to your memory</a></p>'
 )
-_WRONG_CODE: Final = "The code is wrong or has been used."
-_NO_FORM: Final = "This request did not come from a form on this page."
+_WRONG_CODE = "The code is wrong or has been used."
+_NO_FORM = "This request did not come from a form on this page."
 
 
 @dataclass(slots=True)

@@ -58,14 +58,14 @@ KINDS: Final = {
     Kind.BRIEFING: "The briefing", Kind.EPISODE: "Episodes", Kind.ARCHIVE: "Archives",
 }  # fmt: skip
 """The kinds of documents in the order of the tree, and their titles."""
-_HOMES: Final = tuple(KINDS)[:5]
+_HOMES = tuple(KINDS)[:5]
 """The kinds that accept items."""
 SOURCES: Final = ("log", "session", "episode", "document")
-_ASKED: Final = ("q", "type", "project", "trust", "source", "since", "as-of", "overruled", "more")
-_MOST_DUE: Final = 12
-_HITS: Final = 10
-_MORE_HITS: Final = 50
-_AROUND: Final = 2
+_ASKED = ("q", "type", "project", "trust", "source", "since", "as-of", "overruled", "more")
+_MOST_DUE = 12
+_HITS = 10
+_MORE_HITS = 50
+_AROUND = 2
 """Lines of a log shown before and after a quote."""
 
 
@@ -298,8 +298,8 @@ def _days(reading: MemoryReader, words: str) -> tuple[str, str]:
 # ---------------------------------------- the parts of a document
 
 
-_LEAST_LEVEL: Final = 2
-_DEEPEST: Final = 6
+_LEAST_LEVEL = 2
+_DEEPEST = 6
 
 
 @dataclass(frozen=True, slots=True)

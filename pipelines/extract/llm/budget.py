@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LEDGER: Final = ".curate/ledger.jsonl"
 # A safe bound for ordinary text in any script: a reservation must not be too small.
 WORST_BYTES_A_TOKEN: Final = 2
-_MAY_BE_PAID: Final = frozenset(
+_MAY_BE_PAID = frozenset(
     {FailureKind.TIMED_OUT, FailureKind.CUT_OFF, FailureKind.GARBLED, FailureKind.FAILED, FailureKind.OVER_BUDGET}
 )
 

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 KEYS: Final = ("id", "version", "schema")
 SCHEMAS: Final = frozenset({"extraction", "review", "verification", "brief", "description"})
-_SUBJECTS: Final = {"review": "review", "verify": "verification", "brief": "states and episodes", "describe": "image"}
-_ADVICE: Final = "Correct the prompt, or reinstall memcurate."
-_IMAGE_BYTES: Final = 12_000
+_SUBJECTS = {"review": "review", "verify": "verification", "brief": "states and episodes", "describe": "image"}
+_ADVICE = "Correct the prompt, or reinstall memcurate."
+_IMAGE_BYTES = 12_000
 """What an image counts for in a call's size: more tokens than any provider bills for one, at two bytes a token."""
 _FRONT = re.compile(r"---\n(?P<front>.*?)\n---\n(?P<body>.*)", re.DOTALL)
 Place = tuple[str, int]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import Call, ModelAnswer
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from google.genai.types import GenerateContentResponse
 
 
-_BLOCKS: Final = frozenset(
+_BLOCKS = frozenset(
     "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY MODEL_ARMOR IMAGE_PROHIBITED_CONTENT".split()
 )
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 GUARD: Final = "CURATE_GUARD"
 """The environment variable with the number of the socket that the worker has left open."""
-_GRACE: Final = 10.0
-_SLOW: Final = 5.0
+_GRACE = 10.0
+_SLOW = 5.0
 
 
 class Guard:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.llm.anthropic import STOPS
@@ -32,25 +32,25 @@ if TYPE_CHECKING:
 
 
 # Where these programs are installed outside the PATH of a timer.
-_PLACES: Final = "~/.local/bin:/usr/local/bin:/opt/homebrew/bin"
+_PLACES = "~/.local/bin:/usr/local/bin:/opt/homebrew/bin"
 # Variables that would make a call part of the session that started us, and keys, which would be charged in place of the
 # login.
-_LEFT_OUT: Final = re.compile(
+_LEFT_OUT = re.compile(
     r"CLAUDECODE|CLAUDE_CODE_(?:ENTRYPOINT|EXECPATH|SESSION_ID|SSE_PORT|CHILD_SESSION)|CLAUDE_EFFORT|AI_AGENT|"
     r"CODEX_(?:SANDBOX|SANDBOX_NETWORK_DISABLED|SESSION_ID|THREAD_ID|INTERNAL_ORIGINATOR_OVERRIDE)|"
     r"(?:ANTHROPIC|CODEX|OPENAI)_API_KEY|CURATE_REPLIES_KEY"
 )
-_STATUS: Final = re.compile(r"\bstatus:? (\d{3})\b")
-_SHOWN: Final = 200
-_PROBE_SECONDS: Final = 20.0
-_CLAUDE: Final = "-p --output-format json --no-session-persistence --strict-mcp-config --disable-slash-commands"
-_CODEX: Final = (
+_STATUS = re.compile(r"\bstatus:? (\d{3})\b")
+_SHOWN = 200
+_PROBE_SECONDS = 20.0
+_CLAUDE = "-p --output-format json --no-session-persistence --strict-mcp-config --disable-slash-commands"
+_CODEX = (
     "exec --json --ephemeral --ignore-user-config --ignore-rules --skip-git-repo-check --sandbox read-only"
     " -c include_environment_context=false -c include_permissions_instructions=false -c project_doc_max_bytes=0"
     " -c skills.include_instructions=false -c web_search=disabled"
 )
 # Codex's tools for files and the network, and its endless wait for a network. It ignores unknown names.
-_CODEX_OFF: Final = (
+_CODEX_OFF = (
     "apps browser_use code_mode_host computer_use goals hooks image_generation multi_agent plugins shell_snapshot"
     " shell_tool skill_search sleep_tool tool_suggest unified_exec unbounded_connection_retries view_image"
 )
@@ -218,8 +218,8 @@ def _shown(words: str) -> str:
     return " ".join(without_secrets(words).split())[:_SHOWN].rstrip(".")
 
 
-_CLAUDES: Final = "inputTokens outputTokens cacheReadInputTokens cacheCreationInputTokens"
-_CODEXES: Final = "input_tokens output_tokens cached_input_tokens cache_write_input_tokens"
+_CLAUDES = "inputTokens outputTokens cacheReadInputTokens cacheCreationInputTokens"
+_CODEXES = "input_tokens output_tokens cached_input_tokens cache_write_input_tokens"
 
 
 def _usage(counts: object, names: str) -> Usage:

@@ -6,7 +6,7 @@ A reply is checked only for its form; the caller compares each sentence with wha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 Row = dict[str, Any]
-_AFTER_ALL: Final = "write"
+_AFTER_ALL = "write"
 """The position of its call in the night: after the reading."""
-_MOST_SENTENCES: Final = 30
-_MOST_CITED: Final = 20
+_MOST_SENTENCES = 30
+_MOST_CITED = 20
 
 
 @dataclass(frozen=True, slots=True)

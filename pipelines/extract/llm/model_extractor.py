@@ -52,7 +52,7 @@ NEAR_TOKENS: Final = 500
 HEADING_LENGTH: Final = 200
 USUAL_OUTPUT: Final = 900
 """The tokens of a usual reply: four items, three operations and the episode, without thinking."""
-_MOST_LINES: Final = 8
+_MOST_LINES = 8
 """The most lines that a note names."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -372,15 +372,15 @@ def _bytes(text: str) -> int:
 
 ITEMS_A_DAY: Final = 4
 """The items of an ordinary day: the prompt speaks of two to six."""
-_CLAIMS_A_DAY: Final = 12
+_CLAIMS_A_DAY = 12
 """The claims of such a day: its items, what it does to others, its episode, and near pairs."""
-_SENTENCES: Final = 15
+_SENTENCES = 15
 """The claims of a night's brief: its new sentences."""
-_CLAIM_BYTES: Final = 500
-_BRIEF_BYTES: Final = 10_000
+_CLAIM_BYTES = 500
+_BRIEF_BYTES = 10_000
 """What a claim and a brief show, measured over months of public journals."""
-_VERDICT_TOKENS: Final = 40
-_BRIEF_OUTPUT: Final = 900
+_VERDICT_TOKENS = 40
+_BRIEF_OUTPUT = 900
 
 
 @dataclass(frozen=True, slots=True)

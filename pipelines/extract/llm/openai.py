@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 
 ADDRESS: Final = "https://api.openai.com/v1"
-_ANSWER_BYTES: Final = 16_000_000
-_ERROR_BYTES: Final = 20_000
+_ANSWER_BYTES = 16_000_000
+_ERROR_BYTES = 20_000
 # How to request the schema, best first. If a server refuses one with status 400 or 422, the next is tried.
-_FORMATS: Final = ("json_schema", "json_object", "")
-_REFUSALS: Final = frozenset({400, 422})
+_FORMATS = ("json_schema", "json_object", "")
+_REFUSALS = frozenset({400, 422})
 # Keywords that strict servers refuse in a schema; our own check of the reply applies them anyway.
-_BOUNDS: Final = frozenset("minLength maxLength minimum maximum minItems maxItems pattern title default".split())
+_BOUNDS = frozenset("minLength maxLength minimum maximum minItems maxItems pattern title default".split())
 
 
 class ErrorStatus(Exception):

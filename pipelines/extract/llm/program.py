@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 PROVIDER: Final = "exec"
-_ANSWER_BYTES: Final = 4_000_000
-_LOOK_SECONDS: Final = 0.05
+_ANSWER_BYTES = 4_000_000
+_LOOK_SECONDS = 0.05
 
 
 _running: set[int] = set()

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 GARBLED: Final = "sent a reply that is not in its wire format"
 TRUNCATED: Final = "was cut off at the longest answer allowed; raise {}.max_tokens in your settings"
-_SLACK: Final = 1.1  # the library's own timeout, with a better message, should come first
-_GRACE: Final = 0.2
+_SLACK = 1.1  # the library's own timeout, with a better message, should come first
+_GRACE = 0.2
 
 
 class ProviderModel:
@@ -97,17 +97,17 @@ def as_count(found: object) -> int:
 # ---------------------------------------- what an exception means
 
 
-_QUOTA: Final = re.compile(
+_QUOTA = re.compile(
     r"insufficient_quota|credit balance|spend(?:ing)?[ _]limit|reached your specified|billing_error|per_?day",
     re.IGNORECASE,
 )
-_TOO_LONG: Final = re.compile(
+_TOO_LONG = re.compile(
     r"prompt is too long|context[_ ](?:length|window|size)|maximum context|input token count|request_too_large|"
     r"too many (?:input )?tokens|exceeds the (?:maximum|available)[^.]{0,40}(?:tokens|context)",
     re.IGNORECASE,
 )
-_BAD_KEY: Final = re.compile(r"API_KEY_INVALID|API key not valid", re.IGNORECASE)
-_KINDS: Final = {
+_BAD_KEY = re.compile(r"API_KEY_INVALID|API key not valid", re.IGNORECASE)
+_KINDS = {
     400: FailureKind.BAD_REQUEST,
     401: FailureKind.UNAUTHORISED,
     402: FailureKind.OVER_QUOTA,
@@ -120,7 +120,7 @@ _KINDS: Final = {
     429: FailureKind.RATE_LIMITED,
     504: FailureKind.TIMED_OUT,
 }
-_BY_CLASS: Final = (
+_BY_CLASS = (
     ({"ConnectTimeout", "ConnectError", "ConnectionRefusedError", "gaierror"}, FailureKind.DOWN),
     ({"APITimeoutError", "TimeoutException", "TimeoutError"}, FailureKind.TIMED_OUT),
     (
@@ -131,18 +131,18 @@ _BY_CLASS: Final = (
     ({"APIConnectionError", "TransportError", "OSError", "HTTPException"}, FailureKind.DOWN),
     ({"ValueError", "APIResponseValidationError", "UnknownApiResponseError"}, FailureKind.GARBLED),
 )
-_WHY: Final = {
+_WHY = {
     FailureKind.OVER_QUOTA: "is over its quota, or its credit is used up",
     FailureKind.TOO_LONG: "says the {} is too long for its context",
     FailureKind.UNAUTHORISED: "refused the key; check that it is correct and still valid",
 }
-_WHY_WITHOUT_STATUS: Final = {
+_WHY_WITHOUT_STATUS = {
     FailureKind.DOWN: "could not be reached",
     FailureKind.TIMED_OUT: "gave no answer in time",
     FailureKind.CUT_OFF: "lost the connection while answering",
     FailureKind.GARBLED: GARBLED,
 }
-_LONGEST_WORDS: Final = 20_000
+_LONGEST_WORDS = 20_000
 _REDIRECTS_BEGIN, _ERRORS_BEGIN, _OWN_FAULTS_BEGIN = 300, 400, 500
 
 

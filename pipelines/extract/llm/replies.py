@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 KEPT_DAYS: Final = 60
-_FORM: Final = 1
+_FORM = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +188,9 @@ def _kept(key: str, found: Any) -> KeptReply | None:  # noqa: ANN401  JSON from 
 # A night that is repeated on another one pays only for what is not there.
 
 
-_MARK: Final = b"memcurate reply 1\n"
-_NONCE: Final = 12
-_MOST: Final = 64 * 1024 * 1024
+_MARK = b"memcurate reply 1\n"
+_NONCE = 12
+_MOST = 64 * 1024 * 1024
 
 
 class SharedReplies:

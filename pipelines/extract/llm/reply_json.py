@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TEXT_LENGTH: Final = 500
 MOST_OBJECTS: Final = 50
 _Part = TypeVar("_Part", bound=BaseModel)
-_LOWER: Final = {ord(char): char.lower() for char in string.ascii_uppercase}
+_LOWER = {ord(char): char.lower() for char in string.ascii_uppercase}
 
 Id = Annotated[str, Field(max_length=80)]
 
@@ -69,7 +69,7 @@ def schema_of(reply: type[BaseModel]) -> dict[str, Any]:
     return schema
 
 
-_KEPT: Final = frozenset({"type", "properties", "items", "enum", "const", "anyOf", "$ref"})
+_KEPT = frozenset({"type", "properties", "items", "enum", "const", "anyOf", "$ref"})
 
 
 def checked(model: type[_Part], raw: object) -> _Part:

@@ -55,12 +55,12 @@ MOST_ROWS: Final = 200
 MOST_TOLD: Final = 3
 MOST_PLACES: Final = 8
 MOST_IDS: Final = 10
-_BEFORE_LENGTH: Final = 400
-_PLAIN: Final = re.compile(r"[\w .,'’()&-]*")
-_TITLE: Final = re.compile(r"[^\[\]<>`*|\\~{}]*")
+_BEFORE_LENGTH = 400
+_PLAIN = re.compile(r"[\w .,'’()&-]*")
+_TITLE = re.compile(r"[^\[\]<>`*|\\~{}]*")
 """A page's title becomes a heading and a link, so it has no markup: such a title names no page."""
-_NEW_PAGE: Final = re.compile(r"(project|area):\s*(\S.*)", re.IGNORECASE)
-_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_NEW_PAGE = re.compile(r"(project|area):\s*(\S.*)", re.IGNORECASE)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _Made = TypeVar("_Made")
 
 Line = Annotated[int, Field(ge=1, le=10_000_000)]
@@ -140,7 +140,7 @@ class ExtractionReply(Reply):
 
 
 PARTS: Final = tuple(ExtractionReply.model_fields)
-_OPERATIONS: Final = {"doubt": OperationKind.QUESTION}
+_OPERATIONS = {"doubt": OperationKind.QUESTION}
 
 
 def reply_schema() -> dict[str, Any]:

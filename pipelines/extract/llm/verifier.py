@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 MOST_CLAIMS: Final = 60
 """The most claims in one call."""
-_LENGTH: Final = 5000
+_LENGTH = 5000
 """More than any text or quote: cutting one could remove what supports the claim."""
-_CONTEXT_LENGTH: Final = 500
-_PLACE: Final = "verify"
+_CONTEXT_LENGTH = 500
+_PLACE = "verify"
 """The position of its calls in the night: after the reading."""
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, Place
 from pipelines.extract.grounded_values import MONTH, known_dates
@@ -46,25 +46,25 @@ if TYPE_CHECKING:
 _FIELD = re.compile(
     r"[*_]{0,3}(?=[A-Z])[^\W\d_][\w /-]{0,30}[*_]{0,3}:(?:[\s*_]|$)"
 )  # `Reason: ...` starts something new
-_NUMBER: Final = r"\d{1,2}(?:st|nd|rd|th)?"
-_DUE: Final = re.compile(
+_NUMBER = r"\d{1,2}(?:st|nd|rd|th)?"
+_DUE = re.compile(
     rf"(?P<inside>\()?\b(?:due:?|by)(?: on)? (?P<day>\d{{4}}-\d\d-\d\d|tomorrow"
     rf"|(?:mon|tues|wednes|thurs|fri|satur|sun)day"
     rf"|(?:{_NUMBER} (?:{MONTH}|may)|(?:{MONTH}|may) {_NUMBER})(?:,? \d{{4}})?)(?(inside)\))[.!]?$",
     re.IGNORECASE,
 )
-_TICKED: Final = frozenset({"x", "X"})
-_CANCELLED: Final = "-"
-_OVER: Final = dict.fromkeys((ItemType.TODO, ItemType.RISK), ("close", "dropped"))
-_OWN_WORDS: Final = frozenset({Act.TYPED, Act.REFUSED, Act.REMEMBERED})
-_FAR: Final = 2  # lines between a label on its own line and its text: at most one blank line
-_MOST_LINES: Final = 8
-_LONGEST_QUOTE: Final = 3 * LONGEST_TEXT
-_DONE_MARKS: Final = ("✅", "✔", "☑", "✓")
-_UNFINISHED: Final = (",", ";", ":", "…", *(f" {word}" for word in "and or the a to of with for in that by".split()))
+_TICKED = frozenset({"x", "X"})
+_CANCELLED = "-"
+_OVER = dict.fromkeys((ItemType.TODO, ItemType.RISK), ("close", "dropped"))
+_OWN_WORDS = frozenset({Act.TYPED, Act.REFUSED, Act.REMEMBERED})
+_FAR = 2  # lines between a label on its own line and its text: at most one blank line
+_MOST_LINES = 8
+_LONGEST_QUOTE = 3 * LONGEST_TEXT
+_DONE_MARKS = ("✅", "✔", "☑", "✓")
+_UNFINISHED = (",", ";", ":", "…", *(f" {word}" for word in "and or the a to of with for in that by".split()))
 
 
-_TICK_BOX: Final = Label(ItemType.TODO, 0, sure=True)
+_TICK_BOX = Label(ItemType.TODO, 0, sure=True)
 
 
 @dataclass(slots=True)

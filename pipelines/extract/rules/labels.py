@@ -77,7 +77,7 @@ _TAGS = re.compile(
     r"(?:#(?!(?:agreed|accepted|action|decision|todo)\b)[^\W\d_][\w/-]{0,78}[ \t]{1,4}){1,6}", re.IGNORECASE
 )
 _SURE, _IN_OWN_VOICE, _SHOUTED, _CAPITAL, _UNSPOKEN, _UNSURE = range(6)
-_MEANINGS: Final = {
+_MEANINGS = {
     word: (kind, strictness)
     for kind, strictness, some in (
         (ItemType.DECISION, _SURE, "decision decided"),
@@ -98,9 +98,9 @@ _MEANINGS: Final = {
     )
     for word in some.split()
 }
-_PAGE_SECTIONS: Final = {"goal": "goals", "contact": "contacts", "question": "questions", "howto": "howto"}
-_IN_TURNS: Final = frozenset({"decision", "decided", "fact", "rule", "todo", "risk"})
-_MENDING: Final = frozenset({"resolved", "resolution"})
+_PAGE_SECTIONS = {"goal": "goals", "contact": "contacts", "question": "questions", "howto": "howto"}
+_IN_TURNS = frozenset({"decision", "decided", "fact", "rule", "todo", "risk"})
+_MENDING = frozenset({"resolved", "resolution"})
 _SHORTER = re.compile(
     r"(?:final|key|open) | made| taken| learned|[ -](?:items?|points?|needed|required)$| (?:steps?|actions?)$"
 )
@@ -228,7 +228,7 @@ def is_near_miss(spoken: Spoken) -> bool:
 
 
 _SECTIONS_SURE, _LOOSE = True, False
-_SECTIONS: Final = (
+_SECTIONS = (
     (ItemType.DECISION, _SECTIONS_SURE, r"(?:decisions?|resolutions?|agreements?)(?: (?:made|taken|reached))?"),
     (ItemType.DECISION, _SECTIONS_SURE, r"what (?:we|was) decided"),
     (ItemType.FACT, _SECTIONS_SURE, r"facts?"),
@@ -241,11 +241,11 @@ _SECTIONS: Final = (
 )
 _WHOSE = r"(?:(?:key|main|new|our|my|your|final|standing|remaining|today['’]?s|[\w-]{1,30}['’]s) ){0,2}"
 _WHEN = r"(?: (?:today|tomorrow|from today|for (?:today|tomorrow|next week|next session)))?"
-_TITLES: Final = tuple((kind, sure, re.compile(_WHOSE + rf"(?:{words})" + _WHEN)) for kind, sure, words in _SECTIONS)
-_PAGE_TITLES: Final = {"goal": "goals", **{title.casefold(): section for section, title in BY_WORD.items()}}
+_TITLES = tuple((kind, sure, re.compile(_WHOSE + rf"(?:{words})" + _WHEN)) for kind, sure, words in _SECTIONS)
+_PAGE_TITLES = {"goal": "goals", **{title.casefold(): section for section, title in BY_WORD.items()}}
 _SUMMARY = re.compile(r"summary of (?:the )?(?:new )?(action items|actions|resolutions|decisions)")
 _DECORATION = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,4}\.?\s)?[^\w]*|\s*[(\[][^()\[\]]{0,60}[)\]]\s*$|\W+$")
-_LONGEST: Final = 80
+_LONGEST = 80
 _EXAMPLES = re.compile(
     r"(?:an? |some )?(?:examples?|samples?|templates?|format|syntax|usage)(?: (?:log|entry|entries|lines?)|(?: of|"
     r" for) .{1,40})?|how to (?:write|mark|log|record|use) .{1,60}"
@@ -299,7 +299,7 @@ _ABOUT_MINUTES = re.compile(
 _ADDRESS = re.compile(r"[\[(<]{0,3}https?://[^\s<>]{1,500}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]{0,40}")
 _FURTHER = re.compile(r"[;.]\s|\band\b|\bthen\b", re.IGNORECASE)
-_A_CLAUSE: Final = 5  # words that make the text beside an approval a decision of its own
+_A_CLAUSE = 5  # words that make the text beside an approval a decision of its own
 
 
 def is_procedural(text: str) -> bool:
@@ -347,7 +347,7 @@ _ANSWERED = re.compile(r"[.?!*_] [*_]{0,3}A(?:nswer)?[*_]{0,3}:")
 _ANSWER = re.compile(r"[*_]{0,3}A(?:nswer)?[*_]{0,3}:")
 _REACHED = re.compile(r"\S@\S|(?:\d[ ()/-]?){6}")
 _NOT_THE_NAME = re.compile(r"[,:;(<]|\s(?:[-–—]|is)\s|\s(?=\S*[@\d])")
-_MOST_NAMES: Final = 4
+_MOST_NAMES = 4
 
 
 def is_answer(spoken: Spoken) -> bool:
@@ -397,7 +397,7 @@ def is_mended(text: str, around: str) -> bool:
     return _FAULT.search(around[:_AROUND]) is not None
 
 
-_AROUND: Final = 4000
+_AROUND = 4000
 
 # ---------------------------------------------------------------- programs that speak, and lines that are not speech
 
@@ -449,14 +449,14 @@ class ClosingForm:
     place: Place
 
 
-_FORM: Final = re.compile(
+_FORM = re.compile(
     r"(?P<open>[*_]{0,3})(?:(?:to-?do|risk|question|decision|fact|rule)[ ])?"
     r"(?P<word>done|dropped|resolved|occurred|answered|no[ ]longer|correction)"
     r"(?P<close>[*_]{0,3})[:：]{1,2}(?P<late>[*_]{0,3})[ \t]{0,12}(?=\S)",
     re.IGNORECASE,
 )
-_DONE_AT_END: Final = re.compile(r"(?:\s[-–—]{1,2}\s*[*_]{0,3}done[*_]{0,3}|\s\(done\))[.!]?$", re.IGNORECASE)
-_KINDS: Final = {"no longer": ("end", "ended"), "correction": ("correct", "")}
+_DONE_AT_END = re.compile(r"(?:\s[-–—]{1,2}\s*[*_]{0,3}done[*_]{0,3}|\s\(done\))[.!]?$", re.IGNORECASE)
+_KINDS = {"no longer": ("end", "ended"), "correction": ("correct", "")}
 
 
 def read_form(spoken: Spoken) -> tuple[str, str, int, str] | None:

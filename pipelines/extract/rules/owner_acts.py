@@ -27,35 +27,35 @@ if TYPE_CHECKING:
     from pipelines.store.session_state import Seals
 
 
-_MOST: Final = 300
-_FEWEST: Final = 3
-_A_NAME: Final = 5  # fewer words before `plan` only name a thing
+_MOST = 300
+_FEWEST = 3
+_A_NAME = 5  # fewer words before `plan` only name a thing
 # An answer about how the session goes on decides nothing permanent.
-_GOES_ON: Final = re.compile(
+_GOES_ON = re.compile(
     r"(?:yes|ok(?:ay)?|yep|yeah|sure)\b(?=\s*(?:$|[,.;:!(—–-]))|(?:no|nope|none|neither|both|all|later)\b\W*$|"
     r"(?:not now|go on|go ahead|keep going|try again|continue|proceed|resume|stop|skip|retry|cancel|abort|wait|"
     r"pause|move on|do it|start|begin|leave it|let me|let's|ask me|show me|i['’]ll|i will|i don['’]t|not sure|"
     r"approve|reject|accept|decline|commit|push|merge|fix|commit and|run)\b",
     re.IGNORECASE,
 )
-_ASKS_HOW_TO_GO_ON: Final = re.compile(r"\b(?:proceed|continue|go on)\W*$", re.IGNORECASE)
-_PLAN: Final = re.compile(r"^(?:implementation\s+)?plan\b(?:\s+(?:for|to)\b)?[\s:—–-]*", re.IGNORECASE)
-_NAMED: Final = re.compile(
+_ASKS_HOW_TO_GO_ON = re.compile(r"\b(?:proceed|continue|go on)\W*$", re.IGNORECASE)
+_PLAN = re.compile(r"^(?:implementation\s+)?plan\b(?:\s+(?:for|to)\b)?[\s:—–-]*", re.IGNORECASE)
+_NAMED = re.compile(
     r"(?<!\s)(?:\s++|(?=[:—–-]))(?:[:—–-]\s*+)?(?:(?:implementation|development|project)\s++)?plan$", re.IGNORECASE
 )
-_GOAL: Final = re.compile(
+_GOAL = re.compile(
     r"(?:\*\*)?(?:the )?(?:goals?|objectives?|aim|summary|overview|decision|approach|solution)\b(?:\*\*)?(?:$|:[*\s]*)",
     re.IGNORECASE,
 )
-_LASTS: Final = re.compile(
+_LASTS = re.compile(
     r"\b(?:always|never|from now on)\b|\b(?:don['’]?t|do not)\b.{0,80}\b(?:ever|again)\b", re.IGNORECASE
 )
-_ANY: Final = re.compile("")
-_REMEMBERS: Final = re.compile(
+_ANY = re.compile("")
+_REMEMBERS = re.compile(
     r"(?:please\s+)?(?:remember\b(?!\s+(?:to|when|how|the time|me|if)\b)|from now on\b)[,:]?\s", re.IGNORECASE
 )
 # What the owner says of themselves goes to their page. It begins its sentence, but for one word and a name.
-_OF_ME: Final = re.compile(
+_OF_ME = re.compile(
     r"(?:[^\s,]{1,12}(?: (?-i:[A-Z])\w{0,20})?, |please )?(?:"
     r"i (?:\w{4,10}ly )?prefer (?!(?:it|this|that|these|those|them)\b|.*\bone\W*$|"
     r"(?:the )?(?:first|second|third|last|former|latter|other|option)\b)|"
@@ -63,19 +63,17 @@ _OF_ME: Final = re.compile(
     r"(?:please )?remember(?: that|:) (?:i|my)\b|(?:i|my)\b.*,(?: and)?(?: please)? remember (?:that|this)\W*$)",
     re.IGNORECASE,
 )
-_REMINDS: Final = re.compile(r"(?:please )?remind me to\b", re.IGNORECASE)
-_REMEMBER_THIS: Final = re.compile(r",(?: and)?(?: please)? remember (?:that|this)\W*$", re.IGNORECASE)
-_FORBIDS: Final = re.compile(
-    r"(?:please\s+)?(?:don['’]?t|do not)\b.{1,80}\b(?:ever|again|from now on)\b", re.IGNORECASE
-)
-_NO_WORDS: Final = ("|", "~~", "`", "http", '"', "“", "'", "#", "//", "/*", "$ ", "{", "<", "@")
+_REMINDS = re.compile(r"(?:please )?remind me to\b", re.IGNORECASE)
+_REMEMBER_THIS = re.compile(r",(?: and)?(?: please)? remember (?:that|this)\W*$", re.IGNORECASE)
+_FORBIDS = re.compile(r"(?:please\s+)?(?:don['’]?t|do not)\b.{1,80}\b(?:ever|again|from now on)\b", re.IGNORECASE)
+_NO_WORDS = ("|", "~~", "`", "http", '"', "“", "'", "#", "//", "/*", "$ ", "{", "<", "@")
 
 
 NAME: Final = "rules@1"
 
 
-_HEADER: Final = re.compile(r"[^\W\d_][\w-]{1,20}: \S")
-_ADDRESS: Final = re.compile(r"\S@[^\s@]+\.\w")
+_HEADER = re.compile(r"[^\W\d_][\w-]{1,20}: \S")
+_ADDRESS = re.compile(r"\S@[^\s@]+\.\w")
 
 
 def without_pasted(lines: Sequence[Line]) -> list[Line]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.extract.rules.label_reader import LabelReader
 from pipelines.extract.rules.rules_extractor import once_each
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
 
 
-_HALF: Final = 0.5
+_HALF = 0.5
 
 
 def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate]:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from pipelines.store.log import Entry
 
 
-_MOST: Final = 5  # suggestions kept per day
-_FEW: Final = 5  # entries of speech that make a day a meeting, if they are also a share of its entries
-_SHARE: Final = 3
+_MOST = 5  # suggestions kept per day
+_FEW = 5  # entries of speech that make a day a meeting, if they are also a share of its entries
+_SHARE = 3
 
 
 class RulesExtractor:
@@ -98,10 +98,10 @@ def _best(suggested: Iterable[Candidate], labelled: Iterable[Candidate]) -> list
 
 _VOTED = re.compile(r"\+1(?!\d)")
 _PROPOSER = re.compile(r"\s\*{1,2}\([^()\n]{1,60}\)\*{1,2}\s*$")
-_SAME_PROPOSAL: Final = 0.9
+_SAME_PROPOSAL = 0.9
 _FEWEST_VOTES, _FEWEST_PROPOSED = 2, 3
-_MOST_LINES: Final = 120  # a proposal not adopted within this many lines was dropped
-_MOST_OPEN: Final = 4
+_MOST_LINES = 120  # a proposal not adopted within this many lines was dropped
+_MOST_OPEN = 4
 
 
 @dataclass(slots=True)
@@ -167,13 +167,13 @@ class Cue:
     pattern: re.Pattern[str]
 
 
-_FLAGS: Final = re.IGNORECASE | re.VERBOSE
-_HOUR: Final = r"\d{1,2}(?:[:.]\d\d)?(?:[ ]?[ap]\.?m\b\.?)?"
-_DAY: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun"
-_NO_NAME: Final = r"(?:s?he|it|they|wh(?:at|o)\w*|that|this|if|when\w*|while|because|since|although|\w+one|\w+body)\b"
-_NAME: Final = rf"(?:the[ ]user|(?!{_NO_NAME})(?-i:[A-Z])[\w'-]{{1,20}}(?:[ ](?-i:[A-Z][a-z])[\w'-]{{1,20}})?)"
+_FLAGS = re.IGNORECASE | re.VERBOSE
+_HOUR = r"\d{1,2}(?:[:.]\d\d)?(?:[ ]?[ap]\.?m\b\.?)?"
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|mon|tue|wed|thu|fri|sat|sun"
+_NO_NAME = r"(?:s?he|it|they|wh(?:at|o)\w*|that|this|if|when\w*|while|because|since|although|\w+one|\w+body)\b"
+_NAME = rf"(?:the[ ]user|(?!{_NO_NAME})(?-i:[A-Z])[\w'-]{{1,20}}(?:[ ](?-i:[A-Z][a-z])[\w'-]{{1,20}})?)"
 # Verbs of rules: `never confident` and `always visible` lay nothing down.
-_VERBS: Final = "|".join(
+_VERBS = "|".join(
     """accept access add allow alert answer approve archive ask assume attach avoid back backup base block book branch
     bring build bump buy cache call cancel catch change charge check checkpoint choose clean clear close comment commit
     compare confirm connect contact copy create debug define delegate delete deploy describe design disable discuss do
@@ -210,22 +210,22 @@ CUES: Final = (
 )  # fmt: skip
 STEMS: Final = tuple(stem for cue in CUES for stem in cue.stems)
 
-_NOT_STATED: Final = re.compile(
+_NOT_STATED = re.compile(
     r"\b(?:if|whether|unless|until|when\w*|because|since|although|though|which|where|why|how|reasons?|maybe|perhaps|"
     r"would|could|should|might|probably|supposed?|imagine|guess|think|thought|wish|until|once|before|after|not|never|"
     r"no|nobody|without|said|says|told|asked|wrote|writes|claims?|according|mentioned|page|docs?|documentation|"
     r"article|post)\b|n['’]t\b",
     re.IGNORECASE,
 )
-_HEDGED: Final = re.compile(r"\b(?:i guess|not sure|no idea|who knows|or not|just kidding|lol)\b", re.IGNORECASE)
-_DANGLING: Final = re.compile(
+_HEDGED = re.compile(r"\b(?:i guess|not sure|no idea|who knows|or not|just kidding|lol)\b", re.IGNORECASE)
+_DANGLING = re.compile(
     r"\s*(?:to\s)?(?:it|this|that|them|both|so|because|already|earlier|there|something)\b", re.IGNORECASE
 )
-_VOTE: Final = re.compile(r"[+-][01]\b")
-_WORD: Final = re.compile(r"[^\W_][\w'’./@#-]{0,60}")
+_VOTE = re.compile(r"[+-][01]\b")
+_WORD = re.compile(r"[^\W_][\w'’./@#-]{0,60}")
 _FEWEST_WORDS, _MOST_WORDS = 3, 48
-_LONGEST: Final = 400
-_FARTHEST: Final = 40  # characters before a phrase that opens a main clause
+_LONGEST = 400
+_FARTHEST = 40  # characters before a phrase that opens a main clause
 
 
 def cue_of(sentence: str) -> tuple[Cue, str] | None:

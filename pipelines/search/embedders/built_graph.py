@@ -35,24 +35,24 @@ TOKENIZER: Final = "tokenizer.json"
 CONFIG: Final = "config.json"
 MODULES: Final = "modules.json"
 PROMPTS: Final = "config_sentence_transformers.json"
-_SOURCES: Final = (CONFIG, TOKENIZER, WEIGHTS)
-_AGAIN: Final = "Run `curate models fetch` to fetch it again."
-_DEFAULTS: Final = {"hidden_act": "gelu", "position_embedding_type": "absolute", "layer_norm_eps": 1e-12}
+_SOURCES = (CONFIG, TOKENIZER, WEIGHTS)
+_AGAIN = "Run `curate models fetch` to fetch it again."
+_DEFAULTS = {"hidden_act": "gelu", "position_embedding_type": "absolute", "layer_norm_eps": 1e-12}
 # The model cards of this family demand these prefixes, which no file of theirs holds.
-_E5: Final = re.compile(r"(?:^|[-_])e5(?:[-_]|$)")
-_E5_PROMPTS: Final = {"query": "query: ", "document": "passage: "}
+_E5 = re.compile(r"(?:^|[-_])e5(?:[-_]|$)")
+_E5_PROMPTS = {"query": "query: ", "document": "passage: "}
 # RoBERTa counts positions from the one behind that of its padding.
-_FIRST_POSITION: Final = {"bert": 0, "roberta": 2, "xlm-roberta": 2}
-_SUPPORTED: Final = {
+_FIRST_POSITION = {"bert": 0, "roberta": 2, "xlm-roberta": 2}
+_SUPPORTED = {
     "model_type": (tuple(_FIRST_POSITION), "its type is"),
     "hidden_act": (("gelu",), "its activation is"),
     "position_embedding_type": (("absolute",), "its positions are"),
 }
-_POOLING: Final = "pooling_mode_"
-_SHOWN: Final = 40
-_STEPS: Final = frozenset({"Transformer", "Pooling", "Normalize"})
-_KINDS: Final = {"F32": "<f4", "F16": "<f2"}
-_COUNT_BYTES: Final = 8
+_POOLING = "pooling_mode_"
+_SHOWN = 40
+_STEPS = frozenset({"Transformer", "Pooling", "Normalize"})
+_KINDS = {"F32": "<f4", "F16": "<f2"}
+_COUNT_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)

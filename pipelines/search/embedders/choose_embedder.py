@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from pipelines.errors import CurateError, UnusableModel
 from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL, EmbedderSettings
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 Choice = tuple["Embedder | None", str]
-_WORDS_ONLY: Final = "Keyword search only"
+_WORDS_ONLY = "Keyword search only"
 
 
 def choose_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> Choice:

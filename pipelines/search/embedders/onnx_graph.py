@@ -12,7 +12,7 @@ The field and type numbers are those of ONNX's `onnx.proto`.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 _OPSET, _IR = 20, 10
-_TYPES: Final = {"float32": 1, "uint8": 2, "int8": 3, "int64": 7}
-_WEIGHT_TOP: Final = 63  # seven bits: two products of it with 255 still fit sixteen
-_ROW_TOP: Final = 127
-_SMALLEST: Final = 1e-12  # keeps a row of zeros from dividing by zero
+_TYPES = {"float32": 1, "uint8": 2, "int8": 3, "int64": 7}
+_WEIGHT_TOP = 63  # seven bits: two products of it with 255 still fit sixteen
+_ROW_TOP = 127
+_SMALLEST = 1e-12  # keeps a row of zeros from dividing by zero
 
 
 def build_graph(shape: ModelFolder, tensors: Tensors, precision: Precision) -> bytes:

@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 QUERY_SECONDS: Final = 10.0  # a person is waiting, and keyword search is available
 MOST_TEXTS: Final = 64
 MOST_BYTES: Final = 256_000
-_TEXT_BYTES: Final = 16_000
-_ANSWER_BYTES: Final = 64_000_000
-_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_ERRORS: Final = 400
+_TEXT_BYTES = 16_000
+_ANSWER_BYTES = 64_000_000
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_ERRORS = 400
 """The lowest HTTP error status."""
-_NOT_THE_PROTOCOL: Final = "answered in an unexpected format"
+_NOT_THE_PROTOCOL = "answered in an unexpected format"
 # What an SDK raises when it unpacks an answer without checking it.
-_UNPACKING_ERRORS: Final = frozenset({"AttributeError", "LookupError", "TypeError", "ValueError"})
-_TIMEOUTS: Final = frozenset({"Timeout", "TimeoutError"})
+_UNPACKING_ERRORS = frozenset({"AttributeError", "LookupError", "TypeError", "ValueError"})
+_TIMEOUTS = frozenset({"Timeout", "TimeoutError"})
 VOYAGE_TEXTS: Final = 1000
-_VOYAGE_DIMENSION: Final = 1024
-_VOYAGE_TEXT_BYTES: Final = 120_000
+_VOYAGE_DIMENSION = 1024
+_VOYAGE_TEXT_BYTES = 120_000
 # The token limit of one call by prefix of the model's name, longest first; the empty prefix is for unknown models.
-_MOST_TOKENS: Final = {
+_MOST_TOKENS = {
     "voyage-3.5-lite": 1_000_000,
     "voyage-4-large": 120_000,
     "voyage-4-lite": 1_000_000,
@@ -54,7 +54,7 @@ _MOST_TOKENS: Final = {
 # English has about four bytes per token. Half the limit leaves room for code, numbers and other scripts.
 _BYTES_PER_TOKEN, _SHARE = 4, 0.5
 # The document and query prefixes that models were trained with, by a part of their names.
-_PROMPTS: Final = {
+_PROMPTS = {
     "nomic-embed-text": ("search_document: ", "search_query: "),
     "mxbai-embed": ("", "Represent this sentence for searching relevant passages: "),
     "snowflake-arctic-embed": ("", "Represent this sentence for searching relevant passages: "),

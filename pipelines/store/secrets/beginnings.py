@@ -15,29 +15,29 @@ if TYPE_CHECKING:
 # A search for many texts at once is slow in any regular expression, unless all have one rare sign: it is searched for,
 # and what is around it compared. Tokens are looked at only where as many of their characters stand in a row as the
 # shortest token has: words do not.
-_RARE: Final = "QBkcp-"
+_RARE = "QBkcp-"
 """Signs that are rare in texts; a capital, the rarest, is sought in words that count only as they are written."""
-_LONG: Final = 15
+_LONG = 15
 """Characters of the shortest token."""
-_ANY: Final = 24
+_ANY = 24
 """Characters of the shortest token that is known by nothing but its looks."""
-_BATCH: Final = 64
+_BATCH = 64
 """Runs that are looked at together: few have so much as a keyword."""
-_KEPT: Final = 4096
+_KEPT = 4096
 """Runs that are remembered: paths, addresses and long names recur in any text."""
-_IMAGE: Final = 400
+_IMAGE = 400
 """Characters of a run that is likely to have some keyword by chance."""
-_FIRST: Final = 3
-_PART: Final = re.compile(rb"(?=([A-Za-z0-9_-]..))[A-Za-z0-9_-]++", re.DOTALL)
-_OF_TOKENS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=$%@!#^&*?"
-_IN_TOKENS: Final = bytes(0x61 if code in _OF_TOKENS else 0x20 for code in range(256))
+_FIRST = 3
+_PART = re.compile(rb"(?=([A-Za-z0-9_-]..))[A-Za-z0-9_-]++", re.DOTALL)
+_OF_TOKENS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~+/=$%@!#^&*?"
+_IN_TOKENS = bytes(0x61 if code in _OF_TOKENS else 0x20 for code in range(256))
 ASCII: Final = bytes(range(128))
 # An escape of JSON or of a terminal may stand right before a token.
-_ESCAPE: Final = re.compile(rb"(?<=\\)[nrt]|[0-9]{1,3}m")
-_OF_ESCAPES: Final = b"nrt0123456789"
-_CROWD: Final = 32
-_CLOSE: Final = 256
-_UNBROKEN: Final = re.compile(rb"""[^\s"'`,;<>|&]+""")
+_ESCAPE = re.compile(rb"(?<=\\)[nrt]|[0-9]{1,3}m")
+_OF_ESCAPES = b"nrt0123456789"
+_CROWD = 32
+_CLOSE = 256
+_UNBROKEN = re.compile(rb"""[^\s"'`,;<>|&]+""")
 
 
 class Stem(NamedTuple):

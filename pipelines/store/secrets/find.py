@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 LONGEST_BLOCK: Final = 20_000
 """Bytes of the longest block; no key in use has half as many."""
-_EDGE: Final = re.compile(rb"-----(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_PUBLIC: Final = re.compile(
+_EDGE = re.compile(rb"-----(?P<edge>BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_PUBLIC = re.compile(
     rb"-----(?P<edge>BEGIN|END) (?:[A-Z0-9]{1,12} ){0,4}"
     rb"(?:CERTIFICATE(?: REQUEST)?|PUBLIC KEY(?: BLOCK)?|SIGNATURE|MESSAGE|PARAMETERS|CRL)-----"
 )
 """Where a certificate, a public key, a signature, an encrypted message or the like begins and ends."""
-_BODY: Final = re.compile(rb"[A-Za-z0-9+/=]{40}")
-_BLOCKS_RUN: Final = re.compile(rb"[A-Za-z0-9+/=]{16,}")
-_STRING_END: Final = re.compile(rb'(?<!\\)(?:\\\\)*"')
-_ESCAPE: Final = re.compile(rb"[bfnrt]|u[0-9a-fA-F]{4}")
+_BODY = re.compile(rb"[A-Za-z0-9+/=]{40}")
+_BLOCKS_RUN = re.compile(rb"[A-Za-z0-9+/=]{16,}")
+_STRING_END = re.compile(rb'(?<!\\)(?:\\\\)*"')
+_ESCAPE = re.compile(rb"[bfnrt]|u[0-9a-fA-F]{4}")
 """An escaped character of JSON, after the backslash."""
-_GAP: Final = 24
+_GAP = 24
 """Bytes between two lines of a key: line ends, their escapes, line numbers, quotes in source code."""
 
 
@@ -87,11 +87,11 @@ def _last_line(data: bytes, start: int, limit: int) -> int:
 
 
 ALLOWED: Final = b"<!-- allow-secret -->"
-_REDACTED: Final = re.compile(rb"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]")
-_BLOCK: Final = "block"
+_REDACTED = re.compile(rb"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]")
+_BLOCK = "block"
 # Zero-width characters: the soft hyphen, U+200B to U+200D, U+2060 and U+FEFF.
-_UNSEEN: Final = tuple(map(str.encode, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-_NEAR: Final = 400
+_UNSEEN = tuple(map(str.encode, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+_NEAR = 400
 
 
 class Span(NamedTuple):

@@ -33,31 +33,31 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 FILE: Final = ".curate/secrets.jsonl"
-_SHORTEST: Final = 8
-_PLAIN: Final = 12
+_SHORTEST = 8
+_PLAIN = 12
 """The shortest value to remember; and the shortest without a small letter, a capital, a digit or a sign."""
-_LONGEST: Final = 512
-_VARIED: Final = 8
-_BITS: Final = 3.0
-_HASH: Final = 32
-_TAG: Final = 8
-_MOST: Final = 10_000
+_LONGEST = 512
+_VARIED = 8
+_BITS = 3.0
+_HASH = 32
+_TAG = 8
+_MOST = 10_000
 MOST_TAUGHT: Final = 1000
-_MOST_TRIED: Final = 250_000
+_MOST_TRIED = 250_000
 """The limit of hashes for one run without a blank, about half a second: only an attack has longer ones."""
-_START: Final = 6
+_START = 6
 """Bytes at the start of a value that are hashed first: the rest is hashed only if they match a known value."""
-_KEPT: Final = 65_536
+_KEPT = 65_536
 """Starts and runs that were looked at and are remembered: texts repeat themselves."""
-_FEW: Final = 12
+_FEW = 12
 """Up to so many edges, their distances are compared with the known lengths before anything is hashed."""
 _NONE: Final[set[int]] = set()
-_MOST_OPEN: Final = 4
-_HEADING: Final = re.compile(r"(?m)^#+[ \t]+(.+)$")
-_KINDS: Final = tuple(map(re.compile, (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^A-Za-z0-9]")))
-_EDGE: Final = re.compile(rb"\\[nrtbf]|[^A-Za-z0-9]")
-_IN_VALUES: Final = bytes(0x20 if code in b" \t\n\r\x0b\x0c\"'" else 0x61 for code in range(256))
-_WORDS: Final = b"abcdefghijklmnopqrstuvwxyz-_.:/@"
+_MOST_OPEN = 4
+_HEADING = re.compile(r"(?m)^#+[ \t]+(.+)$")
+_KINDS = tuple(map(re.compile, (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^A-Za-z0-9]")))
+_EDGE = re.compile(rb"\\[nrtbf]|[^A-Za-z0-9]")
+_IN_VALUES = bytes(0x20 if code in b" \t\n\r\x0b\x0c\"'" else 0x61 for code in range(256))
+_WORDS = b"abcdefghijklmnopqrstuvwxyz-_.:/@"
 """Words, names and paths consist only of these, and known values do not."""
 
 
@@ -251,7 +251,7 @@ def known_anywhere() -> list[KnownSecrets]:
     return [known for known in _OPEN.values() if known.rules]
 
 
-_RULES: Final = "rules.json"
+_RULES = "rules.json"
 RULES_VERSION: Final = 1
 """Raise it with any change that lets the rules find more: the next night then cleans every log again."""
 
@@ -271,10 +271,10 @@ def remember_rules(root: Path) -> None:
 # ---------------------------------------- a copy of what nothing else can restore
 
 
-_COPIED: Final = ("secrets.jsonl", "redaction.key")
+_COPIED = ("secrets.jsonl", "redaction.key")
 """Known secrets, which persons have allowed, and the key of a user without a home. Lines are only ever added to the
 one, and the other never changes."""
-_KEY: Final = re.compile(rb"[0-9a-f]{64}\s*")
+_KEY = re.compile(rb"[0-9a-f]{64}\s*")
 
 
 def keep_copies(root: Path) -> None:

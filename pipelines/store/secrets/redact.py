@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-_TAG: Final = 4
+_TAG = 4
 """Hex digits: enough to distinguish a few secrets, too few to guess one by."""
-_PASSES: Final = 8
+_PASSES = 8
 """Replacing one secret may reveal another beside it."""
 # JSON escapes of characters that could be written plainly; pairs of backslashes do not count.
-_HIDDEN: Final = re.compile(rb"\\\\|\\u00([2-7][0-9a-fA-F])|\\(/)|\\u(?:200[b-d]|2060|feff|00ad)")
-_KEPT: Final = {0x22, 0x5C, 0x7F}
+_HIDDEN = re.compile(rb"\\\\|\\u00([2-7][0-9a-fA-F])|\\(/)|\\u(?:200[b-d]|2060|feff|00ad)")
+_KEPT = {0x22, 0x5C, 0x7F}
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def holds_secret(text: str) -> bool:
     return any(find_secrets(data, known=known) for known in (None, *known_anywhere()))
 
 
-_VEIL: Final = Redactor(lambda: os.urandom(_BYTES))
+_VEIL = Redactor(lambda: os.urandom(_BYTES))
 
 
 def _on_each_line(secret: bytes, mark: bytes) -> bytes:
@@ -206,8 +206,8 @@ def _shown(found: re.Match[bytes]) -> bytes:
     return found[0] if code in _KEPT else bytes([code])
 
 
-_DAY: Final = rb"\d{4}-\d\d-\d\d"
-_OWN_COMMENT: Final = re.compile(
+_DAY = rb"\d{4}-\d\d-\d\d"
+_OWN_COMMENT = re.compile(
     rb" <!-- k[0-9a-f]{10} since=%b(?: until=%b)?(?: confirmed=%b)? trust=(?:owner|self|external)"
     rb" confidence=(?:high|medium|low|speculative) from=Logs/%b\.md#L\d{1,7}~[0-9a-f]{8}(?: seen=\d{1,5})?"
     rb" by=rules@1(?: superseded-by=k[0-9a-f]{10})?(?: status=[a-z-]{4,10})? -->$" % (_DAY, _DAY, _DAY, _DAY),
@@ -215,14 +215,14 @@ _OWN_COMMENT: Final = re.compile(
 )
 """The comment of nearly every item that the rules read. It is half of a page, has no room for a secret, and would cost
 most of the search for one."""
-_OWN_ROW: Final = re.compile(
+_OWN_ROW = re.compile(
     rb'^{"log": "Logs/%b\.md", "file": "[0-9a-f]{16}", "digest": "[0-9a-f]{16}"}$' % _DAY, re.MULTILINE
 )
 """The record of a log that was read: likewise."""
 
 NAME: Final = "redaction.key"
-_BYTES: Final = 32
-_LONGEST: Final = 1024
+_BYTES = 32
+_LONGEST = 1024
 
 
 def load_redactor(root: Path) -> Redactor:
@@ -318,9 +318,9 @@ class TranscriptCleaner:
 
 
 PRIVATE: Final = "[private]"
-_MARK: Final = re.compile(r"<\s{0,3}(/?)\s{0,3}private\s{0,3}>", re.IGNORECASE)
-_IN_RECORD: Final = re.compile(rb"(?:<|\\u003c)\s{0,3}/?\s{0,3}private", re.IGNORECASE)
-_WORDS: Final = frozenset({"text", "content", "thinking"})
+_MARK = re.compile(r"<\s{0,3}(/?)\s{0,3}private\s{0,3}>", re.IGNORECASE)
+_IN_RECORD = re.compile(rb"(?:<|\\u003c)\s{0,3}/?\s{0,3}private", re.IGNORECASE)
+_WORDS = frozenset({"text", "content", "thinking"})
 
 
 def is_private(text: str) -> bool:

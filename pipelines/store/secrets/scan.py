@@ -10,7 +10,7 @@ import hashlib
 import io
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from pipelines.store.git import Git
 
 
-_BATCH: Final = 32 << 20
-_LARGEST: Final = 256 << 20
-_NAMED: Final = 200
+_BATCH = 32 << 20
+_LARGEST = 256 << 20
+_NAMED = 200
 """The limit of versions whose commits are looked up: each takes a walk through the history."""
 
 
@@ -80,8 +80,8 @@ def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Ite
         before += len(lines)
 
 
-_PIECE: Final = 8 << 20
-_OVERLAP: Final = 2 * LONGEST_BLOCK
+_PIECE = 8 << 20
+_OVERLAP = 2 * LONGEST_BLOCK
 """The overlap of successive pieces: more than the longest secret."""
 
 
@@ -143,7 +143,7 @@ def secret_warnings(root: Path, paths: Iterable[str], said: Sequence[str]) -> tu
     return tuple(found)
 
 
-_COPIES: Final = ("replies", "index.db", "context.txt")
+_COPIES = ("replies", "index.db", "context.txt")
 
 
 def clean_copies(root: Path, redactor: Redactor) -> None:

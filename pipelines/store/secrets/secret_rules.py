@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 
-_LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
-_OF: Final = (
+_LEFT = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
+_OF = (
     r"""(?:[ ](?:\([^()\r\n\\"'<>]{1,40}\)|(?:for|of|to|on|at|from|für|von|auf|zum?|pour|du|de|para|для|от)[ ]"""
     r"""[^\r\n\\:="'<>]{1,40}?)(?=[ ]<is>[ ]|[ ]?[:=：＝]))"""
 )
-_BLANK: Final = r"(?:[ \t]|\\t)"
-_IS: Final = "(?:is|was|are|ist|lautet|est|es|(?:changed|set|reset|updated|rotated)[ ]to|geändert[ ](?:auf|in|zu))"
-_SEP: Final = (
+_BLANK = r"(?:[ \t]|\\t)"
+_IS = "(?:is|was|are|ist|lautet|est|es|(?:changed|set|reset|updated|rotated)[ ]to|geändert[ ](?:auf|in|zu))"
+_SEP = (
     r"""(?:\\{0,7}["'`]\]?|\*{1,2}|\])?(?:"""
     # <add key="NAME" value="…">, {"name": "NAME", "value": "…"}, and both across lines
     r"""(?P<pair>(?:\\n|[,;\s/><}]){1,60}\\{0,7}["']?(?i:value)\\{0,7}["']?[ \t]{0,3}[:=>]\s{0,30})"""
@@ -35,19 +35,19 @@ _SEP: Final = (
     rf"|{_BLANK}{{1,3}}(?P<verb>{_IS}){_BLANK}{{1,3}}(?:now[ \t])?(?::[ \t]{{0,3}})?"
     rf"|{_BLANK}{{0,3}}(?:是|为|為|は){_BLANK}{{0,3}}|(?P<blank>{_BLANK}{{1,3}}))"
 )
-_MARKS: Final = r"""["'`*_\\]{0,4}"""
-_LOGIN: Final = rf"(?:{_MARKS}[ ]?(?:[:=|]|：){_MARKS}[ ]{{0,12}}|[ ]{_IS}[ ]|[ ](?=[`\"']))"
+_MARKS = r"""["'`*_\\]{0,4}"""
+_LOGIN = rf"(?:{_MARKS}[ ]?(?:[:=|]|：){_MARKS}[ ]{{0,12}}|[ ]{_IS}[ ]|[ ](?=[`\"']))"
 """What stands between a label that names a login and the name of the user."""
-_AND: Final = rf"{_MARKS}(?::|[ ]/[ ]|[ ]{{0,8}}\|[ ]{{0,8}})"
+_AND = rf"{_MARKS}(?::|[ ]/[ ]|[ ]{{0,8}}\|[ ]{{0,8}})"
 """What stands between the user and the password; beside it, a comma where the password can be no word."""
-_END: Final = r"""(?=[*_"'`\\)\]}.,;]{0,6}(?:[ \t]{0,8}(?:[\r\n|(<]|\Z)|\\[nr]|[.,;][ ]))"""
-_PARTS: Final = {
+_END = r"""(?=[*_"'`\\)\]}.,;]{0,6}(?:[ \t]{0,8}(?:[\r\n|(<]|\Z)|\\[nr]|[.,;][ ]))"""
+_PARTS = {
     "<left>": _LEFT, "<of>": _OF, "<is>": _IS, "<sep>": _SEP, "<login>": _LOGIN, "<and>": _AND, "<end>": _END,
     "<marks>": _MARKS,
 }  # fmt: skip
 
 
-_NAME: Final = 40
+_NAME = 40
 
 
 class Rule(NamedTuple):
@@ -82,7 +82,7 @@ def _compiled(source: str) -> re.Pattern[bytes]:
     return re.compile(source.encode())
 
 
-_FIELDS: Final = ("keywords", "words", "near", "then", "unless", "value", "check", "before")
+_FIELDS = ("keywords", "words", "near", "then", "unless", "value", "check", "before")
 
 
 class Rules(NamedTuple):
@@ -105,7 +105,7 @@ class Rules(NamedTuple):
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "rules.toml")  # noqa: PTH118, PTH120  pathlib is slow to import
 FORMATS: Final = FILE.replace("rules.toml", "formats.toml")
-_SHORT: Final = {
+_SHORT = {
     "{h}": "[0-9a-f]",
     "{n}": "[A-Za-z0-9]",
     "{w}": "[A-Za-z0-9_-]",
@@ -155,18 +155,18 @@ def _format(number: int, name: str, starts: str, rest: str, before: int = 0) -> 
 
 
 LONGEST: Final = 4096
-_LOOKED_AT: Final = 80
+_LOOKED_AT = 80
 """Bytes of a value that are examined."""
-_ESCAPED: Final = 8
+_ESCAPED = 8
 """The limit of quotes within a quoted value; with more, it is a text."""
-_OPENING: Final = re.compile(rb"""\\{0,7}["'`]""")
-_KEY_END: Final = re.compile(rb"""\\{0,7}["'`]\s{0,8}:""")
+_OPENING = re.compile(rb"""\\{0,7}["'`]""")
+_KEY_END = re.compile(rb"""\\{0,7}["'`]\s{0,8}:""")
 """How the key of an object ends."""
 # Scripts without blanks between words, and their signs, end a value: they begin with these bytes.
-_BARE: Final = re.compile(rb"""[^\s"'`,;<>|&\xe3-\xed\xef]+""")
+_BARE = re.compile(rb"""[^\s"'`,;<>|&\xe3-\xed\xef]+""")
 # An escaped end of a line, a string or a cell; any other backslash belongs to the value.
-_ESCAPED_END: Final = re.compile(rb"""\\(?:[nrtu"'`]|$)""")
-_PLACEHOLDER: Final = re.compile(
+_ESCAPED_END = re.compile(rb"""\\(?:[nrtu"'`]|$)""")
+_PLACEHOLDER = re.compile(
     rb"<.*|\$[A-Z_({].*|\{.*|\[.*|%[sd]|%[({].*|%\w+%|#\{.*|[@&][A-Z.-]+|\(.*|[x*.\xe2\x80\xa6_=#-]+"
     rb"|(?:your|insert|enter|dummy|fake)[-_ ].*|.*[-_]here"
     rb"|!(?:vault|secret|env|env_var|ref|sub|getatt)|(?:ctrl|cmd|alt|shift|meta)[+-].*"  # tags of YAML; shortcuts
@@ -174,68 +174,66 @@ _PLACEHOLDER: Final = re.compile(
     rb"|.*(?:redacted|placeholder|\.\.\.|\xe2\x80\xa6|####|xxxx|changeme|\*\*\*).*",
     re.IGNORECASE | re.DOTALL,
 )
-_CODE: Final = re.compile(rb"[A-Za-z_$][\w$]*(?:\??(?:\.|->|::)[A-Za-z_$][\w$]*)*(?:[(\[{].*|[)\]}!?;:.]*)", re.DOTALL)
-_WORD: Final = re.compile(rb"[A-Za-z\x80-\xff_'./-]+")
-_TELLING: Final = re.compile(
+_CODE = re.compile(rb"[A-Za-z_$][\w$]*(?:\??(?:\.|->|::)[A-Za-z_$][\w$]*)*(?:[(\[{].*|[)\]}!?;:.]*)", re.DOTALL)
+_WORD = re.compile(rb"[A-Za-z\x80-\xff_'./-]+")
+_TELLING = re.compile(
     rb"(?:[a-z][a-z0-9+.-]*://|mailto:|(?:@(?:file:)?)?[~.]{0,2}/|[A-Z]:[\\/]|arn:|\d{4}-\d\d-\d\d|\d\d?/\d\d?/\d{2,4}|v?\d+\.\d+).*"
     rb"|[\w./~:-]+\.[a-z]{2,5}(?::\d[\d:-]*)?",  # a file, perhaps a line of it
     re.IGNORECASE | re.DOTALL,
 )
 # Where something is, or a path of names: `/home/ada/src`, `agent:main:web-2`.
-_PLACE: Final = re.compile(
-    rb"[A-Za-z][A-Za-z0-9+.-]*://.*|(?:/[\w.@+-]+){2,}/?|(?:[a-z][a-z_-]*:){2}[\w:.-]+", re.DOTALL
-)
-_UUID: Final = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
-_HEX: Final = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+|0x[0-9a-fA-F]{40}")
+_PLACE = re.compile(rb"[A-Za-z][A-Za-z0-9+.-]*://.*|(?:/[\w.@+-]+){2,}/?|(?:[a-z][a-z_-]*:){2}[\w:.-]+", re.DOTALL)
+_UUID = re.compile(rb"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+_HEX = re.compile(rb"(?:0x)?[0-9a-f]+|[0-9A-F]+|0x[0-9a-fA-F]{40}")
 # Crockford's alphabet, which leaves out i, l, o and u, is for identifiers that people read.
-_BASE32: Final = re.compile(rb"[0-9a-hjkmnp-tv-z]{26,40}|[0-9A-HJKMNP-TV-Z]{26,40}")
-_SIGN: Final = re.compile(rb"(?<=[A-Za-z0-9])[!$%^&*]")
-_DIGIT_AND_LETTER: Final = re.compile(rb"\A(?=\D*+\d)[^A-Za-z]*+[A-Za-z]")
+_BASE32 = re.compile(rb"[0-9a-hjkmnp-tv-z]{26,40}|[0-9A-HJKMNP-TV-Z]{26,40}")
+_SIGN = re.compile(rb"(?<=[A-Za-z0-9])[!$%^&*]")
+_DIGIT_AND_LETTER = re.compile(rb"\A(?=\D*+\d)[^A-Za-z]*+[A-Za-z]")
 # Names in programs: `not_supported`, `PASSWORD_AUTH`.
-_NAMING: Final = re.compile(
+_NAMING = re.compile(
     rb"[A-Za-z]+(?:_[A-Za-z]+)+|(?=[A-Za-z-]*+\Z)[A-Za-z-]*?(?:password|passwd|secret|token)[A-Za-z-]*", re.IGNORECASE
 )
 # What precedes the name in `postgres://ada:<password>@db.internal` and in `${DB_PASSWORD:?is missing}`.
-_INSIDE: Final = re.compile(rb"(?::<|\$\{)\w*\Z")
-_OPENED: Final = re.compile(rb"""[({]\s{0,40}\\{0,7}["'`][\w.-]{0,30}\Z""")
+_INSIDE = re.compile(rb"(?::<|\$\{)\w*\Z")
+_OPENED = re.compile(rb"""[({]\s{0,40}\\{0,7}["'`][\w.-]{0,30}\Z""")
 """What precedes a name that is the first argument."""
-_CALLED: Final = re.compile(
+_CALLED = re.compile(
     rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*?(?:(?P<called>[(\[{].*)|(?:\.|->|::)[A-Za-z_]\w*)",
     re.DOTALL,
 )
 # A word or two, perhaps followed by a number: `NorthwindPortal2`.
-_NAMED: Final = re.compile(rb"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[0-9]{0,4}|[A-Z]+[0-9]{0,4}")
-_NAMES: Final = re.compile(rb"(?:[A-Za-z\x80-\xff]++|[0-9]++)(?:[-_.:/@ ]?[0-9]++|[-_.:/@ ][A-Za-z\x80-\xff]++)*+")
+_NAMED = re.compile(rb"[A-Z]?[a-z]+(?:[A-Z][a-z]+)*[0-9]{0,4}|[A-Z]+[0-9]{0,4}")
+_NAMES = re.compile(rb"(?:[A-Za-z\x80-\xff]++|[0-9]++)(?:[-_.:/@ ]?[0-9]++|[-_.:/@ ][A-Za-z\x80-\xff]++)*+")
 # A name in a program: `publicKeyBase64FromPem`.
-_CAMEL: Final = re.compile(
+_CAMEL = re.compile(
     rb"(?=(?:[^a-z]*+[a-z]){12})"
     rb"(?:[A-Z]?[a-z]{2,}+|(?:Of|To|In|On|By|Is|Id|As|At|Or)|[A-Z]{2,6}(?![a-z])|[A-Z]{0,6}[0-9]{1,4}(?![a-z0-9]))++"
 )
 # Rare in CamelCase names, frequent in random text.
-_SINGLE: Final = re.compile(rb"[A-Z][a-z](?=[A-Z])")
-_CAPITALS: Final = re.compile(rb"[A-Z]{2,}")
-_ODD: Final = 2
-_DIGITS: Final = 2
+_SINGLE = re.compile(rb"[A-Z][a-z](?=[A-Z])")
+_CAPITALS = re.compile(rb"[A-Z]{2,}")
+_ODD = 2
+_DIGITS = 2
 """Field names have fewer digits."""
-_PASSWORD: Final = 6
-_SECRET: Final = 8
-_TOKEN: Final = 12
-_LONG: Final = 16
-_MIXED: Final = 0.25
-_BITS: Final = 3.2
-_LEAST_BITS: Final = 3.0
-_UNNAMED: Final = 20
-_CHANGING: Final = 0.38
-_DOTTED: Final = 30
-_COUNTING: Final = 0.75
+_PASSWORD = 6
+_SECRET = 8
+_TOKEN = 12
+_LONG = 16
+_MIXED = 0.25
+_BITS = 3.2
+_LEAST_BITS = 3.0
+_UNNAMED = 20
+_CHANGING = 0.38
+_DOTTED = 30
+_COUNTING = 0.75
 # Identifiers that look random: of models' messages and calls, of objects at Stripe and of files at Google; public keys.
-_ID: Final = re.compile(
+_ID = re.compile(
     rb"(?:[a-z]+_)*(?:toolu|msg|req|call|resp|fc|rs|ws|run|step|thread|asst|batch|chatcmpl|cmpl|file|evt|cus|pi|pm|in|sub|si"
     rb"|ch|re|cs|price|prod|acct|txn|seti|src|card|plan)[_-].*|1[\w-]{29,44}|AAAA.*|Qm[A-Za-z0-9]{44}|sha\d+-.*",
     re.DOTALL,
 )
 
-_ADDRESS: Final = re.compile(rb"(?:bc|tb|ltc|addr|addr_test|stake|npub|cosmos|osmo)1[02-9ac-hj-np-z]{26,110}")
+_ADDRESS = re.compile(rb"(?:bc|tb|ltc|addr|addr_test|stake|npub|cosmos|osmo)1[02-9ac-hj-np-z]{26,110}")
 """A public address or key of a currency or of Nostr."""
 
 
@@ -392,7 +390,7 @@ def _is_readable_key(value: bytes) -> bool:
     return len(value) >= _LONG and digits > _DIGITS and _READABLE.fullmatch(value) is not None
 
 
-_READABLE: Final = re.compile(rb"(?=[^a-z]*+[a-z])[A-Za-z0-9]++(?:-[A-Za-z0-9]++)++")
+_READABLE = re.compile(rb"(?=[^a-z]*+[a-z])[A-Za-z0-9]++(?:-[A-Za-z0-9]++)++")
 _BELIEFS: Final[dict[str, Callable[..., bool]]] = {
     "password": _password, "secret": _secret, "token": _token, "key": _key,
 }  # fmt: skip
@@ -409,9 +407,9 @@ def _calls(value: bytes) -> bool:
     return found is not None and (found["called"] is not None or sum(chr(byte).isdigit() for byte in value) < _DIGITS)
 
 
-_KINDS: Final = b"l" * 0x30 + b"d" * 10 + b"l" * 7 + b"u" * 26 + b"l" * 165
+_KINDS = b"l" * 0x30 + b"d" * 10 + b"l" * 7 + b"u" * 26 + b"l" * 165
 """The kind of each byte: a digit, an upper-case letter, or any other."""
-_SIGNS: Final = bytes(code for code in range(128) if not chr(code).isalnum())
+_SIGNS = bytes(code for code in range(128) if not chr(code).isalnum())
 
 
 def _changes(kinds: bytes) -> int:

@@ -45,39 +45,39 @@ Done = tuple[Act, str, str]
 
 CODEX_ASKS: Final = "request_user_input"
 """The tool with which Codex asks; a server's tool of that name has a namespace."""
-_CODEX_NOTE: Final = "user_note: "
-_CODEX_SENDERS: Final = ("exec", "mcp")
-_CODEX_PLAN: Final = ("<proposed_plan>", "</proposed_plan>")
-_CODEX_APPROVED: Final = "Implement the plan."
+_CODEX_NOTE = "user_note: "
+_CODEX_SENDERS = ("exec", "mcp")
+_CODEX_PLAN = ("<proposed_plan>", "</proposed_plan>")
+_CODEX_APPROVED = "Implement the plan."
 # What Codex sends to a new thread, if a person chose to implement a plan there.
-_CODEX_PLAN_AT: Final = re.compile(
+_CODEX_PLAN_AT = re.compile(
     r"Read the approved plan at (.{1,1000}[/\\]attachments[/\\][\w-]+[/\\]approved-plan\.md) and implement it\."
 )
-_LONGEST_PLAN: Final = 1 << 18
-_CODEX_PUT_IN: Final = re.compile(r"<([a-z][a-z_-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL)
-_NO_CHOICE: Final = frozenset({"None of the above", "(notes only)"})
+_LONGEST_PLAN = 1 << 18
+_CODEX_PUT_IN = re.compile(r"<([a-z][a-z_-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL)
+_NO_CHOICE = frozenset({"None of the above", "(notes only)"})
 """What the programs record as the choice if a person only typed."""
-_STRANGE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # from another version's shapes
-_HUMAN: Final = "human"
-_WINDOWS: Final = frozenset({"claude-vscode", "claude-desktop", "claude-desktop-3p"})
+_STRANGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # from another version's shapes
+_HUMAN = "human"
+_WINDOWS = frozenset({"claude-vscode", "claude-desktop", "claude-desktop-3p"})
 """Where a person types, although what they type is sent as a program's prompts are."""
-_TYPED: Final = frozenset({"", "typed", "queued", "sdk"})
+_TYPED = frozenset({"", "typed", "queued", "sdk"})
 # Built-in tools, whose errors contain nobody else's words. Another tool's error may read like a refusal. A shell's
 # error starts with its exit code.
-_BUILT_IN: Final = frozenset(
+_BUILT_IN = frozenset(
     """Bash BashOutput KillShell Edit MultiEdit Write NotebookEdit Read Glob Grep LS Task Agent TodoWrite WebFetch
     WebSearch ExitPlanMode EnterPlanMode Skill SlashCommand""".split()
 )
-_REFUSED: Final = re.compile(
+_REFUSED = re.compile(
     r"The user doesn't want to (?:proceed with this tool use|take this action right now)\.[^\n]*?"
     r"(?:the user said:\n|The user provided the following reason for the rejection: )(.+)",
     re.DOTALL,
 )
-_FEEDBACK: Final = "\nUser feedback on this plan: "
-_NOTE: Final = "\n\nNote: The user's next message may contain"
-_COMMAND: Final = re.compile(r"\s*<command-(?:name|message)>[^<>\n]{0,500}</command-(?:name|message)>")
-_REMEMBER: Final = re.compile(r"\s*<user-memory-input>(.*)</user-memory-input>\s*", re.DOTALL)
-_MACHINE: Final = re.compile(
+_FEEDBACK = "\nUser feedback on this plan: "
+_NOTE = "\n\nNote: The user's next message may contain"
+_COMMAND = re.compile(r"\s*<command-(?:name|message)>[^<>\n]{0,500}</command-(?:name|message)>")
+_REMEMBER = re.compile(r"\s*<user-memory-input>(.*)</user-memory-input>\s*", re.DOTALL)
+_MACHINE = re.compile(
     r"\s*<(?:task-notification|teammate-message|cross-session-message|agent-message|channel|fork-boilerplate|tick|"
     r"local-command-|bash-)"
 )

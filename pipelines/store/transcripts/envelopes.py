@@ -12,26 +12,24 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
-_BLOCK: Final = re.compile(
-    r"(\S[^\n()]{0,90}) \((?:un)?trusted[^()\n]{0,40}\):\n```(?:json)?\n(.{0,100000}?)\n```", re.DOTALL
-)
-_INTERNAL: Final = re.compile(r"<<<BEGIN_OPENCLAW_[A-Z_]+>>>.*?(?:<<<END_OPENCLAW_[A-Z_]+>>>|\Z)", re.DOTALL)
-_NOTICE: Final = re.compile(r"System(?: \(untrusted\))?: \[[^\n]*(?:\n|\Z)")
-_QUEUED: Final = re.compile(r"^\[Queued messages[^\n]*\]$|^---\nQueued #\d+[^\n]*$", re.MULTILINE)
-_STAMP: Final = re.compile(r"\[(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\]\n]{0,20}\] ?")
-_CHANNEL: Final = re.compile(
+_BLOCK = re.compile(r"(\S[^\n()]{0,90}) \((?:un)?trusted[^()\n]{0,40}\):\n```(?:json)?\n(.{0,100000}?)\n```", re.DOTALL)
+_INTERNAL = re.compile(r"<<<BEGIN_OPENCLAW_[A-Z_]+>>>.*?(?:<<<END_OPENCLAW_[A-Z_]+>>>|\Z)", re.DOTALL)
+_NOTICE = re.compile(r"System(?: \(untrusted\))?: \[[^\n]*(?:\n|\Z)")
+_QUEUED = re.compile(r"^\[Queued messages[^\n]*\]$|^---\nQueued #\d+[^\n]*$", re.MULTILINE)
+_STAMP = re.compile(r"\[(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\]\n]{0,20}\] ?")
+_CHANNEL = re.compile(
     r"\[(?:Telegram|WhatsApp|Discord|Slack|Signal|iMessage|Matrix|LINE|Feishu|Teams|Google Chat|Mattermost|Zalo)"
     r"\b ?([^\]\n]{0,200})\] ?"
 )
-_GROUP: Final = re.compile(r"@g\.us\b|\bid:-\d|\bgroup\b|#|\bguild\b|\bchannel\b|\broom\b", re.IGNORECASE)
-_OWN_PROMPTS: Final = (
+_GROUP = re.compile(r"@g\.us\b|\bid:-\d|\bgroup\b|#|\bguild\b|\bchannel\b|\broom\b", re.IGNORECASE)
+_OWN_PROMPTS = (
     "[cron:", "Read HEARTBEAT.md", "A new session was started via ", "Pre-compaction memory flush", "[Subagent ",
 )  # fmt: skip
-_OF_GROUPS: Final = ("is_group", "group_", "guild", "channel_")
-_FORWARDED: Final = "Forwarded message"
-_NAMES: Final = ("sender", "name", "label", "username", "sender_id", "id")
+_OF_GROUPS = ("is_group", "group_", "guild", "channel_")
+_FORWARDED = "Forwarded message"
+_NAMES = ("sender", "name", "label", "username", "sender_id", "id")
 
 
 @dataclass(slots=True)

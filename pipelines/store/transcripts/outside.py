@@ -23,35 +23,33 @@ if TYPE_CHECKING:
 
 RUN: Final = 8
 """Words in a row that the agent cannot share with outside text by chance."""
-_FEWEST: Final = 4  # words of a sentence, or of some in a row, shorter than a run, which are compared as a whole
-_TOGETHER: Final = 3  # sentences in a row that may be so short
-_MOST: Final = 1_000_000  # runs of outside text in one session; beyond that, everything the agent says counts as shared
-_COMMITS: Final = 5000  # the newest commits of a repository, searched for authors of files
-_MOST_KNOWN: Final = 200_000  # runs of the session's own words; also calls, and files that it wrote
-_WORD: Final = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
-_LINE: Final = re.compile(r"[\n|]")
-_SENTENCE: Final = re.compile(r"[.!?:;]\s|[。！？]")
+_FEWEST = 4  # words of a sentence, or of some in a row, shorter than a run, which are compared as a whole
+_TOGETHER = 3  # sentences in a row that may be so short
+_MOST = 1_000_000  # runs of outside text in one session; beyond that, everything the agent says counts as shared
+_COMMITS = 5000  # the newest commits of a repository, searched for authors of files
+_MOST_KNOWN = 200_000  # runs of the session's own words; also calls, and files that it wrote
+_WORD = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
+_LINE = re.compile(r"[\n|]")
+_SENTENCE = re.compile(r"[.!?:;]\s|[。！？]")
 # These tools touch only the session's own folder and bring in nothing. All others do, including unknown ones: a page, a
 # search, a server of tools, a subagent that may have read any of these.
-_WRITES: Final = frozenset(
-    "edit write multiedit notebookedit applypatch strreplaceeditor strreplacebasededittool".split()
-)
-_OWN: Final = _WRITES | frozenset(
+_WRITES = frozenset("edit write multiedit notebookedit applypatch strreplaceeditor strreplacebasededittool".split())
+_OWN = _WRITES | frozenset(
     """todowrite todoread exitplanmode enterplanmode askuserquestion killshell killbash bashoutput updateplan
     taskcreate taskupdate tasklist taskget ls glob listdir think requestuserinput toolsearch skill
     slashcommand""".split()
 )
-_READS: Final = frozenset("read grep notebookread view readfile viewimage cat searchfiles grepsearch".split())
-_SHELLS: Final = frozenset(
+_READS = frozenset("read grep notebookread view readfile viewimage cat searchfiles grepsearch".split())
+_SHELLS = frozenset(
     """bash shell exec execcommand localshell localshellcall terminal runterminalcmd containerexec writestdin
     shellcommand""".split()
 )
-_PATHS: Final = ("file_path", "path", "notebook_path", "filename", "file")
-_FOREIGN: Final = frozenset(
+_PATHS = ("file_path", "path", "notebook_path", "filename", "file")
+_FOREIGN = frozenset(
     "node_modules site-packages dist-packages vendor vendored third_party .venv venv downloads .cargo .npm .cache "
     "gems".split()
 )
-_REACHES_OUT: Final = re.compile(
+_REACHES_OUT = re.compile(
     r"\b(?:curl|wget|aria2c|git\s+(?:clone|pull|fetch|submodule)|gh|glab|hub|ssh|scp|sftp|rsync|nc|ncat|telnet|"
     r"ftp|lynx|w3m|links|"
     r"pip3?\s+(?:download|show)|npm\s+(?:view|info|search)|docker\s+(?:pull|run)|kubectl\s+logs|mail|mutt|imap|"
@@ -59,15 +57,15 @@ _REACHES_OUT: Final = re.compile(
     r"redis-cli|mongo(?:sh)?|aws|gcloud|az|slack|jira)\b|(?:https?|ftp)://(?!localhost|127\.|\[::1\])",
     re.IGNORECASE,
 )
-_ARGUMENT: Final = re.compile(r"[^\s'\"`;|&<>(){}=,:$\\]+")
-_CALL_LINE: Final = re.compile(
+_ARGUMENT = re.compile(r"[^\s'\"`;|&<>(){}=,:$\\]+")
+_CALL_LINE = re.compile(
     rb'"type":\s?"(?:[a-z_]{1,40}_call(?:_output)?|mcp_[a-z_]{1,40})"|"role":\s?"(?:tool|function|toolResult)"'
 )
-_HEAD: Final = 600
-_TOOLS: Final = ("tool", "function", "toolResult", "tool_result")
-_USES: Final = ("tool_use", "toolCall", "tool_call")
-_IDS: Final = ("tool_use_id", "call_id", "toolCallId", "tool_call_id", "id")
-_MEMORY: Final = re.compile(r"mcp__(?:plugin_)?memcurate(?:_memcurate)?__")
+_HEAD = 600
+_TOOLS = ("tool", "function", "toolResult", "tool_result")
+_USES = ("tool_use", "toolCall", "tool_call")
+_IDS = ("tool_use_id", "call_id", "toolCallId", "tool_call_id", "id")
+_MEMORY = re.compile(r"mcp__(?:plugin_)?memcurate(?:_memcurate)?__")
 
 
 def may_call(line: bytes) -> bool:

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 DATABASE: Final = ".sqlite"
 """How the name of a file ends in which OpenClaw keeps all sessions of one agent."""
 COMPRESSED: Final = ".zst"
-_SESSIONS: Final = "SELECT session_id, count(*), max(created_at) FROM transcript_events GROUP BY session_id"
-_EVENTS: Final = "SELECT * FROM transcript_events WHERE session_id = ? ORDER BY seq"
+_SESSIONS = "SELECT session_id, count(*), max(created_at) FROM transcript_events GROUP BY session_id"
+_EVENTS = "SELECT * FROM transcript_events WHERE session_id = ? ORDER BY seq"
 
 
 def open_transcript(path: Path) -> IO[bytes]:
@@ -108,7 +108,7 @@ def _decompress(path: Path, source: IO[bytes], target: IO[bytes]) -> None:
 
 LONGEST: Final = 24 * 1024 * 1024
 """Longer lines contain an image or a tool's output, and would take too much memory."""
-_CHUNK: Final = 1024 * 1024
+_CHUNK = 1024 * 1024
 
 
 class Lines(Protocol):
@@ -140,11 +140,11 @@ TAKEN_BACK: Final = "taken back"
 FAULTS: Final = (NOT_JSON, TOO_LONG, CUT_OFF)
 """The kinds of lines with unreadable content."""
 
-_MAY_SPEAK: Final = (
+_MAY_SPEAK = (
     b'"user"', b'"assistant"', b'"session_meta"', b'"session"', b'"queue-operation"', b'"attachment"',
     b'"UserMessage"', b'"AgentMessage"', CODEX_ASKS.encode(),
 )  # fmt: skip
-_BOM: Final = b"\xef\xbb\xbf"
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(slots=True)
@@ -236,8 +236,8 @@ class Transcript:
         return said
 
 
-_ROLLED_BACK: Final = b'"thread_rolled_back"'
-_PARENTS: Final = (b'"parentUuid"', b'"parentId"')
+_ROLLED_BACK = b'"thread_rolled_back"'
+_PARENTS = (b'"parentUuid"', b'"parentId"')
 
 
 def taken_back(file: Lines, zone: tzinfo = UTC) -> frozenset[int]:
@@ -300,9 +300,9 @@ def _parsed(line: bytes) -> Record | None:
     return None
 
 
-_HEAD: Final = 1 << 16
-_NAMED: Final = re.compile(rb'"sessionId":\s?"[^"]+"')
-_FLUSHED: Final = 1 << 20
+_HEAD = 1 << 16
+_NAMED = re.compile(rb'"sessionId":\s?"[^"]+"')
+_FLUSHED = 1 << 20
 
 
 Copy = tuple["Folder", str]

@@ -17,8 +17,8 @@ from typing import Any, Final
 from pipelines.store.transcripts.acts import Act, Acts, is_human
 from pipelines.text import clean, fold
 
-_HOME_DEPTH: Final = 2
-_WORK_TREE: Final = re.compile(r"(?<=.)[/\\]\.(?:claude[/\\])?worktrees[/\\]")
+_HOME_DEPTH = 2
+_WORK_TREE = re.compile(r"(?<=.)[/\\]\.(?:claude[/\\])?worktrees[/\\]")
 
 
 class Role(StrEnum):
@@ -86,24 +86,24 @@ SUMMARIES: Final = "summaries of what was said before"
 UNKNOWN: Final = "of an unknown kind"
 NO_WORDS: Final = "without words"
 
-_ROLES: Final = frozenset(Role)
-_WHOLE: Final = frozenset({Act.COMMAND, Act.PLANNED, Act.ANSWERED, Act.REMEMBERED})
-_UNSPOKEN: Final = {
+_ROLES = frozenset(Role)
+_WHOLE = frozenset({Act.COMMAND, Act.PLANNED, Act.ANSWERED, Act.REMEMBERED})
+_UNSPOKEN = {
     **dict.fromkeys("tool function toolResult tool_result bashExecution".split(), TOOLS),
     **dict.fromkeys("compactionSummary branchSummary".split(), SUMMARIES),
     **dict.fromkeys("system developer custom".split(), PUT_IN),
 }
-_TOOL_BLOCKS: Final = frozenset("tool_use tool_result toolCall server_tool_use web_search_tool_result".split())
-_THOUGHTS: Final = frozenset("thinking redacted_thinking reasoning".split())
+_TOOL_BLOCKS = frozenset("tool_use tool_result toolCall server_tool_use web_search_tool_result".split())
+_THOUGHTS = frozenset("thinking redacted_thinking reasoning".split())
 # Kinds of records known to contain no turn. Others are counted as unknown: they may be of a later version.
-_EVENTS: Final = frozenset(
+_EVENTS = frozenset(
     """system progress queue-operation file-history-snapshot attachment custom-title agent-name last-prompt pr-link
     permission-mode event_msg turn_context session_meta session_state session model_change thinking_level_change custom
     custom_message label session_info""".split()
 )
-_SUMMARIES: Final = frozenset("summary compacted compaction branch_summary".split())
+_SUMMARIES = frozenset("summary compacted compaction branch_summary".split())
 # How programs begin a user message that no user wrote, where no field says so.
-_NOT_TYPED: Final = {
+_NOT_TYPED = {
     "This session is being continued from a previous conversation": SUMMARIES,
     "[Request interrupted by user": EVENTS,
     "# AGENTS.md instructions for ": PUT_IN,
@@ -159,10 +159,10 @@ def _sent(message: Record, said: list[Turn], acts: Acts) -> list[Turn] | str:
     return sent or PUT_IN
 
 
-_SENDER: Final = 40
-_PROGRAM: Final = re.compile(r"[a-z0-9-]{1,30}")
-_EDITOR: Final = "# Context from my IDE setup:"
-_REQUEST: Final = "## My request for Codex:"
+_SENDER = 40
+_PROGRAM = re.compile(r"[a-z0-9-]{1,30}")
+_EDITOR = "# Context from my IDE setup:"
+_REQUEST = "## My request for Codex:"
 
 
 def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts, *, event: bool = False) -> list[Turn] | str:
@@ -182,7 +182,7 @@ def _codex(payload: Record, time: object, zone: tzinfo, acts: Acts, *, event: bo
     return TOOLS if isinstance(kind, str) and kind.endswith(("_call", "_call_output", "_output")) else UNKNOWN
 
 
-_COMPLETED: Final = {"UserMessage": "user", "AgentMessage": "assistant"}
+_COMPLETED = {"UserMessage": "user", "AgentMessage": "assistant"}
 
 
 def _completed(item: Record, time: object, zone: tzinfo, acts: Acts) -> list[Turn] | str:
@@ -295,13 +295,13 @@ def _text(record: Record, key: str) -> str:
     return clean(value[:_LONGEST]) if isinstance(value, str) else ""
 
 
-_LONGEST: Final = 1000
+_LONGEST = 1000
 
 
-_MILLISECONDS: Final = 1e11
-_MICROSECONDS: Final = 1e14
+_MILLISECONDS = 1e11
+_MICROSECONDS = 1e14
 # Times outside are errors: no agent ran before 2000.
-_YEARS: Final = range(2000, 2200)
+_YEARS = range(2000, 2200)
 
 
 def _moment(value: object, zone: tzinfo) -> datetime | None:
@@ -333,10 +333,10 @@ def _since_epoch(number: float) -> datetime:
     return datetime.fromtimestamp(number / divisor, UTC)
 
 
-_SPOKEN: Final = ("text", "input_text", "output_text")
+_SPOKEN = ("text", "input_text", "output_text")
 # Text that programs add to a user's turn, between tags at the beginning of a line. Slash commands and shell escapes are
 # commands to the program, not words to the agent.
-_PUT_IN: Final = (
+_PUT_IN = (
     "system-reminder", "system_reminder", "local-command-stdout", "local-command-stderr", "local-command-caveat",
     "command-message", "command-name", "command-contents", "bash-input", "bash-stdout", "bash-stderr",
     "task-notification", "teammate-message", "cross-session-message", "agent-message", "command-args",
@@ -344,7 +344,7 @@ _PUT_IN: Final = (
     "environment_context", "user_instructions", "permissions instructions", "collaboration_mode", "turn_aborted",
     "user_shell_command", "subagent_notification", "INSTRUCTIONS", "skill",
 )  # fmt: skip
-_OPENING: Final = re.compile(rf"^[ \t]*<({'|'.join(map(re.escape, _PUT_IN))})(?: [^<>\n]*)?>", re.MULTILINE)
+_OPENING = re.compile(rf"^[ \t]*<({'|'.join(map(re.escape, _PUT_IN))})(?: [^<>\n]*)?>", re.MULTILINE)
 
 
 def _words(content: object) -> tuple[str, frozenset[str]]:
