@@ -116,3 +116,22 @@ def test_reading_a_day_again_adds_no_label_twice(memory: Memory, tmp_path: Path)
     reader = exec_reader(tmp_path, NOTHING)
     memory.curate("run", "--again", "2026-03-17", "--provider", reader, "--now", "2026-03-19T02:00")
     assert list(items(memory)) == ["The fence is green."]
+
+
+def test_what_a_reply_judged_under_a_labelled_heading_is_its_to_judge(memory: Memory, tmp_path: Path) -> None:
+    """It took the line that is worth an item; cheers beside it, and the heading above it, are none."""
+    log = (
+        "## Decision: the fence\n\n- We paint it green.\n- Green it is!\n\n"
+        "## Decisions\n\n- The gate stays.\n- More gates tomorrow!\n"
+    )
+    told = (said(3, "Decision", "The fence is painted green."), said(8, "Decision", "The gate stays where it is."))
+    found = night(memory, tmp_path, log, {"items": [*told], "operations": []})
+    assert sorted(found) == ["The fence is painted green.", "The gate stays where it is."]
+
+
+def test_what_a_reply_has_seen_is_not_filed_again_by_its_label(memory: Memory, tmp_path: Path) -> None:
+    memory.curate("add", "decision", "The fence of the yard is painted green", "--now", "2026-03-16T08:00")
+    [known] = items(memory).values()
+    log = "- Decision: The fence of the yard: green.\n- Decision: The gate weighs 40 kg.\n"
+    found = night(memory, tmp_path, log, {"items": [], "operations": [], "seen": [known["id"]]})
+    assert len(found) == 2

@@ -114,12 +114,16 @@ def is_archive_of(path: str, page: str) -> bool:
     return path.startswith(begin) and _PART.fullmatch(path, len(begin)) is not None
 
 
+_ACCENTED = re.compile("([a-zA-Z])[\u0300-\u036f]+")
+"""An accented Latin letter, decomposed. In other scripts a mark makes another letter: `й`, `ズ`."""
+
+
 def slug(title: str) -> str:
     """Return the file name for a title: lower case, ASCII where possible, words joined by `-`, 60 characters at most.
 
     Letters of other scripts are kept in composed form; a title without letters and digits gives `untitled`.
     """
-    letters = "".join(c for c in unicodedata.normalize("NFKD", title) if not unicodedata.combining(c))
+    letters = _ACCENTED.sub(r"\1", unicodedata.normalize("NFKD", title))
     words = re.findall(r"\w+", unicodedata.normalize("NFC", letters).casefold().replace("_", " "))
     name = "-".join(words)[:60].strip("-")
     return f"{name}-" if name.upper() in _RESERVED else name or "untitled"

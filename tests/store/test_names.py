@@ -15,7 +15,7 @@ from pipelines.store.files import list_files, read_bytes
 from pipelines.store.git import Author, Git
 from pipelines.store.in_place_layout import DayNames, InPlaceLayout, name_fault
 from pipelines.store.journal import apply_changes
-from pipelines.store.layout import is_matched, may_hold
+from pipelines.store.layout import is_matched, may_hold, slug
 from pipelines.store.user_layout import at, read_layout
 
 if TYPE_CHECKING:
@@ -227,3 +227,11 @@ def test_a_name_that_no_file_can_have_is_a_fault(tmp_path: Path, home: str) -> N
     (tmp_path / "curate.toml").write_text(f'[layout]\nhome = "{home}"\nlogs = "{{YYYY}}-{{MM}}-{{DD}}.md"\n')
     with pytest.raises(BadSettings, match="it is too long for a file name"):
         load_settings(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [("フロムアイズ", "フロムアイズ"), ("Май", "май"), ("회의록", "회의록"), ("Café Ünïcode", "cafe-unicode")],
+)
+def test_a_mark_that_makes_another_letter_stays_in_a_pages_name(title: str, name: str) -> None:
+    assert slug(title) == name

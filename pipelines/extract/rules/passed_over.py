@@ -6,9 +6,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from pipelines.extract.rules.label_reader import LabelReader
+from pipelines.extract.rules.labels import section_type
 from pipelines.extract.rules.rules_extractor import once_each
 from pipelines.store.item import Confidence
 from pipelines.store.spoken_lines import overlap, same_key, words
+from pipelines.text import fold
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -23,8 +25,8 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
     """Return what labels say for sure in a day's entries and a reply does not cover, as the rules would add it.
 
     A reply covers a label if its evidence has the label's lines; of several labels there, those that it quotes or
-    says. It also covers one that says half of what an item says which it has seen. Closing forms are read apart, but
-    may be what a reply means.
+    says. It also covers one that says half of what an item says which it has seen, and what stands under a heading of
+    which it took other lines. Closing forms are read apart, but may be what a reply means.
     """
     reader = LabelReader()
     for entry in request.entries:
@@ -39,12 +41,16 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
     evidence += [(place, one.text) for one in reply.operations for place in one.places]
     for place, text in evidence:
         covered |= _meant(place, text, spots, covered)
+    judged = {place.entry.headings for place, _ in evidence if place.entry.headings}
+    titles = {fold(title) for headings in judged for title in headings}
     known = {(one.type, same_key(one.text)) for one in reply.candidates}
     seen = [Counter(words(text)) for text in request.nearby.texts(reply.seen)] if request.nearby else []
     return [
         one
         for at, one in enumerate(labelled)
         if at not in covered and (one.type, same_key(one.text)) not in known and not _is_seen(one, seen)
+        if one.reason != "section" or one.entry.headings not in judged or not section_type(one.entry.headings[-1])
+        if fold(one.places[0].lines[0].strip("# ")) not in titles
     ]
 
 
