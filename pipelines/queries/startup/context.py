@@ -42,15 +42,15 @@ LOG_DAYS = 30
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
     "MEMORY.md": 25, "open": 12, "project": 12, "work": 15, "USER.md": 10, "SOUL.md": 8, "pairs": 6, "hits": 4,
-    "today": 5, "yesterday": 3,
+    "quiet": 2, "today": 4, "yesterday": 2,
 }  # fmt: skip
 _ORDER = (
-    "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "work", "yesterday",
-    "today", "hits", "pairs",
+    "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "work", "quiet",
+    "yesterday", "today", "hits", "pairs",
 )  # fmt: skip
 _NAMELESS = {
     "hits": "what was found", "open": "open todos and risks", "work": "what is known of the work",
-    "pairs": "what may conflict",
+    "pairs": "what may conflict", "quiet": "what is open and quiet",
 }  # fmt: skip
 _ELSEWHERE = ("the user", "due", "open risks")
 """Rows of the briefing that stand in other parts of the context, too, and say more there."""
@@ -211,6 +211,8 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
         found.append(ContextPart("project", fault=fault))
     texts = _document_texts(request)
     found.append(_part("open", "", lambda: _veiled(open_entries(texts, day_text(request.today), path))))
+    today = day_text(request.today)
+    found.append(_part("quiet", "", lambda: _veiled(open_entries(texts, today, path, is_quiet=True))))
     found.append(_part("work", "", lambda: _veiled(work_entries(texts, day_text(request.today), path))))
     found.append(_part("pairs", "", lambda: _veiled(pair_entries(texts))))
     found += [_log_part(request, "yesterday", request.today - 1), _log_part(request, "today", request.today)]

@@ -51,6 +51,7 @@ _TITLES = {
     "MEMORY.md": "What you know",
     "project": "The project",
     "open": "Open todos and risks (close one in the log: `Done: ID`)",
+    "quiet": "Open, but not mentioned of late",
     "work": "Procedures, decisions and facts of the pages, the weightiest first",
     "yesterday": "Yesterday",
     "today": "Today so far",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipelines.queries.startup.read import Snippet, days_of, ids_in_mark, live_item, open_item
 
 # The weights of `pipelines.store.item`, which takes longer to import than all the rest of the context takes.
-_TYPE = {"Todo": 0.5, "Risk": 0.6, "Rule": 1.0, "Decision": 0.8, "Fact": 0.7, "howto": 0.9}
+_TYPE = {"Todo": 0.5, "Risk": 0.6, "Rule": 1.0, "Decision": 0.8, "Fact": 0.8, "howto": 0.9}
 _HALF_LIFE_DAYS = {"Todo": 90, "Risk": 180, "Rule": 120, "Decision": 60, "Fact": 60, "howto": 120}
 """Those of beliefs are for the start of a session, which wants what is current."""
 _WORK = ("- Decision: ", "- Fact: ", "- Rule: ")
@@ -32,16 +32,19 @@ LEAST_ID = 5
 """Characters of an id at least: `k` and four digits."""
 
 
-def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") -> list[Snippet]:
+def open_entries(
+    texts: list[tuple[str, str]], today: str, project: str = "", *, is_quiet: bool = False
+) -> list[Snippet]:
     """Return an entry for each open todo and risk, in the order in which they matter.
 
     What is overdue or due soon comes first, nearest to today, so that old todos hide none of today's; then what belongs
-    to the session's project; of all else the weightiest. Appointments that are over and what is quiet come last.
+    to the session's project; of all else the weightiest. Appointments that are over come last.
 
     Args:
         texts: path and text of each document.
         today: the memory's day, `YYYY-MM-DD`.
         project: the path of the session's project, or empty.
+        is_quiet: whether to return those that are quiet, and no others.
     """
     found = []
     ids: list[str] = []
@@ -51,13 +54,14 @@ def open_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
             head = line[:_HEAD].lower()  # nearly all lines are others, and few need a closer look
             if ("todo" in head or "risk" in head) and "<!-- k" in line and (item := open_item(line)):
                 kind, words, ident, fields = item
-                due, on, quiet = (fields.get(key, "") for key in ("due", "on", "quiet"))
+                if ("quiet" in fields) is not is_quiet:
+                    continue
+                due, on = (fields.get(key, "") for key in ("due", "on"))
                 is_overdue, has_passed = len(due) == _DAY and due < today, len(on) == _DAY and on < today
                 day = due if len(due) == _DAY else on if len(on) == _DAY and not has_passed else ""
                 ahead = days_of(day) - days_of(today) if day else _SOON + 1
                 gap = abs(ahead) if ahead <= _SOON else _NEVER
-                last = 2 if quiet else int(has_passed)
-                rank = (last, gap, not is_overdue, path != project, -weight(kind, fields, today), ident)
+                rank = (has_passed, gap, not is_overdue, path != project, -weight(kind, fields, today), ident)
                 notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
                 notes += [f"was on {on}, outcome unknown" if has_passed else f"on {on}"] if on else []
                 name = _page(path)

@@ -120,8 +120,19 @@ def document_entries(
 
 
 def log_entries(text: str) -> list[Snippet]:
-    """Return the entries of a log, in order."""
-    return _entries(text.split("\n"), documents=False)
+    """Return the entries of a log, in order, and the headings that stand above one."""
+    kept: list[Snippet] = []
+    least = 0  # a heading stands above an entry, or above a lower heading that does
+    for one in reversed(_entries(text.split("\n"), documents=False)):
+        level = len(one.text) - len(one.text.lstrip("#")) if one.heading else _LOWEST
+        if one.text.startswith("project:") or (one.heading and level >= least):
+            continue
+        kept.append(one)
+        least = level
+    return kept[::-1]
+
+
+_LOWEST = 7
 
 
 def episode_in(text: str, day: str) -> tuple[list[Snippet], str]:
@@ -130,7 +141,7 @@ def episode_in(text: str, day: str) -> tuple[list[Snippet], str]:
     found, covered = [], ""
     for line in section.split("\n"):
         bare, comment = _split_comment(line)
-        covered = covered or next((part[6:] for part in comment.split() if part.startswith("lines=")), "")
+        covered += "".join(f"{part[6:]}," for part in comment.split() if part.startswith("lines="))
         found += [Snippet(bare)] if bare else []
     return found, covered
 
