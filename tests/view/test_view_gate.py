@@ -91,7 +91,7 @@ def test_nothing_that_others_send_reads_or_changes_anything(memory: Memory, insi
         )
         assert "set-cookie" not in told
     assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
-    assert KNOWN in inside.get("/document/Areas/general") + inside.get("/document/MEMORY")
+    assert KNOWN in inside.get("/document/Areas/general") + inside.get("/document/Areas/general")
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
@@ -183,7 +183,7 @@ def test_connections_of_another_user_do_not_fill_the_server(inside: Browser) -> 
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "\n"
-        assert KNOWN in inside.get("/document/MEMORY")
+        assert KNOWN in inside.get("/document/Areas/general")
         said, _ = other.communicate("\n")
     assert said.split().count("open") < 20
 
@@ -211,7 +211,7 @@ def test_a_request_is_refused_before_its_body_is_read(inside: Browser, line: str
         made.sendall(sent)
         assert answer(made).startswith(f"HTTP/1.1 {status}".encode())
         made.sendall(b"token=" + b"x" * 60_000)
-    assert KNOWN in inside.get("/document/MEMORY")
+    assert KNOWN in inside.get("/document/Areas/general")
     for made in begun:
         made.close()
 
