@@ -41,7 +41,7 @@ LOG_DAYS = 30
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
-    "MEMORY.md": 25, "open": 12, "project": 12, "work": 15, "USER.md": 10, "SOUL.md": 8, "pairs": 6, "hits": 4,
+    "open": 12, "MEMORY.md": 25, "project": 12, "work": 15, "USER.md": 10, "SOUL.md": 8, "pairs": 6, "hits": 4,
     "quiet": 2, "today": 4, "yesterday": 2,
 }  # fmt: skip
 _ORDER = (
