@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import time
 import traceback
@@ -54,6 +55,8 @@ def run(target: Target, seed: str, count: int, scratch: Path) -> Outcome:
     random = Random(f"{seed}/{target.name}")
     found: dict[str, Finding] = {}
     slowest, began, done = 0.0, time.process_time(), 0
+    gc.collect()
+    gc.freeze()  # a collection of what other tests left behind takes long, and is not the reader's time
     with watched():
         while done < count and len(found) < _MOST:
             data, before = mutated(random, target.seeds), time.process_time()
@@ -62,6 +65,7 @@ def run(target: Target, seed: str, count: int, scratch: Path) -> Outcome:
             done += 1
             if error and error not in found:
                 found[error] = Finding(target.name, error, smaller(target, data, error, scratch))
+    gc.unfreeze()
     return Outcome(target.name, done, time.process_time() - began, slowest, tuple(found.values()))
 
 
