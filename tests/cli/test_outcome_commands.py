@@ -269,7 +269,7 @@ def test_context_lists_what_is_open_by_ids_that_close_it(memory: Memory, ids: Ma
     memory.curate("run", "--now", "2026-03-13T02:00")
     assert now(memory, BOB)["status"] == "done"
     assert "cut to fit; `curate items` lists all" in memory.curate(
-        "context", "--budget", "500", "--now", "2026-03-13T12:00"
+        "context", "--budget", "300", "--now", "2026-03-13T12:00"
     )
 
 
