@@ -3,7 +3,8 @@
 A session takes messages from chats of one person and of groups, and prompts that the gateway writes: scheduled jobs,
 heartbeats, notices of commands that ended, and context of its own. What stands before the words names the sender:
 blocks of JSON after a line that ends with `(untrusted metadata):`, or, in older versions, brackets with the channel's
-name. The owner is who writes in a chat of their own; the first one, if several do.
+name. The owner is who writes in a chat of their own; the first one, if several do. On another channel they have another
+id: there their name tells.
 """
 
 from __future__ import annotations
@@ -38,9 +39,11 @@ class Envelopes:
 
     Args:
         owner: the id of the first sender who wrote in a chat of their own; empty while there is none.
+        name: that sender's name, folded.
     """
 
     owner: str = ""
+    name: str = ""
     _none: tuple[str, str] = field(default=("", ""), init=False)
 
     def opened(self, text: str) -> list[tuple[str, str]]:
@@ -72,8 +75,10 @@ class Envelopes:
             in_group, (name, _, rest) = True, text.partition(": ")
             text = rest or text
         if not in_group and not is_forwarded:
-            self.owner = self.owner or sender
-            return ("", text) if sender == self.owner or not sender else (name, text)
+            if not self.owner:
+                self.owner, self.name = sender, name.casefold()
+            is_owner = not sender or sender == self.owner or name.casefold() == self.name
+            return ("", text) if is_owner else (name, text)
         return ("", text) if sender and sender == self.owner and not is_forwarded else (name or "somebody else", text)
 
 
