@@ -135,3 +135,10 @@ def test_what_a_reply_has_seen_is_not_filed_again_by_its_label(memory: Memory, t
     log = "- Decision: The fence of the yard: green.\n- Decision: The gate weighs 40 kg.\n"
     found = night(memory, tmp_path, log, {"items": [], "operations": [], "seen": [known["id"]]})
     assert len(found) == 2
+
+
+def test_none_is_no_decision_and_none_of_them_may_be_one(memory: Memory) -> None:
+    lines = ("None", "None new — a quiet day", "None during this session", "None of the vendors gets a key.")
+    memory.write("Logs/2026-03-17.md", "## Decisions\n\n" + "".join(f"- {line}\n" for line in lines))
+    memory.curate("run", "--provider", "rules", "--now", NIGHT)
+    assert list(items(memory)) == ["None of the vendors gets a key."]

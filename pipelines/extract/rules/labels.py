@@ -314,8 +314,7 @@ def is_procedural(text: str) -> bool:
 # ---------------------------------------------------------------- labels without a thing
 
 _VOID = re.compile(
-    r"[\W\d_]*|none(?: (?:new|yet|today|so far))?\b ?[—–:(-].*|none during\b.*"
-    r"|(?:none|n/?a|nil|yes|yep|yeah|ok|okay|sure|nothing|tbd|tbc|pending|unknown|open|todo|to do|"
+    r"[\W\d_]*|none\b(?! of\b).*|(?:n/?a|nil|yes|yep|yeah|ok|okay|sure|nothing|tbd|tbc|pending|unknown|open|todo|to do|"
     r"see (?:above|below)|as (?:noted )?above|same|(?:no|nothing) (?:decisions?|resolutions?|actions?(?: items?)?|"
     r"risks?|todos?)(?: (?:made|taken|yet|today|recorded))?|withdrawn|rejected|void|failed|not (?:yet )?(?:decided|"
     r"resolved|agreed)|not yet|no consensus|undecided|(?:still )?to be (?:decided|determined|discussed|done)|"
