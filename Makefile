@@ -25,11 +25,11 @@ help:
 install: .venv/.installed
 	@$(BIN)/python -m compileall -q pipelines
 
-.venv/.installed: requirements/dev.txt pyproject.toml
+.venv/.installed: requirements/dev.txt pyproject.toml deploy/fleet/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("memcurate needs Python 3.11 or newer; name one: make PYTHON=python3.12 $(MAKECMDGOALS)") if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable deploy/fleet
 	$(BIN)/curate models fetch || echo "Search finds words only, not meanings, until 'curate models fetch' succeeds."
 	touch $@
 
@@ -43,10 +43,10 @@ test: install lint
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 3 --dist worksteal -q -m "not torture and not e2e"
 
 torture: install
-	$(BIN)/python -m pytest -n auto -q -m torture tests
+	$(BIN)/python -m pytest -n auto -q -m torture
 
 e2e: install
-	AGENT_PROGRAMS="$(AGENTS)" $(BIN)/python -m pytest -q -m e2e tests
+	AGENT_PROGRAMS="$(AGENTS)" $(BIN)/python -m pytest -q -m e2e
 
 fuzz: install
 	$(BIN)/python -m pytest -n auto -q -m "hypothesis and not torture" --hypothesis-profile=search
@@ -86,9 +86,10 @@ format: install
 UPGRADE ?= --upgrade
 LOCK := uv pip compile --quiet --no-strip-extras --universal --generate-hashes --no-header $(UPGRADE)
 lock:
-	$(LOCK) --group dev pyproject.toml -o requirements/dev.txt
+	$(LOCK) --no-emit-package memcurate --group dev pyproject.toml deploy/fleet/pyproject.toml -o requirements/dev.txt
 	$(LOCK) --group release -o requirements/release.txt
 	$(LOCK) pyproject.toml -o requirements/run.txt
+	$(LOCK) --no-emit-package memcurate pyproject.toml deploy/fleet/pyproject.toml -o requirements/fleet.txt
 
 clean:
 	rm -rf .venv build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis

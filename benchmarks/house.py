@@ -27,10 +27,11 @@ import pipelines
 from pipelines.start import main as start
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from types import FrameType
 
 HOUSE = Path(pipelines.__file__).parent
+FLEET = HOUSE.parent / "deploy" / "fleet" / "curate_fleet"
 _SILENT = {
     tokenize.COMMENT, tokenize.ENCODING, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,
@@ -66,7 +67,8 @@ def sizes() -> dict[str, str]:
     doubled = sorted(name for name, count in names.items() if count > 1)
     largest = max(files, key=lambda path: texts[path].count("\n"))
     return {
-        "Python tokens": f"{sum(map(_tokens, texts.values(), trees.values())):,}",
+        "Python tokens": f"{python_tokens(files):,}",
+        "Python tokens of curate-fleet": f"{python_tokens(FLEET.rglob('*.py')):,}",
         "docstrings' share of lines": f"{documented / lines:.1%}",
         "files": str(len(files)),
         "rooms": str(sum(1 for path in HOUSE.iterdir() if (path / "__init__.py").exists())),
@@ -76,6 +78,12 @@ def sizes() -> dict[str, str]:
         "longest file": f"{texts[largest].count(chr(10))} lines, {largest.relative_to(HOUSE)}",
         "longest function": f"{_height(longest[1])} lines, {longest[1].name} in {longest[0].relative_to(HOUSE)}",
     }
+
+
+def python_tokens(files: Iterable[Path]) -> int:
+    """Return how many tokens files of Python have, without comments, docstrings and layout."""
+    texts = [path.read_text() for path in files]
+    return sum(_tokens(text, ast.parse(text)) for text in texts)
 
 
 def _docstring(tree: ast.AST) -> Iterator[ast.Expr]:

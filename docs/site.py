@@ -26,6 +26,7 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "reporting.md",
     "benchmarks/RESULTS.md": "measurements.md",
+    "deploy/fleet/README.md": "curate-fleet.md",
 }
 SOURCES = {page: source for source, page in OUTSIDE.items()}
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")

@@ -1,7 +1,7 @@
 """The tree of errors: each class owns its sentence, the next step and its exit code.
 
-Exit codes: 0 fine, 1 an expected failure, 2 wrong usage, 3 a bug, 75 another run holds the lock, 130 interrupted,
-129 and 143 ended by SIGHUP and SIGTERM.
+Exit codes: 0 fine, 1 an expected failure, 2 wrong usage, 3 a bug, 75 not now (another run holds the lock; for `curate
+night`, whatever may pass by itself), 130 interrupted, 129 and 143 ended by SIGHUP and SIGTERM.
 A command never shows a traceback for what a user can cause; `pipelines.cli.run_cli` prints these errors instead.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pipelines.usage import FailureKind, Tally, Usage
 
 
-FINE, EXPECTED, USAGE, BUG, LOCKED, INTERRUPTED = 0, 1, 2, 3, 75, 130
+FINE, EXPECTED, USAGE, BUG, TRY_LATER, INTERRUPTED = 0, 1, 2, 3, 75, 130
 
 
 class CurateError(Exception):
@@ -43,6 +43,11 @@ class CurateError(Exception):
 
     def __str__(self) -> str:
         return f"{self.sentence} {self.advice}".strip()
+
+    @property
+    def is_full_disk(self) -> bool:
+        """Whether it is a disk without room that is in the way."""
+        return _FULL in self.advice
 
 
 def reason_of(error: OSError) -> str:
@@ -208,7 +213,7 @@ class TooMuchFromGit(GitFault):
 class LockHeld(CurateError):
     """Raised when another run is working on the memory."""
 
-    exit_code = LOCKED
+    exit_code = TRY_LATER
 
     def __init__(self, holder: str) -> None:
         self.holder = holder
@@ -363,7 +368,7 @@ class ItemGone(UnknownItem):
 class SchedulerRuns(CurateError):
     """Raised when another `curate schedule` is running for the memory."""
 
-    exit_code = LOCKED
+    exit_code = TRY_LATER
 
     def __init__(self, holder: str) -> None:
         super().__init__(f"Another scheduler already runs the nights of this memory: {holder}.", "Stop that one first.")

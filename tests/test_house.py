@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import pipelines
+from benchmarks.house import FLEET, python_tokens
 
 HOUSE = Path(pipelines.__file__).parent
-ROOMS = ("store", "search", "extract", "review", "agents", "night", "queries", "view", "fleet", "cli")
+ROOMS = ("store", "search", "extract", "review", "agents", "night", "queries", "view", "cli")
 """From below: each may stand on those before it."""
 GROUND = ("errors", "text", "clock", "templating", "usage", "provider_settings")
 """Loose files on which all rooms may stand; `clock` knows the settings by type alone."""
@@ -82,7 +83,7 @@ def test_each_room_says_what_it_holds_who_calls_it_and_what_it_imports(room: str
     assert 2 <= len(told.splitlines()) <= 6
 
 
-def test_there_are_ten_rooms_and_twelve_loose_files() -> None:
+def test_there_are_nine_rooms_and_twelve_loose_files() -> None:
     assert {path.parent.name for path in HOUSE.glob("*/__init__.py")} == set(ROOMS)
     loose = {path.stem for path in HOUSE.glob("*.py")}
     assert loose == {*GROUND, *SETTINGS, *TOP}
@@ -111,3 +112,10 @@ def test_no_two_public_classes_share_a_name() -> None:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 named.setdefault(node.name, []).append(str(path.relative_to(HOUSE)))
     assert {name: paths for name, paths in named.items() if len(paths) > 1} == {}
+
+
+def test_the_fleet_and_the_product_do_not_know_each_other() -> None:
+    importing = re.compile(r"^\s*(?:from|import) pipelines", re.MULTILINE)
+    assert [path.name for path in FLEET.rglob("*.py") if importing.search(path.read_text())] == []
+    assert [path for path in FILES if re.search(r"\bfleet", path.read_text(), re.IGNORECASE)] == []
+    assert python_tokens(FLEET.rglob("*.py")) <= 13_500

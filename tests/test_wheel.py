@@ -55,6 +55,7 @@ def test_the_wheel_holds_what_the_command_reads(wheel: Path) -> None:
         assert f"pipelines/_data/{name}" in names
     assert "pipelines/templates/document.md.j2" in names
     assert "pipelines/py.typed" in names
+    assert not [name for name in names if "fleet" in name], "it is a package of its own"
     assert "pipelines/prices.toml" in names
     assert not [name for name in names if name.startswith(("tests/", "examples/", "deploy/"))]
 

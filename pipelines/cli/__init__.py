@@ -96,7 +96,6 @@ _SECTIONS = {
         "schedule": "Run every night in the foreground (daemon).",
         "sync": "Push logs and edits, fetch nights from elsewhere.",
         "night": "Curate a memory on a remote: fetch, run, push.",
-        "fleet": "Curate many memories with many workers.",
     },
     "Look after the memory": {
         "check": "Check the memory for lost items, damage or secrets.",
@@ -122,7 +121,6 @@ _GROUPS = {
     "serve_commands": ("mcp", "schedule", "context", "recall", "completion", "view"),
     "health_commands": ("status", "doctor"),
     "check_commands": ("check", "secrets"),
-    "fleet_commands": ("fleet",),
     "eval_commands": ("eval",),
 }
 """Modules with several verbs; any other verb has its own module, `VERB_command`."""

@@ -1,8 +1,12 @@
-"""`curate night`: one night of a memory on a remote, for any scheduler on any machine."""
+"""`curate night`: one night of a memory on a remote, for any scheduler on any machine.
+
+Its exit code tells what passes by itself (75: run it again later) from what needs a person (1).
+"""
 
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,12 +14,13 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.options import json_option, now_option
-from pipelines.cli.output import say, say_json
+from pipelines.cli.output import say, say_json, say_verbatim, warn
 from pipelines.cli.progress_line import watch_for_people
 from pipelines.cli.run_command import night_of, print_report
-from pipelines.errors import CurateError
-from pipelines.night.remote_night import Clone, Publishing, fetched_clone, shown_address
-from pipelines.night.unattended import curate_unattended, in_journal
+from pipelines.errors import FINE, TRY_LATER, ChangedUnderRun, CurateError, UsageFault
+from pipelines.night.remote_night import Clone, Publishing, fetched_clone, heads_of, shown_address
+from pipelines.night.unattended import AlreadyReported, curate_unattended, in_journal
+from pipelines.store.git_remote import NotPushed, Unreachable
 from pipelines.store.secrets import without_secrets
 
 if TYPE_CHECKING:
@@ -23,33 +28,77 @@ if TYPE_CHECKING:
     from pipelines.user_settings import UserSettings
 
 
+_PASSING = (Unreachable, NotPushed, ChangedUnderRun)
+
+
 @click.command()
-@click.argument("remote")
+@click.argument("remote", required=False)
+@click.option("--due", is_flag=True, help="Only print which of the remotes on standard input, one a line, have news.")
 @click.option(
     "--workdir",
     type=click.Path(path_type=Path),
     metavar="DIR",
     help="Where clones are cached (default: the folder memcurate/nights in your cache folder).",
 )
+@click.option(
+    "--max-usd",
+    type=click.FloatRange(min=0),
+    metavar="USD",
+    help="The most that the night may cost, if that is less than your settings allow.",
+)
 @now_option
-@json_option("Print the run report, and what was pushed, as one JSON object.")
-def curate_night(*, remote: str, workdir: Path | None, now: str | None, as_json: bool) -> int:
+@json_option("Print the run report, and what was pushed, as one JSON object; with --due, one array.")
+def curate_night(
+    *, remote: str | None, due: bool, workdir: Path | None, max_usd: float | None, now: str | None, as_json: bool
+) -> int:
     """Curate the memory at REMOTE (an address or a path): fetch it into a cached clone, run, push.
 
-    If another run of it ended first, this one pushes nothing and exits with 75. Logs and edits that were pushed
-    meanwhile are joined. Running again with nothing new pushes nothing.
+    Logs and edits that were pushed meanwhile are joined. Running again with nothing new pushes nothing. Exits with 75
+    for what may pass by itself, such as another run that ended first or a provider that is down; with 1 for what needs
+    you.
     """
+    if due == (remote is not None):
+        raise UsageFault("Name one remote, or give a list to --due.", "Such as: `curate night --due < remotes.txt`.")
     try:
-        return _curate(remote, workdir, now, as_json=as_json)
+        return _curate(remote, workdir, max_usd, now, as_json=as_json) if remote else _tell_due(as_json=as_json)
     except CurateError as fault:
+        fault.exit_code = TRY_LATER if _may_pass(fault) else fault.exit_code
         if not as_json:
             raise
         error = {"kind": type(fault).__name__, "sentence": without_secrets(str(fault))}
-        say_json({"remote": without_secrets(shown_address(remote)), "error": error, "exit_code": fault.exit_code})
+        say_json({"remote": without_secrets(shown_address(remote or "")), "error": error, "exit_code": fault.exit_code})
         return fault.exit_code
 
 
-def _curate(remote: str, workdir: Path | None, now: str | None, *, as_json: bool) -> int:
+def _may_pass(fault: CurateError) -> bool:
+    real = fault.__context__ if isinstance(fault, AlreadyReported) else fault
+    return isinstance(real, _PASSING) or (isinstance(real, CurateError) and real.is_full_disk)
+
+
+def _tell_due(*, as_json: bool) -> int:
+    """Print which remotes on standard input have something that no night has read."""
+    from pipelines.user_settings import load_user_settings  # noqa: PLC0415  help needs no settings
+
+    lines = map(str.strip, sys.stdin)
+    remotes = [line for line in lines if line and not line.startswith("#")]
+    rows: list[dict[str, object]] = []
+    for remote, found in heads_of(remotes, load_user_settings(os.environ).push.timeout_seconds):
+        shown = without_secrets(shown_address(remote))
+        if isinstance(found, CurateError):
+            error = {"kind": type(found).__name__, "sentence": without_secrets(found.sentence)}
+            rows.append({"remote": shown, "error": error})
+            warn(*[] if as_json else [f"{shown}: {error['sentence']}"])
+            continue
+        is_due = found.head != found.night
+        rows.append({"remote": shown, "due": is_due, "head": found.head, "night": found.night or None})
+        if is_due and not as_json:
+            say_verbatim(remote)
+    if as_json:
+        say_json(rows)
+    return TRY_LATER if any("error" in row for row in rows) else FINE
+
+
+def _curate(remote: str, workdir: Path | None, max_usd: float | None, now: str | None, *, as_json: bool) -> int:
     from pipelines.clock import moment  # noqa: PLC0415  help needs no settings
     from pipelines.extract.llm.guard import open_guard  # noqa: PLC0415  as above
     from pipelines.queries.search_settings import spare_threads  # noqa: PLC0415  as above
@@ -59,6 +108,9 @@ def _curate(remote: str, workdir: Path | None, now: str | None, *, as_json: bool
 
     spare_threads()  # many nights share the processors
     user = load_user_settings(os.environ)
+    if max_usd is not None:
+        least = min(max_usd, user.caps.max_usd if user.caps.max_usd is not None else max_usd)
+        user = replace(user, caps=user.caps.model_copy(update={"max_usd": least}))
     guard = open_guard(user)
     folder = workdir or models_folder(os.environ).with_name("nights")
     with fetched_clone(remote, folder, user.push) as clone:
@@ -68,11 +120,14 @@ def _curate(remote: str, workdir: Path | None, now: str | None, *, as_json: bool
         night, _ = night_of(clone.root, settings, when, "", user, guard)
         with watch_for_people() as watch:
             report = curate_unattended(replace(night, sharing=publishing), watch, user.ping)
+        code = report.exit_code
+        if code and any(kind.may_pass for _, kind in report.tally.failures):
+            code = TRY_LATER
         if as_json:
-            say_json(_as_json(report, clone, publishing))
+            say_json({**_as_json(report, clone, publishing), "exit_code": code})
         elif not in_journal(os.environ):
             _print(report, clone, publishing, user)
-    return report.exit_code
+    return code
 
 
 def _as_json(report: RunReport, clone: Clone, publishing: Publishing) -> dict[str, object]:

@@ -15,14 +15,15 @@ import contextlib
 import hashlib
 import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.errors import GitFault, NightOvertaken
+from pipelines.errors import CurateError, GitFault, NightOvertaken
 from pipelines.night.sync import ROUNDS, Sharing, follows, with_retries
 from pipelines.store.files import writing
 from pipelines.store.git import Author, Git
-from pipelines.store.git_remote import Refused, Remote, RemoteHeads, checked_address, list_heads
+from pipelines.store.git_remote import NotPushed, Refused, Remote, RemoteHeads, checked_address, list_heads
 from pipelines.store.journal import recover
 from pipelines.store.layout import PRIVATE, SETTINGS
 from pipelines.store.lock import run_lock
@@ -30,13 +31,14 @@ from pipelines.store.user_layout import read_layout
 from pipelines.store.work_trees import remote_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from pipelines.user_settings import PushTable
 
 
 _LOCK = "night.lock"
+_AT_ONCE = 32
 _EXACT = "* -text -filter -ident !working-tree-encoding\n"
 """Attributes of a clone: whatever the memory's own say, its files are checked out byte for byte and run no filter."""
 
@@ -72,7 +74,7 @@ def fetched_clone(remote: str, workdir: Path, push_settings: PushTable) -> Itera
         GitFault: the remote cannot be reached, is empty, or is not a memory.
         NotWritable: the disk refused.
     """
-    address = checked_address(os.path.abspath(remote) if os.path.exists(remote) else remote)  # noqa: PTH100, PTH110  URLs, too
+    address = _address(remote)
     root = workdir.expanduser().absolute() / clone_name(address)
     with writing(root):
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -91,6 +93,28 @@ def fetched_clone(remote: str, workdir: Path, push_settings: PushTable) -> Itera
         _put_back(git, was.branch, head)
         read_layout(root)  # it may have changed
         yield Clone(root, address, RemoteHeads(was.branch, head, was.night))
+
+
+def heads_of(remotes: Sequence[str], seconds: float) -> Iterator[tuple[str, RemoteHeads | CurateError]]:
+    """Yield each remote, in order, with what it points to, or why it cannot be told.
+
+    Args:
+        remotes: addresses or paths.
+        seconds: the time limit for each.
+    """
+
+    def look(remote: str) -> RemoteHeads | CurateError:
+        try:
+            return list_heads(_address(remote), seconds)
+        except CurateError as fault:
+            return fault
+
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        yield from zip(remotes, threads.map(look, remotes), strict=True)
+
+
+def _address(remote: str) -> str:
+    return checked_address(os.path.abspath(remote) if os.path.exists(remote) else remote)  # noqa: PTH100, PTH110  URLs, too
 
 
 def clone_name(address: str) -> str:
@@ -160,7 +184,7 @@ class Publishing(Sharing):
 
         Raises:
             NightOvertaken: another night ended first; nothing was written at the remote.
-            GitFault: the remote cannot be reached, or refused for another reason; nothing was written there.
+            Unreachable, NotPushed: the remote does not answer, or does not take the push; nothing was written there.
         """
         if self.clone is None:
             raise AssertionError  # a night without a clone has a `Sharing`
@@ -170,7 +194,7 @@ class Publishing(Sharing):
         author = Author(*self.settings.author, self.now)
         night = head if complete else git.store_commit([head], {}, "This night left something pending\n", author)
         if not any(self._published(git, self.clone, night) for _ in range(ROUNDS)):
-            raise GitFault("Others kept pushing to the remote, so the night was not published.", "Run it again.")
+            raise NotPushed("Others kept pushing to the remote, so the night was not published.", "Run it again.")
         self.published = RemoteHeads(was.branch, git.head() or "", night)
 
     def _published(self, git: Git, clone: Clone, night: str) -> bool:
@@ -189,7 +213,7 @@ class Publishing(Sharing):
                 raise
             theirs = self.tried(remote.fetch)
             if theirs is None or follows(git, theirs, head):
-                raise GitFault(fault.sentence) from None
+                raise NotPushed(fault.sentence) from None
             self.take_in(git, theirs)
             return False
         return True

@@ -24,7 +24,7 @@ from pipelines.store.layout import SETTINGS
 from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pipelines.store.git import Git
 
@@ -52,7 +52,11 @@ class Unreachable(GitFault):
     """Raised when a remote does not let itself be read, or does not answer."""
 
 
-class Refused(GitFault):
+class NotPushed(GitFault):
+    """Raised when a remote does not take a push, whatever its reason."""
+
+
+class Refused(NotPushed):
     """Raised when the remote rejects a push because it has commits that this machine has not seen."""
 
 
@@ -141,15 +145,15 @@ class Remote:
         apart = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self.git.repository.common_dir / "objects")}
         wanted = [f"+{name}:{name}" for name in others]
         if head:
-            _run_git(("update-ref", "refs/here", head), self._folder, self.seconds, None, **apart)
+            _run_git(("update-ref", "refs/here", head), self._folder, self.seconds, **apart)
         quiet = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-gc")
-        _run_git(("fetch", *quiet, self.address, *wanted), self._folder, self.seconds, None, **apart)
+        _run_git(("fetch", *quiet, self.address, *wanted), self._folder, self.seconds, **apart)
         settings = self.git.repository.prefix + self.git.layout.real(SETTINGS)
         for name in others:
             with contextlib.suppress(GitFault):
-                _run_git(("cat-file", "-e", f"{name}:{settings}"), self._folder, self.seconds, None, **apart)
+                _run_git(("cat-file", "-e", f"{name}:{settings}"), self._folder, self.seconds, **apart)
                 try:
-                    _run_git(("merge-base", "refs/here", name), self._folder, self.seconds, None, **apart)
+                    _run_git(("merge-base", "refs/here", name), self._folder, self.seconds, **apart)
                 except GitFault:
                     return name.removeprefix("refs/heads/")
         return ""
@@ -200,7 +204,7 @@ class Remote:
 
     def _call(self, *arguments: str) -> bytes:
         objects = str(self.git.repository.common_dir / "objects")
-        return _run_git(arguments, self._folder, self.seconds, None, GIT_OBJECT_DIRECTORY=objects)
+        return _run_git(arguments, self._folder, self.seconds, GIT_OBJECT_DIRECTORY=objects)
 
     @property
     def _folder(self) -> Path:
@@ -263,19 +267,18 @@ def checked_address(address: str) -> str:
     return address
 
 
-def list_heads(address: str, seconds: float, environ: Mapping[str, str] | None = None) -> RemoteHeads:
+def list_heads(address: str, seconds: float) -> RemoteHeads:
     """Return what a remote points to.
 
     Args:
         address: the remote's URL or path, as `checked_address` returns it.
         seconds: the time limit.
-        environ: whose credentials git uses, as environment variables; by default, those of this process.
 
     Raises:
         GitFault: the remote did not answer in time, or refused.
     """
     asked = ("ls-remote", "--symref", address, "HEAD", "refs/heads/*", NIGHT_REF)
-    rows = _run_git(asked, Path("/"), seconds, environ).decode(errors="replace").splitlines()
+    rows = _run_git(asked, Path("/"), seconds).decode(errors="replace").splitlines()
     found = {name: value for value, _, name in (row.partition("\t") for row in rows) if not value.startswith("ref: ")}
     named = next((row[5:].partition("\t")[0] for row in rows if row.startswith("ref: ")), "")
     branches = [name for name in found if name.startswith("refs/heads/")]
@@ -283,15 +286,13 @@ def list_heads(address: str, seconds: float, environ: Mapping[str, str] | None =
     return RemoteHeads(branch.removeprefix("refs/heads/"), found.get(branch, ""), found.get(NIGHT_REF, ""))
 
 
-def _run_git(
-    arguments: Sequence[str], folder: Path, seconds: float, environ: Mapping[str, str] | None, **environment: str
-) -> bytes:
+def _run_git(arguments: Sequence[str], folder: Path, seconds: float, **environment: str) -> bytes:
     """Run git on a bare repository, and kill it with all its children when the time is over."""
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     with subprocess.Popen(
         ["git", *settings, *arguments],  # noqa: S607  the person's own git, from PATH
         cwd=folder,
-        env=_environment(seconds, os.environ if environ is None else environ) | {"GIT_DIR": str(folder), **environment},
+        env=_environment(seconds) | {"GIT_DIR": str(folder), **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -312,7 +313,7 @@ def _run_git(
         said = [*out.decode(errors="replace").splitlines(), *error.decode(errors="replace").splitlines()]
         named = next((line for line in said if "rejected]" in line), reason_in(error, process.returncode))
         reason = " ".join(named.split()).rstrip(".")
-        kind = Unreachable if arguments[0] in {"ls-remote", "fetch"} else GitFault
+        kind = {"ls-remote": Unreachable, "fetch": Unreachable, "push": NotPushed}.get(arguments[0], GitFault)
         raise kind(
             f"git {arguments[0]} failed: {reason}.",
             "Check the address, your access to it and the network.",
@@ -320,8 +321,8 @@ def _run_git(
     return out
 
 
-def _environment(seconds: float, environ: Mapping[str, str]) -> dict[str, str]:
-    environment = {key: environ[key] for key in _PASSED_ON if key in environ}
+def _environment(seconds: float) -> dict[str, str]:
+    environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
     patience = f"ssh -oBatchMode=yes -oConnectTimeout={max(int(seconds), 1)}"
     own = {"GIT_SSH_COMMAND": patience} if not environment.keys() & {"GIT_SSH", "GIT_SSH_COMMAND"} else {}
     return environment | own | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}

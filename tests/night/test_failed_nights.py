@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from pipelines.errors import LOCKED
+from pipelines.errors import TRY_LATER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,7 +105,7 @@ def test_a_merge_in_progress_would_keep_both_sides(waiting: Memory) -> None:
 def test_another_run_holds_the_lock(waiting: Memory) -> None:
     with (waiting.root / ".curate" / "lock").open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        failed(waiting, "Another run holds the lock", "Wait for it to end", exits=LOCKED)
+        failed(waiting, "Another run holds the lock", "Wait for it to end", exits=TRY_LATER)
     waiting.curate("run", *AT)
 
 

@@ -1,7 +1,7 @@
 """The caps of a night: each call reserves its worst case before it is made, and settles its real cost after.
 
 A ledger remembers the calls of earlier runs of the same day, so that a run that died, or a second run, does not start
-at zero. A call that was never settled counts as its worst case. In a fleet, each call is reserved with the worker, too.
+at zero. A call that was never settled counts as its worst case. Whoever started the night may want to be asked, too.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class Budget:
         caps: the caps.
         ledger: the spending of the day, earlier runs included.
         clock: a monotonic clock, in seconds.
-        guard: the worker that started this night, or None.
+        guard: whoever started this night and wants to be asked, or None.
     """
 
     def __init__(

@@ -1,12 +1,12 @@
-"""A night's side of its worker's guard: before each call it asks whether the fleet's caps and rates allow it.
+"""Asking before spending: a night asks whoever started it, before each call of a model, whether it may make it.
 
-The worker hands a socket down to its child, which needs no address and no key for it. The messages are lines of JSON:
+Its starter hands a socket down, which needs no address and no key. The messages are lines of JSON:
 
     {"call": ID, "bucket": PROVIDER:HASH, "tokens": N, "usd": X or null}     the most that a call may need
     {"call": ID, "granted": true} or {"call": ID, "why": TEXT}               the answer, when it is the call's turn
     {"call": ID, "spent": [TOKENS, USD], "slow": SECONDS or null}            what it cost; a 429 slows all
 
-If the worker dies, the night ends: whoever takes over its job must find the clone free.
+If the starter dies, the night ends: whoever repeats it must find the clone free.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 
 GUARD: Final = "CURATE_GUARD"
-"""The environment variable with the number of the socket that the worker has left open."""
+"""The environment variable with the number of the socket that the starter has left open."""
 _GRACE = 10.0
 _SLOW = 5.0
 
 
 class Guard:
-    """The connection to the worker. Threads share it.
+    """The connection to the starter. Threads share it.
 
     Args:
         connection: the socket.
         keys: provider → the key that it is called with.
-        alone: what is done if the worker dies.
+        alone: what is done if the starter dies.
     """
 
     def __init__(self, connection: socket.socket, keys: Mapping[str, str], alone: Callable[[], None]) -> None:
@@ -50,7 +50,7 @@ class Guard:
         threading.Thread(target=self._listen, name="guard", daemon=True).start()
 
     def reserve(self, call: str, model: str, tokens: int, usd: float | None, seconds: float | None) -> str:
-        """Wait until the worker grants a call; return why it does not, or an empty string.
+        """Wait until a call is granted; return why it is not, or an empty string.
 
         Args:
             call: a name that no other call has, a UUID.
@@ -68,7 +68,7 @@ class Guard:
             return self._answers.pop(call)
 
     def settle(self, call: str, tokens: int, usd: float, *, limited: bool, retry_after: float | None) -> None:
-        """Tell the worker what a call cost.
+        """Tell the starter what a call cost.
 
         Args:
             call: its name.
@@ -81,7 +81,7 @@ class Guard:
         self._send({"call": call, "spent": [tokens, usd], "slow": slow})
 
     def _send(self, message: Mapping[str, object]) -> None:
-        # Without a worker, the other thread ends the process.
+        # Without a starter, the other thread ends the process.
         with self._changed, contextlib.suppress(OSError):
             self._socket.sendall(json.dumps(message).encode() + b"\n")
 
@@ -98,7 +98,7 @@ class Guard:
         self._alone()
 
 
-def end_without_worker() -> None:
+def end_alone() -> None:
     """End this process and its group: politely, so that git's own children end, too, and then for certain."""
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_GRACE)
@@ -106,14 +106,14 @@ def end_without_worker() -> None:
 
 
 def open_guard(user: UserSettings) -> Guard | None:
-    """Return the guard of this night, or None if no worker started it. Programs that it runs do not see it."""
+    """Return the guard of this night, or None if its starter asks for nothing. Programs that it runs do not see it."""
     number = os.environ.pop(GUARD, "")
     if not number:
         return None
     connection = socket.socket(fileno=int(number))
     connection.set_inheritable(False)
     named = {"anthropic": user.anthropic, "gemini": user.gemini, "openai": user.openai}
-    return Guard(connection, {name: one.api_key for name, one in named.items() if one}, end_without_worker)
+    return Guard(connection, {name: one.api_key for name, one in named.items() if one}, end_alone)
 
 
 def _mark(key: str) -> str:

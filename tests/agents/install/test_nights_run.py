@@ -117,5 +117,5 @@ def test_a_memory_is_restored_from_its_remote(memory: Memory, tmp_path: Path) ->
 def test_the_page_for_operators_names_every_exit_code() -> None:
     page = (Path(__file__).parents[3] / "docs/operations.md").read_text()
     told = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
-    codes = (errors.FINE, errors.EXPECTED, errors.USAGE, errors.BUG, errors.LOCKED, errors.INTERRUPTED)
+    codes = (errors.FINE, errors.EXPECTED, errors.USAGE, errors.BUG, errors.TRY_LATER, errors.INTERRUPTED)
     assert told == {*codes, errors.Ended(signal.SIGHUP).exit_code, errors.Ended(signal.SIGTERM).exit_code}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import shlex
@@ -17,10 +19,12 @@ from pipelines.cli import run_cli
 from pipelines.night.remote_night import clone_name
 from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_documents
+from tests.extract.wire import KEY, openai_error, openai_wire
 from tests.night.sync.machines import CAPS, git
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
+    from tests.extract.wire import Wire
 
 NIGHT_REF = "refs/curate/night"
 NIGHT = "2025-01-02T23:00"
@@ -229,7 +233,7 @@ def test_a_retry_on_another_worker_pays_for_nothing_that_was_answered(
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\nexit 1\n")
     hook.chmod(0o755)
-    assert "pre-receive hook declined" in remote.night(exits=1)["error"]["sentence"]
+    assert "pre-receive hook declined" in remote.night(exits=75)["error"]["sentence"], "a server may take it later"
     paid = calls.read_text()
     hook.unlink()
     told = remote.night(workdir="another")
@@ -316,23 +320,23 @@ def test_a_remote_that_brings_its_own_derived_folder_is_refused(remote: Remote) 
 
 
 @pytest.mark.parametrize(
-    ("make", "address", "sentence"),
+    ("make", "address", "code", "sentence"),
     [
-        ("true", "ext::sh -c true", "The remote's address is not supported. Use https://"),
-        ("true", "nowhere.git", "The remote's address is not supported."),
-        ("true", "{folder}/nowhere.git", "nowhere.git' does not appear to be a git repository. Check the address"),
-        ("git init --quiet --bare {folder}/empty.git", "{folder}/empty.git", "has no commit or no default branch."),
-        ("mkdir {folder}/plain", "{folder}/plain", "git ls-remote failed: "),
+        ("true", "ext::sh -c true", 1, "The remote's address is not supported. Use https://"),
+        ("true", "nowhere.git", 1, "The remote's address is not supported."),
+        ("true", "{folder}/nowhere.git", 75, "nowhere.git' does not appear to be a git repository. Check the address"),
+        ("git init --quiet --bare {folder}/empty.git", "{folder}/empty.git", 1, "has no commit or no default branch."),
+        ("mkdir {folder}/plain", "{folder}/plain", 75, "git ls-remote failed: "),
     ],
 )
-def test_a_remote_that_is_no_memory_is_named(remote: Remote, make: str, address: str, sentence: str) -> None:
+def test_a_remote_that_is_no_memory_is_named(remote: Remote, make: str, address: str, code: int, sentence: str) -> None:
     subprocess.run(make.format(folder=remote.folder), shell=True, check=True)  # noqa: S602  the test's own words
     remote.path = address.format(folder=remote.folder)  # type: ignore[assignment]
     config = remote.folder / "config.toml"
     config.write_text('providers = ["rules"]\n[push]\ntries = 1\n')
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CURATE_CONFIG", str(config))
-        told = remote.night(exits=1)
+        told = remote.night(exits=code)
     assert sentence in told["error"]["sentence"]
     assert "commit" not in told
 
@@ -343,10 +347,78 @@ def test_a_repository_without_a_memory_is_named(remote: Remote) -> None:
     assert "is not a memory: it has no curate.toml." in remote.night(exits=1)["error"]["sentence"]
 
 
-def test_a_folder_that_cannot_be_written_is_named(remote: Remote) -> None:
+def read_by(wire: Wire, remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a provider with known prices read the logs."""
+    config = remote.folder / "config.toml"
+    config.write_text(
+        f'providers = ["openai"]\n[openai]\nmodel = "m"\nbase_url = "{wire.url}/v1"\napi_key_env = "MODEL_KEY"\n'
+        '[limits]\nmax_usd = 5.0\n[prices."openai:m"]\ninput = 1.0\noutput = 2.0\n'
+    )
+    monkeypatch.setenv("CURATE_CONFIG", str(config))
+    monkeypatch.setenv("MODEL_KEY", KEY)
+
+
+@pytest.mark.parametrize(("status", "code"), [(429, 75), (503, 75), (401, 1)])
+def test_a_provider_that_may_answer_later_is_told_from_one_that_needs_a_person(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch, status: int, code: int
+) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with openai_wire() as wire:
+        read_by(wire, remote, monkeypatch)
+        wire.by_request = lambda _: openai_error(status)
+        told = remote.night(exits=code)
+    assert (told["pushed"], told["entries"]["pending"]) == (False, 2)
+
+
+def test_a_night_costs_no_more_than_its_caller_allows(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+    with openai_wire() as wire:
+        read_by(wire, remote, monkeypatch)
+        told = remote.night("--now", NIGHT, "--max-usd", "0.001")
+        assert "more than max_usd = 0.001 allows" in told["model"]["over_budget"]
+        assert (told["cost"]["calls"], told["pushed"]) == (0, False)
+        assert remote.night("--now", NIGHT, "--max-usd", "50")["cost"]["calls"]
+
+
+def test_a_full_disk_passes_and_a_folder_that_may_not_be_written_needs_a_person(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", refuse)
+        assert remote.night(exits=75)["error"]["kind"] == "NotWritable"
     (remote.folder / "worker").write_text("a file")
-    told = remote.night(exits=1)
-    assert told["error"]["kind"] == "NotWritable"
+    assert remote.night(exits=1)["error"]["kind"] == "NotWritable"
+
+
+def test_only_remotes_with_news_are_due(
+    remote: Remote, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read, none = remote.folder / "read.git", remote.folder / "none.git"
+    git(remote.folder, "clone", "--quiet", "--bare", str(remote.path), str(read))
+    git(read, "update-ref", NIGHT_REF, "main")
+    head = git(read, "rev-parse", "main").strip()
+
+    def due(*remotes: Path, options: tuple[str, ...] = (), exits: int = 0) -> tuple[str, str]:
+        listing = "".join(f"{one}\n" for one in ("# all of them", "", *remotes))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(listing.encode())))
+        capsys.readouterr()
+        assert run_cli(["night", "--due", *options]) == exits
+        told = capsys.readouterr()
+        return told.out, told.err
+
+    assert due(read, remote.path) == (f"{remote.path}\n", "")
+    out, err = due(none, remote.path, exits=75)
+    assert out == f"{remote.path}\n"
+    assert err.startswith(f"{none}: git ls-remote failed:")
+    rows = json.loads(due(read, none, remote.path, options=("--json",), exits=75)[0])
+    assert rows[0] == {"remote": str(read), "due": False, "head": head, "night": head}
+    assert rows[1]["error"]["kind"] == "Unreachable"
+    assert rows[2] == {"remote": str(remote.path), "due": True, "head": head, "night": None}
+    for words in (["night"], ["night", str(remote.path), "--due"]):
+        assert run_cli(words) == 2
+        assert "Name one remote, or give a list to --due." in capsys.readouterr().err
 
 
 def test_people_read_what_was_pushed(remote: Remote, capsys: pytest.CaptureFixture[str]) -> None:

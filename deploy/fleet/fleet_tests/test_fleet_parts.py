@@ -1,43 +1,35 @@
-"""The parts of a fleet: its settings and keys, its nights and hours, what a child's end means, what a guard says."""
+"""The parts of a fleet: its settings and keys, its nights and hours, what a child's end means."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import random
-import socket
 import subprocess
 import sys
-import threading
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import psycopg
 import pytest
+from curate_fleet import child, commands, database
+from curate_fleet.child import Ran, homes
+from curate_fleet.database import QUEUE, NoFleet, create_tables, opened, start_postgres, stop_postgres
+from curate_fleet.memories import night_at
+from curate_fleet.settings import BadSettings, ChildLimits, KeysMissing, fleet_file, load_fleet_settings
+from curate_fleet.sweep import take_over
+from curate_fleet.worker import outcome_of
 from hypothesis import given
 from hypothesis import strategies as st
 from procrastinate.jobs import Status
 
 from pipelines.cli import run_cli
-from pipelines.errors import BadSettings
-from pipelines.extract.llm import guard as guard_module
-from pipelines.extract.llm.budget import Budget, Cost, Ledger, OverBudget
-from pipelines.extract.llm.guard import GUARD, Guard, open_guard
-from pipelines.fleet import child, database
-from pipelines.fleet.child import Ran, homes
-from pipelines.fleet.database import QUEUE, NoFleet, create_tables, opened, start_postgres, stop_postgres
-from pipelines.fleet.fleet_settings import ChildLimits, KeysMissing, fleet_file, load_fleet_settings
-from pipelines.fleet.memories import night_at
-from pipelines.fleet.sweep import take_over
-from pipelines.fleet.worker import outcome_of
-from pipelines.user_settings import CostCaps, UserSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.fleet.driving import Fleet
+    from fleet_tests.driving import Fleet
 
 HOURS = st.tuples(st.integers(0, 23), st.integers(0, 23)).filter(lambda pair: pair[0] != pair[1])
 
@@ -137,70 +129,16 @@ def test_what_is_not_the_memorys_fault_does_not_count_as_its_failure() -> None:
     assert ran(0, part) == ("pending", False), "logs came meanwhile"
     assert ran(0, {**part, "model": {"over_budget": "x"}}) == ("pending", False)
     assert ran(1, part, refused="max_usd is used up") == ("pending", False)
-    assert ran(1, {**part, "model": down}) == ("waiting", False)
+    assert ran(75, {**part, "model": down}) == ("waiting", False)
     assert ran(1, {**part, "model": {"failure": "refused", "failing": {"openai": "refused"}}}) == ("waiting", True)
+    assert ran(1, {**part, "model": {"failure": "x", "failing": {"openai": "unauthorised"}}}) == ("waiting", False)
     assert ran(75, {"error": {"sentence": "Another run ended first."}}) == ("waiting", False)
+    assert ran(75, {"error": {"kind": "NotPushed", "sentence": "x"}}) == ("waiting", False)
     assert ran(1, {"error": {"sentence": "The remote is no memory."}}) == ("waiting", True)
-    for kind in ("Unreachable", "NotWritable", "NotYours"):
+    for kind in ("BadSettings", "NotWritable", "NotYours"):
         assert ran(1, {"error": {"kind": kind, "sentence": "x"}}) == ("waiting", False)
         assert ran(1, {"error": {"kind": kind, "sentence": "x"}}, why="was ended") == ("waiting", True)
     assert ran(-9) == ran(3) == ran(0, why="was ended after 3 minutes") == ("waiting", True)
-
-
-# ---------------------------------------------------------------- the guard
-
-
-def test_a_guard_asks_before_each_call_and_tells_what_it_cost() -> None:
-    (worker, child), alone = socket.socketpair(), threading.Event()
-    lines = worker.makefile("r")
-    budget = Budget(CostCaps(), Ledger(None, "2026-03-20"), guard=Guard(child, {"openai": "the key"}, alone.set))
-    asked: list[dict[str, Any]] = []
-
-    def answer() -> None:
-        asked.append(json.loads(lines.readline()))
-        worker.sendall(json.dumps({"call": asked[0]["call"], "granted": True}).encode() + b"\n")
-
-    thread = threading.Thread(target=answer)
-    thread.start()
-    name = budget.hold("openai:m", ("2026-03-20", 0), Cost(100, 0.5), is_priced=False)
-    thread.join()
-    assert (asked[0]["call"], asked[0]["tokens"], asked[0]["usd"]) == (name, 100, None)
-    assert asked[0]["bucket"].startswith("openai:")
-    assert "the key" not in str(asked)
-    budget.settle(name, Cost(40, 0.1))
-    assert json.loads(lines.readline()) == {"call": name, "spent": [40, 0.1], "slow": None}
-    lines.close()
-    worker.close()
-    assert alone.wait(10), "a night whose worker died would go on"
-
-
-def test_what_the_guard_refuses_is_over_budget_and_later_days_are_not_asked_first() -> None:
-    worker, child = socket.socketpair()
-    lines = worker.makefile("r")
-    budget = Budget(CostCaps(), Ledger(None, "2026-03-20"), guard=Guard(child, {}, threading.Event().set))
-
-    def answer() -> None:
-        told = json.loads(lines.readline())
-        worker.sendall(json.dumps({"call": told["call"], "why": "was skipped: no money"}).encode() + b"\n")
-
-    threading.Thread(target=answer).start()
-    with pytest.raises(OverBudget, match="was skipped: no money"):
-        budget.hold("openai:m", ("2026-03-20", 0), Cost(100))
-    with pytest.raises(OverBudget, match="an older day did not fit"):
-        budget.hold("openai:m", ("2026-03-21", 0), Cost(1))
-    worker.close()
-    lines.close()
-
-
-def test_a_night_without_a_worker_has_no_guard_and_one_with_hides_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert open_guard(UserSettings()) is None
-    worker, child = socket.socketpair()
-    monkeypatch.setattr(guard_module, "end_without_worker", lambda: None)
-    monkeypatch.setenv(GUARD, str(os.dup(child.fileno())))
-    assert open_guard(UserSettings())
-    assert GUARD not in os.environ
-    worker.close()
-    child.close()
 
 
 # ---------------------------------------------------------------- the database and the folders
@@ -263,7 +201,8 @@ def test_an_embedded_server_is_started_once_and_again_after_a_crash(postgres: tu
 def test_init_sets_up_the_embedded_server_and_the_next_command_finds_it(
     postgres: tuple[Path, str], fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "embedded_folder", lambda _: postgres[0])
+    for module in (commands, database):
+        monkeypatch.setattr(module, "embedded_folder", lambda _: postgres[0])
     fleet.write_settings(None)
     path = fleet.folder / "fleet.toml"
     path.write_text("\n".join(line for line in path.read_text().splitlines() if not line.startswith("dsn")))
@@ -335,7 +274,7 @@ def test_memories_are_added_listed_paused_and_removed(fleet: Fleet) -> None:
     [
         (("https://me:word@host/m.git",), "An address holds a password or token"),
         (("https://ghp_0123456789@host/m.git",), "An address holds a password or token"),
-        (("ext::sh -c true",), "address is not supported"),
+        (("ext::sh -c true",), "is not supported"),
         (("/r/a.git", "--hours", "25-3"), "are not hours"),
         (("/r/a.git", "--timezone", "Mars/Base"), "There is no time zone"),
         ((), "No memory was named"),
@@ -343,7 +282,7 @@ def test_memories_are_added_listed_paused_and_removed(fleet: Fleet) -> None:
 )
 def test_what_cannot_be_added_is_named(fleet: Fleet, words: tuple[str, ...], why: str) -> None:
     fleet.write_settings(None)
-    assert why in fleet.curate("add", *words, exits=1 if "ext::sh -c true" in words else 2)
+    assert why in fleet.curate("add", *words, exits=2)
     assert "ghp_" not in str(fleet.query("SELECT * FROM fleet_memories"))
 
 

@@ -21,12 +21,12 @@ from procrastinate.schema import SchemaManager
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool
 
-from pipelines.errors import CurateError
+from curate_fleet.say import FleetFault
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 
-    from pipelines.fleet.fleet_settings import FleetSettings
+    from curate_fleet.settings import FleetSettings
 
     Pool = AsyncConnectionPool["Connection"]
 
@@ -42,11 +42,11 @@ LOCK: Final = 0x6D656D63
 """The number of an advisory lock: those who create the tables take turns, and so do sweeps."""
 
 
-class NoFleet(CurateError):
+class NoFleet(FleetFault):
     """Raised when the fleet's database cannot be reached, or has no tables."""
 
     def __init__(self, why: str, first: str = "") -> None:
-        super().__init__(f"The fleet's database cannot be used: {why}.", f"{first}`curate fleet init` sets it up.")
+        super().__init__(f"The fleet's database cannot be used: {why}.", f"{first}`curate-fleet init` sets it up.")
 
 
 @contextlib.contextmanager
@@ -70,7 +70,7 @@ def dsn_of(settings: FleetSettings, environ: Mapping[str, str]) -> str:
     """Return the address of the database; without one in the settings, start the embedded PostgreSQL.
 
     Raises:
-        NoFleet: none is named, and `curate fleet init` has not been run.
+        NoFleet: none is named, and `curate-fleet init` has not been run.
     """
     if dsn := settings.dsn:
         return dsn
@@ -181,11 +181,11 @@ _SECONDS = 120
 _LONGEST_SOCKET = 80
 
 
-class NoPostgres(CurateError):
+class NoPostgres(FleetFault):
     """Raised when the embedded PostgreSQL does not start."""
 
     def __init__(self, why: str) -> None:
-        super().__init__(f"The embedded PostgreSQL did not start: {why}.", "Or name a server: curate fleet init DSN.")
+        super().__init__(f"The embedded PostgreSQL did not start: {why}.", "Or name a server: curate-fleet init DSN.")
 
 
 def embedded_folder(environ: Mapping[str, str]) -> Path:

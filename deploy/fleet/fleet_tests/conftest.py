@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import tempfile
 import uuid
@@ -11,12 +12,38 @@ from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
+from curate_fleet.database import create_tables, start_postgres, stop_postgres
 
-from pipelines.fleet.database import create_tables, start_postgres, stop_postgres
-from tests.fleet.driving import Fleet, ending
+from fleet_tests.driving import Fleet, ending
+from pipelines.cli import run_cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def _cut_off(patch: pytest.MonkeyPatch, home: Path) -> None:
+    for key in list(os.environ):
+        if key.endswith("_API_KEY") or key.startswith(("CURATE_", "GIT_", "XDG_")):
+            patch.delenv(key)
+    own = {"HOME": str(home), "TZ": "UTC", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    for key, value in own.items():
+        patch.setenv(key, value)
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take away what the machine's user has set."""
+    _cut_off(monkeypatch, tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="session")
+def new(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a memory once a process, to be copied."""
+    root = tmp_path_factory.mktemp("new") / "memory"
+    with pytest.MonkeyPatch.context() as patch:
+        _cut_off(patch, tmp_path_factory.mktemp("home"))
+        assert run_cli(["init", str(root), "--now", "2026-03-01T12:00"]) == 0
+    return root
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +75,7 @@ def dsn(postgres: tuple[Path, str]) -> str:
 
 
 @pytest.fixture
-def fleet(dsn: str, _new: Path, tmp_path: Path) -> Iterator[Fleet]:
+def fleet(dsn: str, new: Path, tmp_path: Path) -> Iterator[Fleet]:
     """Return a fleet without memories."""
-    with ending(Fleet(tmp_path, dsn, _new)) as made:
+    with ending(Fleet(tmp_path, dsn, new)) as made:
         yield made

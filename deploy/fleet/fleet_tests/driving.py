@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import shutil
@@ -10,22 +11,22 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-import pytest
+from click.testing import CliRunner
+from curate_fleet.commands import curate_fleet
 from psycopg.rows import dict_row
 
 from pipelines.cli import run_cli
-from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.fleet.provider import Provider
+    from fleet_tests.provider import Provider
 
 PERSON = ("-c", "user.name=A", "-c", "user.email=a@b")
 DAY = "2025-01-02"
@@ -106,16 +107,13 @@ class Fleet:
         return {**os.environ, "CURATE_FLEET": str(self.folder / "fleet.toml"), "OTHERS_SECRET": "seen-by-nobody"}
 
     def curate(self, *words: str, exits: int = 0) -> str:
-        """Run `curate fleet WORDS` as the operator does, and return what it printed on both streams."""
-        out = io.StringIO()
-        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(out):
-            patch.setenv("CURATE_FLEET", self.environment["CURATE_FLEET"])
-            code = run_cli(["fleet", *words])
-        assert code == exits, out.getvalue()
-        return out.getvalue()
+        """Run `curate-fleet WORDS` as the operator does, and return what it printed on both streams."""
+        told = CliRunner().invoke(curate_fleet, words, env={"CURATE_FLEET": self.environment["CURATE_FLEET"]})
+        assert told.exit_code == exits, (told.output, told.exception)
+        return told.output
 
     def start_worker(self, slots: int = 2) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "pipelines.cli", "fleet", "worker", "--slots", str(slots)]
+        command = [sys.executable, "-m", "curate_fleet", "worker", "--slots", str(slots)]
         with (self.folder / f"worker-{len(self.workers)}.txt").open("wb") as out:
             worker = subprocess.Popen(command, env=self.environment, stdout=out, stderr=out, start_new_session=True)
         self.workers.append(worker)
@@ -166,7 +164,7 @@ class Fleet:
         assert (
             self.query("SELECT * FROM procrastinate_jobs WHERE status IN ('todo', 'doing') AND lock <> 'sweep'") == []
         )
-        for clone in self.nights.glob("*/.git"):
+        for clone in self.nights.glob("*/*/.git"):
             assert list(clone.glob("*.lock")) == []
 
     def check_no_key_was_kept(self, *tenants: str) -> None:
@@ -189,8 +187,10 @@ class Fleet:
         assert len(runs) == 1, (remote, runs)
         fresh = self.folder / "seen" / path.stem
         git(self.folder, "clone", "--quiet", remote, str(fresh))
-        items = [placed.item for document in read_documents(fresh).values() for placed in document.items]
-        assert [item.text for item in items] == [fact], remote
+        out = io.StringIO()
+        with redirect_stdout(out):
+            assert run_cli(["items", "--json", "--memory", str(fresh)]) == 0
+        assert [item["text"] for item in json.loads(out.getvalue())] == [fact], remote
         git(path, "fsck", "--strict")
 
 

@@ -16,18 +16,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
+from curate_fleet.database import start_postgres, stop_postgres
 
-from pipelines.fleet.database import start_postgres, stop_postgres
-from tests.fleet.conftest import dsn, fleet, postgres
-from tests.fleet.driving import key_of
-from tests.fleet.provider import providing
+from fleet_tests.driving import key_of
+from fleet_tests.provider import providing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.fleet.driving import Fleet
+    from fleet_tests.driving import Fleet
 
-__all__ = ["dsn", "fleet", "postgres"]  # fixtures
 pytestmark = pytest.mark.torture
 MEMORIES = int(os.environ.get("FLEET_MEMORIES", "300"))
 KILLS = max(MEMORIES // 10, 2)

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 import yaml  # type: ignore[import-untyped]
+from curate_fleet.commands import curate_fleet
 
-from tests.fleet.driving import DAY, git, key_of
-from tests.fleet.provider import providing
+from fleet_tests.driving import DAY, PERSON, git, key_of
+from fleet_tests.provider import providing
 
 if TYPE_CHECKING:
-    from tests.fleet.driving import Fleet
+    from fleet_tests.driving import Fleet
 
 TENANTS = ("acme", "bolt", "carp")
 
@@ -68,28 +69,48 @@ def test_every_memory_is_curated_once_though_a_worker_is_killed(fleet: Fleet) ->
 def test_a_memory_that_fails_three_times_is_dead_and_holds_up_nobody(fleet: Fleet) -> None:
     fleet.write_settings(None, acme="")
     good, bad = fleet.memory("acme", 1), fleet.memory("acme", 2)
-    hook = Path(bad) / "hooks/pre-receive"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\necho no >&2\nexit 1\n")
-    hook.chmod(0o755)
+    host = fleet.folder / "hosts/acme-2"
+    git(host, "rm", "--quiet", "--cached", "curate.toml")
+    git(host, *PERSON, "commit", "--quiet", "-m", "No memory")
+    git(host, "push", "--quiet", bad, "HEAD:main")
     fleet.curate("add", good, bad, "--tenant", "acme", "--timezone", "Europe/Berlin")
     fleet.curate("sweep")
     fleet.start_worker()
     fleet.wait_until_idle()
     assert fleet.states() == {"done": 1, "dead": 1}
-    told = fleet.curate("dead")
-    assert "pre-receive hook declined" in told
+    assert "is not a memory" in fleet.curate("dead")
     assert fleet.curate("sweep") == "0 memories are due, 0 queued.\n"
     assert fleet.query("SELECT failures, tries FROM fleet_memories WHERE state = 'dead'") == [
         {"failures": 3, "tries": 3}
     ]
-    hook.unlink()
+    git(host, "add", "curate.toml")
+    git(host, *PERSON, "commit", "--quiet", "-m", "A memory again")
+    git(host, "push", "--quiet", bad, "HEAD:main")
     assert fleet.curate("retry", bad) == "1 memory to retry.\n"
     assert fleet.curate("sweep") == "1 memory is due, 1 queued.\n"
     fleet.wait_until_idle()
     fleet.drain()
     fleet.check_curated_once(bad, "the cache of acme keeps 2 entries")
     assert fleet.curate("dead") == "There is no dead memory.\n"
+    fleet.check_nothing_left()
+
+
+def test_a_push_that_is_refused_is_tried_again_and_kills_no_memory(fleet: Fleet) -> None:
+    fleet.write_settings(None, acme="")
+    remote = fleet.memory("acme")
+    hook = Path(remote) / "hooks/pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho no >&2\nexit 1\n")
+    hook.chmod(0o755)
+    fleet.curate("add", remote, "--tenant", "acme")
+    fleet.curate("sweep")
+    fleet.start_worker()
+    fleet.wait_for(lambda: fleet.query("SELECT 1 FROM fleet_memories WHERE tries > 3"))
+    assert "pre-receive hook declined" in fleet.curate("list", "--json")
+    hook.unlink()
+    fleet.wait_until_idle()
+    fleet.drain()
+    fleet.check_curated_once(remote, "the cache of acme keeps 0 entries")
     fleet.check_nothing_left()
 
 
@@ -151,7 +172,7 @@ def test_settings_and_keys_that_are_amiss_are_told_and_no_memory_dies_of_them(fl
     (folder / "carp.env").write_text("no line of keys")
     fleet.start_worker()
     fleet.wait_for(lambda: fleet.query("SELECT 1 FROM fleet_memories HAVING min(tries) > 3"))
-    told = fleet.curate("status")
+    told = fleet.curate("list", "--json")
     for why in ("ANTHROPIC_API_KEY", f"{folder}/bolt/config.toml has a fault: odd = 1", "line 1 is not NAME=VALUE"):
         assert why in told
     fleet.write_settings(None, **dict.fromkeys(TENANTS, ""))
@@ -228,24 +249,39 @@ def test_a_worker_killed_between_its_word_and_the_end_of_its_job_holds_up_nobody
 
 
 def test_the_examples_of_other_schedulers_curate_each_memory_once(fleet: Fleet) -> None:
-    text = (Path(__file__).parents[2] / "docs/fleet.md").read_text()
+    text = (Path(__file__).parents[3] / "docs/fleet.md").read_text()
     listing = fleet.folder / "remotes.txt"
     environ = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     remotes = [fleet.memory("acme", number) for number in range(4)]
-    script = re.search(r"### xargs\n\n```\n(.+?)```", text, re.DOTALL)
+    script = re.search(r"```\n(curate night --due.+?)```", text, re.DOTALL)
     job = re.search(r"```yaml\n(.+?)```", text, re.DOTALL)
     assert script
     assert job
-    listing.write_text("".join(f"{remote}\n" for remote in remotes[:2] * 2))
-    for _ in range(2):
-        subprocess.run(["bash", "-c", script[1]], check=True, env=environ, cwd=fleet.folder)
+    listing.write_text("".join(f"{remote}\n" for remote in remotes[:2]))
+    said = [
+        subprocess.run(["bash", "-c", script[1]], check=True, env=environ, cwd=fleet.folder, capture_output=True).stdout
+        for _ in range(2)
+    ]
+    assert said[0].count(b"Pushed") == 2
+    assert b"Pushed" not in said[1]
     listing.write_text("".join(f"{remote}\n" for remote in remotes[2:]))
-    pod = yaml.safe_load(job[1])["spec"]["jobTemplate"]["spec"]["template"]["spec"]
-    words = [re.sub("/etc/memories|(?<= )/tmp", str(fleet.folder), word) for word in pod["containers"][0]["args"]]
+    spec = yaml.safe_load(job[1])["spec"]["jobTemplate"]["spec"]
+    assert spec["podFailurePolicy"]["rules"][0]["onExitCodes"]["values"] == [1]
+    words = spec["template"]["spec"]["containers"][0]["args"]
+    words = [re.sub("/etc/memories|(?<= )/tmp", str(fleet.folder), word) for word in words]
     for index in "01":
         subprocess.run(["sh", "-c", *words], check=True, env={**environ, "JOB_COMPLETION_INDEX": index})
     for number, remote in enumerate(remotes):
         fleet.check_curated_once(remote, f"the cache of acme keeps {number} entries")
+
+
+def test_every_command_that_the_readme_shows_exists() -> None:
+    text = (Path(__file__).parents[1] / "README.md").read_text()
+    shown = re.findall(r"(?:^|`)curate-fleet ([a-z]+)([^`#;\n]*)", text, re.MULTILINE)
+    assert len(shown) >= 4
+    for verb, rest in shown:
+        options = {name for one in curate_fleet.commands[verb].params for name in one.opts}
+        assert {word for word in rest.split() if word.startswith("--")} <= options, verb
 
 
 def test_what_comes_later_waits_for_the_next_night(fleet: Fleet) -> None:

@@ -7,17 +7,17 @@ import uuid
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from pipelines.fleet.database import opened
-from pipelines.fleet.fleet_settings import FleetCaps, Rates
-from pipelines.fleet.memories import add, begin
-from pipelines.fleet.spending import GRANTED, SpendingRequest, reserve, settle
-from pipelines.fleet.sweep import take_over
+from curate_fleet.database import opened
+from curate_fleet.memories import add, begin
+from curate_fleet.settings import FleetCaps, Rates
+from curate_fleet.spending import GRANTED, SpendingRequest, reserve, settle
+from curate_fleet.sweep import take_over
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from pipelines.fleet.database import Pool
-    from pipelines.fleet.spending import Grant, Lease
+    from curate_fleet.database import Pool
+    from curate_fleet.spending import Grant, Lease
 
 NIGHT = date(2026, 3, 20)
 FREE = FleetCaps()

@@ -11,15 +11,14 @@ from zoneinfo import ZoneInfo
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from pipelines.errors import UsageFault
-from pipelines.fleet.spending import Lease, lapse, open_night
-from pipelines.store.git_remote import checked_address
+from curate_fleet.say import UsageFault
+from curate_fleet.spending import Lease, lapse, open_night
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
-    from pipelines.fleet.database import Connection, Pool
+    from curate_fleet.database import Connection, Pool
 
 Row = dict[str, Any]
 FAILURES: Final = 3
@@ -28,6 +27,8 @@ TRIES: Final = 12
 """So often a memory is tried in one night, when the failures are not its own."""
 _TENANT = re.compile(r"\w[\w-]{0,63}")
 _PASSWORD = re.compile(r"https?://[^/\s]*@|://[^/@\s]*:[^/@\s]*@")
+# What `curate night` fetches from; it refuses what could run a program, and so does `add`.
+_ADDRESS = re.compile(r"(?:https?|ssh|file)://[^\s-]\S*|/\S*|(?:[\w.-]+@)?\w[\w.-]*:(?!:|//)[^\s-]\S*")
 _HOURS = re.compile(r"([01]?\d|2[0-3])-([01]?\d|2[0-4])")
 
 
@@ -72,13 +73,16 @@ async def add(pool: Pool, remotes: Sequence[str], tenant: str, timezone: str, ho
     """Add memories, or give known ones another tenant, zone and hours; return how many are new.
 
     Raises:
-        UsageFault: the tenant, the hours or the zone are none.
-        GitFault: an address could run a program.
+        UsageFault: an address, the tenant, the hours or the zone are none.
     """
     if any(map(_PASSWORD.search, remotes)):
         raise UsageFault(
             "An address holds a password or token, which would be kept in the database.",
-            "Leave it out, and let a git credential helper give it: docs/fleet.md.",
+            "Leave it out, and let a git credential helper give it: README.md.",
+        )
+    if odd := next((one for one in remotes if not _ADDRESS.fullmatch(one)), ""):
+        raise UsageFault(
+            f"The address “{odd}” is not supported.", "Use https://, ssh://, user@host:path or an absolute path."
         )
     if not _TENANT.fullmatch(tenant):
         raise UsageFault(f"“{tenant}” is no name of a tenant.", "Use letters, digits, - and _.")
@@ -88,7 +92,7 @@ async def add(pool: Pool, remotes: Sequence[str], tenant: str, timezone: str, ho
         ZoneInfo(timezone)
     except (ValueError, KeyError, OSError):
         raise UsageFault(f"There is no time zone “{timezone}”.", "Write it like Europe/Berlin.") from None
-    rows = [(checked_address(remote), tenant, timezone, hours) for remote in dict.fromkeys(remotes)]
+    rows = [(remote, tenant, timezone, hours) for remote in dict.fromkeys(remotes)]
     async with pool.connection() as connection, connection.cursor() as cursor:
         await cursor.execute("SELECT count(*) FROM fleet_memories")
         before = await cursor.fetchone() or (0,)

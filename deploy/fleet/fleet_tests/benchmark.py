@@ -1,6 +1,7 @@
 """Measure a fleet on this machine, and simulate a large one from what was measured.
 
-usage: python -m benchmarks.fleet [nights|sweep|cpu|bank|simulate]... [--memories N] [--remotes N] [--rounds N]
+usage, in deploy/fleet:
+python -m fleet_tests.benchmark [nights|sweep|cpu|bank|simulate]... [--memories N] [--remotes N] [--rounds N]
 
 Without a name, all are done. `nights`: memories an hour for one, two and four workers of one slot each, in rounds, with
 the processor time of a memory beside it, which a busy machine does not change. `sweep`: so many local remotes, of which
@@ -19,7 +20,6 @@ import resource
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 import uuid
@@ -31,21 +31,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
+from curate_fleet.database import create_tables, opened, start_postgres, stop_postgres
+from curate_fleet.memories import add, begin
+from curate_fleet.settings import FleetCaps, Rates, load_fleet_settings
+from curate_fleet.spending import SpendingRequest, reserve, settle
+from curate_fleet.sweep import sweep
 
+from fleet_tests.driving import Fleet, ending, git, key_of
+from fleet_tests.provider import providing
 from pipelines.cli import run_cli
-from pipelines.extract.llm.budget import WORST_BYTES_A_TOKEN
-from pipelines.fleet.database import create_tables, opened, start_postgres, stop_postgres
-from pipelines.fleet.fleet_settings import FleetCaps, Rates, load_fleet_settings
-from pipelines.fleet.memories import add, begin
-from pipelines.fleet.spending import SpendingRequest, reserve, settle
-from pipelines.fleet.sweep import sweep
-from tests.fleet.driving import Fleet, ending, git, key_of
-from tests.fleet.provider import providing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SHARE_NEW = 0.06
+WORST_BYTES_A_TOKEN = 2
+"""With how few bytes a token a night reserves."""
 WORKERS = (1, 2, 4)
 
 
@@ -155,7 +156,7 @@ def measure_cpu(server: str, folder: Path, rounds: int) -> None:
 
         def night(remote: str) -> float:
             before = _cpu()
-            words = [sys.executable, "-m", "pipelines.cli", "night", remote, "--workdir", str(fleet.nights)]
+            words = ["curate", "night", remote, "--workdir", str(fleet.nights)]
             subprocess.run(words, env=environ, check=True, capture_output=True)
             return _cpu() - before
 

@@ -1,28 +1,33 @@
-"""`curate fleet`: many memories, curated every night by many workers (the extra `fleet`)."""
+"""`curate-fleet`: many memories, curated every night by many workers."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
-import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipelines.cli.options import json_option
-from pipelines.cli.output import count, dollars, say, say_json, say_table, warn
-from pipelines.errors import CurateError, UsageFault
-from pipelines.store.secrets import without_secrets
+from curate_fleet import __version__
+from curate_fleet.database import create_tables, dsn_of, embedded_folder, opened, start_postgres, stop_postgres
+from curate_fleet.memories import add, change, listed, status
+from curate_fleet.say import UsageFault, clean, count, dollars, say, say_table, warn
+from curate_fleet.settings import fleet_file, load_fleet_settings
+from curate_fleet.sweep import sweep
+from curate_fleet.worker import work
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
     from procrastinate import App
 
-    from pipelines.fleet.database import Pool
-    from pipelines.fleet.fleet_settings import FleetSettings
+    from curate_fleet.database import Pool
+    from curate_fleet.settings import FleetSettings
 
+    Command = Callable[..., Any]
     Work = Callable[[Pool, App, FleetSettings], Awaitable[Any]]
 
 
@@ -32,23 +37,25 @@ _TENANT = click.option("--tenant", metavar="T", default="", help="All memories o
 _ALL = click.option("--all", "everything", is_flag=True, help="All memories of the fleet.")
 
 
-@click.group("fleet")
+def _json(text: str = "Print one JSON object.") -> Callable[[Command], Command]:
+    return click.option("--json", "as_json", is_flag=True, help=text)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="curate-fleet")
 def curate_fleet() -> None:
     """Curate many memories every night: add them, start workers, watch how far they are.
 
-    fleet.toml beside your config.toml holds caps, rates and where each tenant's keys are; docs/fleet.md shows it.
+    fleet.toml beside your config.toml holds caps, rates and where each tenant's keys are; README.md shows it.
     """
-    try:
-        import procrastinate  # noqa: F401, PLC0415  what every verb below needs
-    except ImportError:
-        raise CurateError(
-            "`curate fleet` needs more packages.", "Install them: pip install 'memcurate[fleet]'."
-        ) from None
+
+
+def main() -> None:
+    """Run the command line."""
+    curate_fleet.main(prog_name="curate-fleet")
 
 
 def _run(work: Work, connections: int = 2) -> Any:  # noqa: ANN401  whatever the work returns
-    from pipelines.fleet.database import dsn_of, opened  # noqa: PLC0415  help needs no database
-    from pipelines.fleet.fleet_settings import load_fleet_settings  # noqa: PLC0415  as above
 
     settings = load_fleet_settings(os.environ)
     dsn = dsn_of(settings, os.environ)
@@ -69,14 +76,6 @@ def fleet_init(*, dsn: str | None, stop: bool) -> None:
     The tables of an older version are brought up to date. Without DSN, fleet.toml names the database; else an embedded
     PostgreSQL is started, for trying it on one machine.
     """
-    from pipelines.fleet.database import (  # noqa: PLC0415  as above
-        create_tables,
-        embedded_folder,
-        start_postgres,
-        stop_postgres,
-    )
-    from pipelines.fleet.fleet_settings import fleet_file, load_fleet_settings  # noqa: PLC0415  as above
-
     folder = embedded_folder(os.environ)
     if stop:
         say("The embedded PostgreSQL is stopped." if stop_postgres(folder) else "It was not running.")
@@ -85,7 +84,7 @@ def fleet_init(*, dsn: str | None, stop: bool) -> None:
     applied = asyncio.run(create_tables(dsn or known or start_postgres(folder)))
     say(f"The tables are {'created' if applied else 'up to date'}.")
     if not (dsn or known):
-        say(f"PostgreSQL runs in {folder}. `curate fleet init --stop` stops it; the next command starts it again.")
+        say(f"PostgreSQL runs in {folder}. `curate-fleet init --stop` stops it; the next command starts it again.")
     elif dsn and dsn != known:
         say(f'Now put the address into {fleet_file(os.environ)}, on each machine: dsn = "…"')
 
@@ -98,8 +97,6 @@ def fleet_init(*, dsn: str | None, stop: bool) -> None:
 @click.option("--hours", metavar="H-H", default="", help="The hours in which they are curated, such as 22-6.")
 def fleet_add(*, remotes: tuple[str, ...], tenant: str, listing: Any, timezone: str, hours: str) -> None:  # noqa: ANN401
     """Add memories, or change known ones. A REMOTE is an address or a path."""
-    from pipelines.fleet.memories import add  # noqa: PLC0415  as above
-
     lines = [line.strip() for line in listing] if listing else []
     named = [*remotes, *(line for line in lines if line and not line.startswith("#"))]
     if not named:
@@ -112,18 +109,18 @@ def fleet_add(*, remotes: tuple[str, ...], tenant: str, listing: Any, timezone: 
 @curate_fleet.command("list")
 @_REMOTES
 @_TENANT
-@json_option("Print one JSON array.")
+@_json("Print one JSON array.")
 def fleet_list(*, remotes: tuple[str, ...], tenant: str, as_json: bool) -> None:
     """List the memories, and how the last night of each ended."""
     _tell_rows(remotes, tenant, as_json=as_json)
 
 
 @curate_fleet.command("dead")
-@json_option("Print one JSON array.")
+@_json("Print one JSON array.")
 def fleet_dead(*, as_json: bool) -> None:
     """List the memories that failed three times in a row, and why."""
     if _tell_rows((), "", "dead", as_json=as_json) and not as_json:
-        say("`curate fleet retry REMOTE` lets one be curated again.")
+        say("`curate-fleet retry REMOTE` lets one be curated again.")
 
 
 def _whole(remotes: Iterable[str]) -> list[str]:
@@ -132,11 +129,13 @@ def _whole(remotes: Iterable[str]) -> list[str]:
 
 def _tell_rows(remotes: tuple[str, ...], tenant: str, state: str = "", *, as_json: bool) -> int:
     """Show the chosen memories, and return how many they are."""
-    from pipelines.fleet.memories import listed  # noqa: PLC0415  as above
-
     rows = _run(lambda pool, _app, _settings: listed(pool, _whole(remotes), tenant, state))
     if as_json:
-        say_json([{key: value if key == "report" else _plain(value) for key, value in row.items()} for row in rows])
+        say(
+            json.dumps(
+                [{key: value if key == "report" else _plain(value) for key, value in row.items()} for row in rows]
+            )
+        )
         return len(rows)
     shown = [
         (
@@ -163,7 +162,6 @@ def _changing(verb: str, text: str, done: str) -> None:
     @_TENANT
     @_ALL
     def fleet_change(*, remotes: tuple[str, ...], tenant: str, everything: bool) -> None:
-        from pipelines.fleet.memories import change  # noqa: PLC0415  as above
 
         if not (remotes or tenant or everything):
             raise UsageFault("No memory was named.", "Name remotes, or --tenant, or --all.")
@@ -178,16 +176,12 @@ _changing("retry", "Curate dead or half-read memories at the next sweep.", "to r
 
 
 @curate_fleet.command("sweep")
-@json_option()
+@_json()
 def fleet_sweep(*, as_json: bool) -> None:
     """Queue the memories that have something new. Workers do it, too."""
-    from dataclasses import asdict  # noqa: PLC0415  as above
-
-    from pipelines.fleet.sweep import sweep  # noqa: PLC0415  as above
-
     found = _run(sweep)
     if as_json:
-        say_json(asdict(found))
+        say(json.dumps(asdict(found)))
     else:
         unreachable = f", {found.unreachable:,} not reached" if found.unreachable else ""
         say(f"{count(found.looked, 'memory is', 'memories are')} due, {found.new:,} queued{unreachable}.")
@@ -200,15 +194,12 @@ def fleet_worker(*, slots: int) -> None:
 
     Then nothing new is begun, and what runs comes to its end. A second signal ends what runs, and others take it over.
     """
-    from pipelines.fleet.worker import work  # noqa: PLC0415  as above
-
     handler = logging.StreamHandler()
     handler.setFormatter(_Sentence())
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
 
     def tell(line: str) -> None:
-        say(without_secrets(line))
-        sys.stdout.flush()
+        say(line)
 
     _run(lambda pool, app, settings: work(pool, app, settings, slots, tell), slots + 4)
 
@@ -218,16 +209,14 @@ class _Sentence(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the message alone."""
-        return f"{record.name}: {without_secrets(' '.join(record.getMessage().split()))}"
+        return f"{record.name}: {clean(' '.join(record.getMessage().split()))}"
 
 
 @curate_fleet.command("status")
 @click.option("--watch", is_flag=True, help="Print it again every two seconds, until Ctrl-C.")
-@json_option()
+@_json()
 def fleet_status(*, watch: bool, as_json: bool) -> None:
     """Show how far the night is, what it costs, and what failed and why."""
-    from pipelines.fleet.memories import status  # noqa: PLC0415  as above
-
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # of a server that goes away, the last word is enough
 
     async def show(pool: Pool, _app: App, _settings: FleetSettings) -> None:
@@ -235,10 +224,9 @@ def fleet_status(*, watch: bool, as_json: bool) -> None:
             told = await status(pool)
             if watch and not as_json:
                 click.clear()
-            say_json(told) if as_json else _tell_status(told)
+            say(json.dumps(told)) if as_json else _tell_status(told)
             if not watch:
                 return
-            sys.stdout.flush()
             await asyncio.sleep(_WATCH_SECONDS)
 
     _run(show)
@@ -247,7 +235,7 @@ def fleet_status(*, watch: bool, as_json: bool) -> None:
 def _tell_status(told: dict[str, Any]) -> None:
     states, left = told["states"], told["seconds_left"]
     if not states:
-        say("The fleet has no memory. `curate fleet add REMOTE` adds one.")
+        say("The fleet has no memory. `curate-fleet add REMOTE` adds one.")
         return
     counts = ", ".join(f"{number:,} {state}" for state, number in states.items())
     say(f"Night {told['night'] or '(none yet)'}: {counts}.")

@@ -9,34 +9,35 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
-import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID, uuid4
 
-from pipelines.extract.llm.guard import GUARD
-from pipelines.fleet.spending import SpendingRequest
-from pipelines.night.remote_night import clone_name
-from pipelines.search.embedders.pinned_model import models_folder
-from pipelines.store.secrets import without_secrets
+from curate_fleet.say import clean
+from curate_fleet.spending import SpendingRequest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping
-    from pathlib import Path
 
-    from pipelines.fleet.fleet_settings import ChildLimits
+    from curate_fleet.settings import ChildLimits
 
 
+GUARD: Final = "CURATE_GUARD"
+"""The environment variable by which a child knows the number of its end of the socket."""
 _LOOK = 1.0
 _GRACE = 15.0
 _MOST_READ = 4 * 1024 * 1024
 _TAIL = 600
+_CONFIG = ".config/memcurate"
 _MB = 1024 * 1024
 # `exec` keeps one process; a limit that a system does not know is no reason not to run.
 CONFINE: Final = 'ulimit -d "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 2; exec "$@"'
@@ -71,7 +72,14 @@ class Ran:
     waited: float = 0.0
 
 
+def folder_of(remote: str, workdir: Path) -> Path:
+    """Return the folder of a memory's clone: its name, and a hash that tells equal names apart."""
+    name = re.sub(r"[^\w.-]+", "-", remote)[-60:].strip("-.")
+    return workdir / f"{name}-{hashlib.sha256(remote.encode()).hexdigest()[:12]}"
+
+
 async def run_child(  # noqa: PLR0913, PLR0917  what a child is made of
+    program: str,
     remote: str,
     folder: Path,
     home: Path,
@@ -83,8 +91,9 @@ async def run_child(  # noqa: PLR0913, PLR0917  what a child is made of
     """Run the night of a memory as a child, and return how it ended. However this ends, nothing of it is left.
 
     Args:
+        program: the program `curate`.
         remote: the memory.
-        folder: the folder of clones.
+        folder: the folder of its clone.
         home: the folder in which the child's home is made.
         config: the folder of the tenant's own settings and secrets, which it may add to.
         keys: the tenant's keys, as environment variables.
@@ -100,20 +109,20 @@ async def run_child(  # noqa: PLR0913, PLR0917  what a child is made of
         with (place / "out").open("wb") as out, (place / "err").open("wb") as err, theirs:
             process = await asyncio.create_subprocess_exec(
                 "/bin/sh", "-c", CONFINE, "sh", str(limits.memory_mb * 1024), str(limits.disk_mb * _MB // 512),
-                sys.executable, "-P", "-m", "pipelines.cli", "night", remote, "--workdir", str(folder), "--json",
+                program, "night", remote, "--workdir", str(folder), "--json",
                 env=_environment(place, config, keys) | {GUARD: str(theirs.fileno())}, cwd=place,
                 stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=err,
                 pass_fds=[theirs.fileno()], start_new_session=True,
             )  # fmt: skip
         answering = asyncio.create_task(_answer(own, bank, ran))
         try:
-            ran.why = await watch(process, limits, ran, (folder / clone_name(remote), place))
+            ran.why = await watch(process, limits, ran, (folder, place))
         finally:
             await _end(process)
             with contextlib.suppress(TimeoutError):  # what it said last is still in the socket
                 await asyncio.wait_for(answering, _GRACE)
         ran.code = process.returncode or 0
-        ran.report = _printed(place / "out")
+        ran.report = _printed(_read(place / "out").replace(str(place / _CONFIG), str(config)))
         ran.tail = _without(_read(place / "err")[-_TAIL:], keys)
         return ran
     finally:
@@ -123,13 +132,14 @@ async def run_child(  # noqa: PLR0913, PLR0917  what a child is made of
 
 def _environment(place: Path, config: Path, keys: Mapping[str, str]) -> dict[str, str]:
     """Return the whole environment of a child; of this process it has the PATH alone."""
-    models = models_folder(os.environ)
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    models = (cache if cache.is_absolute() else Path.home() / ".cache") / "memcurate" / "models"
     if models.is_dir():
         below = place / ".cache" / "memcurate"
         below.mkdir(parents=True)
         (below / "models").symlink_to(models)
-    (place / ".config").mkdir()
-    (place / ".config" / "memcurate").symlink_to(config)
+    (place / _CONFIG).parent.mkdir()
+    (place / _CONFIG).symlink_to(config)
     own = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(place), "TMPDIR": str(place), "LC_ALL": "C.UTF-8"}
     return {**keys, **own}
 
@@ -211,9 +221,9 @@ def _read(path: Path) -> str:
         return file.read(_MOST_READ).decode(errors="replace")
 
 
-def _printed(path: Path) -> dict[str, Any]:
+def _printed(text: str) -> dict[str, Any]:
     with contextlib.suppress(ValueError):
-        told = json.loads(_read(path))
+        told = json.loads(text)
         if isinstance(told, dict):
             return told
     return {}
@@ -222,7 +232,7 @@ def _printed(path: Path) -> dict[str, Any]:
 def _without(text: str, keys: Mapping[str, str]) -> str:
     for value in keys.values():
         text = text.replace(value, "…") if value else text
-    return without_secrets(text)
+    return clean(text)
 
 
 @contextlib.contextmanager

@@ -9,17 +9,19 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import subprocess
+import sys
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.errors import BadSettings, CurateError, faults_of, read_toml
-from pipelines.provider_settings import user_file
+from curate_fleet.say import FleetFault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 DEFAULT_TENANT: Final = "default"
@@ -28,7 +30,15 @@ _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 _KEYS_SECONDS = 60
 
 
-class KeysMissing(CurateError):
+class BadSettings(FleetFault):
+    """Raised when fleet.toml has faults; the sentence names all of them, and no value, which may be a password."""
+
+    def __init__(self, path: Path, faults: Sequence[str]) -> None:
+        count = "a fault" if len(faults) == 1 else f"{len(faults)} faults"
+        super().__init__(f"{path} has {count}:\n  " + "\n  ".join(faults), "\nFix the file and run again.")
+
+
+class KeysMissing(FleetFault):
     """Raised when a tenant's keys cannot be read; the sentence holds none of them."""
 
     def __init__(self, tenant: str, why: str) -> None:
@@ -84,6 +94,7 @@ class FleetSettings(_Table):
 
     Args:
         dsn: the database; empty for the embedded PostgreSQL.
+        curate: the program `curate`; empty for the one beside this program, or on the PATH.
         workdir: the folder of clones and of the children's homes.
         sweep: when to look for memories with something new, as cron writes it.
         stalled_seconds: without a sign of life for so long, a worker counts as dead, and others take over its jobs.
@@ -95,6 +106,7 @@ class FleetSettings(_Table):
     """
 
     dsn: str = ""
+    curate: str = ""
     workdir: Path = Path("~/.cache/memcurate/nights")
     sweep: str = "*/10 * * * *"
     stalled_seconds: Annotated[float, Field(ge=1, le=3600)] = 30.0
@@ -103,6 +115,20 @@ class FleetSettings(_Table):
     child: ChildLimits = ChildLimits()
     rates: dict[str, Rates] = Field(default_factory=dict)
     tenants: dict[str, Tenant] = Field(default_factory=dict)
+
+    def program(self) -> str:
+        """Return the path of the program `curate`.
+
+        Raises:
+            FleetFault: there is none.
+        """
+        beside = str(Path(sys.executable).parent)
+        found = shutil.which(self.curate or "curate", path=None if self.curate else beside) or shutil.which("curate")
+        if not found:
+            raise FleetFault(
+                "The program `curate` was not found.", "Install memcurate, or name it in fleet.toml: curate."
+            )
+        return found
 
     def tenant(self, name: str) -> Tenant:
         """Return a tenant's settings.
@@ -156,8 +182,9 @@ def fleet_file(environ: Mapping[str, str]) -> Path:
     """Return the path of `fleet.toml`: the one that CURATE_FLEET names, or the one beside the user's config.toml."""
     if named := environ.get("CURATE_FLEET"):
         return Path(named).expanduser()
-    beside = user_file({key: value for key, value in environ.items() if key != "CURATE_CONFIG"})
-    return (beside or Path("config.toml")).with_name("fleet.toml")
+    config = Path(environ.get("XDG_CONFIG_HOME", ""))
+    above = config if config.is_absolute() else Path(environ.get("HOME") or "/", ".config")
+    return above / "memcurate" / "fleet.toml"
 
 
 def load_fleet_settings(environ: Mapping[str, str] = os.environ) -> FleetSettings:
@@ -167,11 +194,17 @@ def load_fleet_settings(environ: Mapping[str, str] = os.environ) -> FleetSetting
         BadSettings: the file cannot be read or has faults; the message lists all.
     """
     path = fleet_file(environ)
-    if environ.get("CURATE_FLEET") and not path.exists():
-        raise BadSettings(path, ["CURATE_FLEET names this file, and it does not exist"])
-    raw = read_toml(path)
     try:
         # TOML has no paths, so those are read from text.
-        return FleetSettings.model_validate(raw, strict=False)
+        return FleetSettings.model_validate(tomllib.loads(path.read_text(encoding="utf-8")), strict=False)
+    except FileNotFoundError:
+        if environ.get("CURATE_FLEET"):
+            raise BadSettings(path, ["CURATE_FLEET names this file, and it does not exist"]) from None
+        return FleetSettings()
+    except OSError as fault:
+        raise BadSettings(path, [f"it cannot be read: {fault.strerror}"]) from None
     except ValidationError as error:
-        raise BadSettings(path, faults_of(error, raw)) from None
+        told = (("".join(f".{part}" for part in one["loc"])[1:], one["msg"]) for one in error.errors(include_url=False))
+        raise BadSettings(path, [f"{key}: {what[:1].lower()}{what[1:]}" for key, what in told]) from None
+    except ValueError as fault:
+        raise BadSettings(path, [f"it is not TOML: {fault}"]) from None

@@ -16,27 +16,28 @@ from uuid import uuid4
 import psycopg
 from procrastinate import App, RetryStrategy, exceptions
 
-from pipelines.errors import FINE, LOCKED, CurateError, NotWritable, NotYours
-from pipelines.fleet.child import Bank, Ran, homes, run_child
-from pipelines.fleet.database import NIGHT, QUEUE, patiently, why_not
-from pipelines.fleet.memories import FAILURES, TRIES, NightOutcome, begin, finish
-from pipelines.fleet.spending import Lease, SpendingRequest, reserve, settle
-from pipelines.fleet.sweep import defer, sweep, take_over
-from pipelines.night.remote_night import shown_address
-from pipelines.store.git_remote import Unreachable
-from pipelines.usage import FailureKind
-from pipelines.user_settings import load_user_settings
+from curate_fleet.child import Bank, Ran, folder_of, homes, run_child
+from curate_fleet.database import NIGHT, QUEUE, patiently, why_not
+from curate_fleet.memories import FAILURES, TRIES, NightOutcome, begin, finish
+from curate_fleet.say import FleetFault
+from curate_fleet.spending import Lease, SpendingRequest, reserve, settle
+from curate_fleet.sweep import defer, sweep, take_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pipelines.fleet.database import Pool
-    from pipelines.fleet.fleet_settings import FleetSettings
+    from curate_fleet.database import Pool
+    from curate_fleet.settings import FleetSettings
 
 
 _LONGEST = 1800.0
-_NOT_ITS_OWN = {kind.__name__ for kind in (Unreachable, NotWritable, NotYours)}
+FINE, PERSON, LATER = 0, 1, 75
+"""Exit codes of `curate night`: curated, or it needs a person, or it may pass by itself."""
+_MACHINES = frozenset({"BadSettings", "NotWritable", "NotYours"})
+"""Errors in its report that are not the memory's own: a tenant's settings, and this machine's disk."""
+_TENANTS = frozenset({"unauthorised", "over-quota", "unknown-model"})
+"""Failures of models in its report that are the tenant's matter."""
 
 
 @dataclass(slots=True)
@@ -80,7 +81,7 @@ class Worker:
             self.running.discard(task)
         state = await patiently(lambda: self._record(lease, outcome))
         why = outcome.report.get("error")
-        self.say(f"{shown_address(remote)}: {state or 'taken over meanwhile'}{f': {why}' if why else ''}")
+        self.say(f"{remote}: {state or 'taken over meanwhile'}{f': {why}' if why else ''}")
 
     async def _record(self, lease: Lease, outcome: NightOutcome) -> str:
         """Record how a run ended, and defer the next one, in one transaction; return what becomes of the memory.
@@ -108,14 +109,18 @@ class Worker:
 
     async def _outcome(self, lease: Lease) -> NightOutcome:
         try:
+            program = self.settings.program()
             config, keys = await asyncio.to_thread(self._belongings, lease.tenant)
-        except CurateError as fault:
+        except FleetFault as fault:
             return NightOutcome("waiting", {"error": " ".join(str(fault).split())})
         bank = Bank(
             lambda asked: self._reserve(lease, asked),
             lambda call, tokens, usd, slow: patiently(lambda: settle(self.pool, call, tokens, usd, slow)),
         )
-        ran = await run_child(lease.remote, self.workdir, self.home, config, keys, self.settings.child, bank)
+        ran = await run_child(
+            program, lease.remote, folder_of(lease.remote, self.workdir), self.home, config, keys,
+            self.settings.child, bank,
+        )  # fmt: skip
         return outcome_of(ran)
 
     def _belongings(self, tenant: str) -> tuple[Path, dict[str, str]]:
@@ -123,13 +128,10 @@ class Worker:
 
         Raises:
             KeysMissing: the keys cannot be read.
-            BadSettings: the settings have faults, or name a provider without its key.
         """
         named, keys = self.settings.tenant(tenant).config, self.settings.keys_of(tenant)
         config = (named or self.workdir / "tenants" / tenant).expanduser()
         config.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = config / "config.toml"
-        load_user_settings(({"CURATE_CONFIG": str(file)} if file.exists() else {}) | keys)
         return config, keys
 
     async def _reserve(self, lease: Lease, asked: SpendingRequest) -> str:
@@ -164,21 +166,18 @@ def outcome_of(ran: Ran) -> NightOutcome:
         "pending_days": told.get("pending_days"),
         "exit_code": ran.code,
     }
-    if ran.code == LOCKED:
-        return NightOutcome("waiting", {**report, "error": error})
-    if not error and told.get("after") and ran.code in {FINE, 1}:
+    if not error and told.get("after") and ran.code in {FINE, PERSON, LATER}:
         is_whole = told.get("night") == told["after"]
         refused = ran.refused or model.get("over_budget") or ""
-        failing = {name: FailureKind(kind) for name, kind in (model.get("failing") or {}).items()}
-        passing = [f"{name} {kind}" for name, kind in failing.items() if kind.concerns_provider or kind.may_pass]
         why = str(refused or model.get("failure") or "")
         if ran.code == FINE or is_whole or refused:
             return NightOutcome(
                 "done" if is_whole else "pending", {**report, **({"error": why} if why else {})}, told["after"]
             )
-        return NightOutcome("waiting", {**report, "error": why}, told["after"], is_failure=not passing)
+        is_own = ran.code != LATER and not _TENANTS & set((model.get("failing") or {}).values())
+        return NightOutcome("waiting", {**report, "error": why}, told["after"], is_failure=is_own)
     error = error or (f"was killed by signal {-ran.code}" if ran.code < 0 else f"ended with exit code {ran.code}")
-    is_own = bool(ran.why) or fault.get("kind") not in _NOT_ITS_OWN
+    is_own = bool(ran.why) or (ran.code != LATER and fault.get("kind") not in _MACHINES)
     return NightOutcome("waiting", {**report, "error": error, "tail": ran.tail}, is_failure=is_own)
 
 

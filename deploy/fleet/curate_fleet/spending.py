@@ -14,14 +14,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.fleet.fleet_settings import FleetCaps, Rates
+from curate_fleet.settings import FleetCaps, Rates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import date
     from uuid import UUID
 
-    from pipelines.fleet.database import Connection, Pool
+    from curate_fleet.database import Connection, Pool
 
 
 _MICRO = 1_000_000

@@ -1,35 +1,43 @@
-"""The sweep: which memories have something new, seen by `git ls-remote` alone; each gets one job a night."""
+"""The sweep: which memories have something new, as `curate night --due` tells; each gets one job a night."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import random
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import CurateError
-from pipelines.fleet.database import LOCK, NIGHT, QUEUE, patiently
-from pipelines.fleet.memories import Row, listed, night_at
-from pipelines.fleet.spending import lapse
-from pipelines.store.git_remote import RemoteHeads, list_heads
-from pipelines.store.secrets import without_secrets
+from curate_fleet.database import LOCK, NIGHT, QUEUE, patiently
+from curate_fleet.memories import Row, listed, night_at
+from curate_fleet.say import FleetFault, clean
+from curate_fleet.spending import lapse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from procrastinate import App
 
-    from pipelines.fleet.database import Pool
-    from pipelines.fleet.fleet_settings import FleetSettings
+    from curate_fleet.database import Pool
+    from curate_fleet.settings import FleetSettings
 
 
-AT_ONCE: Final = 32
-_SECONDS = 60.0
+AT_ONCE: Final = 8
+"""How many tenants are asked about at once."""
 _BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """What a remote points to: its branch, and the commit of the last whole night."""
+
+    head: str
+    night: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +82,41 @@ async def sweep(pool: Pool, app: App, settings: FleetSettings, now: datetime | N
     return Swept(len(due), new, sum(isinstance(heads, str) for heads in found))
 
 
-def _heads(rows: Sequence[Row], settings: FleetSettings) -> list[RemoteHeads | str]:
+def _heads(rows: Sequence[Row], settings: FleetSettings) -> list[Heads | str]:
     """Return what each remote points to, or why it does not answer."""
-    environments: dict[str, Mapping[str, str] | str] = {}
-    for tenant in {row["tenant"] for row in rows}:
-        try:
-            environments[tenant] = {"PATH": os.environ.get("PATH", os.defpath), **settings.keys_of(tenant)}
-        except CurateError as fault:
-            environments[tenant] = str(fault)
-
-    def look(row: Row) -> RemoteHeads | str:
-        environ = environments[row["tenant"]]
-        if isinstance(environ, str):
-            return environ
-        try:
-            return list_heads(row["remote"], _SECONDS, environ)
-        except CurateError as fault:
-            return without_secrets(fault.sentence)
-
+    by_tenant: dict[str, list[Row]] = {}
+    for row in rows:
+        by_tenant.setdefault(row["tenant"], []).append(row)
     with ThreadPoolExecutor(AT_ONCE) as threads:
-        return list(threads.map(look, rows))
+        told = threads.map(lambda tenant: _asked(by_tenant[tenant], tenant, settings), by_tenant)
+        found = {
+            row["remote"]: heads
+            for some, answers in zip(by_tenant.values(), told, strict=True)
+            for row, heads in zip(some, answers, strict=True)
+        }
+    return [found[row["remote"]] for row in rows]
 
 
-async def _defer(pool: Pool, app: App, part: Sequence[tuple[Row, date, RemoteHeads | str]]) -> int:
+def _asked(rows: Sequence[Row], tenant: str, settings: FleetSettings) -> list[Heads | str]:
+    """Ask `curate night --due` about the memories of a tenant, with their keys, by which git reaches the remotes."""
+    try:
+        words = [settings.program(), "night", "--due", "--json"]
+        environ = {**settings.keys_of(tenant), "PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"}
+        listing = "".join(f"{row['remote']}\n" for row in rows)
+        done = subprocess.run(words, check=False, capture_output=True, input=listing.encode(), env=environ)
+        told = json.loads(done.stdout)
+        if len(told) != len(rows):
+            raise ValueError  # noqa: TRY301  as if it were no JSON
+    except (FleetFault, OSError) as fault:
+        return [str(fault)] * len(rows)
+    except ValueError:
+        return [f"`curate night --due` ended with {done.returncode}"] * len(rows)
+    return [
+        clean(one["error"]["sentence"]) if "error" in one else Heads(one["head"], one["night"] or "") for one in told
+    ]
+
+
+async def _defer(pool: Pool, app: App, part: Sequence[tuple[Row, date, Heads | str]]) -> int:
     """Record what some remotes point to, and defer the jobs, in one transaction; return how many."""
     new = 0
     async with pool.connection() as connection, connection.transaction():

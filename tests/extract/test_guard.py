@@ -1,0 +1,69 @@
+"""The socket on which a night asks whoever started it before it spends; docs/fleet.md has its messages."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from typing import Any
+
+import pytest
+
+from pipelines.extract.llm import guard as guard_module
+from pipelines.extract.llm.budget import Budget, Cost, Ledger, OverBudget
+from pipelines.extract.llm.guard import GUARD, Guard, open_guard
+from pipelines.user_settings import CostCaps, UserSettings
+
+
+def test_a_guard_asks_before_each_call_and_tells_what_it_cost() -> None:
+    (worker, child), alone = socket.socketpair(), threading.Event()
+    lines = worker.makefile("r")
+    budget = Budget(CostCaps(), Ledger(None, "2026-03-20"), guard=Guard(child, {"openai": "the key"}, alone.set))
+    asked: list[dict[str, Any]] = []
+
+    def answer() -> None:
+        asked.append(json.loads(lines.readline()))
+        worker.sendall(json.dumps({"call": asked[0]["call"], "granted": True}).encode() + b"\n")
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    name = budget.hold("openai:m", ("2026-03-20", 0), Cost(100, 0.5), is_priced=False)
+    thread.join()
+    assert (asked[0]["call"], asked[0]["tokens"], asked[0]["usd"]) == (name, 100, None)
+    assert asked[0]["bucket"].startswith("openai:")
+    assert "the key" not in str(asked)
+    budget.settle(name, Cost(40, 0.1))
+    assert json.loads(lines.readline()) == {"call": name, "spent": [40, 0.1], "slow": None}
+    lines.close()
+    worker.close()
+    assert alone.wait(10), "a night whose worker died would go on"
+
+
+def test_what_the_guard_refuses_is_over_budget_and_later_days_are_not_asked_first() -> None:
+    worker, child = socket.socketpair()
+    lines = worker.makefile("r")
+    budget = Budget(CostCaps(), Ledger(None, "2026-03-20"), guard=Guard(child, {}, threading.Event().set))
+
+    def answer() -> None:
+        told = json.loads(lines.readline())
+        worker.sendall(json.dumps({"call": told["call"], "why": "was skipped: no money"}).encode() + b"\n")
+
+    threading.Thread(target=answer).start()
+    with pytest.raises(OverBudget, match="was skipped: no money"):
+        budget.hold("openai:m", ("2026-03-20", 0), Cost(100))
+    with pytest.raises(OverBudget, match="an older day did not fit"):
+        budget.hold("openai:m", ("2026-03-21", 0), Cost(1))
+    worker.close()
+    lines.close()
+
+
+def test_a_night_without_a_worker_has_no_guard_and_one_with_hides_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert open_guard(UserSettings()) is None
+    worker, child = socket.socketpair()
+    monkeypatch.setattr(guard_module, "end_alone", lambda: None)
+    monkeypatch.setenv(GUARD, str(os.dup(child.fileno())))
+    assert open_guard(UserSettings())
+    assert GUARD not in os.environ
+    worker.close()
+    child.close()
