@@ -172,7 +172,7 @@ def _changing(verb: str, text: str, done: str) -> None:
 _changing("remove", "Take memories out of the fleet; their remotes stay as they are.", "removed")
 _changing("pause", "Curate these memories no more, until they are resumed.", "paused")
 _changing("resume", "Curate paused memories again.", "resumed")
-_changing("retry", "Curate dead or half-read memories at the next sweep.", "to retry")
+_changing("retry", "Let dead, half-read and waiting memories be tried again.", "to retry")
 
 
 @curate_fleet.command("sweep")
@@ -216,20 +216,24 @@ class _Sentence(logging.Formatter):
 @click.option("--watch", is_flag=True, help="Print it again every two seconds, until Ctrl-C.")
 @_json()
 def fleet_status(*, watch: bool, as_json: bool) -> None:
-    """Show how far the night is, what it costs, and what failed and why."""
+    """Show how far the night is; exit with 1 if a memory is dead.
+
+    Beside that, it shows what the last 20 hours cost, and what failed and why.
+    """
     logging.getLogger("psycopg.pool").setLevel(logging.ERROR)  # of a server that goes away, the last word is enough
 
-    async def show(pool: Pool, _app: App, _settings: FleetSettings) -> None:
+    async def show(pool: Pool, _app: App, _settings: FleetSettings) -> bool:
         while True:
             told = await status(pool)
             if watch and not as_json:
                 click.clear()
             say(json.dumps(told)) if as_json else _tell_status(told)
             if not watch:
-                return
+                return bool(told["states"].get("dead"))
             await asyncio.sleep(_WATCH_SECONDS)
 
-    _run(show)
+    if _run(show):
+        click.get_current_context().exit(1)
 
 
 def _tell_status(told: dict[str, Any]) -> None:
@@ -240,7 +244,7 @@ def _tell_status(told: dict[str, Any]) -> None:
     counts = ", ".join(f"{number:,} {state}" for state, number in states.items())
     say(f"Night {told['night'] or '(none yet)'}: {counts}.")
     spent = told["spent"]
-    say(f"Spent, with what is reserved: {dollars(spent['usd'])}, {spent['tokens']:,} tokens.")
+    say(f"Spent in 20 hours, with what is reserved: {dollars(spent['usd'])}, {spent['tokens']:,} tokens.")
     if left is None:
         say("None has come to its end in the last 15 minutes." + ("" if "running" in states else " Does a worker run?"))
     elif left:

@@ -37,7 +37,6 @@ QUEUE: Final = "nights"
 NIGHT: Final = "night"
 _PATIENCE = 180.0
 _PAUSE = 0.5
-_TABLES = "fleet_tables_1"
 LOCK: Final = 0x6D656D63
 """The number of an advisory lock: those who create the tables take turns, and so do sweeps."""
 
@@ -149,15 +148,17 @@ async def create_tables(dsn: str) -> list[str]:
             if await _has_tables(connection):
                 cursor = await connection.execute("SELECT name FROM fleet_migrations")
                 done = {str(row[0]) for row in await cursor.fetchall()}
-                new = [name for name in migrations if name not in done]
-                for name in new:
-                    await _run_script(connection, (folder / name).read_text(encoding="utf-8"))
             else:
-                new = [_TABLES, *migrations]
                 await _run_script(connection, SchemaManager.get_schema())
-                await _run_script(connection, Path(__file__).with_name("tables.sql").read_text(encoding="utf-8"))
-            rows = [(name,) for name in new]
-            await connection.cursor().executemany("INSERT INTO fleet_migrations VALUES (%s)", rows)
+                done = set(migrations)  # the schema has them
+            own = {f"fleet_{path.stem}": path for path in sorted(Path(__file__).parent.glob("tables_*.sql"))}
+            scripts = {name: folder / name for name in migrations} | own
+            for name in (new := [name for name in scripts if name not in done]):
+                await _run_script(connection, scripts[name].read_text(encoding="utf-8"))
+            rows = [(name,) for name in scripts]
+            await connection.cursor().executemany(
+                "INSERT INTO fleet_migrations VALUES (%s) ON CONFLICT DO NOTHING", rows
+            )
     return new
 
 

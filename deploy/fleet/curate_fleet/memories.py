@@ -12,7 +12,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from curate_fleet.say import UsageFault
-from curate_fleet.spending import Lease, lapse, open_night
+from curate_fleet.spending import LATELY, Lease, lapse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,11 +131,23 @@ _CHANGES = {
 }
 
 
+_SOONER = f"UPDATE fleet_memories SET tries = 0, failures = 0 WHERE {_CHOSEN} AND state = 'waiting' RETURNING remote"  # noqa: S608
+
+
 async def change(pool: Pool, verb: str, remotes: Sequence[str], tenant: str) -> int:
     """Remove, pause, resume or retry some memories; return how many."""
-    async with pool.connection() as connection:
-        cursor = await connection.execute(_CHANGES[verb], {"remotes": list(remotes), "tenant": tenant})
-        return cursor.rowcount
+    chosen = {"remotes": list(remotes), "tenant": tenant}
+    async with pool.connection() as connection, connection.transaction():
+        cursor = await connection.execute(_CHANGES[verb], chosen)
+        changed = cursor.rowcount
+        if verb == "retry":  # what waits has a job already, which becomes due
+            cursor = await connection.execute(_SOONER, chosen)
+            waiting = [row[0] for row in await cursor.fetchall()]
+            changed += len(waiting)
+            await connection.execute(
+                "UPDATE procrastinate_jobs SET scheduled_at = NULL WHERE status = 'todo' AND lock = ANY(%s)", [waiting]
+            )
+        return changed
 
 
 async def begin(pool: Pool, remote: str, lease: UUID) -> Lease | None:
@@ -161,7 +173,6 @@ async def begin(pool: Pool, remote: str, lease: UUID) -> Lease | None:
                 "UPDATE fleet_memories SET state = 'dead', report = %s WHERE remote = %s", [Jsonb(error), remote]
             )
             return None
-        await open_night(connection, night, tenant)
         await connection.execute(
             "UPDATE fleet_memories SET state = 'running', lease = %s, tries = tries + 1, started_at = clock_timestamp()"
             " WHERE remote = %s",
@@ -183,7 +194,7 @@ async def finish(connection: Connection, lease: Lease, outcome: NightOutcome, fa
 
 
 async def status(pool: Pool) -> dict[str, Any]:
-    """Return how far the latest night is: states, cost and reasons, per tenant and in all."""
+    """Return how far the latest night is: states, reasons, and the cost of 20 hours, per tenant and in all."""
     async with pool.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
 
         async def rows(query: str) -> list[Row]:
@@ -195,8 +206,8 @@ async def status(pool: Pool) -> dict[str, Any]:
             " FROM fleet_memories GROUP BY 1, 2 ORDER BY 1, 2"
         )
         spent = await rows(
-            "SELECT tenant, tokens, micros / 1e6 AS usd FROM fleet_spending"
-            " WHERE night = (SELECT max(night) FROM fleet_memories) ORDER BY tenant"
+            "SELECT tenant, sum(tokens)::bigint AS tokens, sum(micros) / 1e6 AS usd FROM fleet_spending"  # noqa: S608  constant
+            f" WHERE {LATELY} GROUP BY tenant ORDER BY tenant"
         )
         minute = await rows(
             "SELECT bucket, count(*) AS requests, sum(tokens) AS tokens FROM fleet_calls"

@@ -53,7 +53,7 @@ Tokens = Annotated[int, Field(ge=1, le=10**15)]
 
 
 class FleetCaps(_Table):
-    """The most that a night may cost, for the fleet or for a tenant; None for no cap."""
+    """The most that any 20 hours may cost, for the fleet or for a tenant; None for no cap."""
 
     max_usd: Annotated[float, Field(ge=0, le=10**7, allow_inf_nan=False)] | None = None
     max_tokens: Tokens | None = None
@@ -99,6 +99,7 @@ class FleetSettings(_Table):
         sweep: when to look for memories with something new, as cron writes it.
         stalled_seconds: without a sign of life for so long, a worker counts as dead, and others take over its jobs.
         retry_seconds: the pause before a failed night is tried again, doubled each time.
+        free_mb: with less room on the disk of its clones, a worker pauses.
         caps: the caps of the whole fleet.
         child: the limits of each child.
         rates: provider → what it accepts in a minute for one key.
@@ -111,6 +112,7 @@ class FleetSettings(_Table):
     sweep: str = "*/10 * * * *"
     stalled_seconds: Annotated[float, Field(ge=1, le=3600)] = 30.0
     retry_seconds: Annotated[float, Field(ge=0, le=3600)] = 60.0
+    free_mb: Annotated[int, Field(ge=0, le=10**9)] = 1024
     caps: FleetCaps = FleetCaps()
     child: ChildLimits = ChildLimits()
     rates: dict[str, Rates] = Field(default_factory=dict)
@@ -122,11 +124,12 @@ class FleetSettings(_Table):
         Raises:
             FleetFault: there is none.
         """
-        beside = str(Path(sys.executable).parent)
-        found = shutil.which(self.curate or "curate", path=None if self.curate else beside) or shutil.which("curate")
+        beside = shutil.which("curate", path=str(Path(sys.executable).parent))
+        found = shutil.which(self.curate) if self.curate else beside or shutil.which("curate")
         if not found:
             raise FleetFault(
-                "The program `curate` was not found.", "Install memcurate, or name it in fleet.toml: curate."
+                f"The program {self.curate or '`curate`'} was not found.",
+                "Install memcurate, or name it in fleet.toml: curate.",
             )
         return found
 

@@ -1,8 +1,11 @@
 """Money and rates that all workers share: before each call a reservation, after it what the call really cost.
 
-A reservation is one short transaction. It takes the most that a call may cost from the caps of the night, for the fleet
-and for the tenant, and the most it may need from the bucket of its provider and key. What is never settled, because a
-worker died, counts in full: the call may have been made. So neither a cap nor a rate is exceeded, whoever is killed.
+A reservation is one short transaction. It takes the most that a call may cost from the caps, for the fleet and for the
+tenant, and the most it may need from the bucket of its provider and key. What is never settled, because a worker died,
+counts in full: the call may have been made. So neither a cap nor a rate is exceeded, whoever is killed.
+
+Caps hold in any 20 hours: no night spends one twice, wherever midnight is, and the next night finds it whole. Costs are
+counted by the hour.
 
 A bucket holds what the provider accepts in a minute. What a call used flows back one minute after the call ended: in
 no minute, wherever it begins, are there more requests or tokens than that.
@@ -12,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from curate_fleet.settings import FleetCaps, Rates
@@ -72,6 +76,10 @@ class Grant:
 
 
 GRANTED: Final = Grant()
+LOCK: Final = 0x6D656D64
+"""The number of the advisory lock under which caps are looked at."""
+LATELY: Final = "hour > now() - interval '21 hours'"
+"""Which rows of `fleet_spending` count for caps and are shown as spent: those that reach into the last 20 hours."""
 
 
 async def reserve(
@@ -104,10 +112,11 @@ async def reserve(
             return Grant(seconds)
         if verdict := await _over(connection, lease, asked.tokens, micros, (fleet, tenant)):
             return verdict
-        await _book(connection, lease.night, lease.tenant, [asked.tokens, micros, asked.tokens, micros])
+        hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+        await _book(connection, hour, lease.tenant, [asked.tokens, micros, asked.tokens, micros])
         await connection.execute(
             "INSERT INTO fleet_calls VALUES (%s, %s, %s, %s, %s, %s, %s, clock_timestamp())",
-            [asked.id, lease.night, lease.tenant, lease.id, asked.bucket, asked.tokens, micros],
+            [asked.id, hour, lease.tenant, lease.id, asked.bucket, asked.tokens, micros],
         )
     return GRANTED
 
@@ -142,14 +151,20 @@ async def _wait(connection: Connection, asked: SpendingRequest, rates: Rates) ->
 async def _over(
     connection: Connection, lease: Lease, tokens: int, micros: int, caps: Sequence[FleetCaps]
 ) -> Grant | None:
-    """Return the verdict if a call does not fit the caps, else None. Locks what the night has cost."""
-    cursor = await connection.execute(
-        "SELECT tokens, micros, held_tokens, held_micros FROM fleet_spending"
-        " WHERE night = %s AND tenant IN ('', %s) ORDER BY tenant FOR UPDATE",
-        [lease.night, lease.tenant],
-    )
-    owners = ("the fleet", f"the tenant {lease.tenant}")
-    for (spent, cost, held, dear), cap, whose in zip(await cursor.fetchall(), caps, owners, strict=True):
+    """Return the verdict if a call does not fit the caps, else None. Where there are any, reservations take turns."""
+    owners = (("", "the fleet"), (lease.tenant, f"the tenant {lease.tenant}"))
+    if any(cap.max_usd is not None or cap.max_tokens is not None for cap in caps):
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+    for (owner, whose), cap in zip(owners, caps, strict=True):
+        if cap.max_usd is None and cap.max_tokens is None:
+            continue
+        cursor = await connection.execute(
+            "SELECT coalesce(sum(tokens), 0)::bigint, coalesce(sum(micros), 0)::bigint,"  # noqa: S608  of a constant
+            " coalesce(sum(held_tokens), 0)::bigint, coalesce(sum(held_micros), 0)::bigint FROM fleet_spending"
+            f" WHERE {LATELY} AND tenant = %s",
+            [owner],
+        )
+        spent, cost, held, dear = await cursor.fetchone() or (0, 0, 0, 0)
         for name, most, used, reserved, needed, unit in (
             ("max_tokens", cap.max_tokens, spent, held, tokens, 1),
             ("max_usd", cap.max_usd, cost, dear, micros, _MICRO),
@@ -177,14 +192,14 @@ async def settle(pool: Pool, call: UUID, tokens: int, usd: float, slow_seconds: 
         # If a crash of the server loses it, the reservation remains, which is too much and never too little.
         await connection.execute("SET LOCAL synchronous_commit = off")
         cursor = await connection.execute(
-            "SELECT night, tenant, bucket, tokens, micros FROM fleet_calls"
+            "SELECT hour, tenant, bucket, tokens, micros FROM fleet_calls"
             " WHERE id = %s AND settled_at IS NULL FOR UPDATE",
             [call],
         )
         row = await cursor.fetchone()
         if not row:
             return
-        night, tenant, bucket, worst, dearest = row
+        hour, tenant, bucket, worst, dearest = row
         micros = math.ceil(usd * _MICRO)
         if slow_seconds is not None:
             await connection.execute(
@@ -192,7 +207,7 @@ async def settle(pool: Pool, call: UUID, tokens: int, usd: float, slow_seconds: 
                 " greatest(blocked_until, clock_timestamp() + make_interval(secs => %s)) WHERE name = %s",
                 [slow_seconds, bucket],
             )
-        await _book(connection, night, tenant, [tokens - worst, micros - dearest, -worst, -dearest])
+        await _book(connection, hour, tenant, [tokens - worst, micros - dearest, -worst, -dearest])
         await connection.execute(
             "UPDATE fleet_calls SET tokens = %s, micros = %s, settled_at = clock_timestamp() WHERE id = %s",
             [tokens, micros, call],
@@ -203,26 +218,21 @@ async def lapse(connection: Connection, leases: Sequence[UUID | None]) -> None:
     """End the reservations of leases: calls that were never settled count as the most that they may have cost."""
     cursor = await connection.execute(
         "UPDATE fleet_calls SET settled_at = clock_timestamp() WHERE lease = ANY(%s) AND settled_at IS NULL"
-        " RETURNING night, tenant, tokens, micros",
+        " RETURNING hour, tenant, tokens, micros",
         [list(leases)],
     )
-    for night, tenant, tokens, micros in await cursor.fetchall():
-        await _book(connection, night, tenant, [0, 0, -tokens, -micros])
+    for hour, tenant, tokens, micros in await cursor.fetchall():
+        await _book(connection, hour, tenant, [0, 0, -tokens, -micros])
 
 
-async def _book(connection: Connection, night: date, tenant: str, changes: Sequence[int]) -> None:
-    """Change what a night has cost: tokens and money spent, tokens and money held. The fleet's row comes first."""
+async def _book(connection: Connection, hour: datetime, tenant: str, changes: Sequence[int]) -> None:
+    """Change what an hour has cost: tokens and money spent, tokens and money held. The fleet's row comes first."""
     for whose in ("", tenant):
         await connection.execute(
-            "UPDATE fleet_spending SET tokens = tokens + %s, micros = micros + %s, held_tokens = held_tokens + %s,"
-            " held_micros = held_micros + %s WHERE night = %s AND tenant = %s",
-            [*changes, night, whose],
+            "INSERT INTO fleet_spending AS known (hour, tenant, tokens, micros, held_tokens, held_micros)"
+            " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (hour, tenant) DO UPDATE SET"
+            " tokens = known.tokens + excluded.tokens, micros = known.micros + excluded.micros,"
+            " held_tokens = known.held_tokens + excluded.held_tokens,"
+            " held_micros = known.held_micros + excluded.held_micros",
+            [hour, whose, *changes],
         )
-
-
-async def open_night(connection: Connection, night: date, tenant: str) -> None:
-    """Make the rows that hold what a night costs."""
-    await connection.execute(
-        "INSERT INTO fleet_spending (night, tenant) VALUES (%s, ''), (%s, %s) ON CONFLICT DO NOTHING",
-        [night, night, tenant],
-    )

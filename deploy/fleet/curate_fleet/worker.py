@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 import signal
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 1800.0
+_LOOK = 5.0
 FINE, PERSON, LATER = 0, 1, 75
 """Exit codes of `curate night`: curated, or it needs a person, or it may pass by itself."""
 _MACHINES = frozenset({"BadSettings", "NotWritable", "NotYours"})
@@ -62,6 +64,10 @@ class Worker:
     say: Callable[[str], None]
     running: set[asyncio.Task[Any]] = field(default_factory=set)
 
+    def has_room(self) -> bool:
+        """Whether the disk of the clones has room for nights; what fails for want of it is no fault of a memory."""
+        return shutil.disk_usage(self.workdir).free >= self.settings.free_mb * 1024 * 1024
+
     async def curate(self, remote: str) -> None:
         """Do the job of one night, if it is still to be done."""
         lease = await patiently(lambda: begin(self.pool, remote, uuid4()))
@@ -77,6 +83,7 @@ class Worker:
             outcome = NightOutcome("waiting", {"error": "its worker was stopped"})
         except Exception as fault:  # noqa: BLE001  a memory on which a worker stumbles must not hold it up
             outcome = NightOutcome("waiting", {"error": f"{type(fault).__name__} in the worker"}, is_failure=True)
+            outcome = self.excused(outcome)
         finally:
             self.running.discard(task)
         state = await patiently(lambda: self._record(lease, outcome))
@@ -121,7 +128,14 @@ class Worker:
             program, lease.remote, folder_of(lease.remote, self.workdir), self.home, config, keys,
             self.settings.child, bank,
         )  # fmt: skip
-        return outcome_of(ran)
+        return self.excused(outcome_of(ran))
+
+    def excused(self, outcome: NightOutcome) -> NightOutcome:
+        """Return how a run ended; if there is no room now, its failure is not the memory's."""
+        if outcome.is_failure and not self.has_room():
+            report = {**outcome.report, "error": f"its worker had no room; {outcome.report.get('error', '')}"}
+            return replace(outcome, is_failure=False, report=report)
+        return outcome
 
     def _belongings(self, tenant: str) -> tuple[Path, dict[str, str]]:
         """Return the folder of a tenant's settings, and their keys.
@@ -196,6 +210,7 @@ def add_tasks(app: App, worker: Worker) -> None:
         await sweep(worker.pool, app, worker.settings)
         async with worker.pool.connection() as connection:
             await connection.execute("DELETE FROM fleet_calls WHERE settled_at < now() - interval '1 day'")
+            await connection.execute("DELETE FROM fleet_spending WHERE hour < now() - interval '400 days'")
         await app.job_manager.delete_old_jobs(nb_hours=24, include_failed=True, include_aborted=True)
 
 
@@ -229,35 +244,57 @@ async def work(pool: Pool, app: App, settings: FleetSettings, slots: int, say: C
             loop.add_signal_handler(number, stop)
         taking_over = asyncio.create_task(worker.take_over())
         try:
-            await _serve(app, settings, slots, stopping, say)
+            await _serve(worker, slots, stopping)
         finally:
             taking_over.cancel()
             await asyncio.gather(taking_over, return_exceptions=True)
 
 
-async def _serve(
-    app: App, settings: FleetSettings, slots: int, stopping: asyncio.Event, say: Callable[[str], None]
-) -> None:
-    """Run Procrastinate's worker until it is to stop; if the database throws it out, begin again."""
-    stalled = settings.stalled_seconds
+async def _serve(worker: Worker, slots: int, stopping: asyncio.Event) -> None:
+    """Run Procrastinate's worker until it is to stop; if the database throws it out, begin again.
+
+    While the disk has no room, nothing is taken, and other workers may have it.
+    """
+    stalled, is_told = worker.settings.stalled_seconds, False
     while not stopping.is_set():
+        if not worker.has_room():
+            if not is_told:
+                worker.say(f"Paused: {worker.workdir} has less than {worker.settings.free_mb:,} MB free.")
+            is_told = True
+            await _wait(stopping)
+            continue
+        if is_told:
+            worker.say("There is room again.")
+        is_told = False
         serving = asyncio.create_task(
-            app.run_worker_async(
+            worker.app.run_worker_async(
                 queues=[QUEUE], concurrency=slots,  install_signal_handlers=False,
                 listen_notify=False, fetch_job_polling_interval=min(2.0, stalled / 3),
                 update_heartbeat_interval=stalled / 6, stalled_worker_timeout=stalled, delete_jobs="successful",
             )
         )  # fmt: skip
-        waiting = asyncio.create_task(stopping.wait())
-        await asyncio.wait({serving, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        if stopping.is_set():
+        is_over = asyncio.create_task(_over(worker, stopping))
+        await asyncio.wait({serving, is_over}, return_when=asyncio.FIRST_COMPLETED)
+        is_drained = is_over.done()
+        is_over.cancel()
+        if is_drained:
             serving.cancel()  # it drains
         try:
             await serving
         except asyncio.CancelledError:
-            if not stopping.is_set():
+            if not is_drained:
                 raise
         except (psycopg.Error, exceptions.ProcrastinateException) as fault:
-            say(f"The queue does not answer: {why_not(fault)}. It is asked again.")
+            worker.say(f"The queue does not answer: {why_not(fault)}. It is asked again.")
             await asyncio.sleep(1)
+
+
+async def _over(worker: Worker, stopping: asyncio.Event) -> None:
+    """Return once the worker is to take nothing more."""
+    while not stopping.is_set() and worker.has_room():
+        await _wait(stopping)
+
+
+async def _wait(stopping: asyncio.Event) -> None:
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(stopping.wait(), _LOOK)

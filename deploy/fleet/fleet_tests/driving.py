@@ -68,7 +68,7 @@ class Fleet:
     def write_settings(self, provider: Provider | None, more: str = "", **tenants: str) -> None:
         """Write fleet.toml, and each tenant's settings and keys; a tenant's value is more of its own table."""
         lines = [f'dsn = "{self.dsn}"', f'workdir = "{self.nights}"', f"stalled_seconds = {STALLED}"]
-        lines += ["retry_seconds = 0.5", more]
+        lines += [*([] if "retry_seconds" in more else ["retry_seconds = 0.5"]), more]
         for tenant, text in tenants.items():
             once = "[push]\ntries = 1\n"
             config, keys = self.folder / "tenants" / tenant, self.folder / "tenants" / f"{tenant}.env"

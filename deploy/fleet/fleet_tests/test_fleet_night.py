@@ -54,7 +54,8 @@ def test_every_memory_is_curated_once_though_a_worker_is_killed(fleet: Fleet) ->
             fleet.query("SELECT 1 FROM fleet_memories WHERE tenant = 'carp' AND state = 'done'")
         )
         assert provider.tokens("carp") <= 9000, "the cap of a tenant"
-        spent = {row["tenant"]: row for row in fleet.query("SELECT * FROM fleet_spending")}
+        rows = fleet.query("SELECT tenant, sum(tokens)::bigint AS tokens FROM fleet_spending GROUP BY tenant")
+        spent = {row["tenant"]: row for row in rows}
         assert spent["carp"]["tokens"] <= 9000
         assert provider.tokens() <= spent[""]["tokens"] == sum(spent[tenant]["tokens"] for tenant in TENANTS)
         for call in provider.calls:
@@ -79,6 +80,7 @@ def test_a_memory_that_fails_three_times_is_dead_and_holds_up_nobody(fleet: Flee
     fleet.wait_until_idle()
     assert fleet.states() == {"done": 1, "dead": 1}
     assert "is not a memory" in fleet.curate("dead")
+    assert "is not a memory" in fleet.curate("status", exits=1)
     assert fleet.curate("sweep") == "0 memories are due, 0 queued.\n"
     assert fleet.query("SELECT failures, tries FROM fleet_memories WHERE state = 'dead'") == [
         {"failures": 3, "tries": 3}
@@ -157,6 +159,40 @@ def test_a_child_is_ended_at_its_limits(fleet: Fleet) -> None:
     fleet.drain()
     assert "was ended after 0.05 minutes" in fleet.curate("dead")
     assert git(Path(remote), "rev-parse", "main") == before
+    fleet.check_nothing_left()
+
+
+def test_a_worker_without_room_pauses_and_leaves_the_nights_to_others(fleet: Fleet) -> None:
+    fleet.write_settings(None, f"free_mb = {10**9}", acme="")
+    remote = fleet.memory("acme")
+    fleet.curate("add", remote, "--tenant", "acme")
+    fleet.curate("sweep")
+    fleet.start_worker()
+    fleet.wait_for(lambda: "Paused: " in fleet.said())
+    assert f"{fleet.nights} has less than 1,000,000,000 MB free." in fleet.said()
+    fleet.write_settings(None, acme="")
+    fleet.start_worker()
+    fleet.wait_until_idle()
+    fleet.drain()
+    fleet.check_curated_once(remote, "the cache of acme keeps 0 entries")
+    fleet.check_nothing_left()
+
+
+def test_what_waits_for_another_try_can_be_tried_now(fleet: Fleet) -> None:
+    fleet.write_settings(None, "retry_seconds = 3600", acme="")
+    remote = fleet.memory("acme")
+    fleet.curate("add", remote, "--tenant", "acme")
+    fleet.curate("sweep")
+    away = Path(remote).rename(fleet.folder / "away")
+    fleet.start_worker()
+    fleet.wait_for(
+        lambda: fleet.states() == {"waiting": 1} and fleet.query("SELECT 1 FROM fleet_memories WHERE tries > 0")
+    )
+    away.rename(remote)
+    assert fleet.curate("retry", remote) == "1 memory to retry.\n"
+    fleet.wait_until_idle()
+    fleet.drain()
+    fleet.check_curated_once(remote, "the cache of acme keeps 0 entries")
     fleet.check_nothing_left()
 
 

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from datetime import date, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -16,10 +17,11 @@ import pytest
 from curate_fleet import child, commands, database
 from curate_fleet.child import Ran, homes
 from curate_fleet.database import QUEUE, NoFleet, create_tables, opened, start_postgres, stop_postgres
-from curate_fleet.memories import night_at
-from curate_fleet.settings import BadSettings, ChildLimits, KeysMissing, fleet_file, load_fleet_settings
+from curate_fleet.memories import NightOutcome, night_at
+from curate_fleet.say import FleetFault
+from curate_fleet.settings import BadSettings, ChildLimits, FleetSettings, KeysMissing, fleet_file, load_fleet_settings
 from curate_fleet.sweep import take_over
-from curate_fleet.worker import outcome_of
+from curate_fleet.worker import Worker, outcome_of
 from hypothesis import given
 from hypothesis import strategies as st
 from procrastinate.jobs import Status
@@ -58,6 +60,12 @@ def test_a_machine_without_settings_has_the_defaults_and_one_tenant(tmp_path: Pa
         load_fleet_settings({"CURATE_FLEET": str(tmp_path / "none.toml")})
     with pytest.raises(KeysMissing, match=r"fleet.toml has no table \[tenants.acme\]"):
         settings.keys_of("acme")
+
+
+def test_the_program_is_the_one_beside_or_the_one_that_is_named() -> None:
+    assert FleetSettings().program().endswith("/curate")
+    with pytest.raises(FleetFault, match="The program /nowhere/curate was not found"):
+        FleetSettings(curate="/nowhere/curate").program()
 
 
 def test_keys_come_from_a_file_and_a_command(tmp_path: Path) -> None:
@@ -141,6 +149,15 @@ def test_what_is_not_the_memorys_fault_does_not_count_as_its_failure() -> None:
     assert ran(-9) == ran(3) == ran(0, why="was ended after 3 minutes") == ("waiting", True)
 
 
+def test_what_fails_on_a_full_disk_is_not_the_memorys_fault(tmp_path: Path) -> None:
+    failed = NightOutcome("waiting", {"error": "ended with exit code 120"}, is_failure=True)
+    nothing: Any = None
+    worker = partial(Worker, nothing, nothing, workdir=tmp_path, home=tmp_path, say=print)
+    full = worker(settings=FleetSettings(free_mb=10**9)).excused(failed)
+    assert (full.is_failure, full.report["error"]) == (False, "its worker had no room; ended with exit code 120")
+    assert worker(settings=FleetSettings(free_mb=0)).excused(failed) == failed
+
+
 # ---------------------------------------------------------------- the database and the folders
 
 
@@ -164,6 +181,18 @@ def test_a_migration_of_procrastinate_that_is_new_is_applied(dsn: str) -> None:
             "DELETE FROM fleet_migrations WHERE name LIKE '03.04.00_50%' RETURNING name"
         ).fetchall()
     assert asyncio.run(create_tables(dsn)) == [row[0] for row in rows]
+
+
+def test_tables_of_an_older_version_are_brought_up_to_date_with_what_is_in_them(dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        for table in ("fleet_spending", "fleet_calls"):
+            connection.execute(f"ALTER TABLE {table} ALTER COLUMN hour TYPE date".encode())
+            connection.execute(f"ALTER TABLE {table} RENAME COLUMN hour TO night".encode())
+        connection.execute("DELETE FROM fleet_migrations WHERE name = 'fleet_tables_2'")
+        connection.execute("INSERT INTO fleet_spending (night, tenant, tokens) VALUES (current_date, '', 7)")
+        assert asyncio.run(create_tables(dsn)) == ["fleet_tables_2"]
+        assert connection.execute("SELECT tokens, hour = current_date FROM fleet_spending").fetchall() == [(7, True)]
+    assert asyncio.run(create_tables(dsn)) == []
 
 
 def test_a_worker_that_comes_back_late_ends_nobody_elses_job(fleet: Fleet) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from curate_fleet.database import opened
-from curate_fleet.memories import add, begin
+from curate_fleet.memories import add, begin, status
 from curate_fleet.settings import FleetCaps, Rates
 from curate_fleet.spending import GRANTED, SpendingRequest, reserve, settle
 from curate_fleet.sweep import take_over
@@ -59,7 +60,9 @@ class Bank:
 
     async def spent(self, tenant: str = "") -> tuple[int, int, int, int]:
         rows = await self.run(
-            "SELECT tokens, micros, held_tokens, held_micros FROM fleet_spending WHERE tenant = %s", tenant
+            "SELECT sum(tokens)::bigint, sum(micros)::bigint, sum(held_tokens)::bigint, sum(held_micros)::bigint"
+            " FROM fleet_spending WHERE tenant = %s",
+            tenant,
         )
         found: tuple[int, int, int, int] = rows[0]
         return found
@@ -191,5 +194,27 @@ def test_a_429_slows_all_who_use_the_key(dsn: str) -> None:
         assert (await bank.ask(other, bucket="openai:2"))[1] == GRANTED
         await bank.a_minute_passes()
         assert (await bank.ask(other))[1] == GRANTED
+
+    banking(dsn, work)
+
+
+@pytest.mark.parametrize(("zone", "hours"), [("UTC", ""), ("Asia/Kolkata", "22-6")])
+def test_a_cap_holds_whatever_night_it_is_called_and_the_next_night_finds_it_whole(
+    dsn: str, zone: str, hours: str
+) -> None:
+    async def work(bank: Bank) -> None:
+        cap = FleetCaps(max_tokens=250)
+        await bank.ask(await bank.lease(), 200, tenant=cap)
+        await add(bank.pool, ["/b"], "acme", zone, hours)
+        await bank.run("UPDATE fleet_memories SET state = 'waiting', night = %s", NIGHT + timedelta(days=1))
+        later = await begin(bank.pool, "/b", uuid.uuid4())
+        assert later
+        await bank.run("UPDATE fleet_memories SET state = 'waiting', lease = NULL WHERE remote = '/a'")
+        for passed, fits in ((0, False), (19, False), (2, True)):
+            await bank.run("UPDATE fleet_spending SET hour = hour - make_interval(hours => %s)", passed)
+            _, verdict = await bank.ask(later, 200, tenant=cap)
+            assert (verdict == GRANTED) == fits, (passed, verdict)
+        told = await status(bank.pool)
+        assert (told["spent"]["tokens"], told["tenants"]["acme"]["tokens"]) == (200, 200)
 
     banking(dsn, work)
