@@ -110,6 +110,7 @@ def _how_it_is(state: Health, held: Mapping[str, Any], nights: Mapping[str, Any]
         "A run is dated in the future. `curate doctor` shows what to do.": state.ahead,
         f"{briefing['path']} is {over:,} bytes too long. Shorten what you wrote in it.": over > 0,
         "Your budget kept the last run from reading everything.": state.unread,
+        "The last push did not succeed. `curate doctor` shows what to do.": (nights["push"] or {}).get("reason"),
         f"All is well, and {count(review, 'entry waits', 'entries wait')} for you. Run `curate review`.": review,
         "All is well. There is nothing to do.": nights["next_run"],
         f"{count(past, 'day')} of logs {'waits' if past == 1 else 'wait'} to be read. Run `curate run`.": past,

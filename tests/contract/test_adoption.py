@@ -1,0 +1,180 @@
+"""Notes that people already have become a memory, and stay as they were."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.cli import run_cli
+from tests.contract.story import found, held, items, log, start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+NOW = ("--now", "2026-03-12T12:00")
+
+
+def lay(folder: Path, notes: dict[str, str]) -> Path:
+    """Write notes as their owner has them."""
+    for path, text in notes.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(text.encode())
+    return folder
+
+
+@pytest.fixture
+def copied(memory: Memory, tmp_path: Path) -> Callable[..., Memory]:
+    """Return what copies notes into a new memory and curates them."""
+
+    def adopt(notes: dict[str, str], *more: str) -> Memory:
+        old, new = lay(tmp_path / "old", notes), memory.aside(tmp_path / "new")
+        assert run_cli(["init", str(new.root), "--adopt", str(old), "--yes", *more, *NOW]) == 0
+        assert {path: (old / path).read_text() for path in notes} == notes
+        new.curate("run", "--now", "2026-03-13T02:00")
+        return new
+
+    return adopt
+
+
+@pytest.fixture
+def in_place(memory: Memory, tmp_path: Path) -> Callable[..., Memory]:
+    """Return what makes notes a memory where they are, and curates them."""
+
+    def adopt(notes: dict[str, str], *more: str) -> Memory:
+        vault = memory.aside(lay(tmp_path / "vault", notes))
+        words = ["init", "--adopt", str(vault.root), "--in-place", "--yes", *more, *NOW]
+        assert run_cli(words) == 0
+        vault.curate("run", "--now", "2026-03-13T02:00")
+        return vault
+
+    return adopt
+
+
+VAULT = {
+    ".obsidian/app.json": "{}",
+    "Daily/2026-03-10.md": "# Tuesday\n\n- Decision: Use brass for the hinge.\n- walked the dog\n",
+    "Daily/2026-03-11.md": "- [ ] Call Odile\n- Fact: The gate weighs 40 kg.\n",
+    "People/Odile.md": "# Odile\n\nShe prefers calls before noon. #people\n",
+    "Ideas.md": "A lighthouse that tweets. See [[People/Odile]].\r\n",
+    ".obsidian/daily-notes.json": '{"folder": "Daily", "format": "YYYY-MM-DD"}',
+}
+
+
+def test_a_vault_is_a_memory_where_it_is_and_no_note_changes(in_place: Callable[..., Memory]) -> None:
+    vault = in_place(VAULT)
+    assert {"Use brass for the hinge.", "The gate weighs 40 kg."} <= held(vault)
+    assert {path: vault.read(path) for path in VAULT} == VAULT
+
+
+def test_all_notes_of_a_vault_are_found(in_place: Callable[..., Memory]) -> None:
+    vault = in_place(VAULT)
+    assert found(vault, "lighthouse tweets")[0]["path"] == "Ideas.md"
+    assert found(vault, "calls before noon")[0]["path"] == "People/Odile.md"
+
+
+def test_a_vault_goes_on_as_a_memory(in_place: Callable[..., Memory]) -> None:
+    vault = in_place(VAULT)
+    vault.curate("log", "Fact: The kettle is new.", "--now", "2026-03-13T10:00")
+    vault.curate("run", "--now", "2026-03-14T02:00")
+    assert "The kettle is new." in held(vault)
+    assert "The kettle is new." in start(vault, "2026-03-14T08:00") + str(found(vault, "kettle"))
+
+
+def test_a_vault_in_git_keeps_its_history_and_what_it_ignores(memory: Memory, tmp_path: Path) -> None:
+    vault = memory.aside(
+        lay(tmp_path / "vault", {**VAULT, ".gitignore": "private/\n", "private/x.md": "- Fact: Mine.\n"})
+    )
+    for words in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "First"],
+    ):
+        subprocess.run(["git", *words], cwd=vault.root, check=True)
+    assert run_cli(["init", "--adopt", str(vault.root), "--in-place", "--yes", *NOW]) == 0
+    vault.curate("run", "--now", "2026-03-13T02:00")
+    assert "First" in vault.git("log", "--format=%s")
+    assert "private/x.md" not in vault.git("ls-files")
+
+
+def test_an_openclaw_workspace_is_taken_in(copied: Callable[..., Memory]) -> None:
+    notes = {
+        "AGENTS.md": "# Agents\n\nBe kind.\n", "SOUL.md": "# Soul\n\nSalty.\n", "USER.md": "# User\n\nAda.\n",
+        "MEMORY.md": "# Memory\n\n- Fact: The boat is called Pelican.\n",
+        "memory/2026-03-10.md": "# 2026-03-10\n\n- Decision: Paint the hull red.\n",
+    }  # fmt: skip
+    new = copied(notes)
+    assert "Paint the hull red." in held(new)
+    assert "Pelican" in start(new, "2026-03-13T08:00") + str(found(new, "boat called"))
+    assert "Salty." in start(new, "2026-03-13T08:00")
+
+
+def test_a_claude_code_memory_is_taken_in(copied: Callable[..., Memory]) -> None:
+    notes = {
+        "MEMORY.md": "# Index\n\n- [Testing](testing.md)\n",
+        "testing.md": "---\nname: Testing\ndescription: how to test\ntype: project\n---\n\nRun `make test`.\n",
+    }
+    new = copied(notes, "--as", "claude-code")
+    assert any("make test" in hit["text"] for hit in found(new, "how to run the tests"))
+
+
+def test_basic_memory_notes_are_taken_in(copied: Callable[..., Memory]) -> None:
+    note = "---\ntitle: Coffee\npermalink: coffee\n---\n# Coffee\n\n## Observations\n- [method] Pour over #brewing\n"
+    new = copied({"Coffee.md": note}, "--as", "basic-memory")
+    assert any("Pour over" in hit["text"] for hit in found(new, "pour over brewing"))
+
+
+def test_adopting_shows_first_and_writes_nothing(tmp_path: Path) -> None:
+    old = lay(tmp_path / "old", VAULT)
+    assert run_cli(["init", str(tmp_path / "new"), "--adopt", str(old), "--print", *NOW]) == 0
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [("2026/03/2026-03-10.md", "2026-03-10"), ("Journal/Days/2026-03-10.md", "2026-03-10")],
+)
+def test_daily_notes_are_days_wherever_they_are(in_place: Callable[..., Memory], path: str, day: str) -> None:
+    vault = in_place({".obsidian/app.json": "{}", path: "- Decision: Use brass.\n"})
+    assert items(vault)["Use brass."]["since"] == day
+
+
+def test_a_second_adoption_and_a_second_init_change_nothing(in_place: Callable[..., Memory]) -> None:
+    vault = in_place(VAULT)
+    before = vault.files()
+    assert run_cli(["init", str(vault.root), *NOW]) == 0
+    vault.curate("run", "--now", "2026-03-13T03:00")
+    assert vault.files() == before
+
+
+def test_odd_bytes_of_a_log_are_read_or_named(memory: Memory) -> None:
+    (memory.root / "Logs").mkdir(exist_ok=True)
+    (memory.root / "Logs/2026-03-10.md").write_bytes("- Fact: The café opens at 9.\r\n".encode("utf-16"))
+    (memory.root / "Logs/2026-03-11.md").write_bytes(b"- Fact: The kettle is new.\r- Fact: It rains.\r")
+    said = memory.curate("run", "--now", "2026-03-12T02:00", exits=1)
+    assert held(memory) == {"The kettle is new.", "It rains."}
+    assert "Logs/2026-03-10.md" in said
+
+
+def test_what_is_installed_for_an_agent_can_be_taken_away_again(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own: dict[str, Any] = {"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}
+    settings = lay(tmp_path / "agent", {"settings.json": json.dumps(own, indent=2)})
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(settings))
+    memory.curate("install", "claude-code", "--no-read-with-login")
+    assert "curate" in (settings / "settings.json").read_text()
+    assert run_cli(["uninstall", "claude-code"]) == 0
+    assert json.loads((settings / "settings.json").read_text()) == own
+
+
+def test_a_night_reads_logs_that_other_programs_write_beside(memory: Memory) -> None:
+    log(memory, "2026-03-10", "Fact: The kettle is new.")
+    memory.write("Logs/partial/2026-03-10-phone.md", "- Todo: Call Ben\n")
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    assert held(memory) == {"The kettle is new.", "Call Ben"}

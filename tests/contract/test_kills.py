@@ -1,0 +1,130 @@
+"""A command that is killed where it changes something loses nothing: the next run ends what it began."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pipelines.cli import run_cli
+from tests.contract.story import ALPHA, DAY, LINES, MARA, NEXT, PORT, asked, held, items, log, night, reword
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate", "subprocess.Popen"}
+KILLED = 137
+KETTLE = "The kettle is new."
+EVENING = ("--now", "2026-03-12T02:00")
+
+
+def killed(root: Path, at: int, *words: str) -> bool:
+    """Run a command in a process that ends, as by a kill, before the AT-th call that changes something.
+
+    Returns:
+        Whether it came that far.
+    """
+    if not (child := os.fork()):
+        left = at
+
+        def counts(event: str, told: tuple[Any, ...]) -> None:
+            nonlocal left
+            writes = event == "open" and isinstance(told[2], int) and told[2] & (os.O_WRONLY | os.O_RDWR)
+            left -= bool(writes or event in CHANGES)
+            if left <= 0:
+                os._exit(KILLED)
+
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+        sys.addaudithook(counts)
+        run_cli([*words, "--memory", str(root)])
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == KILLED
+
+
+def points(root: Path, folder: Path, *words: str) -> int:
+    """Return how often a command changes something."""
+    low, high = 1, 1024
+    while low < high:
+        middle = (low + high + 1) // 2
+        shutil.rmtree(folder / "probe", ignore_errors=True)
+        shutil.copytree(root, folder / "probe", symlinks=True)
+        low, high = (middle, high) if killed(folder / "probe", middle, *words) else (low, middle - 1)
+    return low
+
+
+@pytest.mark.parametrize(
+    ("words", "tells"),
+    [
+        (("run", *EVENING), {KETTLE}), (("done", MARA, *EVENING), set[str]()),
+        (("correct", "8080", "The gateway listens on port 9090.", *EVENING), set[str]()),
+        (("undo", *EVENING), set[str]()),
+        (("project", "rename", "alpha", "Orion", *EVENING), set[str]()),
+    ],
+    ids=lambda one: one[0] if isinstance(one, tuple) else "",
+)  # fmt: skip
+def test_killed_at_any_change_everything_stands_once_after_the_next_run(
+    memory: Memory, tmp_path: Path, words: tuple[str, ...], tells: set[str]
+) -> None:
+    night(memory, DAY, *LINES)
+    log(memory, NEXT, f"Fact: {KETTLE}")
+    memory.write("Areas/own.md", "# Own\n\nWords of mine.\n")
+    reword(memory, "# Alpha", "# Alpha\n\nMine alone.")
+    count = points(memory.root, tmp_path, *words)
+    assert count > 5
+    for number in range(1, count + 1, max(1, count // 8)):
+        one = memory.aside(tmp_path / f"killed{number}")
+        shutil.copytree(memory.root, one.root, symlinks=True)
+        assert killed(one.root, number, *words)
+        one.curate("run", "--now", "2026-03-12T03:00")
+        texts = [item["text"] for item in asked(one, "items")]
+        assert len(texts) == len(set(texts))
+        assert {KETTLE, *tells} <= held(one) | {KETTLE for _ in [0] if words[0] == "undo"}
+        assert set(items(memory)) - {PORT} <= set(items(one)) or words[0] == "undo"
+        everything = b"".join(one.files().values()).decode()
+        assert "Words of mine." in everything
+        assert "Mine alone." in everything
+        assert all(line in everything for line in LINES)
+        assert one.git("status", "--porcelain") == ""
+        one.git("fsck", "--strict")
+        assert asked(one, "check") == []
+
+
+@pytest.mark.parametrize("at", range(1, 42, 5))
+def test_an_edit_during_a_run_is_kept(memory: Memory, at: int) -> None:
+    night(memory, DAY, *LINES)
+    page, left = memory.root / ALPHA, at
+
+    def edits(event: str, _: tuple[Any, ...]) -> None:
+        nonlocal left
+        left -= event in CHANGES
+        if left == 0:
+            left = -1
+            page.write_text(page.read_text() + "\nTyped during the run.\n")
+
+    sys.addaudithook(edits)
+    night(memory, NEXT, f"Fact: {KETTLE}")
+    assert left < 0
+    memory.curate("run", "--now", "2026-03-12T03:00")
+    assert page.read_text().count("Typed during the run.") == 1
+    assert {KETTLE, *held(memory)} == held(memory)
+
+
+def test_a_full_disk_fails_the_run_and_the_next_makes_it_good(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    night(memory, DAY, *LINES)
+    log(memory, NEXT, f"Fact: {KETTLE}")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", _no_space)
+        said = memory.curate("run", *EVENING, exits=1)
+    assert "Traceback" not in said
+    assert "space" in said.lower()
+    memory.curate("run", "--now", "2026-03-12T03:00")
+    assert {KETTLE, PORT} <= held(memory)
+
+
+def _no_space(_: int) -> None:
+    raise OSError(28, "No space left on device")

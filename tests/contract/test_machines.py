@@ -1,0 +1,215 @@
+"""Two machines share a memory through a remote: nothing is lost, nothing doubled, and both end alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pipelines.cli import run_cli
+from tests.contract.story import (
+    ALPHA,
+    CACHE,
+    DAY,
+    FRIDAY,
+    LINES,
+    MARA,
+    NEXT,
+    PORT,
+    THIRD,
+    asked,
+    held,
+    ident,
+    items,
+    log,
+    night,
+    reline,
+    reword,
+    shares,
+    status,
+    waiting,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.conftest import Memory
+
+EVENING = ("--now", "2026-03-12T23:00")
+KETTLE, FANS = "The kettle is new.", "The gateway has two fans."
+
+
+@pytest.fixture
+def pair(memory: Memory, tmp_path: Path) -> tuple[Memory, Memory]:
+    """Return a memory that has one night behind it, on two machines."""
+    other = shares(memory, tmp_path)
+    night(memory, DAY, *LINES)
+    other.curate("sync", "--now", "2026-03-11T03:00")
+    return memory, other
+
+
+def meet(*machines: Memory) -> None:
+    """Let each machine sync, twice round."""
+    for one in machines * 2:
+        one.curate("sync", *EVENING)
+
+
+def check_alike(one: Memory, other: Memory) -> None:
+    """Both hold the same files and items, each item once, and nothing is left to commit."""
+    assert one.files() == other.files()
+    texts = [item["text"] for item in asked(one, "items")]
+    assert len(texts) == len(set(texts))
+    for machine in (one, other):
+        assert asked(machine, "check") == []
+        assert machine.git("status", "--porcelain") == ""
+
+
+def test_a_clone_has_the_items_of_the_first(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    assert items(other) == items(one)
+
+
+def test_logs_of_both_are_read_once(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    log(one, NEXT, f"Fact: {KETTLE}")
+    log(other, NEXT, f"Fact: {FANS}")
+    meet(other, one)
+    night(one, NEXT)
+    meet(one, other)
+    night(other, NEXT)
+    meet(one, other)
+    assert {KETTLE, FANS} <= held(one)
+    check_alike(one, other)
+
+
+def test_nights_on_both_file_each_item_once(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    log(one, NEXT, f"Fact: {KETTLE}", f"Fact: {FANS}")
+    log(other, NEXT, f"Fact: {KETTLE}", "Fact: It rains.")
+    night(one, NEXT)
+    night(other, NEXT)
+    meet(one, other)
+    assert {KETTLE, FANS, "It rains."} <= held(one)
+    check_alike(one, other)
+
+
+def test_edits_of_different_lines_are_both_kept(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    reword(one, "8080", "9090")
+    reword(other, "SQLite", "Postgres")
+    meet(one, other)
+    assert {"The gateway listens on port 9090.", "Use Postgres for the cache."} <= held(one)
+    check_alike(one, other)
+
+
+def test_edits_of_one_line_are_both_shown(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    reword(one, "8080", "9090")
+    reword(other, "8080", "7070")
+    meet(one, other)
+    everything = one.read(ALPHA) + one.read("Review.md")
+    assert "9090" in everything
+    assert "7070" in everything
+    assert one.files() == other.files()
+
+
+def test_what_one_closed_and_the_other_left_is_closed(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    one.curate("done", MARA, *EVENING)
+    log(other, NEXT, f"Fact: {KETTLE}")
+    night(other, NEXT)
+    meet(one, other)
+    assert status(other, MARA) == "done"
+    check_alike(one, other)
+
+
+def test_a_line_deleted_here_and_left_there_stays_deleted(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    reline(one, PORT, lambda _: "")
+    night(one, NEXT, f"Fact: {KETTLE}")
+    meet(one, other)
+    night(other, THIRD, "Fact: It rains.")
+    meet(other, one)
+    assert PORT not in held(one)
+    check_alike(one, other)
+
+
+def test_a_line_deleted_here_and_reworded_there_is_kept(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    reline(one, PORT, lambda _: "")
+    reword(other, "8080", "9090")
+    meet(one, other)
+    assert "9090" in one.read(ALPHA) + one.read("Review.md")
+
+
+def test_prose_of_both_stays(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    one.write(ALPHA, one.read(ALPHA).replace("# Alpha\n", "# Alpha\n\nWords of the first.\n", 1))
+    other.write(ALPHA, other.read(ALPHA) + "\nWords of the other.\n")
+    meet(one, other)
+    assert "Words of the first." in other.read(ALPHA)
+    assert "Words of the other." in one.read(ALPHA)
+
+
+def test_a_page_of_the_same_name_from_each_is_one_page_with_all_items(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    night(one, NEXT, f"Fact: {KETTLE}", project="Beta")
+    night(other, NEXT, f"Fact: {FANS}", project="Beta")
+    meet(one, other)
+    assert {items(one)[KETTLE]["document"], items(one)[FANS]["document"]} == {"Projects/beta.md"}
+    check_alike(one, other)
+
+
+def test_a_page_renamed_here_takes_the_items_of_there(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    one.curate("project", "rename", "alpha", "Orion", *EVENING)
+    night(other, NEXT, f"Fact: {KETTLE}")
+    meet(one, other)
+    assert {one["document"] for one in items(other).values()} == {"Projects/orion.md"}
+    check_alike(one, other)
+
+
+def test_an_undo_here_reaches_there(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    night(one, NEXT, f"Fact: {KETTLE}")
+    meet(one, other)
+    other.curate("undo", *EVENING)
+    meet(other, one)
+    assert KETTLE not in held(one)
+    check_alike(one, other)
+
+
+def test_without_the_remote_a_night_works_and_says_so(pair: tuple[Memory, Memory], tmp_path: Path) -> None:
+    one, other = pair
+    (tmp_path / "remote.git").rename(tmp_path / "away")
+    night(one, NEXT, f"Fact: {KETTLE}")
+    assert KETTLE in held(one)
+    assert "All is well" not in one.curate("status", *EVENING)
+    (tmp_path / "away").rename(tmp_path / "remote.git")
+    meet(one, other)
+    assert KETTLE in held(other)
+
+
+def test_what_waits_is_one_question_on_both(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    for machine in pair:
+        night(machine, NEXT, "Correction: the deploy takes 12 minutes, not 40")
+    meet(one, other)
+    assert len(waiting(one)) == len(waiting(other)) == 1
+    one.curate("review", waiting(one)[0]["id"], "--reject", *EVENING)
+    meet(one, other)
+    assert waiting(other) == []
+    check_alike(one, other)
+
+
+def test_ids_are_the_same_on_every_machine(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    assert [ident(one, text) for text in (CACHE, FRIDAY)] == [ident(other, text) for text in (CACHE, FRIDAY)]
+
+
+def test_a_memory_made_from_a_bundle_is_the_memory(pair: tuple[Memory, Memory], tmp_path: Path) -> None:
+    one, _ = pair
+    one.curate("export", "--bundle", str(tmp_path / "all.bundle"))
+    again = one.aside(tmp_path / "again")
+    assert run_cli(["init", str(again.root), "--from", str(tmp_path / "all.bundle")]) == 0
+    assert items(again) == items(one)

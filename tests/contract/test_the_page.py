@@ -1,0 +1,108 @@
+"""What a person sees and does on the page, and what an agent does over MCP."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.contract.story import CACHE, DAY, FRIDAY, LINES, MARA, NEXT, PORT, held, ident, night, status, waiting
+from tests.view.browsing import HOSTILE, Browser
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+
+@pytest.fixture
+def told(memory: Memory) -> Memory:
+    """Return a memory that has one night behind it."""
+    night(memory, DAY, *LINES)
+    return memory
+
+
+def test_the_first_page_tells_the_night_and_what_is_due(told: Memory) -> None:
+    page = Browser(told).enter().get("/")
+    for words in (CACHE, MARA, DAY[-2:]):
+        assert words in page
+
+
+def test_without_the_code_nothing_is_shown(told: Memory) -> None:
+    browser = Browser(told)
+    for path in ("/", "/inbox", "/document/Projects/alpha", f"/item/{ident(told, PORT)}"):
+        status_code, text, _ = browser.ask("GET", path, {})
+        assert status_code in {401, 403}
+        assert CACHE not in text
+
+
+def test_a_form_from_elsewhere_is_refused(told: Memory) -> None:
+    browser = Browser(told).enter()
+    headers = {"Cookie": browser.cookie, "Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
+    browser.ask("POST", f"/item/{ident(told, MARA)}", headers, "verb=done")
+    assert status(told, MARA) == "open"
+
+
+def test_an_item_shows_what_it_rests_on(told: Memory) -> None:
+    page = Browser(told).enter().get(f"/item/{ident(told, PORT)}")
+    assert LINES[1] in page
+    assert f"Logs/{DAY}" in page
+
+
+def test_what_waits_is_decided_on_the_page(told: Memory) -> None:
+    night(told, NEXT, "Correction: the deploy takes 12 minutes, not 40")
+    (one,) = waiting(told)
+    browser = Browser(told).enter()
+    assert one["id"] in browser.get("/inbox")
+
+
+@pytest.mark.parametrize("words", HOSTILE[:6])
+def test_words_of_a_log_never_become_markup(memory: Memory, words: str) -> None:
+    night(memory, DAY, f"Fact: The sign says {words} today.")
+    browser = Browser(memory).enter()
+    for path in ("/", "/document/Projects/alpha", f"/day/{DAY}"):
+        _, text, _ = browser.ask("GET", path, {"Cookie": browser.cookie, "Sec-Fetch-Site": "same-origin"})
+        assert words not in text.partition("<body")[2] or words.startswith(("\u202e", "{{", "["))
+
+
+def mcp(memory: Memory, *calls: tuple[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Call tools of the server as a client does, and return its results."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    asked = [("initialize", hello), *(("tools/call", {"name": name, "arguments": words}) for name, words in calls)]
+    lines = [json.dumps({"jsonrpc": "2.0", "id": n, "method": m, "params": p}) for n, (m, p) in enumerate(asked)]
+    program = str(Path(sys.executable).with_name("curate"))
+    done = subprocess.run(
+        [program, "mcp", "--memory", str(memory.root)],
+        input="\n".join(lines) + "\n", capture_output=True, text=True, check=True, env=dict(os.environ), timeout=60,
+    )  # fmt: skip
+    answers = sorted((json.loads(line) for line in done.stdout.splitlines()), key=lambda one: int(one["id"]))
+    return [one["result"] for one in answers[1:]]
+
+
+def test_an_agent_searches_reads_and_logs_over_mcp(told: Memory) -> None:
+    searched, context, logged = mcp(
+        told,
+        ("memory_search", {"query": "gateway port"}),
+        ("memory_context", {}),
+        ("memory_log", {"text": "Fact: The kettle is new."}),
+    )
+    assert "8080" in str(searched)
+    assert FRIDAY in str(context)
+    assert not logged.get("isError")
+    assert any("kettle" in path.read_text() for path in (told.root / "Logs").glob("*.md"))
+
+
+def test_an_agent_cannot_end_what_the_owner_said(told: Memory) -> None:
+    told.curate("add", "Rule", "Never sell the boat.", "--now", "2026-03-11T09:00")
+    pair = {"first": ident(told, FRIDAY), "verb": "replaces", "second": ident(told, "Never sell the boat.")}
+    mcp(told, ("memory_settle", pair))
+    assert "Never sell the boat." in held(told)
+
+
+def test_bad_input_over_mcp_is_told_and_the_server_goes_on(told: Memory) -> None:
+    bad, good = mcp(told, ("memory_search", {}), ("memory_search", {"query": "gateway"}))
+    assert bad["isError"]
+    assert "8080" in str(good)

@@ -1,0 +1,193 @@
+"""What the verbs by hand do, and how each is undone; what they say of bad input."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.contract.story import (
+    ALPHA,
+    CACHE,
+    DAY,
+    DISK,
+    FRIDAY,
+    LINES,
+    MARA,
+    NEXT,
+    PORT,
+    asked,
+    commits,
+    found,
+    held,
+    ident,
+    items,
+    night,
+    page_of,
+    start,
+    status,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from tests.conftest import Memory
+
+AT = ("--now", "2026-03-11T09:00")
+OUTCOMES = [
+    (("done", MARA), MARA, "done"), (("drop", MARA), MARA, "dropped"), (("resolve", DISK), DISK, "resolved"),
+    (("end", FRIDAY), FRIDAY, "ended"), (("end", CACHE), CACHE, "ended"), (("retract", PORT), PORT, "never-held"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def told(memory: Memory) -> Memory:
+    """Return a memory that has one night behind it."""
+    night(memory, DAY, *LINES)
+    return memory
+
+
+@pytest.mark.parametrize(("words", "text", "over"), OUTCOMES)
+def test_a_verb_gives_an_item_its_outcome_in_one_commit(
+    told: Memory, words: tuple[str, ...], text: str, over: str
+) -> None:
+    count = commits(told)
+    told.curate(*words, *AT)
+    assert status(told, text) == over
+    assert commits(told) == count + 1
+    assert text not in start(told).partition("=== Yesterday")[0]
+
+
+@pytest.mark.parametrize(("words", "text"), [(words, text) for words, text, _ in OUTCOMES])
+def test_what_a_verb_ended_can_be_opened_again_and_undone(told: Memory, words: tuple[str, ...], text: str) -> None:
+    before = items(told)[text]["status"]
+    told.curate(*words, *AT)
+    told.curate("undo", *AT)
+    assert status(told, text) == before
+    told.curate(*words, *AT)
+    told.curate("reopen", ident(told, text), *AT)
+    assert status(told, text) == before
+
+
+def test_an_outcome_survives_the_next_nights(told: Memory) -> None:
+    for words in {text: words for words, text, _ in OUTCOMES}.values():
+        told.curate(*words, *AT)
+    night(told, NEXT, "Fact: The kettle is new.")
+    assert held(told) == {"The kettle is new."}
+
+
+def test_correct_replaces_and_says_by_what(told: Memory) -> None:
+    told.curate("correct", "8080", "The gateway listens on port 9090.", *AT)
+    new = items(told)["The gateway listens on port 9090."]
+    assert (new["trust"], items(told)[PORT]["superseded_by"]) == ("owner", new["id"])
+
+
+def test_add_takes_a_persons_word_to_the_page_that_is_named(told: Memory) -> None:
+    told.curate("add", "Fact", "The kettle is new.", "--document", ALPHA, *AT)
+    one = items(told)["The kettle is new."]
+    assert (one["trust"], one["document"]) == ("owner", ALPHA)
+
+
+def test_move_pin_and_unpin(told: Memory) -> None:
+    told.write("Areas/work.md", "# Work\n")
+    told.curate("move", FRIDAY, "Areas/work.md", *AT)
+    assert page_of(told, FRIDAY) == "Areas/work.md"
+    told.curate("pin", FRIDAY, *AT)
+    told.curate("unpin", FRIDAY, *AT)
+    assert status(told, FRIDAY) == "live"
+
+
+def test_edit_sets_data_of_an_item_that_search_filters_by(told: Memory) -> None:
+    told.curate("edit", ident(told, CACHE), "--set", "topic=storage", *AT)
+    assert CACHE in found(told, "topic=storage")[0]["text"]
+
+
+def test_forget_leaves_no_word_in_any_file(told: Memory) -> None:
+    told.curate("forget", ident(told, PORT), "--yes", *AT)
+    assert not [path for path, data in told.files().items() if b"8080" in data]
+    night(told, NEXT)
+    assert not found(told, "8080") or all("8080" not in hit["text"] for hit in found(told, "8080"))
+
+
+def test_projects_are_made_renamed_merged_and_closed(told: Memory) -> None:
+    told.curate("project", "new", "Beacon", *AT)
+    told.curate("project", "rename", "alpha", "Orion", *AT)
+    assert page_of(told, PORT) == "Projects/orion.md"
+    told.curate("project", "merge", "orion", "Beacon", *AT)
+    assert page_of(told, PORT) == "Projects/beacon.md"
+    night(told, NEXT, "Fact: The gateway has two fans.")
+    assert page_of(told, "The gateway has two fans.") == "Projects/beacon.md"
+    told.curate("project", "close", "beacon", "--yes", *AT)
+    assert "Beacon" not in told.read("MEMORY.md")
+
+
+def test_why_leads_to_the_line_that_an_item_rests_on(told: Memory) -> None:
+    (place,) = asked(told, "why", ident(told, PORT))["evidence"]
+    assert (place["path"], place["quote"]) == (f"Logs/{DAY}.md", f"- {LINES[1]}")
+
+
+def test_history_and_audit_tell_what_was_believed_before(told: Memory) -> None:
+    who = ident(told, PORT)
+    told.curate("correct", "8080", "The gateway listens on port 9090.", *AT)
+    assert "superseded" in told.curate("history", who)
+    assert "8080" in told.curate("audit", "gateway")
+
+
+def test_recap_tells_what_happened_on_a_day(told: Memory) -> None:
+    assert "SQLite" in told.curate("recap", DAY)
+
+
+def test_log_appends_a_line_that_the_next_night_reads(memory: Memory) -> None:
+    memory.curate("log", "Fact: The kettle is new.", "--project", "Alpha", "--now", f"{DAY}T10:00")
+    night(memory, DAY)
+    assert page_of(memory, "The kettle is new.") == ALPHA
+
+
+def test_settle_answers_a_pair_that_may_conflict(told: Memory) -> None:
+    night(told, NEXT, "Fact: The cache moved from SQLite to Postgres.")
+    new, old = ident(told, "The cache moved from SQLite to Postgres."), ident(told, CACHE)
+    told.curate("settle", new, "replaces", old, "--now", "2026-03-12T09:00")
+    assert status(told, CACHE) == "superseded"
+
+
+def test_export_holds_every_item_and_the_bundle_the_whole_memory(told: Memory) -> None:
+    texts = {json.loads(line).get("text") for line in told.curate("export", "--jsonl", "-").splitlines() if line}
+    assert texts >= held(told)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("done", "no such thing at all"), 2), (("done", "knothing0000"), 1), (("correct", MARA, ""), 2),
+        (("undo", "no-such-run"), 1), (("why", "kffffffffff"), 1), (("search",), 2), (("nosuchverb",), 2),
+        (("move", PORT, "../outside.md"), 2), (("review", "qffffffff", "--accept"), 1), (("run", "--days", "x"), 2),
+        (("project", "rename", "nowhere", "Else"), 2), (("add", "Wish", "for rain"), 2), (("recap", "2026-13-45"), 2),
+        (("run", "--provider", "nonsense"), 2), (("resolve", MARA), 2),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named_without_a_traceback_and_changes_nothing(
+    told: Memory, words: tuple[str, ...], code: int
+) -> None:
+    before = told.files()
+    said = told.curate(*words, exits=code)
+    assert said.strip()
+    assert "Traceback" not in said
+    assert told.files() == before
+
+
+def test_a_word_that_fits_two_items_asks_which(told: Memory) -> None:
+    night(told, NEXT, "Todo: Tell Mara about the kettle")
+    said = told.curate("done", "Mara", "--now", "2026-03-12T09:00", exits=2)
+    assert ident(told, MARA)[:6] in said
+    assert status(told, MARA) == "open"
+
+
+def test_a_page_of_a_person_is_checked_before_an_edit_is_saved(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EDITOR", "sed -i s/8080/9090/")
+    told.curate("edit", ALPHA, *AT)
+    assert "The gateway listens on port 9090." in held(told)
+    assert told.git("status", "--porcelain") == ""
+
+
+def test_check_finds_an_untouched_memory_sound(told: Memory) -> None:
+    assert asked(told, "check") == []
+    assert "ended well" in told.curate("status", *AT)
