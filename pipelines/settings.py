@@ -15,9 +15,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
 from pipelines.provider_settings import restricted_keys, without_restricted
-from pipelines.store.folders import LINKED
 from pipelines.store.in_place_layout import KEYS, layout_faults
-from pipelines.store.layout import SETTINGS
+from pipelines.store.layout import LINKED, SETTINGS
 from pipelines.store.user_layout import read_layout
 
 

@@ -14,7 +14,7 @@ from pipelines.errors import HoldsSecret
 from pipelines.extract.llm.call import load_prompt
 from pipelines.extract.rules import RulesExtractor
 from pipelines.search.embed import vector_of
-from pipelines.store.edits import commit_edits
+from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
 from pipelines.store.secrets import Span, find_secrets, known, load_redactor, redact
 from pipelines.store.secrets.redact import TranscriptCleaner, known_values
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.extract.extraction import Extraction, ExtractionRequest
-    from pipelines.store.git_objects import Import
     from tests.conftest import Memory
 
 SECRET = f"ghp_{Planter(7).of('abcdefghij', 36)}"
@@ -116,16 +115,12 @@ def test_a_secret_that_looks_like_a_note_of_ours_is_found_in_a_document(memory: 
     assert [told.path for told in found.warnings] == ["Areas/b.md"]
 
 
-def test_what_is_saved_between_the_look_and_the_commit_waits(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_saved_between_the_look_and_the_commit_waits(memory: Memory) -> None:
     memory.write("Projects/p.md", "# P\n\nnothing yet\n")
-    begin = Git.importing
-
-    def saving(self: Git) -> Import:
-        memory.write("Projects/p.md", f"# P\n\npassword: {OTHER}\n")
-        return begin(self)
-
-    monkeypatch.setattr(Git, "importing", saving)
-    commit_edits(memory.root, Git(memory.root), "edits\n", Author("A", "a@example.org", datetime.now(UTC)))
+    git = Git(memory.root)
+    found = find_edits(memory.root, git)
+    memory.write("Projects/p.md", f"# P\n\npassword: {OTHER}\n")
+    commit_edits(memory.root, git, "edits\n", Author("A", "a@example.org", datetime.now(UTC)), found)
     assert OTHER not in history(memory)
     assert memory.git("status", "--porcelain", "--untracked-files=all") == "?? Projects/p.md\n"
 

@@ -66,7 +66,6 @@ class Captured:
         partials: path → bytes of each partial log, cleaned.
         redacted: log → the secrets removed from it.
         private: logs that hold, or held, something private.
-        every_log: path → bytes of each log.
         reconciled: people's edits.
         answered: people's answers in Review.md.
         stones: the hashes of what people removed.
@@ -77,7 +76,6 @@ class Captured:
     partials: Mapping[str, bytes]
     redacted: Mapping[str, Sequence[FoundSecret]]
     private: Sequence[str]
-    every_log: Mapping[str, bytes]
     reconciled: Reconciled
     answered: Answered
     stones: frozenset[Tombstone]

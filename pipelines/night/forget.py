@@ -22,13 +22,12 @@ from pipelines.store.change_set import Change, items_by_id, placed_item
 from pipelines.store.document import Document, edited, with_comments
 from pipelines.store.evidence import Quotes, starts_of
 from pipelines.store.files import list_files, open_regular, read_bytes, writing
-from pipelines.store.folders import holding
 from pipelines.store.generated import is_pointer, without_sentences
 from pipelines.store.git_history import FORGOTTEN
 from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.item import Item, folded
 from pipelines.store.layout import LOGS, NOTES, PRIVATE, PROGRESS, REPLIES, REVIEW, SESSIONS, log_day
-from pipelines.store.lock import private
+from pipelines.store.lock import private_folder
 from pipelines.store.log import Entry, parse_entries, with_newlines
 from pipelines.store.review_queue import read_queue, without_answered
 from pipelines.store.state import (
@@ -40,6 +39,7 @@ from pipelines.store.state import (
     tombstone,
 )
 from pipelines.store.template import named_item
+from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -270,12 +270,12 @@ def _drop_derived(root: Path, words: Words) -> int:
         with contextlib.suppress(CurateError, OSError):
             data = read_bytes(root, path, _ANY_SIZE)
         if data and _data_says(data, words):
-            with writing(path), holding(root, REPLIES) as folder:
-                folder.unlink(path.rpartition("/")[2])
+            with writing(path):
+                inside(root, path).unlink(missing_ok=True)
             gone += 1
-    with writing(PRIVATE), private(root) as folder:
+    with writing(PRIVATE):
         for name in ("index.db", "index.db-wal", "index.db-shm"):
-            folder.unlink(name)
+            (private_folder(root) / name).unlink(missing_ok=True)
     return gone
 
 
@@ -294,12 +294,11 @@ def _unpacked(value: object) -> Iterator[str]:
 def _left(held: HeldMemory, words: Words) -> list[str]:
     """Return where the words remain in files that no run writes, by the names that people know.
 
-    These are transcripts, versions of documents kept aside, reports, other notes that search finds and a person's own
+    These are transcripts, reports, other notes that search finds and a person's own
     files; in a memory adopted in place, also logs.
     """
     root, layout = held.snapshot.root, held.snapshot.layout
     paths = [*list_files(root, SESSIONS, ".jsonl"), *_OWN_FILES]
-    paths += list_files(root, f"{PRIVATE}/displaced", "")
     paths += [*list_files(root, f"{PRIVATE}/runs", ".json"), *list_files(root, TRAVELLING, ".json")]
     if isinstance(layout, InPlaceLayout):
         paths += held.snapshot.logs

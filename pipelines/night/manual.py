@@ -37,6 +37,7 @@ from pipelines.store.lock import run_lock
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import Snapshot, conflict_in, read_snapshot
 from pipelines.store.state import Tombstone, read_tombstones, render_tombstones
+from pipelines.store.three_way import Clash, merge_texts
 from pipelines.store.wording import words_key
 from pipelines.templating import render
 
@@ -298,12 +299,12 @@ def text_to_edit(root: Path, path: str) -> str:
     return (read_bytes(root, path) or b"").decode(errors="replace").replace("\r\n", "\n")
 
 
-def _joined(git: Git, path: str, base: str, text: str, current: str) -> str:
+def _joined(path: str, base: str, text: str, current: str) -> str:
     """Return a text with two changes of another one, line by line; where they clash, both stand between marks.
 
     Neighbouring lines are no clash if joining item by item loses none, and no line was changed on both sides.
     """
-    merged = git.merged(base, text, current)
+    merged, _ = merge_texts(base, text, current, resolve=_marked)
     if not conflict_in(merged):
         return merged
     joined = join(*({path: one.encode()} for one in (base, text, current)))[1][path].text
@@ -311,6 +312,10 @@ def _joined(git: Git, path: str, base: str, text: str, current: str) -> str:
     gone, new = ((was - mine), (was - theirs)), (mine - was) + (theirs - was)
     is_whole = not gone[0] & gone[1] and both == was - gone[0] - gone[1] + new
     return joined if is_whole else merged
+
+
+def _marked(clash: Clash) -> list[str]:
+    return ["<<<<<<< your text", *clash.one, "=======", *clash.other, ">>>>>>> on disk"]
 
 
 def save_document(root: Path, settings: Settings, when: datetime, path: str, base: str, text: str) -> Saved:
@@ -340,7 +345,7 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
         if text in (base, current):
             return Saved(f"Nothing was changed in {shown}.", (), current, current)
         if current != base:
-            joined = _joined(held.git, path, base, text, current)
+            joined = _joined(path, base, text, current)
             both = "Where both changed the same lines, they stand between marks: keep what is right, delete the marks"
             what = f"{both}, then" if conflict_in(joined) else "It has both changes: review it, then"
             return Saved("", (f"{shown} changed meanwhile. {what} save again.",), joined, current)

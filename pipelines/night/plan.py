@@ -68,7 +68,7 @@ from pipelines.store.secrets import load_redactor, without_secrets
 from pipelines.store.secrets.known import rules_changed
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.session_state import load_seals
-from pipelines.store.snapshot import Snapshot, read_snapshot, with_links_told_apart
+from pipelines.store.snapshot import Snapshot, read_snapshot
 from pipelines.store.state import (
     Tombstone,
     entries_digest,
@@ -175,8 +175,7 @@ def plan_night(night: Night, git: Git, watch: Watch, earlier: Earlier | None = N
     Raises:
         BrokenChangeSet: the changes would break a promise.
     """
-    read = read_snapshot(night.root, night.again, every_log=rules_changed(night.root))
-    snapshot = with_links_told_apart(without_secret_files(read), git)
+    snapshot = without_secret_files(read_snapshot(night.root))
     template = missing_files(night.root, resource("memory_template"))
     made = {path: Document(path, data.decode()) for path, data in template.items() if kind_of(path)}
     found = {**snapshot.documents, **made}
@@ -188,7 +187,7 @@ def plan_night(night: Night, git: Git, watch: Watch, earlier: Earlier | None = N
     added = [*promoted.added, *(one.item.id for one in promoted.questions)]
     if faults := check_documents(found, documents, night.settings.caps.briefing, added=added, gone=gone):
         raise snapshot.refusal(faults)
-    logs, state = {**snapshot.logs.fresh, **snapshot.partials}, snapshot.state
+    logs, state = {**snapshot.logs, **snapshot.partials}, snapshot.state
     folded = captured.folded
     written: dict[str, bytes | None] = {**folded.logs, **captured.partials, **dict.fromkeys(folded.folded)}
     if snapshot.layout.in_place:
@@ -213,16 +212,15 @@ def plan_night(night: Night, git: Git, watch: Watch, earlier: Earlier | None = N
 def _capture(night: Night, git: Git, snapshot: Snapshot, found: Mapping[str, Document]) -> Captured:
     redactor = load_redactor(night.root)
     cleaned = {} if rules_changed(night.root) else snapshot.progress
-    logs, partials, redacted, private = clean_logs(snapshot.logs.fresh, snapshot.partials, cleaned, redactor)
+    logs, partials, redacted, private = clean_logs(snapshot.logs, snapshot.partials, cleaned, redactor)
     folded = capture(logs, partials, night.today, snapshot.unreadable())
     reconciled = understand_edits(git, snapshot, found, night.today)
     answered = apply_answers(reconciled.documents, night.today, snapshot.theirs(), snapshot.shown)
     stones = read_tombstones(snapshot.state.get(TOMBSTONES)) | {*reconciled.stones, *answered.retracted}
-    every_log = snapshot.logs.with_fresh(folded.logs)
     vetoed = vetoed_by(stones, snapshot.documents)
     if snapshot.layout.in_place:
         redacted = {}  # the logs are a person's own files, and keep what they hold
-    return Captured(folded, partials, redacted, private, every_log, reconciled, answered, stones, vetoed)
+    return Captured(folded, partials, redacted, private, reconciled, answered, stones, vetoed)
 
 
 def _extract(
@@ -271,7 +269,7 @@ def _decide(
     if night.writer and not later and not extracted.pending:
         with watch.stage("brief"):
             drafted = promote(with_named_links(rulings, catalog.items), catalog.documents, extracted.seen).documents
-            drafted = with_true_now(_quieted(drafted, extracted, captured.every_log, today), today)
+            drafted = with_true_now(_quieted(drafted, extracted, captured.folded.logs, today), today)
             told = _own_words(extracted, context)
             briefed = write_brief(drafted, earlier.documents, told, today, night.writer, vetoed=captured.vetoed)
     with watch.stage("verify"):
@@ -282,8 +280,8 @@ def _decide(
     with watch.stage("promote"):
         rulings = with_unsettled(with_named_links(checked.rulings, catalog.items), context.known)
         promoted = promote(rulings, catalog.documents, extracted.seen)
-        promoted.documents = _quieted(promoted.documents, extracted, captured.every_log, today)
-        documents, claims, archives = _ask(night, snapshot, promoted, Quotes(snapshot.root), captured.every_log)
+        promoted.documents = _quieted(promoted.documents, extracted, captured.folded.logs, today)
+        documents, claims, archives = _ask(night, snapshot, promoted, Quotes(snapshot.root), captured.folded.logs)
         documents = _with_episodes(documents, captured, extracted, later, checked, catalog.closed, today)
         documents, dropped = with_brief(documents, briefed, checked.verdicts)
         if briefed.asked:
@@ -311,7 +309,7 @@ def _with_episodes(  # noqa: PLR0913, PLR0917  what a day was, and how it was re
 ) -> dict[str, Document]:
     """Return the documents with the episodes of the days that were read, and of those that have none yet."""
     read, left = {one.day for one in extracted.read}, {one.day for one in (*extracted.pending, *later)}
-    days = days_to_tell(documents, captured.every_log, read, left, today)
+    days = days_to_tell(documents, captured.folded.logs, read, left, today)
     told = {
         day: told_sentences(documents, day, [(one.text, one.places) for one in some])
         for day, some in checked.told.items()

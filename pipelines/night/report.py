@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import EXPECTED, FINE, BadFile, CurateError, Ended, ending_code
 from pipelines.store.change_set import Change
-from pipelines.store.files import making, read_bytes, replace_synced, writing
-from pipelines.store.folders import holding
+from pipelines.store.files import make_folder, read_bytes, replace_synced, writing
 from pipelines.store.layout import PRIVATE, STATE
-from pipelines.store.lock import private
+from pipelines.store.lock import private_folder
 from pipelines.store.secrets import without_secrets
 from pipelines.store.state import read_record
-from pipelines.store.user_layout import real_path
+from pipelines.store.user_layout import inside, real_path
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -267,12 +266,13 @@ def save_report(root: Path, report: Mapping[str, object]) -> None:
     Raises:
         NotWritable: the disk refused.
     """
-    with private(root), writing(_RUNS), making(root, _RUNS) as folder:
-        file = f"{report['run']}.json"
-        replace_synced(folder, file, json.dumps(report, indent=1).encode())
-        for old in [name for name in reversed(folder.names()) if name.endswith(".json")][KEPT:]:
+    private_folder(root)
+    with writing(_RUNS):
+        folder, file = make_folder(root, _RUNS), f"{report['run']}.json"
+        replace_synced(folder / file, json.dumps(report, indent=1).encode())
+        for old in _names(root, _RUNS)[:-KEPT]:
             if old != file:
-                folder.unlink(old)
+                (folder / old).unlink()
 
 
 def shared_reports(root: Path, report: RunReport) -> Iterator[Change]:
@@ -354,8 +354,7 @@ def was_cut_short(report: Mapping[str, object]) -> bool:
 
 def _names(root: Path, folder: str) -> list[str]:
     try:
-        with holding(root, real_path(root, folder)) as held:
-            return [name for name in held.names() if name.endswith(".json")]
+        return sorted(one.name for one in inside(root, real_path(root, folder)).iterdir() if one.suffix == ".json")
     except (BadFile, FileNotFoundError, NotADirectoryError):
         return []
 

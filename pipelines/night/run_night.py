@@ -9,7 +9,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import ChangedUnderRun, LockHeld, ModelFailed
+from pipelines.errors import ChangedUnderRun, CurateError, LockHeld, ModelFailed
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.plan import Earlier, Night, NightPlan, plan_night
@@ -60,10 +60,13 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
             recovered = recover(night.root, git) is not None
             run = run_id(night.now, git.head())
             reports = _curate(night, git, watch, recovered=recovered)
+            git.settle()  # the person's index, where only edits were committed
         except LockHeld:
             raise
         except BaseException as error:
             save_failure(night.root, run, night.now, error)
+            with contextlib.suppress(CurateError):  # the next start tries again
+                Git(night.root).settle()  # what ended this may have ended its git
             raise
         report = joined(reports)
         if night.sharing:
@@ -94,7 +97,7 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[Ru
     # People's edits get a commit of their own, so that an undo can tell them from the run's changes. It comes before
     # anything is pulled, so that a join sees them beside the other machine's.
     message = "Edits since the last run\n\nCommitted as they stood before the run.\n"
-    commit = partial(commit_edits, night.root, git, message, Author(*night.settings.author, night.now))
+    commit = partial(commit_edits, night.root, git, message, Author(*night.settings.author, night.now), follow=False)
     edits = commit(found)
     if night.sharing:
         night.sharing.pull(git)

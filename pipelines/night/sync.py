@@ -19,7 +19,7 @@ from pipelines.night.sync_merge import join, vetoes, with_edits_recorded, with_q
 from pipelines.store.change_set import Change, check_documents
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import read_bytes
-from pipelines.store.git import Author, Entry, Git
+from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import OWN_BRANCH, OtherMemory, Refused, Remote, address_of
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import PARTIAL, REVIEW, SETTINGS
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pipelines.settings import Settings
+    from pipelines.store.git_objects import Entry
     from pipelines.user_settings import PushTable
 
     Tree = Mapping[str, tuple[str, str]]

@@ -166,7 +166,7 @@ def minutes(when: datetime) -> str:
 
 def waiting_days(snapshot: Snapshot, today: str) -> list[str]:
     """Return the days with entries that no run has read."""
-    logs = capture(snapshot.logs.fresh, snapshot.partials, today).logs
+    logs = capture(snapshot.logs, snapshot.partials, today).logs
     days = days_to_read(logs, snapshot.progress, today, lambda *_: None)
     return list(dict.fromkeys(day.day for day in days if day.fresh))
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final, Literal
 from pipelines.errors import CurateError
 from pipelines.search.chunk_context import unspaced_pairs
 from pipelines.search.rank import faded
-from pipelines.store.folders import holding
+from pipelines.store.files import open_own, read_bytes
 from pipelines.store.layout import PRIVATE
-from pipelines.store.lock import private
+from pipelines.store.lock import private_folder
 
 if TYPE_CHECKING:
     import sqlite3
@@ -111,8 +111,9 @@ def remember_found(root: Path, hits: Sequence[Hit], day: str) -> None:
     The file keeps the last 600 searches or so. It is derived: without it, nothing was found before.
     """
     line = " ".join((day, *(name_of(hit.item, hit.text) for hit in hits[:_REMEMBERED]))) + "\n"
-    with contextlib.suppress(CurateError, OSError), private(root) as folder:
-        descriptor = folder.open(_FILE, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    with contextlib.suppress(CurateError, OSError):
+        private_folder(root)
+        descriptor = open_own(root, f"{PRIVATE}/{_FILE}", os.O_RDWR | os.O_CREAT | os.O_APPEND)
         with os.fdopen(descriptor, "r+b", buffering=0) as file:
             file.write(line.encode())
             if os.fstat(descriptor).st_size > _ROOM:
@@ -128,10 +129,10 @@ def found_before(root: Path) -> dict[str, float]:
     Each time counts half after 30 days, up to the day of the last search.
     """
     try:
-        with holding(root, PRIVATE) as folder:
-            lines = [line.split() for line in folder.read(_FILE).decode(errors="replace").split("\n") if line.strip()]
-    except (CurateError, OSError):
+        data = read_bytes(root, f"{PRIVATE}/{_FILE}") or b""
+    except CurateError:
         return {}
+    lines = [line.split() for line in data.decode(errors="replace").split("\n") if line.strip()]
     times: dict[str, float] = defaultdict(float)
     for day, *names in lines:
         left = faded(day, lines[-1][0], _HALF_LIFE)

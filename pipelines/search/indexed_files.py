@@ -26,12 +26,12 @@ from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
 from pipelines.store import files
 from pipelines.store.files import open_regular, read_bytes, too_many
-from pipelines.store.folders import LINKED
 from pipelines.store.layout import (
     BRIEFING,
     DESCRIPTIONS,
     EPISODES,
     IMAGES,
+    LINKED,
     LOGS,
     NOTES,
     PARA,

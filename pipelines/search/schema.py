@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from pipelines.errors import IndexUnusable, LockHeld
-from pipelines.store.files import writing
-from pipelines.store.folders import refuse_links
+from pipelines.store.files import open_own, writing
 from pipelines.store.layout import PRIVATE
-from pipelines.store.lock import private
+from pipelines.store.lock import private_folder
+from pipelines.store.user_layout import inside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -137,7 +137,7 @@ def reading(root: Path) -> Iterator[sqlite3.Connection]:
         IndexUnusable: there is none, it gives an error, or another version wrote it.
     """
     path = root / INDEX
-    refuse_links(root, PRIVATE)
+    inside(root, PRIVATE)
     if not path.is_file():
         raise IndexUnusable("there is none yet")
     if path.is_symlink():  # building it anew replaces the link
@@ -196,8 +196,9 @@ def writer_lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
         LockHeld: another process is still writing it after that time.
         NotWritable: the disk refuses.
     """
-    with private(root) as folder, writing(INDEX):
-        descriptor = folder.open(_LOCK, os.O_RDWR | os.O_CREAT)
+    private_folder(root)
+    with writing(INDEX):
+        descriptor = open_own(root, f"{PRIVATE}/{_LOCK}", os.O_RDWR | os.O_CREAT)
     until = time.monotonic() + patience
     try:
         while True:

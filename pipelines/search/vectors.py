@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.store.files import replace_synced
 from pipelines.store.layout import PRIVATE
-from pipelines.store.lock import private
+from pipelines.store.lock import private_folder
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
@@ -219,8 +219,7 @@ def tidy(root: Path, model: VectorModel, live: set[int]) -> None:
         data = used.read_bytes()
         records = (data[at : at + size] for at in range(0, len(data) - size + 1, size))
         kept = {key: one for one in records if (key := int.from_bytes(one[:8], "little", signed=True)) in live}
-        with private(root) as folder:
-            replace_synced(folder, model.file, b"".join(kept.values()))
+        replace_synced(private_folder(root) / model.file, b"".join(kept.values()))
     for path in {*used.parent.glob("vectors-*"), *used.parent.glob("matrix*")} - {used}:
         with contextlib.suppress(OSError):
             if path.stat().st_mtime < time.time() - _UNUSED_SECONDS:

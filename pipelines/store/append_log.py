@@ -8,7 +8,7 @@ import re
 import tempfile
 from typing import IO, TYPE_CHECKING
 
-from pipelines.store.files import making, read_bytes, writing
+from pipelines.store.files import make_folder, open_own, read_bytes, sync_folder, writing
 from pipelines.store.layout import PRIVATE, log_path, slug
 from pipelines.store.lock import log_lock, private_folder
 from pipelines.store.user_layout import at, real_path
@@ -113,17 +113,16 @@ def append_bytes(root: Path, path: str, data: bytes) -> None:
         BadFile: the file is a symbolic link.
     """
     path = real_path(root, path)
-    above, _, name = path.rpartition("/")
-    with writing(path), making(root, above) as folder:
-        descriptor = folder.open(
-            name, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600 if path.startswith(f"{PRIVATE}/") else 0o644
-        )
+    mode = 0o600 if path.startswith(f"{PRIVATE}/") else 0o644
+    with writing(path):
+        folder = make_folder(root, path.rpartition("/")[0])
+        descriptor = open_own(root, path, os.O_RDWR | os.O_CREAT | os.O_APPEND, mode)
         try:
             was_empty = append_whole(descriptor, data)
         finally:
             os.close(descriptor)
         if was_empty:
-            folder.sync()
+            sync_folder(folder)
 
 
 _IN_MEMORY = 1 << 20

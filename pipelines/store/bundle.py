@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from pipelines.errors import BadFile, DamagedGit, GitFault
-from pipelines.store.files import writing
-from pipelines.store.folders import Below
+from pipelines.store.files import open_real, writing
 from pipelines.store.git import Git
 from pipelines.store.journal import recover
 from pipelines.store.layout import SESSIONS, SETTINGS
@@ -48,7 +47,7 @@ def write_bundle(root: Path, out: BinaryIO) -> int:
         LockHeld: a run is in progress.
     """
     git = Git(root)
-    with run_lock(root, "curate export"), Below(root) as below, ZipFile(out, "w") as archive:
+    with run_lock(root, "curate export"), ZipFile(out, "w") as archive:
         git.check()
         recover(root, git)
         if git.repository.prefix or (git.repository.common_dir / "shallow").exists():
@@ -58,11 +57,11 @@ def write_bundle(root: Path, out: BinaryIO) -> int:
             for piece in git.pieces("bundle", "create", "--quiet", "-", "HEAD", "--branches", "--tags"):
                 member.write(piece)
         for path in _files(root):
-            if (descriptor := below.open(path)) is None:
+            if (opened := open_real(root, path)) is None:
                 continue
-            with os.fdopen(descriptor, "rb") as file:
+            with opened as file:
                 about = ZipInfo(_FILES + path)
-                about.external_attr = os.fstat(descriptor).st_mode << 16
+                about.external_attr = os.fstat(file.fileno()).st_mode << 16
                 try:
                     member = archive.open(about, "w", force_zip64=True)
                 except UnicodeEncodeError:

@@ -18,13 +18,14 @@ from pipelines.store.git import Git
 from pipelines.store.git_history import baseline_at, changed_lines, is_at_or_below
 from pipelines.store.item import ID_PATTERN, Item, parse_item
 from pipelines.store.layout import BRIEFING, SETTINGS, TOMBSTONES, kind_of
-from pipelines.store.snapshot import Snapshot, with_links_told_apart
 from pipelines.store.state import Tombstone, read_tombstones, unreadable_lines
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from pipelines.store.snapshot import Snapshot
 
 
 _ITEM_COMMENT = re.compile(rf"<!--\s*{ID_PATTERN}\b")
@@ -94,10 +95,9 @@ def check_memory(snapshot: Snapshot, git: Git, cap: int) -> list[Fault]:
         Fault(path, 0, item.id, "vanished", f"was there until commit {commit[:10]} and is gone")
         for item, path, commit in lost_items(snapshot, git)
     ]
-    warnings = with_links_told_apart(snapshot, git).warnings
     faults += [
         Fault(warned.path, 0, "", warned.kind or "unreadable", warned.why)
-        for warned in warnings
+        for warned in snapshot.warnings
         if warned.pending or warned.kind
     ]
     faults += _of_state(snapshot, git)

@@ -21,7 +21,7 @@ from pipelines.store.item import folded
 from pipelines.store.layout import Kind, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from pipelines.store.document import Placed
@@ -45,51 +45,44 @@ def without_copies(root: Path, documents: Mapping[str, Document]) -> tuple[dict[
         root: the memory.
         documents: every document by path, as read.
     """
-    times = Counter(placed.item.id for one in documents.values() for placed in one.placed if placed.item.id)
-    twice = {ident for ident, count in times.items() if count > 1}
+    twice = _twice(documents)
     if not twice:
         return dict(documents), ()
-    homes, repeated, reworded = _told_apart(twice, documents, _Committed(root))
+    committed, repeated, reworded = _Committed(root), dict[str, dict[int, str]](), dict[str, set[tuple[str, str]]]()
+    homes = {ident: _home(found, committed) for ident, found in twice.items()}
+    for ident, home in homes.items():
+        for path, placed in (place for place in twice[ident] if place != home):
+            if _is_copy((path, placed), home, committed):
+                repeated.setdefault(path, {})[placed.line] = home[0]
+            else:
+                reworded.setdefault(path, set()).add((ident, placed.item.text))
     after, copies = dict(documents), list[Copy]()
     for path, others in reworded.items():
         after[path] = replace(documents[path], reworded=frozenset(others))
     for path, lines in sorted(repeated.items()):
         document, original = documents[path], Counter(lines.values()).most_common(1)[0][0]
-        stays = any(homes.get(one.item.id, path) == path for one in document.placed if one.item.id)
+        own = (one.item.id for one in document.placed if one.item.id)
+        stays = any(ident not in homes or homes[ident][0] == path for ident in own)
         if not stays and _is_mostly(document, documents[original], len(lines)):
             copies.append(Copy(path, original, ()))
             del after[path]
             continue
         copied = {(one.item.id, one.item.text) for one in document.placed if lines.get(one.line, path) != path}
         after[path] = replace(after[path], copied=frozenset(copied))
-        for home in sorted(set(lines.values())):
-            rows = (line + 1 for line, where in sorted(lines.items()) if where == home)
-            copies.append(Copy(path, home, tuple(rows)))
+        for home_path in sorted(set(lines.values())):
+            rows = (line + 1 for line, where in sorted(lines.items()) if where == home_path)
+            copies.append(Copy(path, home_path, tuple(rows)))
     return after, tuple(copies)
 
 
-def _told_apart(
-    twice: Collection[str], documents: Mapping[str, Document], committed: _Committed
-) -> tuple[dict[str, str], dict[str, dict[int, str]], dict[str, set[tuple[str, str]]]]:
-    """Return the document of each id that stands twice; path → line → what it is a copy of; path → reworded lines."""
+def _twice(documents: Mapping[str, Document]) -> dict[str, list[Place]]:
+    """Return the places of each id that has more than one."""
     places: dict[str, list[Place]] = {}
     for path in sorted(documents):
         for placed in documents[path].placed:
-            if placed.item.id in twice:
+            if placed.item.id:
                 places.setdefault(placed.item.id, []).append((path, placed))
-    homes, repeated = dict[str, str](), dict[str, dict[int, str]]()
-    reworded = dict[str, set[tuple[str, str]]]()
-    for ident, found in places.items():
-        home = _home(found, committed)
-        homes[ident] = home[0]
-        for path, placed in found:
-            if (path, placed) == home:
-                continue
-            if _is_copy((path, placed), home, committed):
-                repeated.setdefault(path, {})[placed.line] = home[0]
-            else:
-                reworded.setdefault(path, set()).add((ident, placed.item.text))
-    return homes, repeated, reworded
+    return {ident: found for ident, found in places.items() if len(found) > 1}
 
 
 class _Committed:

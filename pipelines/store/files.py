@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 import threading
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pipelines.errors import BadFile, NotWritable, reason_of
-from pipelines.store.folders import TOP, Below, Folder, holding, refuse_links
 from pipelines.store.layout import ASIDE, PRIVATE, SESSIONS
-from pipelines.store.user_layout import layout_of, real_path
+from pipelines.store.user_layout import inside, layout_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,11 +29,27 @@ MOST_FILES: Final = 200_000
 MOST_SEEN: Final = 2_000_000
 """The limit of all names below a folder that are scanned for them."""
 _TOO_MANY_ADVICE = "Move unrelated files out of it."
+_ABSENT = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 
 
 def too_many(most: int) -> str:
     """Return the predicate of a sentence about a folder with more than `most` files."""
     return f"has more than {most:,} files, which is the limit"
+
+
+def open_own(root: Path, real: str, how: int = os.O_RDONLY, mode: int = 0o600) -> int:
+    """Open a regular file of the memory by its path on disk, and return its descriptor.
+
+    Raises:
+        BadFile: it is behind a symbolic link, or is not a regular file.
+        OSError: it does not exist, or the disk refuses.
+    """
+    # Do not block: a pipe in a file's place would otherwise make us wait forever.
+    descriptor = os.open(inside(root, real), how | os.O_NONBLOCK, mode)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise BadFile(real, "is not a regular file")
+    return descriptor
 
 
 def open_regular(root: Path, path: str) -> BinaryIO | None:
@@ -42,43 +58,41 @@ def open_regular(root: Path, path: str) -> BinaryIO | None:
     Raises:
         BadFile: it cannot be opened, is not a regular file, or is behind a symbolic link.
     """
-    with Below(root) as below:
-        descriptor = below.open(real_path(root, path))
-    return None if descriptor is None else os.fdopen(descriptor, "rb")
+    return open_real(root, real_path(root, path))
 
 
-def read_bytes(root: Path, path: str, most: int = MAX_BYTES, below: Below | None = None) -> bytes | None:
+def open_real(root: Path, real: str) -> BinaryIO | None:
+    """Do what `open_regular` does, by a path on disk."""
+    try:
+        return os.fdopen(open_own(root, real), "rb")
+    except OSError as error:
+        if error.errno in _ABSENT:
+            return None
+        raise BadFile(real, f"cannot be read: {error.strerror}") from None
+
+
+def read_bytes(root: Path, path: str, most: int = MAX_BYTES) -> bytes | None:
     """Return the bytes of a regular file of the memory, or None if it does not exist.
 
     Args:
         root: the memory.
         path: the file.
         most: the limit in bytes; a larger file is not read at all.
-        below: the memory's open folders, if many files are read.
 
     Raises:
         BadFile: it cannot be read, is too large, is behind a symbolic link, or is not a regular file.
     """
-    path = real_path(root, path)
-    with contextlib.nullcontext(below) if below else Below(root) as folders:
-        descriptor = folders.open(path)
-    if descriptor is None:
+    if (file := open_regular(root, path)) is None:
         return None
-    # By descriptor: a run reads every log, and a file object costs more than reading a small file.
-    try:
-        size = os.fstat(descriptor).st_size
+    with file:
+        size = os.fstat(file.fileno()).st_size
         if size > most:
             why = f"has {size:,} bytes, and the limit is {most:,}"
-            raise BadFile(path, why, "Split it or move it, then run again.")
-        pieces = []
-        while size > 0 and (piece := os.read(descriptor, size)):
-            pieces.append(piece)
-            size -= len(piece)
-        return b"".join(pieces)
-    except OSError as error:
-        raise BadFile(path, f"cannot be read: {error.strerror}") from None
-    finally:
-        os.close(descriptor)
+            raise BadFile(real_path(root, path), why, "Split it or move it, then run again.")
+        try:
+            return file.read(size)
+        except OSError as error:
+            raise BadFile(real_path(root, path), f"cannot be read: {error.strerror}") from None
 
 
 def read_text(path: Path, advice: str = "Name another file.") -> str:
@@ -134,7 +148,7 @@ def _entries_below(root: Path, folder: str) -> Iterator[tuple[str, os.DirEntry[s
     layout = layout_of(root)
     start = layout.start(folder)
     pending, seen = [start], 0
-    refuse_links(root, start)
+    inside(root, start)
     while pending:
         here = pending.pop()
         try:
@@ -177,34 +191,23 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-@contextlib.contextmanager
-def making(root: Path, path: str) -> Iterator[Folder]:
-    """Hold a folder of the memory open, by its path on disk; create missing folders, each flushed into its parent.
+def make_folder(root: Path, real: str) -> Path:
+    """Return a folder of the memory by its path on disk; create missing folders, each flushed into its parent.
 
     Raises:
         BadFile: a component is a symbolic link; a write through it could leave the memory.
         OSError: the disk refuses.
     """
-    here = Folder(os.open(root, TOP), "")
-    try:
-        for name in path.split("/") if path else ():
-            try:
-                inner = here.inner(name)
-            except FileNotFoundError:
-                # Private folders, and a parent created with them, are accessible to the owner only.
-                place = f"{here.path}/{name}/".removeprefix("/")
-                alone = any(place.startswith(f"{real_path(root, own)}/") for own in _OWN)
-                with contextlib.suppress(FileExistsError):
-                    os.mkdir(name, 0o700 if alone else 0o777, dir_fd=here.descriptor)
-                inner = here.inner(name)
-                if alone and layout_of(root).in_place:
-                    keep_out_of_git(root)
-                here.sync()
-            os.close(here.descriptor)
-            here = inner
-        yield here
-    finally:
-        os.close(here.descriptor)
+    folder = inside(root, real)
+    if real and not folder.is_dir():
+        above = make_folder(root, real.rpartition("/")[0])
+        # Private folders, and a parent created with them, are accessible to the owner only.
+        alone = any(f"{real}/".startswith(f"{real_path(root, own)}/") for own in _OWN)
+        folder.mkdir(0o700 if alone else 0o777, exist_ok=True)
+        if alone and layout_of(root).in_place:
+            keep_out_of_git(root)
+        sync_folder(above)
+    return folder
 
 
 def keep_out_of_git(root: Path) -> None:
@@ -213,83 +216,71 @@ def keep_out_of_git(root: Path) -> None:
     Elsewhere the memory's .gitignore does that; in place it is the person's file, or missing.
     """
     for own in _OWN:
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError), holding(root, real_path(root, own)) as folder:
-            if folder.lstat(".gitignore") is None:
-                with contextlib.suppress(FileExistsError):
-                    descriptor = folder.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-                    with os.fdopen(descriptor, "wb") as file:
-                        file.write(b"*\n")
+        note = inside(root, real_path(root, own)) / ".gitignore"
+        with contextlib.suppress(FileExistsError, FileNotFoundError, NotADirectoryError), note.open("xb") as file:
+            file.write(b"*\n")
 
 
-def write_synced(folder: Folder, name: str, data: bytes, mode: int = 0o644) -> None:
+def write_synced(file: Path, data: bytes, mode: int = 0o644) -> None:
     """Write a file and flush it, truncating an existing one (for staging only, never for a file that people own)."""
-    descriptor = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(descriptor)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, mode), "wb") as staged:
+        staged.write(data)
+        staged.flush()
+        os.fsync(staged.fileno())
 
 
-def replace_synced(folder: Folder, name: str, data: bytes, mode: int = 0o600) -> None:
+def replace_synced(file: Path, data: bytes, mode: int = 0o600) -> None:
     """Replace a file of our own atomically: write it under a unique name, flush it, rename it.
 
     Raises:
         OSError: the disk refuses; the old file is unchanged.
     """
-    aside = f".{name}.{os.getpid()}.{threading.get_ident()}"
+    aside = file.with_name(f".{file.name}.{os.getpid()}.{threading.get_ident()}")
     try:
-        write_synced(folder, aside, data, mode)
-        folder.rename(aside, folder, name)
+        write_synced(aside, data, mode)
+        aside.replace(file)
     finally:
-        folder.unlink(aside)
-
-
-def replace_file(root: Path, path: str, data: bytes) -> None:
-    """Write `data` to `path` atomically: staged under `.curate/`, flushed, renamed, the folder flushed.
-
-    Raises:
-        BadFile: a folder above is a symbolic link.
-        NotWritable: the disk refused; the old file is unchanged.
-    """
-    real = real_path(root, path)
-    with writing(real), _staged(root, real, data) as (stage, aside, folder, name):
-        stage.rename(aside, folder, name)
+        aside.unlink(missing_ok=True)
 
 
 def create_file(root: Path, path: str, data: bytes) -> bool:
-    """Write `data` to `path` as `replace_file` does, unless something exists there; return whether it was written.
+    """Write a new file atomically, unless something exists there; return whether it was written.
 
     Raises:
-        BadFile: a folder above is a symbolic link.
+        BadFile: a component of the path is a symbolic link.
         NotWritable: the disk refused; nothing was written.
     """
     real = real_path(root, path)
-    with writing(real), _staged(root, real, data) as (stage, aside, folder, name):
+    above, _, name = real.rpartition("/")
+    with writing(real):
+        aside, folder = make_folder(root, ASIDE) / f"{os.getpid()}-{name}", make_folder(root, above)
         try:
-            stage.link(aside, folder, name)  # fails if the name exists, even if it was created just now
-        except FileExistsError:
-            return False
-        except OSError as error:
-            if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}:
-                raise
-            if folder.lstat(name) is not None:  # this disk has no hard links
+            write_synced(aside, data)
+            is_new = put_in_place(aside, folder / name)
+        finally:
+            aside.unlink(missing_ok=True)
+        sync_folder(folder)
+    return is_new
+
+
+def put_in_place(aside: Path, target: Path) -> bool:
+    """Give a staged file its name, unless something has it, even since just now; return whether it was given."""
+    try:
+        if not is_linked(aside, target):
+            if os.path.lexists(target):
                 return False
-            stage.rename(aside, folder, name)
+            aside.replace(target)
+    except FileExistsError:
+        return False
     return True
 
 
-@contextlib.contextmanager
-def _staged(root: Path, path: str, data: bytes) -> Iterator[tuple[Folder, str, Folder, str]]:
-    """Write `data` to a staging file, to be moved into place inside the block; then flush the target folder.
-
-    Yields the staging folder and name, and the target folder and name.
-    """
-    above, _, name = path.rpartition("/")
-    aside = f"{os.getpid()}-{name}"
-    with making(root, ASIDE) as stage, making(root, above) as folder:
-        try:
-            write_synced(stage, aside, data)
-            yield stage, aside, folder, name
-        finally:
-            stage.unlink(aside)
-        folder.sync()
+def is_linked(file: Path, other: Path) -> bool:
+    """Give a file a second name, and return whether it has it; some disks have no hard links."""
+    try:
+        os.link(file, other)
+    except OSError as error:
+        if error.errno in {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}:
+            return False
+        raise
+    return True

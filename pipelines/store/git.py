@@ -11,7 +11,6 @@ import os
 import re
 import tempfile
 import time
-from io import BytesIO
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import (
@@ -23,11 +22,12 @@ from pipelines.errors import (
     TooMuchFromGit,
 )
 from pipelines.store import git_process
-from pipelines.store.files import making, read_bytes, sync_folder, write_synced, writing
+from pipelines.store.files import read_bytes, replace_synced, sync_folder, writing
 from pipelines.store.git_locks import Repository, clear_stale_locks, wait_for_locks
-from pipelines.store.git_objects import Commit, Import
-from pipelines.store.git_process import Dialogue, GitCommands, reason_in
+from pipelines.store.git_objects import Commit, Entry, import_stream
+from pipelines.store.git_process import GitCommands, Process, reason_in
 from pipelines.store.layout import PRIVATE
+from pipelines.store.lock import killed_between, private_folder
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:
@@ -37,15 +37,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-Entry = tuple[str, bytes | str]
-"""A file of a commit: its mode, and its bytes or the id of a stored blob."""
 MOST_FILES: Final = 1_000_000
 """The limit of files below the memory in one commit."""
 _APART = "Give the memory a repository of its own, without unrelated files."
 _FOLDER = "40000"
 """The mode of a folder in a git tree."""
 _FOLDERS = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
-_LAG = f"{PRIVATE}/index-base"
+_LAG = "index-base"
 _SCRATCH = "refs/curate/doctor"
 _BEGUN = {"MERGE_HEAD": "merge", "CHERRY_PICK_HEAD": "cherry-pick", "REVERT_HEAD": "revert"}
 _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
@@ -53,7 +51,6 @@ _CRUD = "".join(map(chr, range(33))) + ".,:;<>\"\\'"
 _NEAR = 64
 _BY_RUN = re.compile(r"^(?:Run-Id|Joins): ", re.MULTILINE)
 _MANY_PACKS = 16
-_MANY_LOOSE = 256
 _BAD_USAGE = 129
 
 
@@ -66,7 +63,7 @@ class Git(GitCommands):
         self._trees: dict[str, dict[str, tuple[str, str]]] = {}
         self._listed: dict[str, list[tuple[str, str, str]]] = {}
         self._repository: Repository | None = None
-        self._reader: Dialogue | None = None
+        self._reader: Process | None = None
 
     # ------------------------------------------------------------ asking
 
@@ -142,16 +139,16 @@ class Git(GitCommands):
             TooMuchFromGit: it is too large to hold.
             GitFault: git failed.
         """
-        reader = self._reader or self.talk("cat-file", "--batch")
+        reader = self._reader or self.start("cat-file", "--batch")
         self._reader = None  # until it has answered: its next output may be the rest of this answer
-        reader.tell(name.encode() + b"\n")
-        fields = reader.line().split(b" ")
+        reader.write(name.encode() + b"\n")
+        fields = reader.readline().split(b" ")
         found = None
         if len(fields) == 3:  # noqa: PLR2004  id, type and size; else the name and "missing"
             ident, kind, size = fields[0].decode(), fields[1], int(fields[2])
             if size > git_process.MOST_BYTES:
                 raise TooMuchFromGit("cat-file", git_process.MOST_BYTES)
-            found = ident, kind, reader.take(size + 1)[:-1]
+            found = ident, kind, reader.read(size + 1)[:-1]
         self._reader = reader
         return found
 
@@ -290,18 +287,17 @@ class Git(GitCommands):
 
     def settle(self) -> None:
         """Clean up after a killed process: remove stale locks, and update an index that is behind its branch."""
-        clear_stale_locks(self.repository)
+        clear_stale_locks(self.repository, killed_between(self.root))
         self._follow_in_index()
 
     def pack(self) -> None:
-        """Repack if there are many packs and loose objects; no object is lost.
+        """Repack if there are many packs; no object is lost.
 
         Each commit is a pack of its own. Each pack is kept at least twice as large as all smaller ones together, so an
         object is rewritten only as often as the logarithm of the history's length.
         """
         objects = self.repository.common_dir / "objects"
-        loose = sum(1 for folder in ("17", "a9") for _ in (objects / folder).glob("*")) * 128  # sampled, as git does
-        if len(list((objects / "pack").glob("*.pack"))) < _MANY_PACKS and loose < _MANY_LOOSE:
+        if len(list((objects / "pack").glob("*.pack"))) < _MANY_PACKS:
             return
         code, _, _ = self._call(["repack", "-d", "-l", "-q", "--geometric=2"])
         if code == _BAD_USAGE:  # before git 2.32
@@ -311,17 +307,8 @@ class Git(GitCommands):
         """Make the memory a repository of its own, with this branch and object format."""
         self.run("init", "--quiet", f"--initial-branch={branch}", "--template=", f"--object-format={kind}")
 
-    def importing(self) -> Import:
-        """Begin to store blobs, and finally a commit with them.
-
-        Raises:
-            GitFault: another git holds a lock.
-        """
-        wait_for_locks(self.repository)
-        return Import(self.talk("fast-import", "--quiet", "--done"))
-
     def commit(
-        self, changes: Mapping[str, Entry | None], message: str, author: Author, store: Import | None = None
+        self, changes: Mapping[str, Entry | None], message: str, author: Author, *, follow: bool = True
     ) -> str | None:
         """Commit files on top of HEAD and return the commit's id, or None if nothing changed.
 
@@ -329,7 +316,7 @@ class Git(GitCommands):
             changes: path → (mode, bytes or blob id), or None to delete the file.
             message: the whole message, with its trailers.
             author: author and time.
-            store: the import that already has some of the blobs.
+            follow: whether the person's index follows now; else with the next commit, or at the next `settle`.
 
         Raises:
             GitFault: git refused, another git holds a lock, or HEAD moved meanwhile.
@@ -344,32 +331,23 @@ class Git(GitCommands):
             if now != was:
                 new[path] = entry
         if not new:
-            if store:
-                store.end()
             return None
-        made = self.store_commit([head] if head else [], new, message, author, store)
-        self.advance(made, head, f"commit: {message.partition(chr(10))[0]}")
+        made = self.store_commit([head] if head else [], new, message, author)
+        self.advance(made, head, f"commit: {message.partition(chr(10))[0]}", follow=follow)
         return made
 
     def store_commit(
-        self,
-        parents: Sequence[str],
-        changes: Mapping[str, Entry | None],
-        message: str,
-        author: Author,
-        store: Import | None = None,
+        self, parents: Sequence[str], changes: Mapping[str, Entry | None], message: str, author: Author
     ) -> str:
         """Store a commit that changes files of the first parent, without moving a branch, and return its id."""
-        store = store or self.importing()
-        entries = {}
-        for path in sorted(changes, key=lambda path: (changes[path] is not None, path)):  # deletions first: make room
-            mode, data = changes[path] or ("", "")
-            blob = store.blob_of(BytesIO(data), len(data)) if isinstance(data, bytes) else data
-            entries[os.fsencode(self.repository.prefix + self.layout.real(path))] = (mode, blob) if mode else None
+        wait_for_locks(self.repository, killed_between(self.root))
+        order = sorted(changes, key=lambda path: (changes[path] is not None, path))  # deletions first: make room
+        entries = {os.fsencode(self.repository.prefix + self.layout.real(path)): changes[path] for path in order}
         # Like git, drop what would end the name or the address.
         name, mail = (re.sub(r"[<>\n\0]", "", word).strip(_CRUD) for word in author[:2])
         signed = f"{name} <{mail}> {int(author.when.timestamp())} {author.when:%z}"
-        return store.commit(parents, entries, message, signed.encode())
+        stream = b"".join(import_stream(parents, entries, message, signed.encode()))
+        return self.run("fast-import", "--quiet", "--done", data=stream).decode().strip()
 
     def try_commit(self) -> None:
         """Test whether a commit can be stored and referenced, and remove both again. Does nothing before the first one.
@@ -391,8 +369,8 @@ class Git(GitCommands):
         self.run("update-ref", "-d", _SCRATCH)
         (objects / made[:2] / made[2:]).unlink(missing_ok=True)
 
-    def advance(self, made: str, head: str | None, why: str) -> None:
-        """Move the branch from `head` to a stored commit.
+    def advance(self, made: str, head: str | None, why: str, *, follow: bool = True) -> None:
+        """Move the branch from `head` to a stored commit; `follow` as for `commit`.
 
         Raises:
             GitFault: another git holds a lock, or HEAD moved meanwhile.
@@ -401,18 +379,18 @@ class Git(GitCommands):
         with writing(packs):
             sync_folder(packs)  # git flushes the pack, but not the folder it is renamed into
         # Record the commit of the person's index before the branch moves on; keep an earlier record.
-        with writing(_LAG), making(self.root, PRIVATE) as folder:
-            name = _LAG.rpartition("/")[2]
-            if folder.lstat(name) is None:
-                write_synced(folder, f"{name}.new", (head or "").encode(), 0o600)
-                folder.rename(f"{name}.new", folder, name)
-                folder.sync()
+        note = private_folder(self.root) / _LAG
+        if not os.path.lexists(note):
+            with writing(note):
+                replace_synced(note, (head or "").encode())
+                sync_folder(note.parent)
         self.run("update-ref", "-m", why, "HEAD", made, head or "0" * len(made))
         branch = self.repository.common_dir / self.repository.branch
         if branch.exists():
             with writing(branch):
                 sync_folder(branch.parent)
-        self._follow_in_index()
+        if follow:
+            self._follow_in_index()
 
     def _follow_in_index(self) -> None:
         """Update the person's index for the files that we committed, except those with staged changes.
@@ -420,7 +398,7 @@ class Git(GitCommands):
         If another git holds the index lock, the index stays behind, and the record of its commit stays for the next
         start.
         """
-        note = read_bytes(self.root, _LAG)
+        note = read_bytes(self.root, f"{PRIVATE}/{_LAG}")
         if note is None:
             return
         base, head = note.decode().strip(), self.head()
@@ -429,8 +407,8 @@ class Git(GitCommands):
         has_followed = base and head and not is_bare and self._call(["read-tree", "-i", "-m", base, head])[0] == 0
         # Else there is no index yet, or a file of ours has staged changes.
         if is_bare or has_followed or self._follow_file_by_file(base, head) == 0:
-            with writing(_LAG), making(self.root, PRIVATE) as folder:
-                folder.unlink(_LAG.rpartition("/")[2])
+            with writing(_LAG):
+                (private_folder(self.root) / _LAG).unlink(missing_ok=True)
 
     def _follow_file_by_file(self, base: str, head: str | None) -> int:
         try:

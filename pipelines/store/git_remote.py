@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import GitFault
 from pipelines.store.files import writing
-from pipelines.store.git_process import TooMuch, pieces_of, reason_in, whole
+from pipelines.store.git_process import reason_in
 from pipelines.store.layout import SETTINGS
 from pipelines.store.lock import private_folder
 
@@ -298,17 +298,15 @@ def _run_git(arguments: Sequence[str], folder: Path, seconds: float, **environme
         stderr=subprocess.PIPE,
         start_new_session=True,  # ssh and git's helpers are in the same group, and are killed with it
     ) as process:
-        error = bytearray()
         try:
-            with contextlib.closing(pieces_of(process, error, seconds)) as pieces:
-                out = whole(pieces, MOST_ANSWERED)
+            out, error = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             raise Unreachable(f"The remote did not answer within {seconds:g} seconds.") from None
-        except TooMuch:
-            raise GitFault(f"The remote's answer is larger than {MOST_ANSWERED:,} bytes.") from None
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
+    if len(out) > MOST_ANSWERED:
+        raise GitFault(f"The remote's answer is larger than {MOST_ANSWERED:,} bytes.")
     if process.returncode:
         said = [*out.decode(errors="replace").splitlines(), *error.decode(errors="replace").splitlines()]
         named = next((line for line in said if "rejected]" in line), reason_in(error, process.returncode))

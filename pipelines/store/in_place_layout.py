@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from pipelines.errors import fault_line
-from pipelines.store.folders import LINKED
 from pipelines.store.layout import (
     BRIEFING,
+    LINKED,
     LOGS,
     MADE,
     NOTES,

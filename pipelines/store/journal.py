@@ -9,10 +9,8 @@ A complete manifest is rolled forward; staged files without one are dropped. A f
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -20,24 +18,22 @@ from typing import TYPE_CHECKING
 from pipelines.errors import BadFile, BrokenChangeSet, ChangedUnderRun, HoldsSecret
 from pipelines.store.atomic_replace import put, settle
 from pipelines.store.change_set import Change
-from pipelines.store.files import read_bytes, write_synced, writing
-from pipelines.store.folders import Folder, holding
+from pipelines.store.files import read_bytes, sync_folder, write_synced, writing
 from pipelines.store.git import Author, Git, blob_id
 from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.layout import PRIVATE, SETTINGS
 from pipelines.store.left_out import left_out
-from pipelines.store.lock import log_lock, private
+from pipelines.store.lock import log_lock, private_folder
 from pipelines.store.merge import without_void_moves
 from pipelines.store.secrets import load_redactor
-from pipelines.store.user_layout import layout_of, real_path
+from pipelines.store.user_layout import inside, layout_of, real_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
 
-_NAME = "pending"
-_FOLDER = f"{PRIVATE}/{_NAME}"
+_FOLDER = f"{PRIVATE}/pending"
 _MANIFEST = "manifest.json"
 
 
@@ -81,10 +77,7 @@ def apply_changes(
         _drop(root)
         raise ChangedUnderRun([real_path(root, path) for path in moved])
     _write_manifest(root, journal)
-    with _pending(root) as folder:
-        if folder is None:
-            raise BadFile(_FOLDER, "was removed during the run", "Run again: nothing was written.")
-        return _complete(root, git, journal, folder)
+    return _complete(root, git, journal, inside(root, _FOLDER))
 
 
 def _refuse(root: Path, changes: Sequence[Change]) -> None:
@@ -122,37 +115,26 @@ def is_unfinished(root: Path) -> bool:
 
 
 def _finish(root: Path, git: Git) -> Applied | None:
-    with _pending(root) as folder:
-        if folder is None:
-            return None
-        if (journal := _read_manifest(root, folder)) is not None:
-            return _complete(root, git, journal, folder)
+    folder = inside(root, _FOLDER)
+    if not folder.is_dir():
+        return None
+    if (journal := _read_manifest(root, folder)) is not None:
+        return _complete(root, git, journal, folder)
     _drop(root)
     return None
 
 
-@contextlib.contextmanager
-def _pending(root: Path) -> Iterator[Folder | None]:
-    """Hold the folder of the journal; None if there is none."""
-    with contextlib.ExitStack() as stack:
-        try:
-            folder = stack.enter_context(holding(root, _FOLDER))
-        except (FileNotFoundError, NotADirectoryError):
-            folder = None
-        yield folder
-
-
 def _stage(root: Path, changes: Sequence[Change]) -> None:
     """Write both sides of each change to `.curate/pending/`: the new one to apply, the old one to merge against."""
-    with private(root) as above, writing(_FOLDER):
-        os.mkdir(_NAME, 0o700, dir_fd=above.descriptor)
-        with holding(root, _FOLDER) as folder:
-            for number, change in enumerate(changes):
-                for side, data in (("before", change.before), ("after", change.after)):
-                    if data is not None:
-                        write_synced(folder, f"{number}.{side}", data, 0o600)
-            folder.sync()
-        above.sync()
+    private, folder = private_folder(root), inside(root, _FOLDER)
+    with writing(_FOLDER):
+        folder.mkdir(0o700)
+        for number, change in enumerate(changes):
+            for side, data in (("before", change.before), ("after", change.after)):
+                if data is not None:
+                    write_synced(folder / f"{number}.{side}", data, 0o600)
+        sync_folder(folder)
+        sync_folder(private)
 
 
 def _write_manifest(root: Path, journal: _Journal) -> None:
@@ -169,26 +151,27 @@ def _write_manifest(root: Path, journal: _Journal) -> None:
         body["names"] = [layout.real(change.path) for change in journal.changes]
     text = json.dumps(body, ensure_ascii=False)
     sealed = json.dumps({"sha256": hashlib.sha256(text.encode()).hexdigest(), "body": text})
-    with writing(_FOLDER), holding(root, _FOLDER) as folder:
-        write_synced(folder, "manifest.new", sealed.encode(), 0o600)
-        folder.rename("manifest.new", folder, _MANIFEST)
-        folder.sync()
+    folder = inside(root, _FOLDER)
+    with writing(_FOLDER):
+        write_synced(folder / "manifest.new", sealed.encode(), 0o600)
+        (folder / "manifest.new").replace(folder / _MANIFEST)
+        sync_folder(folder)
 
 
-def _read_manifest(root: Path, folder: Folder) -> _Journal | None:
+def _read_manifest(root: Path, folder: Path) -> _Journal | None:
     """Return the content of a manifest, or None if it, or a staged file, is incomplete.
 
     Raises:
         BadFile: the disk cannot read it. It may be complete, so it stays.
     """
     try:
-        sealed = json.loads(folder.read(_MANIFEST))
+        sealed = json.loads((folder / _MANIFEST).read_bytes())
         if hashlib.sha256(sealed["body"].encode()).hexdigest() != sealed["sha256"]:
             return None
         body = json.loads(sealed["body"])
         changes = []
         for number, row in enumerate(body["changes"]):
-            sides = [folder.read(f"{number}.{side}") if row[side] else None for side in ("before", "after")]
+            sides = [(folder / f"{number}.{one}").read_bytes() if row[one] else None for one in ("before", "after")]
             if [_sha(side) for side in sides] != [row["before"], row["after"]]:
                 return None
             changes.append(Change(row["path"], *sides))
@@ -210,7 +193,7 @@ def _refuse_other_names(root: Path, changes: Sequence[Change], then: list[str] |
         raise BadFile(SETTINGS, why, "Restore the old one and run again; then change it.")
 
 
-def _complete(root: Path, git: Git, journal: _Journal, folder: Folder) -> Applied:
+def _complete(root: Path, git: Git, journal: _Journal, folder: Path) -> Applied:
     """Replace the remaining files, commit, and drop the journal. Idempotent.
 
     Only the run's changes are committed, not later edits. A branch moves to a prepared commit only if nobody committed
@@ -249,16 +232,14 @@ def _at_base(change: Change, head: dict[str, tuple[str, str]]) -> bool:
 
 def _drop(root: Path) -> None:
     """Remove the journal: the manifest first, so that a kill in between leaves nothing that looks complete."""
-    with writing(_FOLDER), _pending(root) as folder:
-        if folder is None:
-            return
-        folder.unlink(_MANIFEST)
-        folder.sync()
-        for name in folder.names():
-            folder.unlink(name)
-        with holding(root, PRIVATE) as above:
-            os.rmdir(_NAME, dir_fd=above.descriptor)
-            above.sync()
+    folder = inside(root, _FOLDER)
+    with writing(_FOLDER):
+        (folder / _MANIFEST).unlink(missing_ok=True)
+        sync_folder(folder)
+        for left in folder.iterdir():
+            left.unlink()
+        folder.rmdir()
+        sync_folder(folder.parent)
 
 
 def _sha(data: bytes | None) -> str | None:

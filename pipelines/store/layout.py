@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
+LINKED: Final = "is a symbolic link, which is never followed"
 SETTINGS: Final = "curate.toml"
 BRIEFING: Final = "MEMORY.md"
 USER: Final = "USER.md"

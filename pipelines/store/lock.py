@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pipelines.errors import LockHeld, NotYours, SchedulerRuns
-from pipelines.store.files import keep_out_of_git, making, writing
+from pipelines.store.files import keep_out_of_git, make_folder, open_own, writing
 from pipelines.store.layout import PRIVATE
 from pipelines.store.user_layout import layout_of
 
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pipelines.store.folders import Folder
-
 
 _SCHEDULE = "schedule.lock"
 _LOOKS = 21
 _PAUSE = 0.05
+_HOUR = 3600.0
 
 
 @contextlib.contextmanager
@@ -43,8 +42,7 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
         LockHeld: another process holds it; the message names the process and says since when.
         NotWritable: the disk refused.
     """
-    with private(root) as folder, writing(f"{PRIVATE}/{name}"):
-        descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
+    descriptor = _open_lock(root, name)
     try:
         for attempt in range(_LOOKS):
             try:
@@ -56,12 +54,39 @@ def run_lock(root: Path, holder: str, name: str = "lock") -> Iterator[None]:
                     raise LockHeld(living or "a run that has just begun") from None
                 time.sleep(_PAUSE)
         since = datetime.now().astimezone().isoformat(timespec="seconds")
+        os.utime(descriptor)
+        now = os.fstat(descriptor).st_mtime  # by the clock of the disk, which lags behind the other one
+        begun, _, ended = _times_in(os.pread(descriptor, 500, 0)) or (now, now, now)
+        told = f"process {os.getpid()} since {since}, {holder}\n{begun} {min(ended, now)} "
         with writing(f"{PRIVATE}/{name}"):
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"process {os.getpid()} since {since}, {holder}".encode(), 0)
-        yield
+            os.pwrite(descriptor, f"{told}{now + _HOUR}\n".encode(), 0)
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(OSError):  # as if it had been killed
+                os.pwrite(descriptor, f"{told}{time.time():<20}".encode(), 0)
+            raise
+        with contextlib.suppress(OSError):  # the name stays: on a full disk, there is room for the next one
+            os.ftruncate(descriptor, len(told.partition("\n")[0].encode()))
     finally:
         os.close(descriptor)
+
+
+def killed_between(root: Path) -> tuple[float, float]:
+    """Return from when to when runs worked that failed, or were killed, just before the present one began.
+
+    A killed one is taken to have worked for an hour. If there was none, it is no time.
+    """
+    with contextlib.suppress(OSError):
+        return (_times_in((root / PRIVATE / "lock").read_bytes()) or (0.0, 0.0, 0.0))[:2]
+    return 0.0, 0.0
+
+
+def _times_in(record: bytes) -> tuple[float, float, float] | None:
+    """Return the times of a record: from when to when earlier runs failed, and when that of the record ended."""
+    found = re.fullmatch(rb"[^\n]*\n([\d.]+) ([\d.]+) ([\d.]+)\s*", record)
+    return (float(found[1]), float(found[2]), float(found[3])) if found else None
 
 
 @contextlib.contextmanager
@@ -98,7 +123,7 @@ def is_held(root: Path, name: str = "lock") -> bool:
 
 def _holder(text: bytes) -> str:
     """Return the lock file's text if the process it names is alive, else an empty string."""
-    name = text.decode(errors="replace").strip()
+    name = text.decode(errors="replace").partition("\n")[0]
     found = re.match(r"process (\d+) since ", name)
     if not found:
         return ""
@@ -113,8 +138,7 @@ def _holder(text: bytes) -> str:
 @contextlib.contextmanager
 def log_lock(root: Path, name: str = "log.lock") -> Iterator[None]:
     """Hold the lock for writing to logs. Waits for it; hold it only as long as the write takes."""
-    with private(root) as folder, writing(f"{PRIVATE}/{name}"):
-        descriptor = folder.open(name, os.O_RDWR | os.O_CREAT)
+    descriptor = _open_lock(root, name)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -127,29 +151,27 @@ def capture_lock(root: Path) -> contextlib.AbstractContextManager[None]:
     return log_lock(root, "capture.lock")
 
 
-@contextlib.contextmanager
-def private(root: Path) -> Iterator[Folder]:
-    """Hold `.curate/` open, readable only by its owner; create it if needed.
+def _open_lock(root: Path, name: str) -> int:
+    private_folder(root)
+    with writing(f"{PRIVATE}/{name}"):
+        return open_own(root, f"{PRIVATE}/{name}", os.O_RDWR | os.O_CREAT)
+
+
+def private_folder(root: Path) -> Path:
+    """Return `.curate/`, readable only by its owner; create it if needed.
 
     Raises:
         BadFile: it is a symbolic link.
         NotYours: this user has no access.
         NotWritable: the disk refused.
     """
-    with contextlib.ExitStack() as stack:
-        with writing(PRIVATE):
-            try:
-                folder = stack.enter_context(making(root, PRIVATE))
-                if os.fstat(folder.descriptor).st_mode & 0o077:  # made by hand, or by an old version
-                    os.fchmod(folder.descriptor, 0o700)
-            except PermissionError:
-                raise NotYours(PRIVATE) from None
-            if layout_of(root).in_place:
-                keep_out_of_git(root)
-        yield folder
-
-
-def private_folder(root: Path) -> Path:
-    """Return the path of `.curate/`, readable only by its owner, for programs that open files themselves."""
-    with private(root):
-        return root / PRIVATE
+    with writing(PRIVATE):
+        try:
+            folder = make_folder(root, PRIVATE)
+            if folder.stat().st_mode & 0o077:  # made by hand, or by an old version
+                folder.chmod(0o700)
+        except PermissionError:
+            raise NotYours(PRIVATE) from None
+        if layout_of(root).in_place:
+            keep_out_of_git(root)
+    return folder

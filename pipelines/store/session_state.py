@@ -16,17 +16,14 @@ import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Final
 
-from pipelines.errors import BadFile
 from pipelines.store.append_log import append_bytes
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.files import read_bytes
-from pipelines.store.folders import LINKED
 from pipelines.store.item import Trust
 from pipelines.store.layout import STATE
 from pipelines.store.lock import log_lock
 from pipelines.store.secrets.redact import key_outside
 from pipelines.store.state import read_rows
-from pipelines.store.user_layout import at
 from pipelines.text import fold
 
 if TYPE_CHECKING:
@@ -88,8 +85,6 @@ def note_kept(root: Path, kept: KeptSession) -> None:
         NotWritable: the disk refused.
         BadFile: the file is a symbolic link.
     """
-    if at(root, CAPTURED).is_symlink():
-        raise BadFile(CAPTURED, LINKED)
     with log_lock(root):
         append_bytes(root, CAPTURED, json.dumps(asdict(kept), ensure_ascii=False).encode() + b"\n")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -13,12 +12,12 @@ from pipelines.errors import BadFile, BrokenChangeSet, CurateError
 from pipelines.store.copies import Copy, without_copies
 from pipelines.store.document import Document, Placed, document_at, edited
 from pipelines.store.files import list_files, read_bytes
-from pipelines.store.folders import LINKED, Below
 from pipelines.store.git import Git
 from pipelines.store.in_place_layout import InPlaceLayout
 from pipelines.store.layout import (
     BRIEFING,
     FOLDERS,
+    LINKED,
     LOGS,
     NOTES,
     PARTIAL,
@@ -31,13 +30,12 @@ from pipelines.store.layout import (
 )
 from pipelines.store.left_out import left_out
 from pipelines.store.markdown import conflicts, split_lines
-from pipelines.store.stamps import Stamps
 from pipelines.store.state import LogProgress, read_progress
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 
@@ -62,7 +60,6 @@ class FileWarning:
         why: the predicate of a sentence about it.
         pending: whether something stays unread because of it, so that the run exits with code 1.
         shown: its path on disk, if different.
-        is_link: whether it is a symbolic link among the documents; `with_links_told_apart` decides what is pending.
         kind: what `curate check` calls it: `unreadable`, `conflict`, `copy`, or nothing if it is no fault.
     """
 
@@ -70,48 +67,10 @@ class FileWarning:
     why: str
     pending: bool
     shown: str = ""
-    is_link: bool = False
     kind: str = ""
 
     def __str__(self) -> str:
         return f"{escape_terminal_line(self.shown or self.path)} {self.why}."
-
-
-class Logs(Mapping[str, bytes]):
-    """The bytes of logs by path, ordered by day; settled logs are read when they are asked for, which few are.
-
-    Args:
-        root: the memory.
-        fresh: path → bytes of the others.
-        settled: those that an earlier run read to their end, and that are as they were then.
-    """
-
-    def __init__(self, root: Path, fresh: Mapping[str, bytes], settled: Collection[str] = ()) -> None:
-        self._root, self.fresh = root, fresh
-        self._settled = dict.fromkeys(settled, b"")
-        self._read = set[str]()
-
-    def with_fresh(self, fresh: Mapping[str, bytes]) -> Logs:
-        """Return the logs with others, or other bytes, for those that are not settled."""
-        return Logs(self._root, fresh, self._settled)
-
-    def __getitem__(self, path: str) -> bytes:
-        if path in self.fresh:
-            return self.fresh[path]
-        if path in self._settled and path not in self._read:
-            self._read.add(path)
-            with contextlib.suppress(BadFile):  # it was readable; a change since then is for the next run
-                self._settled[path] = read_bytes(self._root, path, MAX_LOG_BYTES) or b""
-        return self._settled[path]
-
-    def __contains__(self, path: object) -> bool:
-        return path in self.fresh or path in self._settled
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted((*self.fresh, *self._settled)))
-
-    def __len__(self) -> int:
-        return len(self.fresh) + len(self._settled)
 
 
 @dataclass(frozen=True)
@@ -121,7 +80,7 @@ class Snapshot:
     Args:
         root: the memory.
         documents: path → document, for every readable curated file.
-        logs: each log named after a day.
+        logs: path → bytes of each log named after a day.
         partials: path → bytes of each partial log.
         state: path → bytes of each file under State.
         progress: log → what earlier runs read of it.
@@ -131,7 +90,7 @@ class Snapshot:
 
     root: Path
     documents: Mapping[str, Document]
-    logs: Logs
+    logs: Mapping[str, bytes]
     partials: Mapping[str, bytes]
     state: Mapping[str, bytes]
     progress: Mapping[str, tuple[LogProgress, ...]]
@@ -166,13 +125,11 @@ class Snapshot:
         return frozenset(warned.path for warned in self.warnings if warned.kind != REPEATS)
 
 
-def read_snapshot(root: Path, again: str = "", *, every_log: bool = False) -> Snapshot:
+def read_snapshot(root: Path) -> Snapshot:
     """Read a memory. What cannot be read is skipped with a warning.
 
     Args:
         root: the memory.
-        again: a day whose log is not settled, although a run read it.
-        every_log: whether to read every log, settled or not.
 
     Raises:
         BadFile: a folder of the layout or a state file is a symbolic link or cannot be read, so that earlier content is
@@ -181,68 +138,50 @@ def read_snapshot(root: Path, again: str = "", *, every_log: bool = False) -> Sn
     layout = layout_of(root)
     warnings: list[FileWarning] = []
     documents = read_documents(root, warnings)
+    links: list[str] = []
     for folder in FOLDERS:
-        links: list[str] = []
         if (root / layout.real(folder)).is_symlink():
             links.append(folder)
         else:
             list_files(root, folder, "", links)
-        warnings += [FileWarning(path, f"{LINKED}; it was left alone", pending=True, is_link=True) for path in links]
+    warnings += _about_links(root, links) if links else []
     state = {path: read_bytes(root, path) or b"" for path in list_files(root, STATE, ".jsonl") if is_safe_line(path)}
-    progress = read_progress(state.get(PROGRESS))
-    logs, partials = _read_logs(root, {} if every_log else progress, again, warnings)
+    logs, partials = _read_logs(root, warnings)
     left = {path: data for path, data in left_out(root).items() if path.startswith((f"{STATE}/", f"{LOGS}/"))}
     if left:
         state |= {path: data for path, data in left.items() if path.startswith(f"{STATE}/") and path.endswith(".jsonl")}
-        progress = read_progress(state.get(PROGRESS))
         partials |= {path: data for path, data in left.items() if path.startswith(f"{PARTIAL}/")}
-        logs = logs.with_fresh({**logs.fresh, **{path: data for path, data in left.items() if layout.day_of_log(path)}})
-    if sum(len(data) for some in (logs.fresh, partials, state) for data in some.values()) > MOST_BYTES:
+        logs |= {path: data for path, data in left.items() if layout.day_of_log(path)}
+    if sum(len(data) for some in (logs, partials, state) for data in some.values()) > MOST_BYTES:
         raise _too_much(_HELD, MOST_BYTES)
     warnings = [replace(warned, shown=layout.real(warned.path)) for warned in warnings]
     for path, real in layout.forsaken.items() if isinstance(layout, InPlaceLayout) else ():
         why = f"is not read since {real} is opted in; move its items there by hand and remove it"
         warnings += [FileWarning(path, why, pending=True)] if os.path.lexists(root / path) else []
+    progress = read_progress(state.get(PROGRESS))
     return Snapshot(root, documents, logs, partials, state, progress, layout, tuple(warnings))
 
 
-def _read_logs(
-    root: Path, progress: Mapping[str, tuple[LogProgress, ...]], again: str, warnings: list[FileWarning]
-) -> tuple[Logs, dict[str, bytes]]:
-    """Return the logs and the partial logs; a log that a partial one will be folded into is read, too."""
-    layout, stamps = layout_of(root), Stamps(root)
-    links: list[str] = []
+def _read_logs(root: Path, warnings: list[FileWarning]) -> tuple[dict[str, bytes], dict[str, bytes]]:
+    """Return the logs and the partial logs."""
+    layout, links = layout_of(root), list[str]()
     files = list_files(root, LOGS, "", links)
     warnings += [FileWarning(path, f"{LINKED}; {_PENDING}", pending=True) for path in links]
-    busy = {again, *(path.removeprefix(f"{PARTIAL}/")[: len("YYYY-MM-DD")] for path in files)}
-    fresh, partials, settled, total = dict[str, bytes](), dict[str, bytes](), list[str](), 0
-    with Below(root) as below:
-        for path in files:
-            partial = path.startswith(f"{PARTIAL}/")
-            if not partial and not (day := layout.day_of_log(path)):
-                why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
-                warnings.append(FileWarning(path, why, pending=False))
-            elif not partial and day not in busy and _is_settled(path, progress, stamps, below, layout):
-                settled.append(path)
-            elif (data := _read_text(root, path, MAX_LOG_BYTES, below, warnings, _PENDING)) is not None:
-                total += len(data)
-                if at := conflict_in(data.decode()):
-                    why = f"{_MARKED} at line {at}; what stands between them is not read until you resolve it by hand"
-                    warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
-                if total > MOST_BYTES:
-                    raise _too_much(_HELD, MOST_BYTES)
-                (partials if partial else fresh)[path] = data
-    return Logs(root, fresh, settled), partials
-
-
-def _is_settled(
-    path: str, progress: Mapping[str, tuple[LogProgress, ...]], stamps: Stamps, below: Below, layout: Layout
-) -> bool:
-    """Whether the day of a log is closed, a run read all of it, and it is as it was then."""
-    closed = [one.file for one in progress.get(path, ()) if one.digest and not one.by_rules]
-    status = below.lstat(layout.real(path)) if closed else None
-    found = stamps.hashes(path, status) if status else None
-    return found is not None and found[1] in closed
+    logs, partials, total = dict[str, bytes](), dict[str, bytes](), 0
+    for path in files:
+        is_partial = path.startswith(f"{PARTIAL}/")
+        if not is_partial and not layout.day_of_log(path):
+            why = "is not named after a day (Logs/YYYY-MM-DD.md), so it is not read"
+            warnings.append(FileWarning(path, why, pending=False))
+        elif (data := _read_text(root, path, MAX_LOG_BYTES, warnings, _PENDING)) is not None:
+            total += len(data)
+            if at := conflict_in(data.decode()):
+                why = f"{_MARKED} at line {at}; what stands between them is not read until you resolve it by hand"
+                warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
+            if total > MOST_BYTES:
+                raise _too_much(_HELD, MOST_BYTES)
+            (partials if is_partial else logs)[path] = data
+    return logs, partials
 
 
 def _too_much(what: str, most: int) -> BadFile:
@@ -277,20 +216,19 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
     warnings = [] if warnings is None else warnings
     documents: dict[str, Document] = {}
     total = 0
-    with Below(root) as below:
-        for path in document_paths(root):
-            data = _read_text(root, path, MAX_DOCUMENT_BYTES, below, warnings, "it was left alone")
-            if data is not None:
-                total += len(data)
-                if total > MOST_DOCUMENTS_BYTES:
-                    raise _too_much("The documents of the memory", MOST_DOCUMENTS_BYTES)
-                documents[path] = document = document_at(path, data.decode())
-                faults = document.front.faults
-                warnings += [FileWarning(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
-                if at := conflict_in(document.text):
-                    why = f"{_MARKED} at line {at}; the version of the last commit counts until you resolve it by hand"
-                    warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
-                    documents[path] = committed_without_conflict(root, path)
+    for path in document_paths(root):
+        data = _read_text(root, path, MAX_DOCUMENT_BYTES, warnings, "it was left alone")
+        if data is not None:
+            total += len(data)
+            if total > MOST_DOCUMENTS_BYTES:
+                raise _too_much("The documents of the memory", MOST_DOCUMENTS_BYTES)
+            documents[path] = document = document_at(path, data.decode())
+            faults = document.front.faults
+            warnings += [FileWarning(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
+            if at := conflict_in(document.text):
+                why = f"{_MARKED} at line {at}; the version of the last commit counts until you resolve it by hand"
+                warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
+                documents[path] = committed_without_conflict(root, path)
     documents, copies = without_copies(root, documents)
     warnings += map(partial(_warned_of, layout_of(root).real), copies)
     return documents
@@ -321,12 +259,12 @@ def _warned_of(shown: Callable[[str], str], copy: Copy) -> FileWarning:
     return FileWarning(copy.path, why, pending=False, kind=REPEATS)
 
 
-def _read_text(root: Path, path: str, most: int, below: Below, warnings: list[FileWarning], left: str) -> bytes | None:
+def _read_text(root: Path, path: str, most: int, warnings: list[FileWarning], left: str) -> bytes | None:
     """Return the bytes of a text file, or None; add a warning if it exists and cannot be read."""
     why = "" if is_safe_line(path) else "has a name with control characters"
     data = None
     try:
-        data = None if why else read_bytes(root, path, most, below)
+        data = None if why else read_bytes(root, path, most)
         (data or b"").decode()
         why = why or ("is UTF-16, not UTF-8" if data and b"\0" in data and _is_utf16(data) else "")
     except UnicodeDecodeError as error:
@@ -359,18 +297,17 @@ _LINK = "120000"
 """The mode of a symbolic link in git."""
 
 
-def with_links_told_apart(snapshot: Snapshot, git: Git) -> Snapshot:
-    """Return the snapshot with links marked pending only if they hide a document of the last commit.
+def _about_links(root: Path, links: Sequence[str]) -> Iterator[FileWarning]:
+    """Yield what to say of links among the documents; those that hide a document of the last commit leave it pending.
 
     Items behind such a link cannot be maintained, so every run reports it. Any other link is the person's own affair:
     nothing behind it belongs to the memory, so a note is enough.
     """
-    if not any(warned.is_link for warned in snapshot.warnings):
-        return snapshot
-    committed = [path for path, (mode, _) in git.tree(git.head()).items() if mode != _LINK]
-    warnings = []
-    for warned in snapshot.warnings:
-        hides = warned.is_link and any(f"{path}/".startswith(f"{warned.path}/") for path in committed)
-        why = f"{LINKED}; the documents behind it wait until you remove the link" if hides else warned.why
-        warnings.append(replace(warned, why=why, pending=warned.pending and (hides or not warned.is_link)))
-    return replace(snapshot, warnings=tuple(warnings))
+    committed: list[str] = []
+    with contextlib.suppress(CurateError):
+        git = Git(root)
+        committed = [path for path, (mode, _) in git.tree(git.head()).items() if mode != _LINK]
+    for link in links:
+        hides = any(f"{path}/".startswith(f"{link}/") for path in committed)
+        why = "the documents behind it wait until you remove the link" if hides else "it was left alone"
+        yield FileWarning(link, f"{LINKED}; {why}", pending=hides)

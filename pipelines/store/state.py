@@ -22,7 +22,7 @@ from pipelines.errors import BadFile
 from pipelines.store.days import moment_of
 from pipelines.store.files import read_bytes, replace_synced, writing
 from pipelines.store.layout import PRIVATE
-from pipelines.store.lock import private
+from pipelines.store.lock import private_folder
 from pipelines.store.wording import veto_key
 
 if TYPE_CHECKING:
@@ -210,8 +210,9 @@ def write_record(root: Path, name: str, row: Mapping[str, object]) -> None:
     Raises:
         NotWritable: the disk refused.
     """
-    with private(root) as folder, writing(f"{PRIVATE}/{name}"):
-        replace_synced(folder, name, json.dumps(row, ensure_ascii=False).encode())
+    folder = private_folder(root)
+    with writing(f"{PRIVATE}/{name}"):
+        replace_synced(folder / name, json.dumps(row, ensure_ascii=False).encode())
 
 
 def push_state(root: Path) -> dict[str, object] | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import UnknownItem, UsageFault, did_you_mean
 from pipelines.store.document import Document, aliases_of
-from pipelines.store.files import list_files, making, replace_file, writing
+from pipelines.store.files import create_file, list_files, make_folder, writing
 from pipelines.store.layout import FOLDERS, LOGS, NOTES, SESSIONS, SETTINGS, STATE, TRACKED, kind_of
 from pipelines.store.left_out import left_out
 from pipelines.store.user_layout import at, layout_of, real_path
@@ -40,8 +40,8 @@ def make_missing_folders(root: Path) -> None:
     for name in (*FOLDERS, STATE) if layout.in_place else (*FOLDERS, LOGS, STATE, SESSIONS):
         real = layout.real(name)
         if not os.path.lexists(root / real):
-            with writing(real), making(root, real):
-                pass
+            with writing(real):
+                make_folder(root, real)
 
 
 def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
@@ -61,7 +61,7 @@ def lay_down(root: Path, template: Path, timezone: str) -> list[str]:
     make_missing_folders(root)
     for path, data in missing_files(root, template).items():
         content = data.replace(b'timezone = "UTC"', f'timezone = "{timezone}"'.encode()) if path == SETTINGS else data
-        replace_file(root, path, content)
+        create_file(root, path, content)
         added.append(real_path(root, path))
     return added
 

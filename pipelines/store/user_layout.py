@@ -15,8 +15,7 @@ import stat
 from pathlib import Path
 
 from pipelines.errors import BadFile, BadSettings, NoMemory, PathNotUtf8, read_toml
-from pipelines.store.folders import LINKED
-from pipelines.store.layout import SETTINGS, Layout
+from pipelines.store.layout import LINKED, SETTINGS, Layout
 from pipelines.text import is_utf8
 
 _MENTION = re.compile(rb"^[ \t]*\[[ \t]*layout\b|^[ \t]*layout[ \t]*[.=]", re.MULTILINE)
@@ -97,3 +96,21 @@ def real_path(root: Path, path: str) -> str:
 def at(root: Path, path: str) -> Path:
     """Return the absolute path on disk of a canonical path."""
     return Path(root) / real_path(root, path)
+
+
+def inside(root: Path, real: str) -> Path:
+    """Return where a file or folder of the memory is; it need not exist. Links are refused here, and nowhere else.
+
+    Args:
+        root: the memory; its own path may contain links.
+        real: the path on disk, relative to the memory; empty for the memory itself.
+
+    Raises:
+        BadFile: a component of the path is a symbolic link, which could lead out of the memory.
+    """
+    place = str(root)
+    for name in real.split("/") if real else ():
+        place = f"{place}/{name}"
+        if os.path.islink(place):  # noqa: PTH114  for each file that is read
+            raise BadFile(place.removeprefix(f"{root}/"), LINKED)
+    return Path(place)

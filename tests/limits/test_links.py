@@ -37,7 +37,7 @@ VERBS: Final = (
 )
 FOLDERS: Final = (
     "Projects", "Areas", "Resources", "Archives", "Logs", "Logs/partial", "State", "Sessions", ".curate", ".curate/tmp",
-    ".curate/displaced", ".curate/runs", ".curate/pending", ".curate/replies", "Projects/sub",
+    ".curate/runs", ".curate/pending", ".curate/replies", "Projects/sub",
 )  # fmt: skip
 FILES: Final = (
     "MEMORY.md", "USER.md", "SOUL.md", "AGENTS.md", "Review.md", "curate.toml", "Projects/alpha.md", "Areas/general.md",

@@ -17,7 +17,7 @@ from pipelines.store.document import Block, Document, edited
 from pipelines.store.generated import Sentence, without_pointers
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import Layout
-from pipelines.store.snapshot import Logs, Snapshot
+from pipelines.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ def test_a_second_night_finds_nothing_to_move(
 
 
 def snapshot_of(pages: Mapping[str, Document]) -> Snapshot:
-    return Snapshot(Path("memory"), pages, Logs(Path("memory"), {}), {}, {}, {}, Layout())
+    return Snapshot(Path("memory"), pages, {}, {}, {}, {}, Layout())
 
 
 def test_the_lowest_priority_leaves_first() -> None:

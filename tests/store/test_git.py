@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 import pytest
@@ -60,13 +59,6 @@ def test_what_a_person_has_staged_stays_staged(git: Git) -> None:
     commit_file(git, "MEMORY.md", "new")
     assert git.run("diff", "--cached") == before
     assert git.run("status", "--porcelain") == b"A  NOTES.txt\nM  SOUL.md\n"
-
-
-def test_a_stale_lock_on_the_index_stops_no_commit(git: Git) -> None:
-    (git.root / ".git" / "index.lock").touch()
-    (git.root / ".curate" / "git-index.lock").touch()
-    assert commit_file(git, "MEMORY.md", "new")
-    assert git.run("status", "--porcelain") == b""
 
 
 @pytest.mark.parametrize("step", ["update-ref", "read-tree"])
@@ -221,15 +213,6 @@ def test_the_environment_holds_no_key(git: Git, monkeypatch: pytest.MonkeyPatch,
     Git(git.root).is_repository()
     assert "PATH=" in told.read_text()
     assert "canary" not in told.read_text()
-
-
-def test_a_commit_that_is_given_up_leaves_nothing_beside_the_repository(git: Git) -> None:
-    before = sorted(path.name for path in git.repository.git_dir.iterdir())
-    store = git.importing()
-    store.blob_of(BytesIO(b"half a commit"), len(b"half a commit"))
-    del store
-    assert sorted(path.name for path in git.repository.git_dir.iterdir()) == before
-    assert commit_file(git, "MEMORY.md", "new")
 
 
 def test_many_packs_become_few_and_lose_nothing(git: Git) -> None:

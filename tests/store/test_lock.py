@@ -72,7 +72,7 @@ def test_a_private_folder_of_another_user_is_an_expected_error(
 
         return asked
 
-    for name in ("open", "stat"):
+    for name in ("open", "stat", "listdir", "scandir"):
         monkeypatch.setattr(os, name, refusing(getattr(os, name)))
     said = memory.curate(*verb.split(), exits=1)
     assert "chown" in said

@@ -1,11 +1,11 @@
-"""Locks of git: what a killed process left stops nobody, and what a living git holds is never removed."""
+"""Locks of git: what a killed run left stops nobody, and what a living git holds is not removed."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -13,13 +13,17 @@ import pytest
 
 from pipelines.errors import GitFault
 from pipelines.store.git import Git
-from pipelines.store.git_locks import HOUR, UNSEEN, WAITS, clear_stale_locks, holder_of, locks_of, wait_for_locks
+from pipelines.store.git_locks import HOUR, WAITS, clear_stale_locks, locks_of, wait_for_locks
+from pipelines.store.lock import killed_between, run_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from tests.conftest import Memory
+
 LEFT = ("index.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", "config.lock")
+NONE = (0.0, 0.0)
 
 
 @pytest.fixture
@@ -31,7 +35,7 @@ def git(bare_memory: Path) -> Git:
 
 @pytest.fixture
 def living(git: Git, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A git that waits for its editor, as a person's `git commit` does; it holds index.lock or not, as git pleases."""
+    """A git that waits for its editor, as a person's `git commit` does; it holds index.lock."""
     trap = tmp_path / "editor"
     trap.write_text("#!/bin/sh\nread line\n")
     trap.chmod(0o755)
@@ -49,19 +53,58 @@ def living(git: Git, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     process.stdin.close()
 
 
-@pytest.mark.parametrize("name", LEFT)
-def test_a_lock_that_nobody_holds_goes(git: Git, name: str) -> None:
-    (git.root / ".git" / name).touch()
-    assert clear_stale_locks(git.repository) is None
-    assert not locks_of(git.repository)
+def killed_run(root: Path, *left: str) -> None:
+    """Leave what a run leaves that is killed while its git holds these locks."""
+    if (pid := os.fork()) == 0:
+        with run_lock(root, "which is killed"):
+            for name in left:
+                (root / ".git" / name).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def test_a_lock_of_a_killed_run_goes_and_so_does_an_old_one(git: Git) -> None:
+    killed_run(git.root, *LEFT)
+    killed_run(git.root)  # which is killed, too, before it cleans up
+    with run_lock(git.root, "which tests"):
+        assert clear_stale_locks(git.repository, killed_between(git.root)) is None
+        assert not locks_of(git.repository)
+    (old := git.root / ".git" / "index.lock").touch()
+    os.utime(old, (then := time.time() - HOUR - 1, then))
+    assert clear_stale_locks(git.repository, NONE) is None
+    assert not old.exists()
+
+
+def test_a_lock_made_since_or_while_no_run_was_killed_stays(git: Git) -> None:
+    lock = git.root / ".git" / "index.lock"
+    for kill in (True, False):
+        if kill:
+            killed_run(git.root)
+        with run_lock(git.root, "which tests"):
+            lock.touch()
+            assert clear_stale_locks(git.repository, killed_between(git.root)) == lock
+    with run_lock(git.root, "which tests"):
+        assert clear_stale_locks(git.repository, killed_between(git.root)) == lock
+
+
+def test_a_run_that_failed_counts_until_its_end(git: Git) -> None:
+    first, second = git.root / ".git" / "HEAD.lock", git.root / ".git" / "index.lock"
+    with contextlib.suppress(GitFault), run_lock(git.root, "which fails"):
+        first.touch()
+        raise GitFault("git was killed")
+    second.touch()
+    os.utime(second, (now := time.time(), now))  # the clock of the disk lags behind
+    with run_lock(git.root, "which tests"):
+        assert clear_stale_locks(git.repository, killed_between(git.root)) == second
+    assert not first.exists()
 
 
 def test_locks_of_other_programs_stay(git: Git) -> None:
-    for name in ("annex.lock", "lfs.lock", "objects/maintenance.lock"):
-        (git.root / ".git" / name).touch()
-    clear_stale_locks(git.repository)
-    assert (git.root / ".git" / "annex.lock").exists()
-    assert (git.root / ".git" / "objects" / "maintenance.lock").exists()
+    names = ("annex.lock", "lfs.lock", "objects/maintenance.lock")
+    killed_run(git.root, *names)
+    with run_lock(git.root, "which tests"):
+        clear_stale_locks(git.repository, killed_between(git.root))
+    assert all((git.root / ".git" / name).exists() for name in names)
 
 
 def test_what_a_killed_import_keeps_goes_and_what_a_person_keeps_stays(git: Git) -> None:
@@ -70,98 +113,32 @@ def test_what_a_killed_import_keeps_goes_and_what_a_person_keeps_stays(git: Git)
     own.write_text("I keep this one")
     of_import.write_text("fast-import")
     not_written.touch()
-    clear_stale_locks(git.repository)
+    clear_stale_locks(git.repository, (0.0, time.time() + 1))
     assert (own.exists(), of_import.exists(), not_written.exists()) == (True, False, False)
 
 
 def test_a_lock_that_a_living_git_holds_stays_and_is_named(git: Git, living: subprocess.Popen[bytes]) -> None:
     waited: list[float] = []
-    with pytest.raises(GitFault, match=rf"index\.lock is held by process {living.pid} \(`git commit`\)"):
-        wait_for_locks(git.repository, waited.append)
+    with pytest.raises(GitFault, match=r"Another git holds .*index\.lock"):
+        wait_for_locks(git.repository, NONE, waited.append)
     assert waited == list(WAITS)
     assert sum(waited) < 2
+    assert living.poll() is None
     assert (git.root / ".git" / "index.lock").exists()
 
 
-def test_a_git_that_finishes_meanwhile_is_waited_for(git: Git, living: subprocess.Popen[bytes]) -> None:
-    def finish(_: float) -> None:
-        living.kill()
-        living.wait()
-
-    wait_for_locks(git.repository, finish)
-    assert not (git.root / ".git" / "index.lock").exists()
-
-
-def test_a_program_that_is_no_git_and_has_the_lock_open_holds_it(git: Git) -> None:
-    lock = git.root / ".git" / "index.lock"
-    code = "import sys; held = open(sys.argv[1], 'w'); print('ready', flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as other:
-        assert other.stdout is not None
-        assert other.stdout.readline() == b"ready\n"
-        assert clear_stale_locks(git.repository)
-        assert lock.exists()
-        other.kill()
-    assert clear_stale_locks(git.repository) is None
-
-
-def test_a_git_elsewhere_and_one_that_only_reads_hold_nothing(git: Git, tmp_path: Path) -> None:
-    (git.root / ".git" / "index.lock").touch()
-    with subprocess.Popen(["git", "cat-file", "--batch"], cwd=git.root, stdin=subprocess.PIPE) as reader:
-        assert clear_stale_locks(git.repository) is None
-        reader.kill()
-    (git.root / ".git" / "index.lock").touch()
-    with subprocess.Popen(["git", "hash-object", "--stdin"], cwd=tmp_path, stdin=subprocess.PIPE) as elsewhere:
-        assert clear_stale_locks(git.repository) is None
-        elsewhere.kill()
-
-
-def test_a_git_that_was_told_the_repository_counts(git: Git, tmp_path: Path) -> None:
-    (git.root / ".git" / "HEAD.lock").touch()
-    words = ["git", "-C", str(git.root), "mktree", "--batch"]
-    with subprocess.Popen(words, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
-        assert other.stdin is not None
-        assert other.stdout is not None
-        other.stdin.write(b"\n")  # an empty tree: once it is named, git is in its folder
-        other.stdin.flush()
-        assert other.stdout.readline()
-        assert clear_stale_locks(git.repository)
-        other.kill()
-
-
-def test_where_processes_cannot_be_seen_only_an_old_lock_goes(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_git_that_finishes_meanwhile_is_waited_for(git: Git) -> None:
     lock = git.root / ".git" / "index.lock"
     lock.touch()
-    monkeypatch.setattr("pipelines.store.git_locks.holder_of", lambda *_: UNSEEN)
-    assert clear_stale_locks(git.repository)
-    old = time.time() - HOUR - 1
-    os.utime(lock, (old, old))
-    assert clear_stale_locks(git.repository) is None
+    wait_for_locks(git.repository, NONE, lambda _: lock.unlink())
     assert not lock.exists()
 
 
-def test_without_proc_it_is_in_doubt(git: Git, tmp_path: Path) -> None:
-    assert holder_of(git.repository.places(), [], tmp_path / "no-proc") == UNSEEN
-
-
 @pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock"])
-def test_the_night_and_the_next_commit_of_a_person_go_on(
-    bare_memory: Path, name: str, at: Callable[..., object]
-) -> None:
-    from pipelines.store.edits import commit_edits
-    from pipelines.store.git import Author
-    from pipelines.store.journal import recover
-
-    git = Git(bare_memory)
-    git.init()
-    author = Author("A", "a@example.org", at("2026-03-18T02:00+00:00"))  # type: ignore[arg-type]  # a moment
-    commit_edits(bare_memory, git, "first\n", author)
-    (bare_memory / ".git" / name).touch()
-    recover(bare_memory, git)
-    (bare_memory / "SOUL.md").write_text("mine\n")
-    identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
-    subprocess.run(["git", *identity, "commit", "-qam", "mine"], cwd=bare_memory, check=True)
-    (bare_memory / ".git" / name).touch()
-    (bare_memory / "SOUL.md").write_text("more\n")
-    assert commit_edits(bare_memory, git, "edits\n", author)
+def test_the_night_after_a_killed_one_and_the_next_commit_of_a_person_go_on(memory: Memory, name: str) -> None:
+    memory.curate("run", "--now", "2026-03-11T02:00")
+    killed_run(memory.root, name)
+    memory.write("Logs/2026-03-18.md", "- Fact: The lamp is on channel seven.\n")
+    memory.curate("run", "--now", "2026-03-19T02:00")
+    (memory.root / "SOUL.md").write_text("mine\n")
+    memory.git("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "mine")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipelines.cli import run_cli
 from pipelines.store import atomic_replace as place
-from pipelines.store import folders, git, journal, snapshot
+from pipelines.store import git, journal, snapshot
 from pipelines.store.snapshot import read_documents
 from tests.conftest import Memory
 from tests.torture.living import Owner, log_of
@@ -27,9 +27,9 @@ _SEAMS = (
     (journal, "write_synced"),
     (journal, "_write_manifest"),
     (journal, "put"),
-    (place, "swap_in"),
+    (place, "write_synced"),
     (journal, "settle"),
-    (folders.Folder, "sync"),
+    (journal, "sync_folder"),
     (git.Git, "run"),
 )
 

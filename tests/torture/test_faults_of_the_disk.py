@@ -140,8 +140,8 @@ def test_some_faults(prepared: Prepared) -> None:
         Fault(0, "write", "6", "ENOSPC"),
         Fault(0, "write", "4+", "ENOSPC"),
         Fault(0, "fsync", "20", "EIO"),
-        Fault(0, "renameat2", "2", "EIO"),
-        Fault(0, "mkdirat", "1", "ENOSPC"),
+        Fault(0, "rename", "4", "EIO"),
+        Fault(0, "mkdir", "1", "ENOSPC"),
     ]
     some += [fault for fault in faults(git_points(prepared.copy(), on_disk=True)) if fault.call in {"write", "rename"}][
         20::80

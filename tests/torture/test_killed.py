@@ -24,7 +24,7 @@ PARTS = 6
 NOTED = b"- 23:00 noted between the kill and the next night\n"
 # States in which a run was killed, for the series over the run that recovers: by which call of the run's own process,
 # the how-manyeth. Both come after the manifest, so there is something to recover.
-STATES = {"half replaced": ("renameat2", 2), "replaced, not committed": ("renameat2", 4)}
+STATES = {"half replaced": ("rename", 5), "replaced, not committed": ("rename", 7)}
 
 
 class Tried(Protocol):
@@ -138,13 +138,13 @@ def test_killed_in_git_while_recovering(prepared: Prepared, part: int) -> None:
 
 
 def test_killed_at_some_points_of_the_run_and_of_git(prepared: Prepared) -> None:
-    some = [Point(0, "renameat2", 2), Point(0, "renameat", 5), Point(0, "fsync", 20), Point(0, "unlinkat", 9)]
+    some = [Point(0, "rename", 4), Point(0, "link", 3), Point(0, "fsync", 20), Point(0, "unlink", 9)]
     some += points_in_git(prepared.copy())[40::90]
     kill_at(prepared, prepared.source, some, Series("killed (short cut)"))
 
 
 def test_killed_at_some_points_while_recovering(prepared: Prepared) -> None:
-    some = [Point(0, "renameat2", 1), Point(0, "renameat", 3), Point(0, "unlinkat", 5), Point(0, "fsync", 12)]
+    some = [Point(0, "rename", 1), Point(0, "rename", 3), Point(0, "unlink", 5), Point(0, "fsync", 12)]
     kill_at(prepared, half_done(prepared, "half replaced"), some, Series("killed while recovering (short cut)"))
 
 

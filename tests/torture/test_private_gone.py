@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.store.git import Git
+from pipelines.night import run_night
+from pipelines.store import edits
 from tests.torture.small import copied, curated, git, small_memory
 from tests.torture.strace import CALLS, git_points, injected, injected_in_git, needs_strace, python_points
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pipelines.store.git_objects import Import
+    from pipelines.store.git import Git
     from tests.conftest import Memory
 
 KILL = "signal=SIGKILL"
@@ -101,15 +102,16 @@ def test_nor_where_another_command_came_first(
 
 def test_nor_where_it_is_written_in_the_moment_of_a_commit(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.write("Logs/2026-03-19.md", "- 09:00 Fact: The mast is tall.\n")
-    real, once = Git.importing, iter([_LOG])
+    real, once = edits.find_edits, iter([_LOG])
 
-    def importing(git: Git) -> Import:
+    def looked(root: Path, git: Git) -> edits.Edits:
+        found = real(root, git)
         for more in once:
             with (memory.root / "Logs" / "2026-03-19.md").open("a") as log:
                 log.write(more)
-        return real(git)
+        return found
 
-    monkeypatch.setattr(Git, "importing", importing)
+    monkeypatch.setattr(run_night, "find_edits", looked)
     memory.curate("run", "--now", "2026-03-21T02:00")
     memory.curate("run", "--now", "2026-03-22T02:00")
     assert remains(memory.root) == []

@@ -19,7 +19,7 @@ from pipelines.errors import CurateError, ModelFailed
 from pipelines.extract.llm.call import Call, Model, ModelAnswer, Place, WrappedModel, provider_of
 from pipelines.extract.llm.provider import with_deadline
 from pipelines.provider_settings import Price, added_tokens
-from pipelines.store.files import making, read_bytes
+from pipelines.store.files import make_folder, open_own, read_bytes
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:
@@ -245,10 +245,11 @@ class Ledger:
         if self._file is None:
             return
         row = json.dumps({"day": self._day, "call": call, "tokens": cost.tokens, "usd": cost.usd}) + "\n"
-        above = self._below.rpartition("/")[0]
-        with self._lock, contextlib.suppress(CurateError, OSError), making(self._file.parents[1], above) as folder:
+        root = self._file.parents[1]
+        with self._lock, contextlib.suppress(CurateError, OSError):
+            make_folder(root, self._below.rpartition("/")[0])
             how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if self._is_stale else 0)
-            descriptor = folder.open(self._file.name, how)
+            descriptor = open_own(root, self._below, how)
             self._is_stale = False
             with os.fdopen(descriptor, "wb") as file:
                 file.write(row.encode())

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import CurateError
 from pipelines.extract.llm.call import Call, Model, ModelAnswer
-from pipelines.store.files import making, read_bytes, replace_synced
-from pipelines.store.folders import holding
+from pipelines.store.files import make_folder, read_bytes, replace_synced
+from pipelines.store.user_layout import inside
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
@@ -121,9 +121,10 @@ class Replies:
     def _write(self, name: str, data: bytes) -> bool:
         """Write a reply atomically, and return whether the disk took it."""
         file, when = f"{name}.json", self._now.timestamp()
-        with contextlib.suppress(CurateError, OSError), making(self._root, self._below) as folder:
-            replace_synced(folder, file, data)
-            os.utime(file, (when, when), dir_fd=folder.descriptor)
+        with contextlib.suppress(CurateError, OSError):
+            place = make_folder(self._root, self._below) / file
+            replace_synced(place, data)
+            os.utime(place, (when, when))
             return True
         return False
 
@@ -146,11 +147,10 @@ class Replies:
         if not is_due:
             return
         oldest = (self._now - timedelta(days=KEPT_DAYS)).timestamp()
-        with contextlib.suppress(CurateError, OSError), holding(self._root, self._below) as folder:
-            for name in folder.names():
-                ours = name.endswith(".json") or name.startswith(".")
-                if ours and (there := folder.lstat(name)) and there.st_mtime < oldest:
-                    folder.unlink(name)
+        with contextlib.suppress(CurateError, OSError):
+            for file in inside(self._root, self._below).iterdir():
+                if (file.suffix == ".json" or file.name.startswith(".")) and file.lstat().st_mtime < oldest:
+                    file.unlink()
 
 
 def _key(model: Model, call: Call) -> str:
@@ -220,9 +220,8 @@ class SharedReplies:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415  as above
 
         below, name = self._place(request)
-        with contextlib.suppress(CurateError, OSError, InvalidTag), holding(self._folder, below) as folder:
-            there, begin = folder.lstat(name), len(_MARK) + _NONCE
-            data = folder.read(name) if there and there.st_size <= _MOST else b""
+        with contextlib.suppress(CurateError, InvalidTag):
+            begin, data = len(_MARK) + _NONCE, read_bytes(self._folder, f"{below}/{name}", _MOST) or b""
             if data.startswith(_MARK) and len(data) > begin:
                 return AESGCM(self._sealing).decrypt(data[len(_MARK) : begin], data[begin:], name.encode())
         return None
@@ -235,9 +234,9 @@ class SharedReplies:
         nonce = os.urandom(_NONCE)
         sealed = AESGCM(self._sealing).encrypt(nonce, reply, name.encode())  # under another name it does not open
         with contextlib.suppress(CurateError, OSError):
-            with making(self._folder, below) as folder:
-                replace_synced(folder, name, _MARK + nonce + sealed)
-                os.utime(name, (self._when, self._when), dir_fd=folder.descriptor)
+            file = make_folder(self._folder, below) / name
+            replace_synced(file, _MARK + nonce + sealed)
+            os.utime(file, (self._when, self._when))
             self._clear_once(below)
 
     def _place(self, request: str) -> tuple[str, str]:
@@ -251,7 +250,6 @@ class SharedReplies:
             is_due, self._cleared = not self._cleared, True
         if not is_due:
             return
-        with holding(self._folder, below) as folder:
-            for name in folder.names():
-                if (there := folder.lstat(name)) and there.st_mtime < self._oldest:
-                    folder.unlink(name)
+        for file in inside(self._folder, below).iterdir():
+            if file.lstat().st_mtime < self._oldest:
+                file.unlink()

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 from pipelines.errors import UnusableModel
 from pipelines.search.embedders.pinned_model import LOCAL, PinnedModel, digest
 from pipelines.store.files import replace_synced, writing
-from pipelines.store.folders import holding
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,8 +130,7 @@ def _build(graph: Path, shape: ModelFolder, precision: Precision, pinned: Pinned
     data = build_graph(shape, read_tensors(shape.path / WEIGHTS), precision)
     with writing(graph.parent):
         graph.parent.mkdir(parents=True, exist_ok=True)
-        with holding(graph.parent, "") as place:
-            replace_synced(place, graph.name, data)
+        replace_synced(graph, data)
         for old in {*graph.parent.glob(f"{graph.name[:8]}-{precision}-*")} - {graph}:
             old.unlink(missing_ok=True)
 

@@ -30,7 +30,6 @@ from pipelines.errors import FetchFailed, UsageFault
 from pipelines.search.embedders.built_graph import CONFIG, MODULES, PROMPTS, TOKENIZER, WEIGHTS, read_folder
 from pipelines.search.embedders.pinned_model import RECORD, PinnedModel, digest, recorded_model
 from pipelines.store.files import replace_synced, sync_folder, writing
-from pipelines.store.folders import holding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -141,9 +140,9 @@ def fetch_named(
         files = {one: ((folder / one).stat().st_size, digest(folder / one)) for one in there}
         model = PinnedModel(name, files, repository)
         _move(model, folder, models / name)
-        with writing(models), holding(models, "") as place:
-            record = {"repository": repository, "files": model.files}
-            replace_synced(place, name + RECORD, json.dumps(record, indent=1).encode())
+        record = {"repository": repository, "files": model.files}
+        with writing(models):
+            replace_synced(models / f"{name}{RECORD}", json.dumps(record, indent=1).encode())
     return model, "hub"
 
 

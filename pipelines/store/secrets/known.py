@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 from pipelines.errors import BadFile, CurateError
 from pipelines.store.append_log import append_bytes
-from pipelines.store.files import making, read_bytes, replace_synced, writing
+from pipelines.store.files import make_folder, read_bytes, replace_synced, writing
 from pipelines.store.layout import PRIVATE
 from pipelines.store.lock import private_folder
 from pipelines.store.secrets.beginnings import runs
@@ -287,9 +287,9 @@ def keep_copies(root: Path) -> None:
         place, copy = f"{PRIVATE}/{name}", f"{PRIVATE}/kept/{name}"
         for here, there in ((place, copy), (copy, place)):
             if lacking := _lacking(root, here, there):
-                with writing(here), making(root, here.rpartition("/")[0]) as folder:
+                with writing(here):
                     if name.endswith(".key"):
-                        replace_synced(folder, name, lacking)
+                        replace_synced(make_folder(root, here.rpartition("/")[0]) / name, lacking)
                     else:
                         append_bytes(root, here, lacking)
 

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import sqlite3
-import stat
 import tempfile
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
@@ -22,13 +21,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, Protocol
 
 from pipelines.errors import BadFile
-from pipelines.store.files import making, writing
-from pipelines.store.folders import LINKED, Folder, holding
+from pipelines.store.files import make_folder, open_own, sync_folder, writing
 from pipelines.store.layout import ASIDE, SESSIONS
 from pipelines.store.transcripts.acts import CODEX_ASKS, Acts
 from pipelines.store.transcripts.outside import Outside, may_call
 from pipelines.store.transcripts.records import SUMMARIES, UNKNOWN, Opening, Record, Role, Turn, opening_of, said_in
-from pipelines.store.user_layout import real_path
+from pipelines.store.user_layout import inside, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -305,10 +303,6 @@ _NAMED = re.compile(rb'"sessionId":\s?"[^"]+"')
 _FLUSHED = 1 << 20
 
 
-Copy = tuple["Folder", str]
-"""The copy of a transcript while it is being written: its folder, and its name there."""
-
-
 class Recorder:
     """Reads a transcript line by line and writes the lines, cleaned, to a copy.
 
@@ -388,41 +382,38 @@ def head_of(source: IO[bytes]) -> str:
 @contextlib.contextmanager
 def recording(
     root: Path, source: IO[bytes], clean: Callable[[bytes], bytes], known: int
-) -> Iterator[tuple[Recorder, Copy]]:
+) -> Iterator[tuple[Recorder, Path]]:
     """Yield a recorder, and the copy that it writes; the copy is deleted at the end unless `keep` took it.
 
     Raises:
         BadFile: a component of the path is a symbolic link.
         NotWritable: the disk refused.
     """
-    name = f"session-{os.getpid()}"
-    with writing(f"{ASIDE}/{name}"), making(root, ASIDE) as folder:
-        folder.unlink(name)
-        descriptor = folder.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    name = f"{ASIDE}/session-{os.getpid()}"
+    with writing(name):
+        written = make_folder(root, ASIDE) / name.rpartition("/")[2]
         try:
+            descriptor = open_own(root, name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             with open(descriptor, "wb", buffering=_FLUSHED) as copy:  # noqa: PTH123  a descriptor
-                yield Recorder(source, copy, clean, known), (folder, name)
+                yield Recorder(source, copy, clean, known), written
         finally:
-            folder.unlink(name)
+            written.unlink(missing_ok=True)
 
 
-def keep(root: Path, copy: Copy, file: str) -> None:
+def keep(root: Path, written: Path, file: str) -> None:
     """Move a finished copy to its place under Sessions, readable by its owner only.
 
     Raises:
         NotWritable: the disk refused.
         BadFile: a component of the path is a symbolic link.
     """
-    (aside, written), (above, _, name) = copy, real_path(root, file).rpartition("/")
-    with writing(file), making(root, above) as target:
-        if (there := target.lstat(name)) and stat.S_ISLNK(there.st_mode):
-            raise BadFile(file, LINKED)
-        sessions, folder = real_path(root, SESSIONS), above
-        while f"{folder}/".startswith(f"{sessions}/"):  # only the owner may read Sessions and folders in it
-            with holding(root, folder) as held:
-                os.fchmod(held.descriptor, 0o700)
-            folder = folder.rpartition("/")[0]
-        with os.fdopen(aside.open(written, os.O_RDONLY)) as done:
+    target, sessions = inside(root, real_path(root, file)), inside(root, real_path(root, SESSIONS))
+    with writing(file):
+        make_folder(root, real_path(root, file).rpartition("/")[0])
+        for folder in target.parents:
+            if folder.is_relative_to(sessions):  # only the owner may read Sessions and folders in it
+                folder.chmod(0o700)
+        with written.open("rb") as done:
             os.fsync(done.fileno())
-        aside.rename(written, target, name)
-        target.sync()
+        written.replace(target)
+        sync_folder(target.parent)
