@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from pipelines.night.file_items import evidence_of
 from pipelines.store.evidence import Quotes, act_in, voice_in, without_pointer
 from pipelines.store.item import Evidence, ItemType, Trust, quote_digest
 from pipelines.store.secrets import without_secrets
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from pipelines.extract.extraction import Candidate, Place
+    from pipelines.extract.extraction import Candidate
     from pipelines.extract.rules.labels import ClosingForm
     from pipelines.review.review import ReviewContext, Ruling
     from pipelines.store.log import Entry
@@ -75,7 +76,7 @@ def skipped_lines(  # noqa: PLR0913, PLR0917  what a night read and ruled
     dropped = {one.places[0]: NO_SUBJECT for one in unplaced} | {one.place: NOTHING_NAMED for one in lost}
     heard = {one.place.entry for one in forms} | {one.entry for one in unplaced} | set(used)
     found = [
-        NotUnderstood(_evidence(place), why)
+        NotUnderstood(evidence_of(place), why)
         for place, why in dropped.items()
         if _is_own(place.entry, place.lines[0], context)
     ]
@@ -92,10 +93,6 @@ def _is_over(form: ClosingForm, context: ReviewContext) -> bool:
     """Whether a form repeats what is over already."""
     same = (context.known.same(kind, form.target, "") for kind in ItemType)
     return any(one is not None and not one.item.active for one in same)
-
-
-def _evidence(place: Place) -> Evidence:
-    return Evidence(place.entry.path, place.start_line, place.end_line, quote_digest("\n".join(place.lines)))
 
 
 def _is_own(entry: Entry, line: str, context: ReviewContext) -> bool:

@@ -188,7 +188,7 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
     Args:
         root: the memory.
         query: the question.
-        oldest: in a memory adopted in place, leave out logs of earlier days; otherwise the caller does.
+        oldest: logs of earlier days are left out.
     """
     from pipelines.search.build import freshen  # noqa: PLC0415  as above
     from pipelines.store.item import Trust  # noqa: PLC0415  as above
@@ -201,7 +201,7 @@ def startup_hits(root: Path, query: str, oldest: str) -> list[tuple[str, str]]:
         for hit in hits
         if not hit.overruled
         and hit.trust in {Trust.OWNER, Trust.SELF}
-        and not (hit.own_path and hit.kind == "log" and hit.date < oldest)
+        and not (hit.kind == "log" and hit.date < oldest)
     ]
     said = [(hit, "\n".join(without_quotations(hit.text.split("\n")))) for hit in fresh_hits]
     shown = [

@@ -41,7 +41,7 @@ _HIT = re.compile(
 )
 _ECHOES_LIST = re.compile(
     rf"^\s*(?:[-*+]\s)?(?:\d{{1,2}}:\d{{2}}\s)?(?:\*\*\w+:\*\*\s)?(?:k[0-9a-f]{{10}}\b|"
-    rf"k[0-9a-f]{{4,64}} (?:Todo|Risk): |(?:{_DOCUMENT}):\d)"
+    rf"k[0-9a-f]{{4,64}} (?:Todo|Risk|Question): |(?:{_DOCUMENT}):\d)"
 )
 _CONTEXT = re.compile(
     r"=== (?:Who you are|Who you work for|What you know|The project|Open todos and risks|"

@@ -268,6 +268,8 @@ def test_context_lists_what_is_open_by_ids_that_close_it(memory: Memory, ids: Ma
     memory.write("Logs/2026-03-12.md", f"- Done: {short}\n")
     memory.curate("run", "--now", "2026-03-13T02:00")
     assert now(memory, BOB)["status"] == "done"
+    told = "".join(f"- [ ] Todo: Paint the shed {at} <!-- k00000001{at} since=2026-03-01 -->\n" for at in range(10, 40))
+    memory.write("Areas/home.md", f"# Home\n\n{told}")
     assert "cut to fit; `curate items` lists all" in memory.curate(
         "context", "--budget", "300", "--now", "2026-03-13T12:00"
     )

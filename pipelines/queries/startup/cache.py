@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CACHE = ".curate/context.txt"
-_VERSION = "memcurate context 1"
+_VERSION = "memcurate context 2"
 _SETTLED = 2_000_000_000  # a file that changed within two seconds can change again under the same stamp
-_AHEAD_DAYS = 400
+_AHEAD_DAYS = 10
+_CHANGES_AT = 900  # clocks change at such multiples of seconds
 _ASKED = "asked"
 _ASKED_DAYS = 7
 _BEGINS = ("-", "_", " ", ".", "T")
@@ -29,8 +30,8 @@ class StartupSettings:
     Whoever makes one sets what is otherwise.
     """
 
-    offsets: Sequence[tuple[float, int]] = ()
-    """(moment, seconds east of Greenwich) pairs: from when on the memory's zone has which offset."""
+    east = 0
+    """Seconds that the clock of the memory's zone is ahead of Greenwich's."""
     day_end = 0
     """Minutes past midnight until which the night belongs to the day before."""
     home = ""
@@ -50,7 +51,7 @@ class StartupSettings:
 
     def local(self, moment: float) -> float:
         """Return what the clock of the memory's zone shows at a moment, counted in seconds from 1970-01-01T00:00."""
-        return moment + next((seconds for since, seconds in reversed(self.offsets) if since <= moment), 0)
+        return moment + self.east
 
     @property
     def projects(self) -> tuple[str, ...]:
@@ -91,11 +92,9 @@ def read_cache(root: str, now: float) -> StartupSettings | None:
     """Return what the cache holds, or None where there is none for this curate.toml and this moment."""
     found = StartupSettings()
     try:
-        version, stamp, until, day_end, *rows = read_part(root, CACHE, 1 << 16).split("\n")
-        pairs = [row.split() for row in rows if row and row[0] != "="]
-        found.offsets = [(float(since), int(seconds)) for since, seconds in pairs]
-        found.day_end = int(day_end)
-        if version != _VERSION or stamp != _stamp(root) or not found.offsets[0][0] <= now < float(until):
+        version, stamp, since, until, east, day_end, *rows = read_part(root, CACHE, 1 << 16).split("\n")
+        found.east, found.day_end = int(east), int(day_end)
+        if version != _VERSION or stamp != _stamp(root) or not float(since) <= now < float(until):
             return None
         places = [row[1:].partition("\t") for row in rows if row[:1] == "="]
         named = {key: [value for other, _, value in places if other == key] for key, *_ in places}
@@ -141,18 +140,18 @@ def write_cache(root: str, now: float) -> StartupSettings:
     settings = load_settings(Path(root))
     hour, minute = settings.day_end.split(":")
     made = StartupSettings()
-    made.offsets, made.day_end = _offsets(settings.timezone, now), 60 * int(hour) + int(minute)
+    (made.east, *held), made.day_end = _offset(settings.timezone, now), 60 * int(hour) + int(minute)
     if isinstance(names := layout_of(Path(root)), InPlaceLayout):
         made.home, made.logs, made.theirs = f"{names.home}/", names.days.pattern, list(names.theirs.items())
         only = [own for own, real in names.theirs.items() if own == SOUL or names.is_opted_in(real)]
         made.only_theirs, made.more = list(dict.fromkeys([*only, SOUL])), list(names.open_folders)
     if before == _stamp(root) and max(map(int, before.split()[:2])) + _SETTLED < now * 1e9:
-        rows = [f"{since} {seconds}" for since, seconds in made.offsets]
+        rows = [*map(str, held), str(made.east), str(made.day_end)]
         if made.home:
             lists = [*(("only", name) for name in made.only_theirs), *(("more", folder) for folder in made.more)]
             pairs = [("home", made.home), ("logs", made.logs), *made.theirs, *lists]
             rows += [f"={key}\t{value}" for key, value in pairs]
-        _save(root, "\n".join([_VERSION, before, str(now + 86400 * _AHEAD_DAYS), str(made.day_end), *rows, ""]))
+        _save(root, "\n".join([_VERSION, before, *rows, ""]))
     return made
 
 
@@ -183,26 +182,21 @@ def _stamp(root: str) -> str:
     return f"{found.st_mtime_ns} {found.st_ctime_ns} {found.st_size} {found.st_ino}"
 
 
-def _offsets(zone: str, now: float) -> list[tuple[float, int]]:
-    """Return the zone's offsets from the day before yesterday on, each with the second from which it holds."""
-    from bisect import bisect_left
+def _offset(zone: str, now: float) -> tuple[int, float, float]:
+    """Return the zone's offset at a moment, in seconds, and from and until when it is known to hold."""
     from datetime import UTC, datetime
     from zoneinfo import ZoneInfo
 
     place = ZoneInfo(zone)
 
-    def offset(moment: int) -> int:
+    def offset(moment: float) -> int:
         delta = datetime.fromtimestamp(moment, UTC).astimezone(place).utcoffset()
         return int(delta.total_seconds()) if delta else 0
 
-    begin = int(now // 86400 - 2) * 86400
-    found = [(float(begin), offset(begin))]
-    for after in range(begin + 86400, begin + 86400 * (_AHEAD_DAYS + 4), 86400):
-        if offset(after) != (last := found[-1][1]):
-            day = range(after - 86400, after + 1)
-            until = day[bisect_left(day, 1, key=lambda moment: offset(moment) != last)]
-            found.append((float(until), offset(until)))
-    return found
+    begin = now // _CHANGES_AT * _CHANGES_AT
+    ahead = [begin + _CHANGES_AT * at for at in range(1, _AHEAD_DAYS * 86400 // _CHANGES_AT)]
+    until = next((moment for moment in ahead if offset(moment) != offset(now)), ahead[-1])
+    return offset(now), begin if offset(begin - 86400) != offset(now) else begin - 86400, until
 
 
 def _save(root: str, text: str) -> None:

@@ -9,11 +9,20 @@ import os
 import time
 
 from pipelines.queries.startup.cache import StartupSettings, note_asked, settings_of
-from pipelines.queries.startup.listed import open_entries, pair_entries, work_entries
+from pipelines.queries.startup.listed import (
+    Said,
+    open_entries,
+    page_name,
+    pair_entries,
+    sentences_of_now,
+    tells,
+    work_entries,
+)
 from pipelines.queries.startup.own_log import own_log
 from pipelines.queries.startup.read import (
     Snippet,
     day_number,
+    day_text,
     document_entries,
     episode_in,
     fitting,
@@ -37,35 +46,33 @@ if TYPE_CHECKING:
 BUDGET = 4000
 LEAST_BUDGET = 300
 LOG_DAYS = 30
-"""Days after which a log is history: no line of it is shown."""
+"""Days after which a log is history: no search finds a line of it for a session's start."""
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
-    "open": 12, "MEMORY.md": 25, "project": 12, "work": 15, "USER.md": 10, "SOUL.md": 8, "pairs": 6, "hits": 4,
-    "quiet": 2, "today": 4, "yesterday": 2,
+    "open": 20, "MEMORY.md": 25, "project": 12, "work": 16, "quiet": 2, "USER.md": 6, "SOUL.md": 4, "pairs": 4,
+    "hits": 4, "today": 6, "yesterday": 1,
 }  # fmt: skip
 _ORDER = (
     "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "work", "quiet",
     "yesterday", "today", "hits", "pairs",
 )  # fmt: skip
 _NAMELESS = {
-    "hits": "what was found", "open": "open todos and risks", "work": "what is known of the work",
+    "hits": "what was found", "open": "open todos, risks and questions", "work": "what is known of the work",
     "pairs": "what may conflict", "quiet": "what is open and quiet",
 }  # fmt: skip
-_ELSEWHERE = ("the user", "due", "open risks")
-"""Rows of the briefing that stand in other parts of the context, too, and say more there."""
 _FIRST = ("goals", "open questions", "contacts", "rules", "how to")
 """Sections of the project's page that are shown before the newest of its decisions and facts."""
 _THEIR = "their "
-_LINES = 50  # tokens of a part's title and of the line that says what was cut, without the path that both name
+_LINES = 40  # tokens of a part's title and of the line that says what was cut, without its path
 _A_FILE = 1 << 18
 _A_LOG = 1 << 26
 _MOST_READ = 1 << 22  # bytes of all documents in which open todos and risks are looked for
 OVERDUE_HOURS = 36
 """After so many hours a night was missed: one a day, and half a day for a machine that was asleep."""
 _AHEAD_SECONDS = 3600
-_BROKEN = 5
-"""So many broken reports are passed over."""
+_MOST_REPORTS = 20
+"""So many reports, broken ones or of days ahead of the clock among them, are looked at."""
 
 
 class ContextRequest:
@@ -124,7 +131,7 @@ class ContextPart:
         self.name, self.path, self.entries, self.keep = name, path, entries or [], keep
         self.text, self.fault, self.cut = text, fault, 0
         self.ids: list[str] = []
-        self.frame = _LINES + 2 * tokens(path) + tokens(fault)
+        self.frame = _LINES + tokens(path) + tokens(fault)
         self.need = sum(entry.size for entry in self.entries) + self.frame if entries else 0
 
     def to_json(self) -> dict[str, object]:
@@ -144,7 +151,7 @@ def assemble(request: ContextRequest) -> list[ContextPart]:
     parts = [found[name] for name in _ORDER if name in found]
     for part in parts:
         kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
-        part.text = "\n".join(_spaced(kept))
+        part.text = "\n".join([f"\n{entry.text}" if entry.heading else entry.text for entry in kept]).lstrip("\n")
         part.ids = [ident for entry in kept for ident in entry.ids]
     if out := [part.path or _NAMELESS.get(part.name, part.name) for part in parts if part.cut and not part.text]:
         health.text += f" Left out to fit the budget: {', '.join(out)}."
@@ -173,26 +180,18 @@ def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
     return given
 
 
-def _spaced(entries: list[Snippet]) -> list[str]:
-    out: list[str] = []
-    for number, entry in enumerate(entries):
-        if number and (entry.heading or entries[number - 1].heading):
-            out.append("")
-        out.append(entry.text)
-    return out
-
-
 def _parts(request: ContextRequest) -> list[ContextPart]:
     root, settings = request.root, request.settings
     most = max(_A_FILE, 16 * request.budget)
 
     def document(name: str, path: str) -> ContextPart:
         with_open = name == "SOUL.md"  # those of the other documents are a part of their own
-        rows, first = _ELSEWHERE if name == "MEMORY.md" else (), _FIRST if name == "project" else ()
+        first = _FIRST if name == "project" else ()
 
         def entries() -> list[Snippet]:
             text = redacted(read_part(root, path, most))
-            return document_entries(text, with_open=with_open, without_rows=rows, first=first)
+            found = document_entries(text, with_open=with_open, first=first)
+            return found[1:] if found and found[0].heading == 1 else found  # the part has a title
 
         return _part(name, path, entries)
 
@@ -209,19 +208,22 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
         found.append(document("project", path))
     elif fault:
         found.append(ContextPart("project", fault=fault))
-    texts = _document_texts(request)
-    found.append(_part("open", "", lambda: _veiled(open_entries(texts, day_text(request.today), path))))
-    today = day_text(request.today)
-    found.append(_part("quiet", "", lambda: _veiled(open_entries(texts, today, path, is_quiet=True))))
-    found.append(_part("work", "", lambda: _veiled(work_entries(texts, day_text(request.today), path))))
+    texts, today = _document_texts(request), day_text(request.today)
+    said = sentences_of_now(texts)
+    found.append(_part("open", "", lambda: _veiled(open_entries(texts, today, said, path))))
+    found.append(_part("quiet", "", lambda: _veiled(open_entries(texts, today, said, path, is_quiet=True))))
+    for name, day in ("yesterday", request.today - 1), ("today", request.today):
+        found.append(_log_part(request, name, day, said))
+    found.append(_part("work", "", lambda: _veiled(work_entries(texts, today, said, path))))
     found.append(_part("pairs", "", lambda: _veiled(pair_entries(texts))))
-    found += [_log_part(request, "yesterday", request.today - 1), _log_part(request, "today", request.today)]
     if hits := request.hits:
-        found.append(_part("hits", "", lambda: _hit_entries(hits(), day_text(request.today - LOG_DAYS))))
+        found.append(
+            _part("hits", "", lambda: [Snippet(f"- {place}: {' '.join(text.split())}") for place, text in hits()])
+        )
     return found
 
 
-def _log_part(request: ContextRequest, name: str, number: int) -> ContextPart:
+def _log_part(request: ContextRequest, name: str, number: int, said: Said) -> ContextPart:
     """Return what is known of a day: its episode, and the log's own lines that the episode does not cover."""
     root, settings, day = request.root, request.settings, day_text(number)
     most, path = max(_A_FILE, 16 * request.budget), settings.log(day)
@@ -229,7 +231,7 @@ def _log_part(request: ContextRequest, name: str, number: int) -> ContextPart:
 
     def entries() -> list[Snippet]:
         episode, covered = episode_in(redacted(read_part(root, f"{settings.home}Episodes/{day[:7]}.md", most)), day)
-        told.extend(episode)
+        told.extend(one for one in episode if not tells(said, one.text))
         texts = []
         for one in (path, *settings.others(root, day)):
             text = redacted_log(_end_of(read_part(root, one, _A_LOG, tail=True), most))
@@ -281,13 +283,8 @@ def _document_texts(request: ContextRequest) -> list[tuple[str, str]]:
 def _veiled(entries: list[Snippet]) -> list[Snippet]:
     """Return entries without secrets."""
     if suspicious("\n".join([entry.text for entry in entries])):
-        return [Snippet(redacted(entry.text), ids=entry.ids) for entry in entries]
+        return [Snippet(redacted(entry.text), entry.date, entry.heading, entry.ids) for entry in entries]
     return entries
-
-
-def _hit_entries(hits: list[tuple[str, str]], oldest: str) -> list[Snippet]:
-    fresh = [(place, text) for place, text in hits if not (place.startswith("Logs/") and place[5:15] < oldest)]
-    return [Snippet(f"- {place}: {' '.join(text.split())}") for place, text in fresh]
 
 
 def _health(request: ContextRequest) -> ContextPart:
@@ -320,11 +317,11 @@ def project_path(root: str, named: str, folder: str, folders: tuple[str, ...] = 
         folders: where the documents of projects stand, each with `/` at its end; of two alike the first one's counts.
     """
     paths = [f"{one}{name}" for one in reversed(folders) for name in _documents(f"{root}/{one}")]
-    there = {_slug(_name(path)): path for path in paths}
+    there = {_slug(page_name(path)): path for path in paths}
     if named:
         bare = next((named.removeprefix(one) for one in (*folders, "Projects/") if named.startswith(one)), named)
         found = there.get(_slug(bare.removesuffix(".md"))) or _by_title(root, there, named)
-        known = ", ".join(sorted(map(_name, there.values()))[:20]) or "none yet"
+        known = ", ".join(sorted(map(page_name, there.values()))[:20]) or "none yet"
         return found, "" if found else f"There is no project {named}; there are: {known}."
     if not folder:
         return "", ""
@@ -341,10 +338,6 @@ def project_path(root: str, named: str, folder: str, folders: tuple[str, ...] = 
         main, remote = repository_of(top) or ("", "")
         return there.get(_slug(os.path.basename(main))) or there.get(_slug(os.path.basename(remote)), ""), ""
     return "", ""
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2].removesuffix(".md")
 
 
 def _documents(folder: str) -> list[str]:
@@ -446,21 +439,17 @@ def _value(report: str, key: str) -> str:
 
 def _newest_report(root: str, now: float) -> tuple[str, str]:
     """Return the newest whole report up to now, or an empty string, and the day of one that is ahead of the clock."""
-    ahead, broken = "", 0
-    for name in sorted(_names(root), reverse=True):
-        if broken == _BROKEN:
-            break
+    ahead = ""
+    for name in sorted(_names(root), reverse=True)[:_MOST_REPORTS]:
         try:
             found = read_part(root, f".curate/runs/{name}", 1 << 20)
-        except (OSError, ValueError):
-            found = ""
+        except OSError:
+            continue
         moment = moment_of(_value(found, "now"))
-        if moment is None or not (found.startswith("{\n") and found.rstrip().endswith("}")):
-            broken += 1
-        elif moment > now + _AHEAD_SECONDS:
+        if moment is not None and found.startswith("{\n") and found.rstrip().endswith("}"):
+            if moment <= now + _AHEAD_SECONDS:
+                return found, ahead
             ahead = ahead or _value(found, "now")
-        else:
-            return found, ahead
     return "", ahead
 
 
@@ -481,8 +470,3 @@ def moment_of(text: str) -> float | None:
     except (ValueError, IndexError):
         return None
     return float(days * 86400 + hour * 3600 + minute * 60 + second - east)
-
-
-def day_text(number: int) -> str:
-    """Return a day, counted from 1970-01-01, as `YYYY-MM-DD`."""
-    return time.strftime("%Y-%m-%d", time.gmtime(number * 86400))

@@ -21,9 +21,8 @@ from pipelines.queries.startup.context import (
     ContextPart,
     ContextRequest,
     assemble,
-    day_text,
 )
-from pipelines.queries.startup.read import open_folder
+from pipelines.queries.startup.read import day_text, open_folder
 from pipelines.queries.startup.suspicion import suspicious
 from pipelines.store.whole_lines import append_whole
 
@@ -36,7 +35,7 @@ FORMATS = ("text", "json", *HOOKS)
 _HOOK_BYTES = 1 << 20
 # A hook's longer answer is put into a file by Claude Code, and the session sees its beginning alone.
 HOOK_CHARACTERS = 10_000
-_HOOK_BUDGET = 3300  # tokens that so many characters of prose are, about; what comes out longer is cut again
+_HOOK_BUDGET = 2800  # tokens that so many characters of prose are, about; what comes out longer is cut again
 _PATIENCE = 0.5  # seconds that a hook's caller has to say something
 _DIGITS = 9
 _HOW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -50,9 +49,9 @@ _TITLES = {
     "USER.md": "Who you work for",
     "MEMORY.md": "What you know",
     "project": "The project",
-    "open": "Open todos and risks (close one in the log: `Done: ID`)",
+    "open": "Open todos and risks, then questions (close one in the log: `Done: ID`, `Answered: ID`)",
     "quiet": "Open, but not mentioned of late",
-    "work": "Procedures, decisions and facts of the pages, the weightiest first",
+    "work": "Procedures, decisions and facts of the pages, page by page",
     "yesterday": "Yesterday",
     "today": "Today so far",
     "hits": "Found for your question",
@@ -227,7 +226,7 @@ def _shown(part: ContextPart) -> str:
     cut = ""
     if part.cut:
         entries = "1 entry was" if part.cut == 1 else f"{part.cut} entries were"
-        where = f"read {part.path} in the memory, or " if part.path else ""
+        where = "read the file, or " if part.path else ""
         how = "`curate items` lists all" if part.name == "open" else f"{where}use `curate search`"
         cut = f"({entries} cut to fit; {how}.)"
     title = f"=== {_TITLES[part.name]}{f' ({part.path})' if part.path else ''} ==="

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from pipelines.queries.startup.read import Snippet, days_of, ids_in_mark, live_item, open_item
+import os
+from itertools import pairwise
+
+from pipelines.queries.startup.read import Snippet, day_text, days_of, ids_in_mark, live_item, open_item
 
 # The weights of `pipelines.store.item`, which takes longer to import than all the rest of the context takes.
-_TYPE = {"Todo": 0.5, "Risk": 0.6, "Rule": 1.0, "Decision": 0.8, "Fact": 0.8, "howto": 0.9}
-_HALF_LIFE_DAYS = {"Todo": 90, "Risk": 180, "Rule": 120, "Decision": 60, "Fact": 60, "howto": 120}
+_TYPE = {"Todo": 0.5, "Risk": 0.6, "Question": 0.4, "Rule": 1.0, "Decision": 0.9, "Fact": 0.75, "howto": 0.9}
+_HALF_LIFE_DAYS = {"Todo": 90, "Risk": 180, "Question": 90, "Rule": 120, "Decision": 60, "Fact": 60, "howto": 120}
 """Those of beliefs are for the start of a session, which wants what is current."""
 _WORK = ("- Decision: ", "- Fact: ", "- Rule: ")
-_SAID = 0.7
-"""The share of an item's words that a sentence has which is said to tell it."""
+_SAID = 0.75
+"""The share of a sentence's words that another has at which the other is said to tell it."""
+_LONGEST_WORD = 20
+"""What is longer is cut into pairs of characters: scripts without blanks, and addresses."""
+_NAMED = 100
+"""Characters of an open item that a sentence tells already, that was due long ago, or that comes late: they name it."""
+IN_FULL_TOKENS = 900
+"""Tokens of open items in full words, and of quiet ones a quarter of that; those that come later are named."""
+_LONG_AGO = 21
+"""Days after which what is overdue and was not mentioned since is only named."""
 _DATES = (" since=", " confirmed=")
 _OVER = frozenset({"done", "closed", "archived", "finished", "inactive"})
 _MOST_LOOKED_AT = 150
-WORK_TOKENS = 1_800
+WORK_TOKENS = 2_200
 """Tokens of procedures, decisions and facts: on public journals these answered first questions, raw log lines none."""
 _CONFIDENCE = {"high": 1.0, "medium": 0.7, "low": 0.4, "speculative": 0.2}
 _TRUST = {"owner": 1.0, "self": 0.8, "external": 0.5, "untrusted": 0.2}
@@ -32,17 +43,50 @@ LEAST_ID = 5
 """Characters of an id at least: `k` and four digits."""
 
 
+Said = list[tuple[frozenset[str], tuple[str, ...]]]
+"""Sentences that a session is shown: the words of each, and the ids of the items that it rests on."""
+
+
+def sentences_of_now(texts: list[tuple[str, str]]) -> Said:
+    """Return the sentences that runs wrote into the briefing, which a session reads first.
+
+    Args:
+        texts: path and text of each document.
+    """
+    lines = [line for path, text in texts if "/" not in path for line in text.split("\n")]
+    return [(_words(line.partition("<!-- s:")[0]), ids_in_mark(line)) for line in lines if "<!-- s:" in line]
+
+
+def tells(said: Said, text: str, ident: str = "") -> bool:
+    """Whether nearly all words of an item stand in the sentences that rest on it, or, with its numbers, in one."""
+    words = _words(text)
+    numbers = {word for word in words if not word.isalpha()}
+    cited = {word for told, grounds in said if ident in grounds for word in told}
+    least = max(1, _SAID * len(words))
+    return len(words & cited) >= least or any(len(words & told) >= least and numbers <= told for told, _ in said)
+
+
+def _words(text: str) -> frozenset[str]:
+    found: list[str] = []
+    for part in text.lower().split():
+        word = part.strip(".,;:!?()\"'`*…")
+        found += [word[at : at + 2] for at in range(0, len(word), 2)] if len(word) > _LONGEST_WORD else [word]
+    return frozenset(found)
+
+
 def open_entries(
-    texts: list[tuple[str, str]], today: str, project: str = "", *, is_quiet: bool = False
+    texts: list[tuple[str, str]], today: str, said: Said, project: str = "", *, is_quiet: bool = False
 ) -> list[Snippet]:
-    """Return an entry for each open todo and risk, in the order in which they matter.
+    """Return an entry for each open todo, risk and question, in the order in which they matter.
 
     What is overdue or due soon comes first, nearest to today, so that old todos hide none of today's; then what belongs
-    to the session's project; of all else the weightiest. Appointments that are over come last.
+    to the session's project; of all else the weightiest. Appointments that are over come last. What a sentence tells
+    already, what was due weeks ago and not mentioned since, and what comes when the room is full, is only named.
 
     Args:
         texts: path and text of each document.
         today: the memory's day, `YYYY-MM-DD`.
+        said: what the session is shown before.
         project: the path of the session's project, or empty.
         is_quiet: whether to return those that are quiet, and no others.
     """
@@ -52,7 +96,8 @@ def open_entries(
         ids += _ids_in(text)
         for line in text.split("\n"):
             head = line[:_HEAD].lower()  # nearly all lines are others, and few need a closer look
-            if ("todo" in head or "risk" in head) and "<!-- k" in line and (item := open_item(line)):
+            is_likely = "todo" in head or "risk" in head or " section=questions" in line
+            if is_likely and "<!-- k" in line and (item := open_item(line)):
                 kind, words, ident, fields = item
                 if ("quiet" in fields) is not is_quiet:
                     continue
@@ -64,24 +109,31 @@ def open_entries(
                 rank = (has_passed, gap, not is_overdue, path != project, -weight(kind, fields, today), ident)
                 notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
                 notes += [f"was on {on}, outcome unknown" if has_passed else f"on {on}"] if on else []
-                name = _page(path)
-                found.append((rank, ident, f"{kind}: {words} ({', '.join([*notes, name])})"))
-    short = short_ids(ids)
-    return [Snippet(f"- {short[ident]} {line}", ids=(ident,)) for _, ident, line in sorted(found)]
+                is_old = is_overdue and max(_date_of(line), due) < day_text(days_of(today) - _LONG_AGO)
+                is_told = is_old or tells(said, words, ident)
+                found.append((rank, ident, f"{kind}: {words}", f" ({', '.join([*notes, page_name(path)])})", is_told))
+    short, entries, room = short_ids(ids), [], IN_FULL_TOKENS // (4 if is_quiet else 1)
+    for _, ident, words, where, is_told in sorted(found):
+        if (is_told or room < 0) and len(words) > _NAMED:
+            words = f"{words[:_NAMED].rpartition(' ')[0] or words[:_NAMED]}…"  # noqa: PLW2901  what is shown of it
+        entries.append(Snippet(f"- {short[ident]} {words}{where}", ids=(ident,)))
+        room -= entries[-1].size
+    return entries
 
 
-def work_entries(texts: list[tuple[str, str]], today: str, project: str = "") -> list[Snippet]:
-    """Return an entry for what somebody at work needs of the pages: procedures, decisions, facts and their rules.
+def work_entries(texts: list[tuple[str, str]], today: str, said: Said, project: str = "") -> list[Snippet]:
+    """Return what somebody at work needs of the pages, page by page: procedures, decisions, facts and their rules.
 
-    They are ordered by worth, which fades; the newest are looked at alone. What the briefing's first sentences say in
-    full, and what stands on the page of the session's project, is left out: the session sees it there.
+    They are chosen by worth, which fades; the newest are looked at alone. What a sentence tells already, and what
+    stands on the page of the session's project, is left out: the session sees it there.
 
     Args:
         texts: path and text of each document.
         today: the memory's day, `YYYY-MM-DD`.
+        said: what the session is shown before; what is chosen is added.
         project: the path of the session's project, or empty.
     """
-    told, dated = _told(texts), []
+    held, dated = dict(texts), []
     for path, text in texts:
         if path != project and "/" in path and not _is_closed(text):
             dated += [(_date_of(line), path, line) for line in text.split("\n") if line.startswith(_WORK)]
@@ -89,39 +141,35 @@ def work_entries(texts: list[tuple[str, str]], today: str, project: str = "") ->
     ranked = []
     for _, path, line in dated[:_MOST_LOOKED_AT]:
         item = live_item(line)
-        if item is None:
+        if item is None or item[0] == "Question" or "quiet" in item[3]:
             continue
         kind, words, ident, fields = item
-        if ident in told and _is_said(words, told[ident]):
+        worth = weight("howto" if fields.get("section") == "howto" else kind, fields, today)
+        ranked.append((-worth, ident, path, kind, words))
+    chosen: dict[str, list[Snippet]] = {}
+    room = WORK_TOKENS
+    for worth, ident, path, kind, words in sorted(ranked):
+        if tells(said, words, ident):
             continue
-        is_procedure = fields.get("section") == "howto"
-        ranked.append(
-            (-weight("howto" if is_procedure else kind, fields, today), ident, f"- {kind}: {words} ({_page(path)})")
-        )
-    found, room = [], WORK_TOKENS
-    for _, ident, line in sorted(ranked):
-        entry = Snippet(line, ids=(ident,))
+        entry = Snippet(f"- {kind}: {words}", f"{-worth:.6f}", ids=(ident,))
         room -= entry.size
         if room < 0:
             break
-        found.append(entry)
-    return found
+        said.append((_words(words), ()))
+        chosen.setdefault(path, []).append(entry)
+    pages = [path for path in dict.fromkeys([path for _, path, _ in dated]) if path in chosen]  # the latest news first
+    return [one for path in pages for one in (Snippet(_head_of(path, held[path]), heading=2), *chosen[path])]
 
 
-def _told(texts: list[tuple[str, str]]) -> dict[str, set[str]]:
-    """Return id of an item → the words of the briefing's sentences that rest on it."""
-    told: dict[str, set[str]] = {}
-    for path, text in texts:
-        for line in text.split("\n") if "/" not in path else ():
-            if "<!-- s:" in line:
-                for ident in ids_in_mark(line):
-                    told.setdefault(ident, set()).update(line.lower().split())
-    return told
+def _head_of(path: str, text: str) -> str:
+    """Return the line above what is shown of a page: its title, where it stands, and what it is for."""
+    title, purpose = _front(text, "title") or page_name(path), _front(text, "purpose")
+    return f"## {title} ({path}){': ' if purpose else ''}{purpose}"
 
 
-def _is_said(text: str, told: set[str]) -> bool:
-    words = text.lower().split()
-    return sum(word in told for word in words) >= _SAID * len(words)
+def _front(text: str, key: str) -> str:
+    """Return a value of a page's front matter, or an empty string."""
+    return text[:2048].partition(f"\n{key}: ")[2].partition("\n")[0].strip() if text.startswith("---") else ""
 
 
 def pair_entries(texts: list[tuple[str, str]]) -> list[Snippet]:
@@ -135,7 +183,7 @@ def pair_entries(texts: list[tuple[str, str]]) -> list[Snippet]:
         lines = text.split("\n") if _PAIRED in text else ()
         held = {item[2]: item for item in map(live_item, lines) if item}
         olds = [(new, held.get(new[3].get(_PAIRED, ""))) for new in held.values()]
-        pairs += [(new[3].get("since", ""), new, old, _page(path)) for new, old in olds if old]
+        pairs += [(new[3].get("since", ""), new, old, page_name(path)) for new, old in olds if old]
     short = short_ids([ident for _, text in texts for ident in _ids_in(text)]) if pairs else {}
     found = []
     for _, new, old, page in sorted(pairs, key=lambda pair: pair[0], reverse=True)[:_MOST_PAIRS]:
@@ -151,14 +199,14 @@ def _said(item: tuple[str, str, str, dict[str, str]], page: str = "") -> str:
     return f"{kind}: {words} ({page}{', ' if page else ''}since {fields.get('since', '?')})"
 
 
-def _page(path: str) -> str:
+def page_name(path: str) -> str:
+    """Return the name of a page: that of its file."""
     return path.rpartition("/")[2].removesuffix(".md")
 
 
 def _is_closed(text: str) -> bool:
     """Whether a page says at its top that it is over."""
-    status = text[:2048].partition("\nstatus: ")[2].partition("\n")[0].strip().casefold()
-    return text.startswith("---") and status in _OVER
+    return _front(text, "status").casefold() in _OVER
 
 
 def _date_of(line: str) -> str:
@@ -192,10 +240,5 @@ def _ids_in(text: str) -> list[str]:
 def short_ids(ids: list[str]) -> dict[str, str]:
     """Return each id's shortest beginning that no other id has, of `LEAST_ID` characters at least."""
     ordered = sorted(set(ids))
-    shared = [0, *map(_shared, ordered, ordered[1:]), 0]
+    shared = [0, *[len(os.path.commonprefix(pair)) for pair in pairwise(ordered)], 0]  # noqa: RUF071  no paths
     return {one: one[: max(LEAST_ID, shared[at] + 1, shared[at + 1] + 1)] for at, one in enumerate(ordered)}
-
-
-def _shared(one: str, other: str) -> int:
-    """Return how many characters two ids begin with alike."""
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

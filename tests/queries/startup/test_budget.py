@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,7 +51,7 @@ def test_entries_that_fit_are_kept_whole_and_in_order(lines: list[str], room: in
 def test_of_a_log_the_newest_entries_are_kept_with_their_heading() -> None:
     log = "# 2024-10-04\n\n## Morning\n\n- 08:00 one\n- 09:00 two\n\n"
     log += "## Evening\n\n- 18:00 three\n  and more\n- 19:00 four\n"
-    kept, cut = newest(log_entries(log), 40)
+    kept, cut = newest(log_entries(log), 34)
     assert [entry.text for entry in kept] == ["# 2024-10-04", "## Evening", "- 18:00 three\n  and more", "- 19:00 four"]
     assert cut == 2
 
@@ -70,16 +71,23 @@ def test_of_a_document_what_was_confirmed_last_is_kept() -> None:
     text = "\n".join(
         ["Prose first.", "", "## Facts", "", item("2024-01-01", "Old."), item("2024-09-09", "New."), "", "## Risks"]
     )
-    kept, cut = fitting(document_entries(text), 22)
+    kept, cut = fitting(document_entries(text), 17)
     assert [entry.text for entry in kept] == ["Prose first.", "## Facts", "- Fact: New."]
     assert cut == 1
 
 
-def test_tokens_are_rather_too_many_than_too_few() -> None:
-    # What two tokenizers of 100,000 and 200,000 entries count for these: 12 and 12, 20 and 21, 9 and 6.
-    assert tokens("The quick brown fox jumps over the lazy dog, twice over.") >= 12
-    assert tokens("- [2025-12-31](Logs/2025-12-31.md): 2 facts") >= 21
-    assert tokens("我们决定明天发布") >= 8
+@pytest.mark.parametrize(
+    ("text", "most", "least"),
+    [
+        ("The import is blocked since Wednesday because the harbour's test server refuses the key.", 16, 16),
+        ("Die Übersetzung steht bei Kapitel 45 und geht Ende der Woche mit dem nächsten weiter.", 21, 18),
+        ("翻訳は365章のうち45章まで進みましたが、費用が高すぎるため、週末まで止めています。", 44, 32),
+        ("- [2025-12-31](Logs/2025-12-31.md): 2 facts", 22, 22),
+    ],
+)
+def test_tokens_are_about_what_tokenizers_count(text: str, most: int, least: int) -> None:
+    """The counts are those of two vocabularies, of 100,000 and 200,000 entries."""
+    assert least * 0.95 <= tokens(text) <= most * 1.35
 
 
 def test_of_a_full_project_page_people_rules_and_goals_are_kept(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from pipelines.clock import day_of, moment
 from pipelines.queries.startup import cache
-from pipelines.queries.startup.context import day_text, moment_of
+from pipelines.queries.startup.context import moment_of
+from pipelines.queries.startup.read import day_text
 from pipelines.settings import load_settings
 
 if TYPE_CHECKING:
@@ -46,10 +47,10 @@ def test_the_day_is_that_of_the_settings_through_both_changes_of_the_clock(tmp_p
     settings = load_settings(tmp_path)
     (tmp_path / ".curate").mkdir()
     cache.write_cache(str(tmp_path), float(BEGIN))
-    kept = cache.read_cache(str(tmp_path), float(BEGIN))
-    assert kept is not None
+    assert cache.read_cache(str(tmp_path), float(BEGIN)) is not None
     for hour in range(24 * 390):
         told = BEGIN + 3600 * hour + 1799
+        kept = cache.load_cached(str(tmp_path), float(told))
         expected = day_of(moment(datetime.fromtimestamp(told, UTC).isoformat(), settings), settings)
         assert day_text(kept.day_number(told)) == expected
 

@@ -44,7 +44,6 @@ def test_it_shows_each_part_and_the_health(memory: Memory) -> None:
     parts = json.loads(memory.curate("context", "--now", "2026-03-18T10:30", "--format", "json"))
     assert [part["part"] for part in parts] == [
         "SOUL.md",
-        "USER.md",
         "MEMORY.md",
         "work",
         "yesterday",
@@ -179,3 +178,59 @@ def test_of_a_day_that_an_episode_tells_no_shred_of_a_long_entry_is_shown(memory
     assert "the end" not in told
     memory.curate("undo", "--now", "2026-03-18T09:01")
     assert "the end" in memory.curate("context", "--now", "2026-03-18T09:02")
+
+
+MORNING = "2026-03-18T09:00"
+LAUNCH = (
+    "The launch on Friday waits for the harbour's key, which Odile promised to send by post from Malmö before noon."
+)
+
+
+def parts_of(memory: Memory) -> dict[str, str]:
+    parts = json.loads(memory.curate("context", "--now", MORNING, "--format", "json"))
+    return {part["part"]: part["text"] for part in parts}
+
+
+def test_what_the_first_part_tells_is_only_named_and_not_told_again(memory: Memory) -> None:
+    memory.write("MEMORY.md", f"# Memory\n\n## Now\n\n{LAUNCH} <!-- s:123456 of=123456 k0000000001 -->\n")
+    memory.write(
+        "Projects/ferry.md",
+        "---\ntitle: The Ferry\npurpose: a timetable for pilots\n---\n# The Ferry\n\n"
+        f"- [ ] Todo: {LAUNCH} <!-- k0000000001 since=2026-03-10 -->\n"
+        f"- Fact: {LAUNCH} <!-- k0000000002 since=2026-03-10 -->\n"
+        f"- Fact: {LAUNCH.replace('Friday', '27 March')} <!-- k0000000003 since=2026-03-10 -->\n"
+        "- Fact: Pilots read it on paper. <!-- k0000000004 since=2026-03-10 -->\n",
+    )
+    shown = parts_of(memory)
+    [named] = shown["open"].splitlines()
+    assert named.endswith("… (ferry)")
+    assert named.removesuffix("… (ferry)").partition("Todo: ")[2] in LAUNCH
+    assert shown["work"].splitlines() == [
+        "## The Ferry (Projects/ferry.md): a timetable for pilots",
+        f"- Fact: {LAUNCH.replace('Friday', '27 March')}",
+        "- Fact: Pilots read it on paper.",
+    ]
+
+
+def test_a_question_stands_with_what_is_open_and_a_quiet_one_with_what_is_quiet(memory: Memory) -> None:
+    memory.write("Logs/2026-03-17.md", "- Question: Who signs the contract?\n- Decision: Berths are numbered.\n")
+    memory.curate("run", "--now", "2026-03-18T02:00")
+    assert parts_of(memory)["open"].endswith(" Question: Who signs the contract? (general)")
+    assert "contract" not in parts_of(memory)["work"]
+    page = memory.read("Areas/general.md")
+    memory.write("Areas/general.md", page.replace(" section=questions", " section=questions quiet=2026-03-18"))
+    assert "open" not in parts_of(memory)
+    assert parts_of(memory)["quiet"].endswith(" Question: Who signs the contract? (general)")
+
+
+def test_what_was_due_weeks_ago_and_not_mentioned_since_is_only_named(memory: Memory) -> None:
+    def todo(number: int, due: str, more: str = "") -> str:
+        return f"- [ ] Todo: {LAUNCH} <!-- k000000000{number} since=2026-01-02 due={due}{more} -->\n"
+
+    memory.write(
+        "Areas/quay.md",
+        f"# Quay\n\n{todo(1, '2026-02-20')}{todo(2, '2026-03-01')}{todo(3, '2026-02-20', ' confirmed=2026-03-16')}",
+    )
+    lines = parts_of(memory)["open"].splitlines()
+    assert [LAUNCH in line for line in lines] == [True, True, False]
+    assert lines[2].endswith("… (due 2026-02-20, overdue, quay)")
