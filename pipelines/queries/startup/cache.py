@@ -196,7 +196,7 @@ def _offset(zone: str, now: float) -> tuple[int, float, float]:
     begin = now // _CHANGES_AT * _CHANGES_AT
     ahead = [begin + _CHANGES_AT * at for at in range(1, _AHEAD_DAYS * 86400 // _CHANGES_AT)]
     until = next((moment for moment in ahead if offset(moment) != offset(now)), ahead[-1])
-    return offset(now), begin if offset(begin - 86400) != offset(now) else begin - 86400, until
+    return offset(now), begin - 86400 * (offset(begin - 86400) == offset(now)), until
 
 
 def _save(root: str, text: str) -> None:

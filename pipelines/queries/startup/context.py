@@ -185,8 +185,7 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
     most = max(_A_FILE, 16 * request.budget)
 
     def document(name: str, path: str) -> ContextPart:
-        with_open = name == "SOUL.md"  # those of the other documents are a part of their own
-        first = _FIRST if name == "project" else ()
+        with_open, first = name == "SOUL.md", _FIRST if name == "project" else ()  # of others, a part of its own
 
         def entries() -> list[Snippet]:
             text = redacted(read_part(root, path, most))

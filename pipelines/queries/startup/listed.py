@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from itertools import pairwise
 
-from pipelines.queries.startup.read import Snippet, day_text, days_of, ids_in_mark, live_item, open_item
+from pipelines.queries.startup.read import Snippet, days_of, ids_in_mark, live_item, open_item, tokens
 
 # The weights of `pipelines.store.item`, which takes longer to import than all the rest of the context takes.
 _TYPE = {"Todo": 0.5, "Risk": 0.6, "Question": 0.4, "Rule": 1.0, "Decision": 0.9, "Fact": 0.75, "howto": 0.9}
@@ -14,10 +14,10 @@ _HALF_LIFE_DAYS = {"Todo": 90, "Risk": 180, "Question": 90, "Rule": 120, "Decisi
 _WORK = ("- Decision: ", "- Fact: ", "- Rule: ")
 _SAID = 0.75
 """The share of a sentence's words that another has at which the other is said to tell it."""
-_LONGEST_WORD = 20
-"""What is longer is cut into pairs of characters: scripts without blanks, and addresses."""
-_NAMED = 100
-"""Characters of an open item that a sentence tells already, that was due long ago, or that comes late: they name it."""
+_LONGEST_WORD = 12
+"""What is longer is taken as pairs of characters: scripts without blanks, and addresses."""
+_NAMED = 24
+"""Tokens of an open item that a sentence tells already, that was due long ago, or that comes late: they name it."""
 IN_FULL_TOKENS = 900
 """Tokens of open items in full words, and of quiet ones a quarter of that; those that come later are named."""
 _LONG_AGO = 21
@@ -25,6 +25,8 @@ _LONG_AGO = 21
 _DATES = (" since=", " confirmed=")
 _OVER = frozenset({"done", "closed", "archived", "finished", "inactive"})
 _MOST_LOOKED_AT = 150
+_EACH_MORE = 0.95
+"""What the next item of a page is worth, by the one before: no page drives out all others."""
 WORK_TOKENS = 2_200
 """Tokens of procedures, decisions and facts: on public journals these answered first questions, raw log lines none."""
 _CONFIDENCE = {"high": 1.0, "medium": 0.7, "low": 0.4, "speculative": 0.2}
@@ -60,7 +62,7 @@ def sentences_of_now(texts: list[tuple[str, str]]) -> Said:
 def tells(said: Said, text: str, ident: str = "") -> bool:
     """Whether nearly all words of an item stand in the sentences that rest on it, or, with its numbers, in one."""
     words = _words(text)
-    numbers = {word for word in words if not word.isalpha()}
+    numbers = {word for word in words if any(map(str.isdigit, word))}
     cited = {word for told, grounds in said if ident in grounds for word in told}
     least = max(1, _SAID * len(words))
     return len(words & cited) >= least or any(len(words & told) >= least and numbers <= told for told, _ in said)
@@ -70,7 +72,7 @@ def _words(text: str) -> frozenset[str]:
     found: list[str] = []
     for part in text.lower().split():
         word = part.strip(".,;:!?()\"'`*…")
-        found += [word[at : at + 2] for at in range(0, len(word), 2)] if len(word) > _LONGEST_WORD else [word]
+        found += [word[at : at + 2] for at in range(len(word))] if len(word) > _LONGEST_WORD else [word]
     return frozenset(found)
 
 
@@ -90,32 +92,32 @@ def open_entries(
         project: the path of the session's project, or empty.
         is_quiet: whether to return those that are quiet, and no others.
     """
-    found = []
+    found, now = [], days_of(today)
     ids: list[str] = []
     for path, text in texts:
         ids += _ids_in(text)
         for line in text.split("\n"):
             head = line[:_HEAD].lower()  # nearly all lines are others, and few need a closer look
-            is_likely = "todo" in head or "risk" in head or " section=questions" in line
-            if is_likely and "<!-- k" in line and (item := open_item(line)):
+            likely = "todo" in head or "risk" in head or " section=questions" in line
+            if likely and "<!-- k" in line and (item := open_item(line)):
                 kind, words, ident, fields = item
                 if ("quiet" in fields) is not is_quiet:
                     continue
                 due, on = (fields.get(key, "") for key in ("due", "on"))
-                is_overdue, has_passed = len(due) == _DAY and due < today, len(on) == _DAY and on < today
-                day = due if len(due) == _DAY else on if len(on) == _DAY and not has_passed else ""
-                ahead = days_of(day) - days_of(today) if day else _SOON + 1
+                is_overdue, has_passed = "" < due < today, "" < on < today
+                day = due or ("" if has_passed else on)
+                ahead = days_of(day) - now if day else _NEVER
                 gap = abs(ahead) if ahead <= _SOON else _NEVER
-                rank = (has_passed, gap, not is_overdue, path != project, -weight(kind, fields, today), ident)
+                rank = (has_passed, gap, not is_overdue, path != project, -weight(kind, fields, today))
                 notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
                 notes += [f"was on {on}, outcome unknown" if has_passed else f"on {on}"] if on else []
-                is_old = is_overdue and max(_date_of(line), due) < day_text(days_of(today) - _LONG_AGO)
+                is_old = is_overdue and now - days_of(max(_date_of(line), due)) > _LONG_AGO
                 is_told = is_old or tells(said, words, ident)
                 found.append((rank, ident, f"{kind}: {words}", f" ({', '.join([*notes, page_name(path)])})", is_told))
     short, entries, room = short_ids(ids), [], IN_FULL_TOKENS // (4 if is_quiet else 1)
     for _, ident, words, where, is_told in sorted(found):
-        if (is_told or room < 0) and len(words) > _NAMED:
-            words = f"{words[:_NAMED].rpartition(' ')[0] or words[:_NAMED]}…"  # noqa: PLW2901  what is shown of it
+        if (is_told or room < 0) and (size := tokens(words)) > _NAMED:
+            words = f"{words[: len(words) * _NAMED // size].rstrip()}…"  # noqa: PLW2901  what is shown of it
         entries.append(Snippet(f"- {short[ident]} {words}{where}", ids=(ident,)))
         room -= entries[-1].size
     return entries
@@ -135,7 +137,7 @@ def work_entries(texts: list[tuple[str, str]], today: str, said: Said, project: 
     """
     held, dated = dict(texts), []
     for path, text in texts:
-        if path != project and "/" in path and not _is_closed(text):
+        if path != project and "/" in path and _front(text, "status").casefold() not in _OVER:
             dated += [(_date_of(line), path, line) for line in text.split("\n") if line.startswith(_WORK)]
     dated.sort(reverse=True)
     ranked = []
@@ -146,17 +148,16 @@ def work_entries(texts: list[tuple[str, str]], today: str, said: Said, project: 
         kind, words, ident, fields = item
         worth = weight("howto" if fields.get("section") == "howto" else kind, fields, today)
         ranked.append((-worth, ident, path, kind, words))
-    chosen: dict[str, list[Snippet]] = {}
-    room = WORK_TOKENS
-    for worth, ident, path, kind, words in sorted(ranked):
-        if tells(said, words, ident):
-            continue
+    ranked.sort()
+    paths = [path for _, _, path, *_ in ranked]
+    spread = [(one[0] * _EACH_MORE ** paths[:at].count(paths[at]), *one[1:]) for at, one in enumerate(ranked)]
+    chosen, room = dict[str, list[Snippet]](), WORK_TOKENS
+    for worth, ident, path, kind, words in sorted(spread):
         entry = Snippet(f"- {kind}: {words}", f"{-worth:.6f}", ids=(ident,))
-        room -= entry.size
-        if room < 0:
-            break
-        said.append((_words(words), ()))
-        chosen.setdefault(path, []).append(entry)
+        if entry.size <= room and not tells(said, words, ident):
+            room -= entry.size
+            said.append((_words(words), ()))
+            chosen.setdefault(path, []).append(entry)
     pages = [path for path in dict.fromkeys([path for _, path, _ in dated]) if path in chosen]  # the latest news first
     return [one for path in pages for one in (Snippet(_head_of(path, held[path]), heading=2), *chosen[path])]
 
@@ -202,11 +203,6 @@ def _said(item: tuple[str, str, str, dict[str, str]], page: str = "") -> str:
 def page_name(path: str) -> str:
     """Return the name of a page: that of its file."""
     return path.rpartition("/")[2].removesuffix(".md")
-
-
-def _is_closed(text: str) -> bool:
-    """Whether a page says at its top that it is over."""
-    return _front(text, "status").casefold() in _OVER
 
 
 def _date_of(line: str) -> str:

@@ -169,7 +169,7 @@ def _entries(
             closed = documents and told == _CLOSED
         if not bare or (not documents and bare.startswith("project:")):
             continue
-        fields = _fields(comment) if documents else {}
+        fields = _fields(comment)
         # Among what is closed stands what a person let hold again, until the next run puts it in its place.
         if documents and ((closed and not fields) or _is_gone(bare, fields)):
             continue
@@ -179,7 +179,7 @@ def _entries(
             continue
         current.append(bare)
         level = heading
-        ids += _ids_of(comment) if documents else ()
+        ids += _ids_of(comment)
         date = "" if told in first else max(date, fields.get("since", ""), fields.get("confirmed", ""))
     return _without_empty_headings(found)
 
@@ -289,8 +289,6 @@ def fitting(entries: list[Snippet], room: int) -> tuple[list[Snippet], int]:
 
     What has no date comes first, from the top; then the newest. A heading stays with what stands under it.
     """
-    if sum(entry.size for entry in entries) <= room:
-        return entries, 0
     body = [number for number, entry in enumerate(entries) if not entry.heading]
     dated = sorted((n for n in body if entries[n].date), key=lambda n: entries[n].date, reverse=True)
     return _kept(entries, [*(n for n in body if not entries[n].date), *dated], room)

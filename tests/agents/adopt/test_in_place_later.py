@@ -111,6 +111,8 @@ def test_the_context_is_answered_from_the_cache_and_says_what_the_settings_say(p
     vault(place.root)
     place.adopt("--yes", "--as", "obsidian")
     memory = place.memory
+    for name in ("USER.md", "MEMORY.md"):  # the template's have nothing to show
+        memory.write(f"Curated/{name}", f"{memory.read(f'Curated/{name}')}\nOf the night.\n")
     first = memory.curate("context", "--now", "2026-02-04T12:00")
     os.utime(place.root / "curate.toml", (1_700_000_000, 1_700_000_000))
     memory.curate("run", "--now", "2026-03-01T02:00")

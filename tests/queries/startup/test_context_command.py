@@ -44,6 +44,7 @@ def test_it_shows_each_part_and_the_health(memory: Memory) -> None:
     parts = json.loads(memory.curate("context", "--now", "2026-03-18T10:30", "--format", "json"))
     assert [part["part"] for part in parts] == [
         "SOUL.md",
+        "USER.md",
         "MEMORY.md",
         "work",
         "yesterday",
@@ -234,3 +235,22 @@ def test_what_was_due_weeks_ago_and_not_mentioned_since_is_only_named(memory: Me
     lines = parts_of(memory)["open"].splitlines()
     assert [LAUNCH in line for line in lines] == [True, True, False]
     assert lines[2].endswith("… (due 2026-02-20, overdue, quay)")
+
+
+def test_a_page_of_many_decisions_leaves_room_for_the_fact_of_another(memory: Memory) -> None:
+    many = "".join(
+        f"- Decision: {LAUNCH} Berth {at} is number {at * 7919} of the list. <!-- k00000000{at} since=2026-03-17 -->\n"
+        for at in range(10, 99)
+    )
+    memory.write("Areas/quay.md", f"# Quay\n\n{many}")
+    memory.write("Areas/sea.md", "# Sea\n\n- Fact: The tide turns at noon. <!-- k0000000100 since=2026-02-01 -->\n")
+    assert "- Fact: The tide turns at noon." in parts_of(memory)["work"]
+
+
+def test_what_is_told_without_blanks_is_named_too(memory: Memory) -> None:
+    told = "りんちゃんのスタンプは修正版の二回目のフィードバックを待っていて、次は登録である。"
+    memory.write("MEMORY.md", f"# Memory\n\n## Now\n\n今日、{told} <!-- s:123456 of=123456 k0000000009 -->\n")
+    memory.write("Areas/rin.md", f"# Rin\n\n- [ ] Todo: {told} <!-- k0000000001 since=2026-03-10 -->\n")
+    named = parts_of(memory)["open"].partition("Todo: ")[2].removesuffix("… (rin)")
+    assert len(named) > 10
+    assert told.startswith(named)
