@@ -125,6 +125,7 @@ def _meeting() -> re.Pattern[str]:
 
 _LABELLED = re.compile(r"(?<!\w)(project|type|tag):(\"[^\"\x00]+\"|[^\s\"\x00]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE)
 _COMPOUND = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
+_LEADS = re.compile(r"[:\uff1a][\s*_`]*\Z")
 _SUFFIX = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
 _PART = re.compile(r"[^\W_]+")
 _ID = re.compile(r"(?<!\w)k[0-9a-f]{5,64}(?!\w)")
@@ -150,7 +151,8 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[UnitInContext], lis
     """Return the units of a file with their contexts, and the texts of the file's passages.
 
     Contexts never cross a heading, and exclude hidden units. An item is a complete sentence, and stands among others
-    only because they are filed in the same place, so it neither has nor gives a context.
+    only because they are filed in the same place, so it neither has nor gives a context. A line that ends in a colon
+    gives one and has none: it only says that something follows.
     """
     placed: list[UnitInContext] = []
     passages: list[str] = []
@@ -165,8 +167,10 @@ def surround(path: str, units: Sequence[Unit]) -> tuple[list[UnitInContext], lis
             window = seen[start : start + WINDOW]
             passages.append(searchable(" ".join((*(unit.text for unit in window), day_words(window[0].date)))))
         for unit in section:
-            if unit.hidden or unit.item:
+            is_seen = not (unit.hidden or unit.item)
+            if not is_seen or _LEADS.search(unit.text):
                 placed.append(UnitInContext(unit, _about(name, unit), ""))
+                at += is_seen
                 continue
             around = searchable(" ".join(near.text for near in (*seen[max(0, at - 1) : at], *seen[at + 1 : at + 2])))
             earliest, latest = first + max(0, (at - WINDOW + STEP) // STEP), min(len(passages) - 1, first + at // STEP)

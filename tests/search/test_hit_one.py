@@ -82,6 +82,15 @@ def test_a_line_that_has_the_words_comes_before_the_one_beside_it(memory: Memory
     assert last.startswith("- 13:40 Built the site: 212 pages")
 
 
+@pytest.mark.parametrize("end", ["phone:", "**phone**：", "_phone:_ "])
+def test_a_line_that_announces_comes_after_what_it_announces(memory: Memory, end: str) -> None:
+    lines = ("rain all day", f"Tove asked by {end}", "a plan for May as one page", "herring for lunch")
+    memory.write("Logs/2026-03-02.md", "\n\n".join(("# Monday", *lines, "")))
+    memory.write("Logs/2026-03-01.md", "\n\n".join(("# Sunday", "wind", "no mail", "ran ls", "")))
+    assert found(memory, "the plan that Tove asked by phone")[0] == "a plan for May as one page"
+    assert found(memory, "asked by phone")[0].startswith("Tove asked")
+
+
 def test_the_question_of_the_readme_is_answered_first(memory: Memory) -> None:
     shutil.copytree(WEEK, memory.root / "Logs", dirs_exist_ok=True)
     memory.curate("run", "--now", "2026-03-16T02:00")
