@@ -20,8 +20,6 @@ from pipelines.search.indexed_files import (
     Skipped,
     compare,
     form_of,
-    is_kept,
-    keep,
     recorded,
     scan,
     unread_in,
@@ -121,13 +119,16 @@ def rebuild_index(root: Path) -> IndexReport:
         return _report(root, _rebuild(root), began)
 
 
-def _update(root: Path) -> Changes:
+Outcome = tuple[Changes, tuple[Skipped, ...]]
+
+
+def _update(root: Path) -> Outcome:
     checked_ns = time.time_ns()
     found, skipped = scan(root)
     with reading(root) as connection:
         changes = compare(root, found, recorded(connection))
-        if not (changes.stale or changes.touched) and is_kept(connection, skipped):
-            return changes
+        if not (changes.stale or changes.touched):
+            return changes, skipped
     from pipelines.search.claimed_lines import place_claims  # noqa: PLC0415  most searches find no file changed
     from pipelines.search.rows import put, take_out  # noqa: PLC0415  as above
 
@@ -142,12 +143,11 @@ def _update(root: Path) -> Changes:
             place_claims(connection, root, changes.stale)
             for path in changes.touched:
                 connection.execute(_RESTAMP, (*found[path], checked_ns, path))
-            keep(connection, skipped)
-    return changes
+    return changes, skipped
 
 
 @writing(INDEX)
-def _rebuild(root: Path) -> Changes:
+def _rebuild(root: Path) -> Outcome:
     from pipelines.search.claimed_lines import place_claims  # noqa: PLC0415  as above
     from pipelines.search.rows import put  # noqa: PLC0415  as above
 
@@ -163,19 +163,19 @@ def _rebuild(root: Path) -> Changes:
                 for path, stamp in found.items():
                     put(connection, root, path, stamp, checked_ns)
                 place_claims(connection, root, ())
-                keep(connection, skipped)
                 for table in ("units", "passages"):
                     connection.execute(f"INSERT INTO {table}_fts({table}_fts) VALUES ('optimize')")  # noqa: S608  ours
     except sqlite3.Error as error:
         raise NotWritable(INDEX, str(error)) from error
-    return changes
+    return changes, skipped
 
 
-def _report(root: Path, changes: Changes, began: float) -> IndexReport:
+def _report(root: Path, outcome: Outcome, began: float) -> IndexReport:
+    changes, passed = outcome
     with reading(root) as connection:
         (files,) = connection.execute(_FILES, (json.dumps(sorted(CLAIMING)),)).fetchone()
         (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
-        skipped, partial = unread_in(root, connection)
+        skipped, partial = unread_in(root, connection, passed)
     return IndexReport(
         files=files,
         added=len(set(changes.added) - CLAIMING),

@@ -37,8 +37,6 @@ _TRUSTS, _CONFIDENCES = frozenset(Trust), frozenset(Confidence)
 _NO_SCALAR = "[{|>&*"
 PIECE_BYTES: Final = 1600
 """The size at which long prose is split: about 400 tokens of four bytes."""
-OVERLAP_BYTES: Final = PIECE_BYTES // 8
-"""The limit of the overlap of two pieces, so that text at a cut keeps some context."""
 WHOLE_BYTES: Final = 8 * PIECE_BYTES
 """The limit up to which a table or a code fence stays whole; a larger one is not an answer but a file."""
 NESTED_BYTES: Final = 400
@@ -288,9 +286,9 @@ def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[TextBlock]:
         first = lines[numbers[0]]
         rows = [(n, lines[n].rstrip()) for n in numbers]
         if verbatim or _is_table([lines[n] for n in numbers[:2]]):
-            yield from _blocks(rows, headings, WHOLE_BYTES, prose=False, verbatim=verbatim)
+            yield from _blocks(rows, headings, WHOLE_BYTES, verbatim=verbatim)
         elif "<!-- k" in first:  # keep an item whole, including the comment with its status
-            yield from _blocks(rows, headings, max(PIECE_BYTES, len(first.encode())), prose=False)
+            yield from _blocks(rows, headings, max(PIECE_BYTES, len(first.encode())))
         else:
             yield from _blocks(rows, headings)
 
@@ -337,10 +335,7 @@ def _begins(lines: Sequence[str], group: Sequence[int], number: int) -> bool:
 
 
 def prose_pieces(text: str) -> Iterator[str]:
-    """Yield a plain text in pieces near `PIECE_BYTES`, split between lines if possible, else between sentences.
-
-    Each starts with the `end_of` the previous one.
-    """
+    """Yield a plain text in pieces near `PIECE_BYTES`, split between lines if possible, else between sentences."""
     for block in _blocks(list(enumerate(text.split("\n"))), ()):
         yield block.text.strip()
 
@@ -374,15 +369,14 @@ Rows = list[tuple[int, str]]
 
 
 def _blocks(
-    rows: Rows, headings: tuple[str, ...], limit: int = PIECE_BYTES, *, prose: bool = True, verbatim: bool = False
+    rows: Rows, headings: tuple[str, ...], limit: int = PIECE_BYTES, *, verbatim: bool = False
 ) -> Iterator[TextBlock]:
-    """Yield lines whole up to a limit, else in pieces near it; pieces of prose start with the previous one's end."""
+    """Yield lines whole up to a limit, else in pieces near it; search scores each with those beside it."""
     whole = "\n".join(row for _, row in rows).rstrip()
     if len(whole.encode()) <= limit:
         if whole:
             yield TextBlock(rows[0][0] + 1, rows[-1][0] + 1, whole, headings, verbatim)
         return
-    limit -= OVERLAP_BYTES + 2 if prose else 0
     parts = [(number, part) for number, row in rows for part in _parts(row, limit)]
     piece: Rows = []
     size = 0
@@ -394,24 +388,7 @@ def _blocks(
         lines = ("".join(one for _, one in same) for _, same in groupby(piece, key=itemgetter(0)))
         if text := "\n".join(lines).rstrip():
             yield TextBlock(piece[0][0] + 1, number + 1, text, headings, verbatim)
-        piece = [(number, end)] if prose and (end := end_of(part)) else []
-        size = 0
-
-
-def end_of(text: str) -> str:
-    """Return the end of a line in at most `OVERLAP_BYTES`: its last sentences, or its last words if one is longer.
-
-    Lines with comment marks have none, because hidden text would be shown, and list lines have none, because an item at
-    the start of the next piece would be a duplicate.
-    """
-    if "<!--" in text or "-->" in text or _LISTED.match(text):
-        return ""
-    body = text.rstrip()
-    end = body[-OVERLAP_BYTES:].encode()[-OVERLAP_BYTES:].decode(errors="ignore")
-    if end != body:
-        sentences = [found.end() for found in _SENTENCE_END.finditer(end, 0, len(end) - 1)]
-        end = end[sentences[0] if sentences else end.find(" ") + 1 :].lstrip()
-    return end + text[len(body) :][:1] if end else ""
+        piece, size = [], 0
 
 
 def _parts(row: str, limit: int) -> Iterator[str]:

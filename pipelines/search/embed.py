@@ -1,7 +1,7 @@
 """The vectors of the index: which embedder makes them, which text is embedded, and embedding what is new.
 
 Vectors are optional: without them, search uses words. Vectors are reused by key. A text that an embedder refuses is
-found by its words alone, and tried again when it changes or after a week; other texts are not affected.
+found by its words alone, and tried again the next time; other texts are not affected.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
 from pipelines.search.chunk_context import day_words, unspaced_pairs
 from pipelines.search.embedders.pinned_model import LOCAL
 from pipelines.search.schema import NEVER, SEPARATOR, reading, writer_lock
-from pipelines.search.vectors import VectorModel, keep, kept_keys, note_model, refused, tidy
+from pipelines.search.vectors import VectorModel, keep, kept_keys, note_model, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +41,6 @@ BATCH: Final = 64
 _FAILURES = 3
 """The limit of successive failed calls, each confirmed with a harmless text, before giving up on the embedder."""
 _HARMLESS = "memory"
-_REFUSED_SECONDS = 7 * 24 * 3600
 _KEYS = "SELECT id, key FROM units INDEXED BY idx_units_placed WHERE key != 0"
 # Items first, because review compares new items with their vectors; then the most recent and the shortest texts.
 _WANTED = """
@@ -153,23 +152,18 @@ def embed_index(
         LockHeld: another process is still writing it.
         OSError: the disk refuses.
     """
-    model, until, now = VectorModel(embedder.name, embedder.dimension), time.monotonic() + seconds, time.time()
+    model, until = VectorModel(embedder.name, embedder.dimension), time.monotonic() + seconds
     wanted, faults, failures, embedded, interrupted = _wanted(root, model), dict[str, None](), 0, 0, False
-    known = {key: one for key, one in refused(root, model).items() if key in wanted}
-    kept_out = {key: one for key, one in known.items() if 0 <= now - one[0] < _REFUSED_SECONDS}
-    keys = [key for key in wanted if key not in kept_out]
+    keys = list(wanted)
     for at in range(0, len(keys), BATCH):
         if time.monotonic() >= until or failures == _FAILURES:
             break
         try:
             for some, vectors in _asked(embedder, model, {key: wanted[key] for key in keys[at : at + BATCH]}):
-                if isinstance(vectors, str):
-                    kept_out[some[0]] = now, vectors.rstrip(".")
-                    continue
                 with writer_lock(root):
                     keep(root, model, some, vectors)
                     if not embedded:
-                        note_model(root, model, known)
+                        note_model(root, model)
                 embedded, failures = embedded + len(some), 0
         except ModelFailed as fault:
             faults[fault.sentence] = None
@@ -179,9 +173,9 @@ def embed_index(
             break
         advance(min(at + BATCH, len(keys)), len(keys))
     with writer_lock(root), reading(root) as index:
-        if embedded or kept_out or not wanted:
+        if embedded or not wanted:
             tidy(root, model, {key for _, key in index.execute(_KEYS)})
-            note_model(root, model, kept_out)
+            note_model(root, model)
         missing = embedded_units(root, index, model)[1]
     return VectorReport(model.name, embedded, missing, tuple(faults), interrupted)
 
@@ -206,10 +200,10 @@ def _wanted(root: Path, model: VectorModel) -> dict[int, str]:
 
 def _asked(
     embedder: Embedder, model: VectorModel, texts: Mapping[int, str]
-) -> Iterator[tuple[list[int], NDArray[np.float32] | str]]:
-    """Yield keys with their vectors, and the key of each refused text alone, with the message.
+) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+    """Yield keys with their vectors.
 
-    A batch that fails is halved until only the refused texts are left.
+    A batch that fails is halved until only the refused texts are left, which are left out.
 
     Raises:
         ModelFailed: the embedder fails with a harmless text, too, so these texts are not the cause.
@@ -217,11 +211,9 @@ def _asked(
     keys = list(texts)
     try:
         vectors = _vectors(embedder, model, list(texts.values()))
-    except ModelFailed as fault:
+    except ModelFailed:
         _vectors(embedder, model, [_HARMLESS])
         half = len(keys) // 2
-        if not half:
-            yield keys, fault.sentence
         for some in (keys[:half], keys[half:]) if half else ():
             yield from _asked(embedder, model, {key: texts[key] for key in some})
     else:

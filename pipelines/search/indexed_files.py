@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import json
 import os
 import stat
 from collections import Counter
@@ -112,8 +111,8 @@ def _suffix(path: str) -> str:
 class FileStamp(NamedTuple):
     """A file's metadata. The change time reveals an edit that kept the modification time.
 
-    `beside` is what else its text depends on: for a transcript the memory's days, for a PDF the program that reads it,
-    for an image the end of its description's name, and that file's metadata.
+    `beside` is what else its text depends on: for a transcript the memory's days, for an image the end of its
+    description's name, and that file's metadata.
     """
 
     size: int
@@ -138,7 +137,7 @@ def scan(root: Path) -> Scan:
     found: dict[str, FileStamp] = {}
     skipped: list[Skipped] = []
     taken = Counter[str]()
-    beside = {FileForm.TEXT: ""}  # other forms' dependencies are looked up when a file needs them
+    days = ""  # looked up when a transcript needs them
     for entry, path, form, description in _candidates(root, skipped):
         top = path.partition("/")[0]
         taken[top] += 1
@@ -146,12 +145,14 @@ def scan(root: Path) -> Scan:
             if taken[top] == files.MOST_FILES + 1:  # report it once
                 skipped.append(Skipped(top, too_many(files.MOST_FILES) + _LEFT_OUT))
             continue
-        if form not in beside and description is None:
-            beside[form] = _reader_of(root, form)
+        if form is FileForm.TRANSCRIPT and not days:
+            from pipelines.store.days import read_days  # noqa: PLC0415  most memories have no transcripts
+
+            days = str(read_days(root))
         most = MAX_TRANSCRIPT_BYTES if form is FileForm.TRANSCRIPT else MAX_BYTES
         if reason := _unfit(entry, path):
             skipped.append(Skipped(_printable(path), reason))
-        elif (stamp := _stamp(entry, beside.get(form, ""), description)) and stamp.size > most:
+        elif (stamp := _stamp(entry, days * (form is FileForm.TRANSCRIPT), description)) and stamp.size > most:
             skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
         elif stamp:
             found[path] = stamp
@@ -170,17 +171,6 @@ def _claiming(root: Path) -> dict[str, FileStamp]:
             if stat.S_ISREG(status.st_mode):
                 found[path] = FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return found
-
-
-def _reader_of(root: Path, form: FileForm) -> str:
-    """Return the memory's days for transcripts, or the program that reads PDF files; most memories need neither."""
-    if form is FileForm.TRANSCRIPT:
-        from pipelines.store.days import read_days  # noqa: PLC0415  as above
-
-        return str(read_days(root))
-    from pipelines.search.pdf import pdf_reader  # noqa: PLC0415  as above
-
-    return pdf_reader()
 
 
 def _candidates(
@@ -367,52 +357,32 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
     return hashlib.sha256(f"{digest} {beside}".encode()).hexdigest() if beside else digest
 
 
-_SKIPPED = (
-    "SELECT path, reason FROM files WHERE reason != '' UNION SELECT path, reason FROM passed ORDER BY path, reason"
-)
+_SKIPPED = "SELECT path, reason FROM files WHERE reason != ''"
 _PARTIAL = "SELECT path, note FROM files WHERE note != '' ORDER BY path"
-_REFUSED = """
-    SELECT path, start_line, key FROM units JOIN files ON files.id = file
-    WHERE key IN (SELECT value FROM json_each(?)) ORDER BY path, start_line
-"""
 
 
-def unread_in(root: Path, connection: sqlite3.Connection) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
+def unread_in(
+    root: Path, connection: sqlite3.Connection, passed: Sequence[Skipped]
+) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
     """Return the files that should be in the index but are not, and those that are in it only in part.
 
-    Both are ordered by canonical path, and have the paths that people see. The index stores them, so that no file needs
-    to be read for this.
-    """
-    from pipelines.search.vectors import refused  # noqa: PLC0415  a search does not ask
+    Both are ordered by canonical path, and have the paths that people see. No file is read for this.
 
+    Args:
+        root: the memory.
+        connection: its index.
+        passed: what a scan skipped.
+    """
     layout = layout_of(root)
-    skipped, partial = (
-        tuple(Skipped(layout.real(path), why) for path, why in connection.execute(query))
-        for query in (_SKIPPED, _PARTIAL)
-    )
-    if texts := {key: why for key, (_, why) in refused(root).items()}:
-        rows = connection.execute(_REFUSED, (json.dumps(list(texts)),)).fetchall()
-        alone = "is found only by its words in line {}: {}"
-        partial += tuple(Skipped(layout.real(path), alone.format(line, texts[key])) for path, line, key in rows)
+    both = (sorted({*passed, *connection.execute(_SKIPPED)}), connection.execute(_PARTIAL))
+    skipped, partial = (tuple(Skipped(layout.real(path), why) for path, why in found) for found in both)
     return skipped, partial
 
 
 def unread(root: Path) -> tuple[tuple[Skipped, ...], tuple[Skipped, ...]]:
-    """Return the skipped and the partial files, as of the index's last update; none if there is no index."""
+    """Return the skipped and the partial files; none if there is no index."""
     try:
         with reading(root) as connection:
-            return unread_in(root, connection)
+            return unread_in(root, connection, scan(root)[1])
     except IndexUnusable:
         return (), ()
-
-
-def is_kept(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> bool:
-    """Return whether the index has recorded exactly these files as skipped."""
-    rows = connection.execute("SELECT path, reason FROM passed ORDER BY path, reason")
-    return [Skipped(*row) for row in rows] == list(skipped)
-
-
-def keep(connection: sqlite3.Connection, skipped: Sequence[Skipped]) -> None:
-    """Record the files that a scan skipped; the caller holds a transaction."""
-    connection.execute("DELETE FROM passed")
-    connection.executemany("INSERT INTO passed(path, reason) VALUES (?, ?)", skipped)

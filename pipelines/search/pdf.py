@@ -1,7 +1,7 @@
 """The text of a PDF, page by page, read by a process of its own with limits on time and memory.
 
 A PDF of a few kilobytes can require hours and all memory; only limits on the process stop it. The process runs this
-module: `-m pipelines.search.pdf READER SECONDS BYTES`; the reader `pdftotext` replaces it, within the same limits.
+module: `-m pipelines.search.pdf SECONDS BYTES`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from importlib.util import find_spec
-from shutil import which
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from pipelines.text import clean
@@ -61,25 +59,13 @@ class Pdf:
     note: str = ""
 
 
-def pdf_reader() -> str:
-    """Return the installed program for PDF files, `pypdf` or `pdftotext`, or an empty string."""
-    return "pypdf" if find_spec("pypdf") else "pdftotext" if which("pdftotext") else ""
-
-
-def read_pdf(file: BinaryIO, reader: str) -> Pdf:
-    """Return the text of a PDF. No content makes it fail, or take more than about a minute.
-
-    Args:
-        file: the open file.
-        reader: the result of `pdf_reader`.
-    """
-    if not reader:
-        return Pdf(reason="cannot be read, because neither pypdf nor pdftotext is installed")
+def read_pdf(file: BinaryIO) -> Pdf:
+    """Return the text of an open PDF. No content makes it fail, or take more than about a minute."""
     os.lseek(file.fileno(), 0, os.SEEK_SET)  # the process reads the descriptor, not Python's buffer
     with tempfile.TemporaryFile() as out:
         # -P: do not import from the working directory, which may be somebody else's.
         program = [sys.executable, "-P", "-W", "ignore", "-m", "pipelines.search.pdf"]
-        arguments = [reader, str(SECONDS), str(MEMORY)]
+        arguments = [str(SECONDS), str(MEMORY)]
         environment = {key: value for key, value in os.environ.items() if key in _KEPT or key.startswith("PYTHON")}
         try:
             ended = subprocess.run(
@@ -91,11 +77,11 @@ def read_pdf(file: BinaryIO, reader: str) -> Pdf:
         except OSError as error:
             return Pdf(reason=f"cannot be read: {(error.strerror or str(error)).lower()}")
         out.seek(0)
-        return (_from_pdftotext if reader == "pdftotext" else _from_pypdf)(out.read(), ended)
+        return _told(out.read(), ended)
 
 
-def _from_pypdf(output: bytes, ended: int) -> Pdf:
-    """Return pypdf's result; a process that was killed leaves the pages before."""
+def _told(output: bytes, ended: int) -> Pdf:
+    """Return the process's result; one that was killed leaves the pages before."""
     found = []
     for line in output.splitlines():
         with contextlib.suppress(ValueError):  # cut off within a page
@@ -119,28 +105,15 @@ def _note(read: int, count: int, broken: int, reason: str) -> str:
     return f"is indexed in part: {', '.join(parts)}" if parts else ""
 
 
-def _from_pdftotext(output: bytes, ended: int) -> Pdf:
-    """Return pdftotext's result, in which a form feed ends each page."""
-    texts = enumerate(output.decode(errors="replace").split("\f"), start=1)
-    pages = tuple((number, _page(text)) for number, text in texts if _page(text))
-    if not pages:
-        return Pdf(reason="has no text; its pages may be pictures" if ended == 0 else "is encrypted or broken")
-    last = pages[-1][0]
-    if ended:
-        return Pdf(pages, note=f"is indexed in part: up to page {last:,}")
-    return Pdf(pages, note=f"is indexed in part: up to page {last:,}" if last >= MOST_PAGES else "")
-
-
 def _page(text: str) -> str:
     return "\n".join(line.strip() for line in clean(text).split("\n")).strip()
 
 
 def _child() -> None:
     """Limit this process, read standard input, and write one JSON object per page, and one about the file."""
-    reader, seconds, memory = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     for kind, most in (
-        (resource.RLIMIT_CPU, seconds),
-        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CPU, int(sys.argv[1])),
+        (resource.RLIMIT_AS, int(sys.argv[2])),
         (resource.RLIMIT_FSIZE, MOST_OUTPUT),
     ):
         _, hard = resource.getrlimit(kind)
@@ -148,8 +121,6 @@ def _child() -> None:
         # macOS refuses to limit memory; the reader's own limits apply there.
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(kind, (soft, hard))
-    if reader == "pdftotext":
-        os.execvp(reader, [reader, "-q", "-enc", "UTF-8", "-l", str(MOST_PAGES), "-", "-"])  # noqa: S606  no shell
     try:
         for one in _read(sys.stdin.buffer.read()):
             print(json.dumps(one), flush=True)  # noqa: T201  for the parent process

@@ -71,7 +71,7 @@ def read_file(root: Path, path: str, beside: str) -> FileReading | None:
             elif form is FileForm.TRANSCRIPT:
                 read = _transcript(path, file, beside, load_redactor(root))
             else:
-                read = _pdf(file, beside, load_redactor(root))
+                read = _pdf(file, load_redactor(root))
             return read and replace(read, sha256=sha256)
     except BadFile as error:
         return FileReading((), reason=error.why)
@@ -128,12 +128,12 @@ def _transcript(path: str, file: BinaryIO, beside: str, redactor: Redactor) -> F
     return FileReading(units, note=f"is indexed in part: {faults}" if faults else "")
 
 
-def _pdf(file: BinaryIO, beside: str, redactor: Redactor) -> FileReading:
+def _pdf(file: BinaryIO, redactor: Redactor) -> FileReading:
     from pipelines.search.pdf import read_pdf  # noqa: PLC0415  as above
 
     if not file.read(1):
         return FileReading((), reason="is empty")
-    pdf, redact = read_pdf(file, beside), redactor.redact
+    pdf, redact = read_pdf(file), redactor.redact
     units = (unit._replace(text=redact(unit.text).text, title=redact(unit.title).text) for unit in pdf_units(pdf))
     return FileReading(tuple(units), reason=pdf.reason, note=pdf.note)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from itertools import takewhile
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from pipelines.search.chunk_context import grams, normalised, surround
@@ -28,26 +26,13 @@ _FILE = f"""
     INSERT INTO files(path, {", ".join(_STAMPED)}) VALUES (?{", ?" * len(_STAMPED)})
     ON CONFLICT(path) DO UPDATE SET {", ".join(f"{column} = excluded.{column}" for column in _STAMPED)}
 """  # noqa: S608  our own columns
-_UNIT = f"INSERT INTO units({', '.join(UNIT_COLUMNS)}) VALUES ({', '.join('?' * len(UNIT_COLUMNS))})"  # noqa: S608  as above
-_SEARCHED = 4
-"""The number of values at the end of a unit's row that are indexed by their words."""
-_OTHERS = UNIT_COLUMNS[1:-_SEARCHED]
-_THERE = f"SELECT {', '.join(UNIT_COLUMNS)} FROM units WHERE file = ? ORDER BY start_line DESC, id DESC"  # noqa: S608  as above
-_MOVED = ("start_line", "end_line")
-"""What alone changes in most rows of a changed file; to write the others, too, touches more of SQLite's indexes."""
-_MOVE = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _MOVED)} WHERE id = ?"  # noqa: S608  as above
-_MOVING = itemgetter(*map(UNIT_COLUMNS[1:].index, _MOVED))
-_STAYING = itemgetter(*(at for at, column in enumerate(UNIT_COLUMNS[1:]) if column not in _MOVED))
-_CHANGE = f"UPDATE units SET {', '.join(f'{column} = ?' for column in _OTHERS)} WHERE id = ?"  # noqa: S608  as above
-_LASTING = itemgetter(*map(UNIT_COLUMNS[1:].index, ("hidden", "key")), slice(-_SEARCHED, None))
-"""What a unit's number stands for: its words, and what decides on its vector."""
 
 
 def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp, checked_ns: int) -> None:
     """Read a file and update its rows; an unreadable file is recorded with the reason.
 
-    Only rows with other words are indexed anew, since that takes several times as long as making a row. A file that
-    vanished has no rows afterwards.
+    Rows before the first change stay, since logs and transcripts grow at their ends; the others are made anew. A file
+    that vanished has none afterwards.
 
     Args:
         connection: the index, in a transaction.
@@ -65,7 +50,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp,
     connection.execute(_FILE, (path, *stamp, checked_ns, *found))
     (file,) = connection.execute("SELECT id FROM files WHERE path = ?", (path,)).fetchone()
     placed, passages = surround(path, read.units)
-    numbers = _put_passages(connection, file, passages)
+    numbers = _put_rows(connection, "passages", ("file", "text"), file, [(file, text) for text in passages])
     rows: list[Row] = []
     for unit, about, around, *between in placed:
         first, last = (None if n is None else numbers[n] for n in between)
@@ -89,7 +74,7 @@ def put(connection: sqlite3.Connection, root: Path, path: str, stamp: FileStamp,
                 *(unit.text, grams(unit.text), about, around),
             )
         )
-    _put_units(connection, file, rows)
+    _put_rows(connection, "units", UNIT_COLUMNS[1:], file, rows)
     put_claims(connection, file, read.claims)
 
 
@@ -103,56 +88,15 @@ def take_out(connection: sqlite3.Connection, path: str) -> None:
         connection.execute("DELETE FROM files WHERE id = ?", found)
 
 
-def _put_passages(connection: sqlite3.Connection, file: int, texts: Sequence[str]) -> list[int]:
-    """Update a file's passages, and return their numbers in order."""
-    there = connection.execute("SELECT id, text FROM passages WHERE file = ? ORDER BY place", (file,)).fetchall()
-    head, tail = _kept([text for _, text in there], texts)
-    gone, last = there[head : len(there) - tail], there[len(there) - tail :]
-    connection.executemany("DELETE FROM passages WHERE id = ?", ((number,) for number, _ in gone))
-    (highest,) = connection.execute("SELECT max(id) FROM passages").fetchone()
-    fresh = list(enumerate(texts[head : len(texts) - tail], (highest or 0) + 1))
-    new = ((number, file, place, text) for place, (number, text) in enumerate(fresh, head))
-    connection.executemany("INSERT INTO passages(id, file, place, text) VALUES (?, ?, ?, ?)", new)
-    if len(there) != len(texts):
-        moved = ((place, number) for place, (number, _) in enumerate(last, len(texts) - tail))
-        connection.executemany("UPDATE passages SET place = ? WHERE id = ?", moved)
-    return [number for number, _ in (*there[:head], *fresh, *last)]
-
-
-def _put_units(connection: sqlite3.Connection, file: int, rows: Sequence[Row]) -> None:
-    """Update a file's units. One with the same words keeps its number, wherever it is now.
-
-    Numbers ascend within a line, so that they order its units in every index.
-    """
-    there: dict[Row, list[Row]] = defaultdict(list)
-    for old in connection.execute(_THERE, (file,)):
-        there[_LASTING(old[1:])].append(old)
-    (given,) = connection.execute("SELECT ifnull(max(id), 0) FROM units").fetchone()
-    fresh: list[Row] = []
-    changed: list[Row] = []
-    moved: list[Row] = []
-    line, last = 0, 0
-    for row in rows:
-        line, last = row[1], last if row[1] == line else 0
-        if (same := there[_LASTING(row)]) and same[-1][0] > last:
-            last, *old = same.pop()
-            if tuple(old) != row:
-                if _STAYING(old) == _STAYING(row):
-                    moved.append((*_MOVING(row), last))
-                else:
-                    changed.append((*row[:-_SEARCHED], last))
-        else:
-            last = given = given + 1
-            fresh.append((last, *row))
-    gone = [(number,) for left in there.values() for number, *_ in left]
-    connection.executemany("DELETE FROM units WHERE id = ?", gone)
-    connection.executemany(_CHANGE, changed)
-    connection.executemany(_MOVE, moved)
-    connection.executemany(_UNIT, fresh)
-
-
-def _kept(there: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Return how many are the same at the head, and how many of the others at the end."""
-    head = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(there, new, strict=False)))
-    left = zip(reversed(there[head:]), reversed(new[head:]), strict=False)
-    return head, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], left))
+def _put_rows(
+    connection: sqlite3.Connection, table: str, columns: Sequence[str], file: int, rows: Sequence[Row]
+) -> list[int]:
+    """Make the rows of a file in a table these ones, and return their numbers, which ascend."""
+    names = ", ".join(columns)
+    there = connection.execute(f"SELECT id, {names} FROM {table} WHERE file = ? ORDER BY id", (file,))  # noqa: S608  ours
+    numbers = [old[0] for old, _ in takewhile(lambda pair: pair[0][1:] == pair[1], zip(there, rows, strict=False))]
+    last = numbers[-1] if numbers else 0
+    connection.execute(f"DELETE FROM {table} WHERE file = ? AND id > ?", (file, last))  # noqa: S608  as above
+    put = f"INSERT INTO {table}({names}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608  as above
+    connection.executemany(put, rows[len(numbers) :])
+    return [number for (number,) in connection.execute(f"SELECT id FROM {table} WHERE file = ? ORDER BY id", (file,))]  # noqa: S608  as above

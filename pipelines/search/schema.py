@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-VERSION: Final = 16
+VERSION: Final = 17
 
 SEPARATOR: Final = "\x1f"
 """Joins multiple values of a unit: headings, types, tags."""
@@ -44,7 +44,6 @@ _FILES: Final[Mapping[str, type]] = {
     **dict.fromkeys(("id", "size", "mtime_ns", "ctime_ns", "checked_ns"), int),
     **dict.fromkeys(("path", "beside", "sha256", "reason", "note", "meta"), str),
 }
-_PASSED: Final[Mapping[str, type]] = {"id": int, "path": str, "reason": str}
 # Columns for ranking come first and texts last, so that sorting need not read the texts. The key names the vector of
 # the unit's text; it is 0 if the text is not embedded.
 _UNITS: Final[Mapping[str, type]] = {
@@ -56,7 +55,7 @@ _UNITS: Final[Mapping[str, type]] = {
         ("confidence_reason", "source", "record", "meta", "title", "headings", "text", "grams", "about", "around"), str
     ),
 }
-_PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "place": int, "text": str}
+_PASSAGES: Final[Mapping[str, type]] = {"id": int, "file": int, "text": str}
 _CLAIMS: Final[Mapping[str, type]] = {
     **dict.fromkeys(("id", "file"), int),
     **dict.fromkeys(("item", "cited", "why", "successor", "since", "path"), str),
@@ -80,7 +79,6 @@ def make_tables(connection: sqlite3.Connection) -> None:
     # To list what is not indexed without scanning what is.
     db.execute("CREATE INDEX files_skipped ON files(path, reason) WHERE reason != ''")
     db.execute("CREATE INDEX files_partial ON files(path, note) WHERE note != ''")
-    _table(db, "passed", _PASSED)
     _table(db, "units", _UNITS, ("text", "grams", "about", "around"))
     for columns in (["file", "start_line"], ["item"], ["key"]):
         db.table("units").create_index(columns)
@@ -109,10 +107,6 @@ def _table(db: Database, name: str, columns: Mapping[str, type], searched: tuple
     table.create(dict(columns), pk="id", not_null=set(columns) - {"id", "first_passage", "last_passage"})
     if searched:
         table.enable_fts(searched, create_triggers=True, tokenize=TOKENIZE)
-        # A row that moves within its file keeps its words: indexing them again takes longer than all else.
-        update = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (f"{name}_au",)).fetchone()[0]
-        db.execute(f"DROP TRIGGER {name}_au")
-        db.execute(update.replace(" AFTER UPDATE ON ", f" AFTER UPDATE OF {', '.join(searched)} ON "))
 
 
 INDEX: Final = f"{PRIVATE}/index.db"

@@ -22,7 +22,7 @@ from pipelines.store.lock import private_folder
 from pipelines.store.state import read_record, write_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     import numpy as np
@@ -39,7 +39,7 @@ SPARE: Final = 1000
 _UNUSED_SECONDS = 30 * 24 * 3600
 """How long vectors of another model are kept, in case somebody switches back."""
 RECORD: Final = "vectors.json"
-"""Which model embedded last, and which texts it refused."""
+"""Which model embedded last."""
 
 
 class VectorModel(NamedTuple):
@@ -235,25 +235,12 @@ def used_model(root: Path) -> VectorModel | None:
         return None
 
 
-def refused(root: Path, model: VectorModel | None = None) -> dict[int, tuple[float, str]]:
-    """Return the texts that a model refused, by key: the time, in seconds since the epoch, and the message.
-
-    Without a model, those of the model that embedded last.
-    """
-    found: dict[str, Any] = read_record(root, RECORD)
-    try:
-        of_model = model is None or found["model"] == list(model)
-        return {int(one): (float(since), str(why)) for one, since, why in found["refused"] if of_model}
-    except (ValueError, TypeError, KeyError):
-        return {}
-
-
-def note_model(root: Path, model: VectorModel, refusals: Mapping[int, tuple[float, str]]) -> None:
-    """Record that a model embeds here, and which texts it refused; the caller holds the index's writer lock.
+def note_model(root: Path, model: VectorModel) -> None:
+    """Record that a model embeds here; the caller holds the index's writer lock.
 
     Raises:
         NotWritable: the disk refuses.
     """
-    record = {"model": list(model), "refused": [[one, *why] for one, why in refusals.items()]}
+    record = {"model": list(model)}
     if read_record(root, RECORD) != record:
         write_record(root, RECORD, record)

@@ -20,7 +20,6 @@ POINTS: Final[tuple[tuple[ModuleType, str], ...]] = (
     (rows, "put"),
     (rows, "take_out"),
     (rows, "surround"),
-    (build, "keep"),
     (build, "_report"),
     (store, "_remove"),
     (embed, "keep"),

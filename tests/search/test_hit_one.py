@@ -86,7 +86,7 @@ def test_a_line_that_has_the_words_comes_before_the_one_beside_it(memory: Memory
 def test_a_line_that_announces_comes_after_what_it_announces(memory: Memory, end: str) -> None:
     lines = ("rain all day", f"Tove asked by {end}", "a plan for May as one page", "herring for lunch")
     memory.write("Logs/2026-03-02.md", "\n\n".join(("# Monday", *lines, "")))
-    memory.write("Logs/2026-03-01.md", "\n\n".join(("# Sunday", "wind", "no mail", "ran ls", "")))
+    memory.write("Logs/2026-03-01.md", "# Sunday\n\nwind\n\nno mail\n\nran ls\n")
     assert found(memory, "the plan that Tove asked by phone")[0] == "a plan for May as one page"
     assert found(memory, "asked by phone")[0].startswith("Tove asked")
 

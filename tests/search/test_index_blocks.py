@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.search.chunks import NESTED_BYTES, OVERLAP_BYTES, PIECE_BYTES, end_of, split_blocks, turn_pieces
+from pipelines.search.chunks import NESTED_BYTES, PIECE_BYTES, split_blocks, turn_pieces
 from pipelines.store.markdown import split_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pipelines.search.chunks import TextBlock
 
 
@@ -60,13 +57,6 @@ def test_a_table_without_pipes_at_its_sides_is_whole_too() -> None:
     assert [piece for piece in turn_pieces(text) if rows.strip() in piece]
 
 
-def whole(found: Sequence[TextBlock]) -> str:
-    """Return a long line from the pieces that it was cut into: each begins with the end of the one before."""
-    assert all(one.text.startswith(end_of(before.text)) for before, one in pairwise(found))
-    rest = (one.text.removeprefix(end_of(before.text)).lstrip() for before, one in pairwise(found))
-    return " ".join((*(one.text for one in found[:1]), *rest))
-
-
 def test_long_prose_is_cut_at_sentences_near_the_limit() -> None:
     sentence = "The quick brown fox jumps over the lazy dog again. "
     text = f"intro\n\n{sentence * 200}\n"
@@ -74,24 +64,7 @@ def test_long_prose_is_cut_at_sentences_near_the_limit() -> None:
     assert len(long) > 5
     assert all(PIECE_BYTES // 2 < len(block.text.encode()) <= PIECE_BYTES for block in long[:-1])
     assert all(block.text.endswith(".") for block in long)
-    assert all(block.text.startswith(sentence * 3) for block in long[1:])  # of the piece before
-    assert whole(long) == (sentence * 200).strip()
-
-
-@given(st.text(alphabet="ab. !é漢。<>-\t", max_size=600))
-def test_what_two_pieces_share_is_the_end_of_the_first(text: str) -> None:
-    end = end_of(text)
-    assert len(end.encode()) <= OVERLAP_BYTES + 1
-    assert text.rstrip().endswith(end.rstrip())
-    assert "<!--" not in text or not end
-
-
-def test_a_piece_of_prose_begins_with_the_last_line_of_the_one_before() -> None:
-    lines = [f"line {number} of the long report on the harbour and its quays" for number in range(100)]
-    found = blocks("\n".join(lines))
-    assert len(found) > 3
-    assert all(one.start_line == before.end_line for before, one in pairwise(found))
-    assert all(one.text.startswith(lines[one.start_line - 1]) for one in found)
+    assert " ".join(block.text for block in long) == (sentence * 200).strip()
 
 
 def test_an_item_before_long_prose_is_in_one_piece() -> None:
@@ -127,5 +100,5 @@ def test_every_line_is_in_one_block_or_is_structure(lines: list[str]) -> None:
 def test_no_character_of_a_long_line_is_lost(words: str, times: int) -> None:
     line = words * times
     found = blocks(line)
-    assert "".join(whole(found).split()) == "".join(line.split())
+    assert "".join("".join(block.text for block in found).split()) == "".join(line.split())
     assert all(len(block.text.encode()) <= PIECE_BYTES for block in found)

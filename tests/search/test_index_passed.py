@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.search import pdf as pdf_reading
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.filters import Filters
 from pipelines.search.indexed_files import fingerprint, scan, unread
@@ -74,9 +73,7 @@ def test_every_kind_of_file_is_found_where_it_stands(root: Path) -> None:
     assert hits[SESSION].date == "2026-03-18"
 
 
-def test_what_was_passed_over_is_kept_and_told_without_looking_at_the_files(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_passed_over_is_told_as_it_is_now(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settled(monkeypatch)
     assert unread(root) == ((), ())
     put(root, "Resources/a.pdf", b"broken")
@@ -102,7 +99,7 @@ def test_what_was_passed_over_is_kept_and_told_without_looking_at_the_files(
     assert unread(root) == (report.skipped, report.partial)
     assert rebuild_index(root).skipped == report.skipped
     (root / "Sessions/link.jsonl").unlink()
-    assert len(unread(root)[0]) == 5
+    assert len(unread(root)[0]) == 4
     assert len(update_index(root).skipped) == len(unread(root)[0]) == 4
     (root / INDEX).write_bytes(b"garbage")
     assert unread(root) == ((), ())
@@ -135,16 +132,6 @@ def test_another_cut_of_days_reads_transcripts_again(root: Path) -> None:
     assert [hit.date for hit in search(root, "hello", 5, (), SearchRequest(filters=Filters(sources=("session",))))] == [
         "2026-03-19"
     ]
-
-
-def test_a_reader_that_was_installed_since_reads_what_none_could(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(root, "Resources/a.pdf", pdf("the quay"))
-    with monkeypatch.context() as patch:
-        patch.setattr(pdf_reading, "find_spec", lambda _: None)
-        patch.setattr(pdf_reading, "which", lambda _: None)
-        assert "neither pypdf nor pdftotext" in reasons(update_index(root))["Resources/a.pdf"]
-    assert update_index(root).skipped == ()
-    assert found(root, "quay") == ["Resources/a.pdf:1"]
 
 
 def test_what_vanishes_while_it_is_read_is_not_there(root: Path) -> None:

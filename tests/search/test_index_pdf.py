@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -15,19 +14,19 @@ import pypdf
 import pytest
 
 from pipelines.search import pdf as reading
-from pipelines.search.pdf import Pdf, pdf_reader, read_pdf
+from pipelines.search.pdf import Pdf, read_pdf
 from tests.search.pdfs import bomb, pdf, pdf_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read(folder: Path, data: bytes, reader: str = "pypdf") -> Pdf:
+def read(folder: Path, data: bytes) -> Pdf:
     path = folder / "x.pdf"
     path.write_bytes(data)
     with path.open("rb") as file:
         file.read(10)  # whoever hashes it first leaves it anywhere
-        return read_pdf(file, reader)
+        return read_pdf(file)
 
 
 def encrypted(password: str) -> bytes:
@@ -50,7 +49,6 @@ def test_each_that_has_no_text_has_a_reason(tmp_path: Path) -> None:
     assert read(tmp_path, pdf("a")[:300]).reason == "is broken, or not a PDF"
     assert read(tmp_path, pdf("", "")).reason == "has no text; its pages may be pictures"
     assert read(tmp_path, encrypted("secret")).reason == "is encrypted"
-    assert read(tmp_path, pdf("a"), "").reason == "cannot be read, because neither pypdf nor pdftotext is installed"
 
 
 def test_one_that_only_cannot_be_edited_is_read(tmp_path: Path) -> None:
@@ -77,7 +75,7 @@ def test_memory_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_processor_time_is_limited() -> None:
-    program = [sys.executable, "-m", "pipelines.search.pdf", "pypdf", "1", str(reading.MEMORY)]
+    program = [sys.executable, "-m", "pipelines.search.pdf", "1", str(reading.MEMORY)]
     ended = subprocess.run(program, input=bomb(60_000_000), capture_output=True, check=False)
     assert ended.returncode == -signal.SIGXCPU
 
@@ -97,7 +95,7 @@ def test_pages_and_text_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.get("page") for one in told] == [1, 2, None]
     assert told[-1]["pages"] == 3
     lines = "".join(f"{json.dumps(one)}\n" for one in told).encode()
-    assert reading._from_pypdf(lines, 0).note == "is indexed in part: up to page 2 of 3"
+    assert reading._told(lines, 0).note == "is indexed in part: up to page 2 of 3"
     monkeypatch.setattr(reading, "MOST_TEXT", 5)
     assert [one.get("text") for one in reading._read(pdf("one", "two", "three"))] == ["one\n", "t", None]
 
@@ -113,7 +111,7 @@ def test_one_broken_page_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(pypdf.PageObject, "extract_text", extract)
     told = list(reading._read(pdf("one", "two", "three")))
     lines = "".join(f"{json.dumps(one)}\n" for one in told).encode()
-    found = reading._from_pypdf(lines, 0)
+    found = reading._told(lines, 0)
     assert found.pages == ((1, "one"), (3, "three"))
     assert found.note == "is indexed in part: without 1 broken page"
 
@@ -134,17 +132,3 @@ def test_the_process_is_given_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-nobody")
     assert read(tmp_path, pdf("a")).reason == "is broken, or not a PDF"
     assert "key-of-nobody" not in (tmp_path / "env").read_text(encoding="utf-8")
-
-
-def test_pdftotext_reads_where_pypdf_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = tmp_path / "pdftotext"
-    program.write_text("#!/bin/sh\ncat > /dev/null\nprintf 'one\\fcaf\\303\\251\\f\\f'\n", encoding="utf-8")
-    program.chmod(0o700)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    monkeypatch.setattr(reading, "find_spec", lambda _: None)
-    assert pdf_reader() == "pdftotext"
-    assert read(tmp_path, pdf("a"), "pdftotext").pages == ((1, "one"), (2, "café"))
-    program.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
-    assert read(tmp_path, pdf("a"), "pdftotext").reason == "is encrypted or broken"
-    monkeypatch.setenv("PATH", "")
-    assert pdf_reader() == ""

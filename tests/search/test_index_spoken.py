@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any
 
-from pipelines.search.chunks import PIECE_BYTES, end_of
+from pipelines.search.chunks import PIECE_BYTES
 from pipelines.search.pdf import Pdf
 from pipelines.search.read_files import pdf_units, turn_units
 from pipelines.store.days import Days
@@ -75,8 +74,7 @@ def test_a_long_turn_is_cut_and_its_code_stays_whole() -> None:
     assert len(rest) > 2
     assert all(len(text) <= PIECE_BYTES + 50 for text in rest)
     said = [text.removeprefix("user 23:30: ") for text in texts]
-    rest = [one.removeprefix(end_of(before)) for before, one in pairwise(said)]
-    assert " ".join((said[0], *rest)).split() == f"# Plan First. {code} {table} {tail}".split()
+    assert " ".join(said).split() == f"# Plan First. {code} {table} {tail}".split()
 
 
 def test_code_keeps_its_comments() -> None:

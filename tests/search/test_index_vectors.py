@@ -12,8 +12,7 @@ from pipelines.errors import ModelFailed
 from pipelines.search import embed as embed_module
 from pipelines.search import vectors as vectors_module
 from pipelines.search.build import rebuild_index, update_index
-from pipelines.search.embed import embed_index
-from pipelines.search.indexed_files import Skipped, unread
+from pipelines.search.embed import VectorReport, embed_index
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.vectors import VectorModel, load
 from tests.search.bag import Bag
@@ -87,27 +86,16 @@ def test_a_text_that_is_refused_costs_that_text_alone(root: Path, bag: Bag) -> N
     report = embed_index(root, bag)
     assert (report.embedded, report.missing, report.faults) == (199, 1, ())
     assert len(calls) < 30
-    assert unread(root)[1] == (
-        Skipped("Logs/2026-01-02.md", "is found only by its words in line 78: bag was poisoned"),
-    )
     assert found(root, "cellar", bag)[0] == "Logs/2026-01-02.md:78"
 
 
-def test_a_refused_text_is_tried_again_when_it_changes_and_after_a_week(
-    root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_refused_text_is_tried_again_the_next_time(root: Path, bag: Bag) -> None:
     write(root, "Areas/b.md", "poison in the cellar\n\nmuch poison\n")
     update_index(root)
     assert embed_index(root, bag).missing == 2
-    bag.failing = False
-    write(root, "Areas/b.md", "poison in the cellar\n\nmuch more poison\n")
-    update_index(root)
-    assert embed_index(root, bag).embedded == 1
-    assert [one.path for one in unread(root)[1]] == ["Areas/b.md"]
-    week = time.time() + 7 * 24 * 3600
-    monkeypatch.setattr(time, "time", lambda: week)
-    assert (embed_index(root, bag).missing, unread(root)[1]) == (0, ())
     assert found(root, "cellar", bag)[0] == "Areas/b.md:1"
+    bag.failing = False
+    assert embed_index(root, bag) == VectorReport(bag.name, 2, 0)
 
 
 def test_an_embedder_that_fails_at_everything_blames_no_text(root: Path) -> None:
@@ -122,7 +110,6 @@ def test_an_embedder_that_fails_at_everything_blames_no_text(root: Path) -> None
     report = embed_index(root, down)
     assert (report.embedded, report.missing, report.faults) == (0, 503, ("bag is down for one text.",))
     assert len(calls) == 6
-    assert unread(root)[1] == ()
 
 
 def test_items_come_first_then_the_newest_and_of_a_day_the_shortest(root: Path, bag: Bag) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BUDGET = 300
 """The most tokens of an answer, with the line above the items."""
 HEAD = "From memory, for this prompt:"
-INDEX_VERSION = 16
+INDEX_VERSION = 17
 """The format of the index that is read here; importing what writes it takes longer than a prompt may wait."""
 
 _A_FILE = 1 << 22
