@@ -7,20 +7,9 @@ twice costs little; a lost one is gone.
 from __future__ import annotations
 
 import re
-from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.extract.grounded_values import (
-    WORDS,
-    KnownDates,
-    KnownFigures,
-    known_dates,
-    known_figures,
-    unproven_dates,
-    unproven_figures,
-    without_dates,
-)
 from pipelines.store.evidence import fold_markdown
 from pipelines.text import STOP_WORDS
 
@@ -117,8 +106,6 @@ def _words(kind: str, raw: str, *, is_first: bool) -> Iterator[tuple[str, str]]:
     elif denied := _SHORT_NOT.search(low):
         yield _WHOLE.get(low[: denied.start()], low[: denied.start()]), ""
         yield "not", ""
-    elif low in WORDS and low not in {"zero", "one"}:
-        yield str(WORDS[low]), "identifier" if low.endswith(("th", "third")) else "number"
     elif _IDENTIFIER.search(raw):
         yield low, "identifier"
     else:
@@ -218,21 +205,17 @@ def _verb(tokens: Sequence[_Token]) -> str:
     return word if word in _AUXILIARIES or word.endswith("s") else ""
 
 
-_NO_DAY = date(1900, 1, 1)
-"""A placeholder for the day of the log: compared sentences have their own dates."""
-
-
 def _has_values(text: str, wanted: str) -> bool:
-    """Whether a sentence has all dates and figures of another one: `2026-05-15` has `15 May` and its weekday."""
-    dates, figures, _ = _values(text)
-    return not (unproven_dates(wanted, dates, _NO_DAY) or unproven_figures(_values(wanted)[2], figures, dates.years))
+    """Whether a sentence has each number, time and date of another one as it is written, or a date more exactly."""
+    held = {one.key for one in _read(text) if one.kind in _VALUED}
+    return all(
+        one.key in held or (one.kind == "date" and any(one.key in key for key in held))
+        for one in _read(wanted)
+        if one.kind in _VALUED
+    )
 
 
-@lru_cache(maxsize=4096)
-def _values(text: str) -> tuple[KnownDates, KnownFigures, str]:
-    """Return the dates and figures of a text, and the text without dates. Cached: a text is compared with many."""
-    rest = without_dates(text)
-    return known_dates(text, _NO_DAY), known_figures(rest), rest
+_VALUED = frozenset({"number", "time", "date"})
 
 
 # ---------------------------------------- a conflict, which a person decides

@@ -8,7 +8,6 @@ from pipelines.agents import timers as filling
 from pipelines.agents import timers_cron as cron
 from pipelines.agents.adopt_days import moment_pattern
 from pipelines.extract import grounded_values as dates
-from pipelines.extract import grounded_values as figures
 from pipelines.extract import grounding
 from pipelines.extract.claims import needs_verifying
 from pipelines.extract.extraction import Place
@@ -30,10 +29,8 @@ def drive() -> None:
     """Call each once, with something that all its branches see."""
     _tables()
     _files()
-    dates.known_dates("tomorrow, next Friday, on 3 March 2026, the 15th, by the end of May, at noon", _DAY)
+    dates.known_days("tomorrow, next Friday, on 3 March 2026, the 15th, by the end of May, at noon", _DAY)
     dates._place_in(dates._WEEKDAYS, "Friday")
-    dates.unproven_dates("on 3 March 2026 and 4 May", dates.known_dates("on Friday, 3 May", _DAY), _DAY)
-    figures.known_figures("5 GB and 3 days at noon")
     grounding.Shown.of(["1,200 at Helm"]).numbers_missing("1.200 and 3")
     [said] = parse_entries("Logs/2026-03-18.md", "2026-03-18", "we run on Helm\n")
     needs_verifying("It runs on Helm.", [Place(said, 1, 1, said.text)])

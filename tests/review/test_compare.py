@@ -73,7 +73,6 @@ def test_what_says_more_than_another_is_not_the_same(one: str, other: str) -> No
     [
         ("The API allows 100 requests", "The API allows 100 requests, not 1,000"),
         ("Met Anders on 15 May", "Met Anders on 15 May 2026"),
-        ("The review is on Friday", "The review is on 2026-04-10"),
         ("Deploys need approval", "Deploys need approval unless it is a hotfix"),
         ("Deployments need two approvals", "Deploys need two approvals of the platform team"),
         ("Send Ines the contract", "Ines gets the contract by 2026-04-10"),

@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.extract.grounded_values import MONTH, known_dates
+from pipelines.extract.grounded_values import MONTH, known_days
 from pipelines.extract.rules.labels import (
     CONTENTS,
     ClosingForm,
@@ -300,7 +300,7 @@ def due_after(old: Item, text: str, log_day: str) -> str:
     told = due_of(text, log_day)[1] if old.type is ItemType.TODO else ""
     if told or not old.due:
         return told
-    was, now = (known_dates(one, date.fromisoformat(log_day)).days for one in (old.text, text))
+    was, now = (known_days(one, date.fromisoformat(log_day)) for one in (old.text, text))
     later = min((day.isoformat() for day in now - was if day.isoformat() >= log_day), default="")
     return later if date.fromisoformat(old.due) in was - now else old.due
 
@@ -312,7 +312,7 @@ def _day_after(words: str, log_day: str) -> str:
     """
     today = date.fromisoformat(log_day)
     plain = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", words).title()
-    days = known_dates(plain, today).days if plain != f"{today:%A}" else ()
+    days = known_days(plain, today) if plain != f"{today:%A}" else ()
     is_dated = re.search(r"\d{4}", words) is not None
     return min((day.isoformat() for day in days if is_dated or day >= today), default="")
 
