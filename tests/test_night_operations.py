@@ -292,3 +292,80 @@ def test_a_contact_that_is_updated_in_its_own_run_keeps_its_name(memory: Memory)
 
     curate(memory, Reader(read))
     assert (items(memory)[text].person, items(memory)[text].page_section) == ("Paul", "contacts")
+
+
+# ---------------------------------------------------------------- what is not sure, or said twice
+
+
+def doubting(model: Reader, *sure: str) -> Reader:
+    """Return a model that is unsure of all that is done, but to items whose words these are."""
+    model.verifies = lambda claim: (
+        "supported" if claim["kind"] != "close" or any(one in claim["text"] for one in sure) else "unsure"
+    )
+    return model
+
+
+def test_what_may_be_over_is_told_and_is_proposed_again_with_the_line_that_said_so(memory: Memory) -> None:
+    hold(memory, CALL)
+    log(memory, "Anders was on the phone.")
+    curate(memory, doubting(says("close", "k4444444444", how="done")))
+    told = memory.curate("context", "--now", "2026-03-20T08:00")
+    assert by_id(memory, "k4444444444").status is Status.OPEN
+    assert "Todo: Call Anders about the invoices. (perhaps done since 2026-03-12, alpha)" in told
+    log(memory, "The invoices are paid.", day="2026-03-21")
+    model = says("close", "k4444444444", how="done")
+    curate(memory, model, "2026-03-22T02:00+00:00")
+    [shown] = model.shown[0]["open"]
+    assert shown["text"] == "Call Anders about the invoices. (perhaps done 2026-03-12: - Anders was on the phone.)"
+    assert "said earlier: perhaps done 2026-03-12: - Anders was on the phone." in model.claims[0][0]["context"]
+    assert (by_id(memory, "k4444444444").status, by_id(memory, "k4444444444").perhaps) == (Status.DONE, "")
+
+
+def test_what_is_said_to_be_open_again_is_no_longer_perhaps_over(memory: Memory) -> None:
+    hold(memory, CALL)
+    log(memory, "Anders was on the phone.")
+    curate(memory, doubting(says("close", "k4444444444", how="done")))
+    log(memory, "Anders is still to be called about the invoices.", day="2026-03-21")
+    curate(memory, Reader(lambda _: reply(seen=["k4444444444"])), "2026-03-22T02:00+00:00")
+    assert (by_id(memory, "k4444444444").status, by_id(memory, "k4444444444").perhaps) == (Status.OPEN, "")
+
+
+@pytest.mark.parametrize("sure", [["Call Anders", "Ring Anders"], ["Call Anders"]])
+def test_what_says_the_same_in_other_words_ends_with_it_if_the_second_reader_agrees(
+    memory: Memory, sure: list[str]
+) -> None:
+    hold(memory, CALL, f"Todo: Ring Anders, or call him, to clear the invoices. <!-- k8888888888 {SELF}")
+    log(memory, "Anders and the invoices are off the list.")
+    model = doubting(says("close", "k4444444444", how="done"), *sure)
+    curate(memory, model)
+    assert [one["text"].partition(".")[0] for one in model.claims[0]] == [
+        "Todo: Call Anders about the invoices",
+        "Todo: Ring Anders, or call him, to clear the invoices",
+    ]
+    found = [by_id(memory, ident).status for ident in ("k4444444444", "k8888888888")]
+    assert found == [Status.DONE, Status.DONE if len(sure) > 1 else Status.OPEN]
+
+
+@pytest.mark.parametrize("verdict", ["replaces", "both"])
+def test_an_item_takes_the_place_of_what_says_the_same_as_the_one_it_replaces(memory: Memory, verdict: str) -> None:
+    hold(
+        memory, HOST, f"Decision: Hetzner runs all the billing jobs of the north and the south. <!-- k8888888888 {SELF}"
+    )
+    log(memory, "Fact: Scaleway hosts the billing jobs from now on.")
+    model = replaces("k1111111111")
+    model.verifies = lambda claim: verdict if claim["kind"] == "pair" else "supported"
+    curate(memory, model)
+    pairs = [one["quotes"] for one in model.claims[0] if one["kind"] == "pair"]
+    assert pairs == [["Decision: Hetzner runs all the billing jobs of the north and the south."]]
+    found = [by_id(memory, ident).status for ident in ("k1111111111", "k8888888888")]
+    assert found == [Status.SUPERSEDED, Status.SUPERSEDED if verdict == "replaces" else Status.LIVE]
+
+
+@pytest.mark.parametrize(("label", "status"), [("Fact", Status.DONE), ("Todo", Status.SUPERSEDED)])
+def test_a_todo_that_gives_way_to_what_is_no_todo_is_done(memory: Memory, label: str, status: Status) -> None:
+    hold(memory, CALL)
+    log(memory, "Anders has all the invoices.")
+    curate(memory, Reader(lambda day: reply(item(label, "Anders.", day["entries"][0], replaces=["k4444444444"]))))
+    one = by_id(memory, "k4444444444")
+    assert (one.status, bool(one.superseded_by)) == (status, True)
+    assert json.loads(memory.curate("check", "--json")) == []

@@ -277,7 +277,7 @@ def check_added(lines: list[str], *, waits: bool) -> None:
         found = parse_item(line)
         if found:
             assert found.trust in {Trust.SELF, Trust.EXTERNAL}
-            assert found.by == "a:1@extract/9" or found.by.startswith("rules@"), "the rules read a label left out"
+            assert found.by == "a:1@extract/10" or found.by.startswith("rules@"), "the rules read a label left out"
             assert found.status in ({Status.WAITING} if waits else {Status.LIVE, Status.OPEN, Status.DONE})
             assert found.id not in FORGED
             assert {one.path.split("/")[0] for one in found.evidence} == {"Logs"}
@@ -295,7 +295,7 @@ def test_a_program_can_stand_in_from_the_command_line(memory: Memory, tmp_path: 
         "if asked['task'] != 'extract':\n"
         "    print('{}')\n"
         "    sys.exit()\n"
-        "assert (asked['prompt_id'], asked['prompt_version']) == ('extract', 9)\n"
+        "assert (asked['prompt_id'], asked['prompt_version']) == ('extract', 10)\n"
         "said = re.search(r'5\\| - 09:14 (.*)', asked['user'])[1]\n"
         "print(json.dumps({'items': [dict(type='Decision', text=said, lines=[[5, 5]])]}))\n"
     )

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from itertools import islice
+from math import fsum, sqrt
 from typing import TYPE_CHECKING, Final, Protocol
 
 from pipelines.store.evidence import has_quote, without_pointer
@@ -114,8 +115,8 @@ class Candidate:
         unlinked: how many proposed links were dropped.
         trust: whose word it rests on. Code decides that by the source, never an extractor.
         source: who said it, if neither the owner nor the agent; else empty. Code decides that, too.
-        beside: what else a second reader needs: the entry before its lines, and which of its names and small numbers
-            were not shown.
+        beside: what else a second reader needs: its page, other lines of the day, and which of its names and small
+            numbers were not shown.
         id: the temporary id (`n12`) that operations of the same run use.
     """
 
@@ -200,7 +201,7 @@ class Operation:
         reason: the reason, in a few words.
         places: the evidence in the log, if there is no candidate.
         by: who proposed it.
-        beside: the entry before its lines.
+        beside: other lines of the day that a second reader needs.
     """
 
     kind: OperationKind
@@ -222,10 +223,11 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """A sentence of a day's episode, and the lines of the log that it rests on."""
+    """A sentence of a day's episode, the lines of the log that it rests on, and what else a second reader needs."""
 
     text: str
     places: tuple[Place, ...]
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,6 +298,8 @@ Links = tuple[tuple[str, str], ...]
 _LENGTH = 360
 _COMMON = 200
 """A word in more items than this is too common to be distinctive."""
+_DAY_COUNTS = 0.3
+"""How much the words count that an item shares with the whole day, beside those of one line."""
 # Characters invisible to people but not to models: tags, directions, and zero-width ones that no script needs.
 HIDDEN: Final = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 
@@ -316,20 +320,54 @@ class Nearby:
     def open(self, text: str) -> list[tuple[str, Item]]:
         """Return todos, risks and questions with their documents' ids: those that a text speaks of, then by weight.
 
-        At most fifteen come first for their words, so that what matters most is shown on every day.
+        At most fifteen come first for their words, so that what matters most is shown on every day. Of the others,
+        questions come after what somebody owes, and last what nobody mentions any more.
         """
         pending = [one for one in self._items if is_pending(one[1])]
-        pending.sort(key=lambda one: (-priority(one[1], self._newest), one[1].id))
+        pending.sort(
+            key=lambda one: (bool(one[1].quiet), _is_question(one[1]), -priority(one[1], self._newest), one[1].id)
+        )
         named = [self._items[at] for at in self._by_words(text) if is_pending(self._items[at][1])]
         return list({one[1].id: one for one in (*named[:MOST_NAMED], *pending)}.values())[:MOST_OPEN]
 
     @cached_property
+    def _words(self) -> list[frozenset[str]]:
+        return [content_words(one.text) for _, one in self._items]
+
+    @cached_property
     def _places(self) -> _Places:
-        return _places(one.text for _, one in self._items)
+        """Word → positions of the items that have it; built on first use, since the rules need none."""
+        found: dict[str, list[int]] = {}
+        for at, words in enumerate(self._words):
+            for word in words:
+                found.setdefault(word, []).append(at)
+        return found
 
     @lru_cache(8)  # noqa: B019  it lives for one night, as its pieces do
     def _by_words(self, text: str) -> list[int]:
-        return _ranked(text, self._places)
+        """Return the positions that share distinctive words with a text, nearest first.
+
+        What one line speaks of counts most: the words of a long item are somewhere in any long day.
+        """
+        best, whole = dict[int, float](), self._shared(content_words(text))
+        for line in dict.fromkeys(text.split("\n")):
+            for at, score in self._shared(content_words(line)).items():
+                best[at] = max(score, best.get(at, 0.0))
+        sizes = {at: fsum(self._weight(word) for word in sorted(self._words[at])) for at in best}
+        scores = {at: (score + _DAY_COUNTS * whole[at]) / sqrt(sizes[at]) for at, score in best.items()}
+        return sorted(scores, key=lambda at: (-round(scores[at], 9), at))
+
+    def _shared(self, words: frozenset[str]) -> dict[int, float]:
+        """Return the weight of the words that each item shares."""
+        scores: dict[int, float] = {}
+        for word in sorted(words):
+            having = self._places.get(word, ())
+            for at in having if len(having) <= _COMMON else ():
+                scores[at] = scores.get(at, 0.0) + self._weight(word)
+        return scores
+
+    def _weight(self, word: str) -> float:
+        return 1 / (1 + len(self._places[word]))
 
     def nearest(self, text: str, shown: Container[str]) -> list[tuple[str, Item]]:
         """Return the `MOST_NEAR` items that share the most distinctive words with a text, without those shown."""
@@ -341,35 +379,24 @@ class Nearby:
         return [one.text for _, one in self._items if one.id in idents]
 
 
-def _places(texts: Iterable[str]) -> _Places:
-    """Return word → positions of the texts that have it; built on first use, since the rules need none."""
-    found: dict[str, list[int]] = {}
-    for at, text in enumerate(texts):
-        for word in content_words(text):
-            found.setdefault(word, []).append(at)
-    return found
-
-
-def _ranked(text: str, places: _Places) -> list[int]:
-    """Return the positions that share distinctive words with a text, nearest first."""
-    scores: dict[int, float] = {}
-    for word in sorted(content_words(text)):
-        having = places.get(word, ())
-        if len(having) <= _COMMON:
-            for at in having:
-                scores[at] = scores.get(at, 0.0) + 1 / (1 + len(having))
-    return sorted(scores, key=lambda at: (-round(scores[at], 9), at))
+def _is_question(item: Item) -> bool:
+    return item.page_section == "questions"
 
 
 def is_pending(item: Item) -> bool:
     """Whether an item is open-ended: an open todo, a risk, or a question."""
-    return item.active and (item.type in {ItemType.TODO, ItemType.RISK} or item.page_section == "questions")
+    return item.active and (item.type in {ItemType.TODO, ItemType.RISK} or _is_question(item))
 
 
 def shown_text(text: str, most: int = _LENGTH) -> str:
     """Return text on one line, without secrets and invisible characters, and not too long."""
     plain = fold(HIDDEN.sub("", without_secrets(text)))
     return plain if len(plain) <= most else f"{plain[: most - 1].rstrip()}…"
+
+
+def shown_with_doubt(item: Item) -> str:
+    """Return an item's sentence, and how it may be over."""
+    return shown_text(item.text) + (f" (perhaps {shown_text(item.perhaps)})" if item.perhaps else "")
 
 
 CALENDAR_DAYS: Final = 12

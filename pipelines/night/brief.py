@@ -13,7 +13,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import Claim, Verdict, quotes_of, said_under
-from pipelines.extract.extraction import calendar, is_pending, shown_text, weekday
+from pipelines.extract.extraction import calendar, is_pending, shown_text, shown_with_doubt, weekday
 from pipelines.extract.grounding import Shown, words_in
 from pipelines.night.choose_document import Catalog, document_choices
 from pipelines.night.episodes import episodes_in
@@ -306,7 +306,7 @@ def _page_row(document: Document, before: Document | None, name: str, today: str
 def _item_row(item: Item, today: str) -> dict[str, str]:
     status = "quiet" if item.quiet else "passed" if has_passed(item, today) else item.status.value
     return {
-        "id": item.id, "type": item.type.value, "text": shown_text(item.text), "status": status, "since": item.since,
+        "id": item.id, "type": item.type.value, "text": shown_with_doubt(item), "status": status, "since": item.since,
         "due": item.due, "on": item.on,
     }  # fmt: skip
 
@@ -438,4 +438,5 @@ def _with_days(item: Item) -> str:
 def _told_of(item: Item, home: Document, today: str) -> str:
     due = f", due {item.due}" if item.due else ""
     over = ", its day is over, outcome unknown" if item.active and "" < (item.on or item.due) < today else ""
+    over += f", perhaps {item.perhaps}" if item.perhaps else ""
     return f"{item.status} {item.type} of {home.title} since {item.since}{due}{over}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import Candidate, OperationKind, Place
+from pipelines.extract.extraction import Candidate, OperationKind, Place, shown_text
 from pipelines.review.existing_items import home_of_successor
 from pipelines.review.item_links import (
     history_of,
@@ -24,7 +24,20 @@ from pipelines.review.outcomes import DOUBT, REPLACED, DoubtfulClaim, with_end
 from pipelines.review.questions import Question
 from pipelines.store.change_set import items_by_id, moved
 from pipelines.store.document import Block, Document, edited, with_comments
-from pipelines.store.item import CLOSED, ON, OUTCOMES, PERSON, SOURCE, Evidence, Item, Status, new_id, quote_digest
+from pipelines.store.item import (
+    CLOSED,
+    ON,
+    OUTCOMES,
+    PERHAPS,
+    PERSON,
+    SOURCE,
+    Evidence,
+    Item,
+    Status,
+    new_id,
+    quote_digest,
+    with_extra,
+)
 from pipelines.store.layout import GENERAL, REVIEW, document_id, kind_of
 from pipelines.templating import render
 from pipelines.text import fold
@@ -33,6 +46,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pipelines.review.review import Ruling
+
+
+_MOST_SAID = 160
 
 
 @dataclass(slots=True)
@@ -88,7 +104,11 @@ class Promoted:
             self.claims.append(self._claim(ruling, item))
         if ruling.asks:
             return
-        if kind is OperationKind.CONFIRM:
+        if kind is OperationKind.CONFIRM and ruling.operation.how:
+            place = ruling.operation.places[-1]
+            said = shown_text(" ".join(place.lines), _MOST_SAID)
+            self.put(with_extra(item, PERHAPS, f"{_outcome(ruling, item)} {ruling.day}: {said}"))
+        elif kind is OperationKind.CONFIRM:
             self._confirm(ruling, item)
         elif kind is OperationKind.QUESTION:
             self.put(replace(item, doubted=ruling.day))
@@ -119,7 +139,7 @@ class Promoted:
         for ident, day in seen.items():
             item = self.item(ident)
             if item and item.active and day > max(item.confirmed, item.learnt):
-                self.put(replace(item, confirmed=day))
+                self.put(with_extra(replace(item, confirmed=day), PERHAPS, ""))
 
     def link(self) -> None:
         """Add the links that the text or a model gave the new items."""
@@ -163,19 +183,19 @@ class Promoted:
         self.titles.setdefault(path, candidate.entry.project or candidate.new_project or candidate.new_area)
         for one in old:
             self.put(with_link(self.added[item.id][1], "supersedes", one.id))
-            self.put(with_successor(one, item.id, candidate.day))
+            self.put(with_successor(one, item, candidate.day))
             self.superseded[one.id] = item.id
         if ruling.offers and (rival := self.item(self.meant.get(ruling.offers, ruling.offers))):
             said, why = "A log line names a value of it beside a new one", "both stay until you tick a box"
             self.claims.append(DoubtfulClaim(replace(rival, evidence=item.evidence), REPLACED, why, said, by=item.id))
         if later := self.item(self.meant.get(ruling.overtaken_by, ruling.overtaken_by)):
             self.put(with_link(later, "supersedes", item.id))
-            self.put(with_successor(self.added[item.id][1], later.id, later.since))
+            self.put(with_successor(self.added[item.id][1], later, later.since))
 
     def _confirm(self, ruling: Ruling, item: Item) -> None:
         if ruling.candidate:
             self.meant[ruling.candidate.id] = item.id
-        after = item
+        after = with_extra(item, PERHAPS, "")
         for place in map(evidence_of, ruling.operation.places):
             after = after if place in after.evidence else with_confirmation(after, place, ruling.operation.day)
         if after != item:
@@ -194,7 +214,7 @@ class Promoted:
 
 def _outcome(ruling: Ruling, item: Item) -> Status:
     """Return the status that a ruling closes an item with."""
-    if ruling.kind is not OperationKind.CLOSE:
+    if ruling.kind not in {OperationKind.CLOSE, OperationKind.CONFIRM}:
         return Status.NEVER_HELD
     return ruling.operation.how or OUTCOMES[item.type][0]
 
@@ -332,7 +352,7 @@ def with_superseded(documents: Mapping[str, Document], old_id: str, new_item: It
     path, old = places[old_id]
     if old.status not in SUPERSEDABLE or path == REVIEW:
         return after
-    ended = with_successor(old, new_item.id, day)
+    ended = with_successor(old, new_item, day)
     after[path], blocks = leaving(after[path], {old_id: ended})
     target = history_of(path)
     history = after.get(target) or new_document(target, "", old.since)

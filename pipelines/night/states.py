@@ -155,7 +155,7 @@ def _line(item: Item) -> int:
 
 def next_steps(items: Iterable[Item]) -> list[Item]:
     """Return the open todos: those with a due date by it, then the others, the last one mentioned first."""
-    todos = (one for one in items if one.type is ItemType.TODO and not one.quiet)
+    todos = (one for one in items if one.type is ItemType.TODO and not (one.quiet or one.perhaps))
     latest = sorted(todos, key=lambda one: one.confirmed or one.learnt, reverse=True)
     return sorted(latest, key=lambda one: one.due or "9")
 

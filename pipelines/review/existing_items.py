@@ -51,6 +51,9 @@ _COMMON = 400
 """A word in more items than this is too common to be distinctive."""
 _STEM = 5
 """The letters of a word that count: `deliver` and `delivery` are one."""
+_MOST_TWINS = 2
+_TWIN_WORDS = 3
+"""The least words in common of two items that say about the same."""
 _EVEN = 1e-8
 """Sums that differ by less are equal."""
 _MOST_MEANT = 1_000
@@ -300,6 +303,23 @@ class KnownItems:
         here = [one.at for one in (*own[:OWN_SHOWN], *pending)]
         found = dict.fromkeys([*near[True][:CURRENT_SHOWN], *here, *near[False][:CLOSED_SHOWN]])
         return [self._all[at] for at in found]
+
+    def twins(self, ending: Sequence[Belief], day: str) -> list[Belief]:
+        """Return the active items that say of old what others do which end on a day, most alike first, two at most.
+
+        They are of one page and share half of the shorter one's words. Of a row of like sentences, each differs from
+        another in one word.
+        """
+        found: dict[Belief, float] = {}
+        for one in ending:
+            mine = content_words(one.item.text)
+            for other in self._there[one.document]:
+                theirs = content_words(other.item.text)
+                both, least, most = len(mine & theirs), *sorted((len(mine), len(theirs)))
+                is_old = other.learnt < day and other not in ending and is_pending(one.item) == is_pending(other.item)
+                if is_old and both >= max(_TWIN_WORDS, least / 2) and most > both + 1:
+                    found[other] = max(found.get(other, 0.0), both / least)
+        return sorted(found, key=lambda one: -found[one])[:_MOST_TWINS]
 
     def share(self, one: str, other: str) -> float:
         """Return the share of their words that two sentences have in common, by number or by rarity: the lesser one."""

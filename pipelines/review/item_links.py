@@ -10,9 +10,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import MOST_LINKS
+from pipelines.extract.extraction import MOST_LINKS, is_pending
 from pipelines.store.document import Block, Document, block_of, edited
-from pipelines.store.item import ID_PATTERN, Evidence, Item, Status
+from pipelines.store.item import ID_PATTERN, Evidence, Item, ItemType, Status
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, kind_of
 from pipelines.store.secrets.redact import is_private
 
@@ -84,9 +84,14 @@ AGAINST: Final = "against"
 _LOADED = frozenset({BRIEFING, USER})
 
 
-def with_successor(old: Item, new: str, day: str) -> Item:
-    """Return an item superseded by another one on a day, but not before its own start."""
-    return replace(old, status=Status.SUPERSEDED, until=max(day, old.since), superseded_by=new)
+def with_successor(old: Item, new: Item, day: str) -> Item:
+    """Return an item superseded by another one on a day, but not before its own start.
+
+    A Todo whose place nothing takes that is open, but a decision, a fact or a rule, is done.
+    """
+    is_settled = old.type is ItemType.TODO and new.type is not ItemType.TODO and not is_pending(new)
+    status = Status.DONE if is_settled else Status.SUPERSEDED
+    return replace(old, status=status, until=max(day, old.since), superseded_by=new.id)
 
 
 def with_confirmation(item: Item, place: Evidence, day: str) -> Item:

@@ -14,7 +14,19 @@ from pipelines.review.item_links import history_of, leaving
 from pipelines.review.questions import Sources, as_queue_text, grounds
 from pipelines.store.change_set import placed_item
 from pipelines.store.document import HISTORY, Document, block_of, edited
-from pipelines.store.item import CLOSED, CLOSED_BY, ID_PATTERN, OUTCOMES, STRUCK, Evidence, Item, ItemType, Status
+from pipelines.store.item import (
+    CLOSED,
+    CLOSED_BY,
+    ID_PATTERN,
+    OUTCOMES,
+    PERHAPS,
+    STRUCK,
+    Evidence,
+    Item,
+    ItemType,
+    Status,
+    with_extra,
+)
 from pipelines.store.layout import GENERAL, REVIEW, Kind, kind_of
 from pipelines.store.review_queue import QueueEntry, read_queue, with_entry, without_answered
 
@@ -90,7 +102,8 @@ def with_end(item: Item, how: Status, day: str, place: Evidence | None = None) -
     evidence = (*item.evidence, place) if is_new and place else item.evidence
     seen = max(item.seen, len(item.evidence)) + 1 if is_new else item.seen
     until = max(day, item.since) if day else day
-    return replace(item, status=how, until=until, evidence=evidence, seen=seen, doubted="")
+    ended = replace(item, status=how, until=until, evidence=evidence, seen=seen, doubted="")
+    return with_extra(ended, PERHAPS, "")
 
 
 def claimed(

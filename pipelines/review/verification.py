@@ -1,8 +1,9 @@
 """Verification: a second reader compares what the first one said with the log, and judges near pairs.
 
 One call holds every claim of a day. What is unsupported is dropped. Of what is unsure, an item is filed as barely
-believed, and all else is dropped: being unsure asks nobody. If the reader fails, the day stays pending. What the rules
-found has no second reader: the next session's agent judges its near pairs.
+believed, one that would close is noted as perhaps over, and all else is dropped: being unsure asks nobody. If the
+reader fails, the day stays pending. What the rules found has no second reader: the next session's agent judges its near
+pairs.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
-from pipelines.extract.extraction import Candidate, Operation, OperationKind, with_weekday
+from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending, with_weekday
 from pipelines.review.existing_items import speaks_as
 from pipelines.review.review import ASKED, guarded, said_otherwise
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Status, Trust
@@ -37,6 +38,8 @@ _ALIKE = 0.4
 
 On two public journals, twenty nights, all 135 pairs below it were judged to be two beliefs.
 """
+_ALIKE_OPEN = 0.3
+"""The same for two open items: a Todo and a question of one matter are worded apart."""
 _NEAR = 0.2
 """The share of words from which a pair without a second reader is worth a look, as tried on two journals."""
 _REFERENCE = re.compile(r"#\d+|\b\w{1,12}://[^\s)]+")
@@ -109,22 +112,29 @@ def _operation_claims(ruling: Ruling, known: KnownItems) -> Iterator[Claim]:
     for ident in operation.ids:
         if belief := known.get(ident):
             text = operation_text(ruling.kind, belief.item.type, belief.item.text, how=how, new=new)
-            kind = _KINDS.get(ruling.kind, str(ruling.kind))
-            yield Claim(kind, text, quotes_of(operation.places), _context(operation))
+            kind, before = _KINDS.get(ruling.kind, str(ruling.kind)), belief.item.perhaps
+            context = (*_context(operation), *([f"said earlier: perhaps {before}"] if before else []))
+            yield Claim(kind, text, quotes_of(operation.places), context)
 
 
 def _pairs(ruling: Ruling, named: frozenset[str], known: KnownItems) -> Iterator[tuple[float, str, Claim]]:
     """Yield the pairs of a new item with near ones of its page that the first reader did not link, and how alike.
 
-    Those of earlier days come first: whoever says two things on one day mostly means both.
+    Those of earlier days come first: whoever says two things on one day mostly means both. Before them comes what says
+    the same as an item that the new one replaces.
     """
     one = ruling.candidate
     if one is None or one.by.startswith(RULES):
         return
-    words = content_words(one.text)
-    near = ((belief, content_words(belief.item.text)) for belief in _near_ones(ruling, named, known))
-    alike = [(belief, len(words & theirs) / max(1, min(len(words), len(theirs)))) for belief, theirs in near]
-    alike = [(belief, share - (belief.learnt == one.entry.day)) for belief, share in alike if share >= _ALIKE]
+    words, mine = content_words(one.text), known.get(one.id)
+    ended = [belief for ident in ruling.operation.ids if not ruling.asks and (belief := known.get(ident))]
+    alike = [(twin, 1.0) for twin in known.twins(ended, one.entry.day) if twin.item.id not in named]
+    for belief in _near_ones(ruling, named, known):
+        theirs = content_words(belief.item.text)
+        share = len(words & theirs) / max(1, min(len(words), len(theirs)))
+        are_open = mine is not None and is_pending(mine.item) and is_pending(belief.item)
+        if share >= (_ALIKE_OPEN if are_open else _ALIKE):
+            alike.append((belief, share - (belief.learnt == one.entry.day)))
     for belief, share in sorted(alike, key=lambda pair: -pair[1])[:MOST_PAIRS]:
         other = belief.item
         context = (f"the new one is of {one.entry.day}", f"the old one of {other.since or belief.learnt}")
@@ -244,14 +254,23 @@ def _judged(
         return None
     if says is Verdict.UNSURE and (one := ruling.candidate):
         ruling = replace(ruling, candidate=replace(one, confidence=Confidence.LOW))
-    if ruling.kind is OperationKind.SUPERSEDE and does:
+    if ruling.kind in {OperationKind.SUPERSEDE, OperationKind.UPDATE} and does:
         held = [ident for ident, verdict in zip(ruling.operation.ids, does, strict=False) if _is_sure(verdict, says)]
-        kind = OperationKind.SUPERSEDE if held else OperationKind.ADD
-        asks = ruling.asks if held else ""
+        if not held and ruling.kind is OperationKind.UPDATE:
+            return None
+        also = [ident for ident, verdict in pairs if held and verdict is Verdict.REPLACES]
+        held += [ident for ident in also if _replaced(ruling, ident, known) == ""]
+        kind, asks = (ruling.kind, ruling.asks) if held else (OperationKind.ADD, "")
         return replace(ruling, operation=replace(ruling.operation, kind=kind, ids=tuple(held)), asks=asks)
     if any(verdict is not Verdict.SUPPORTED for verdict in does):
-        return None
+        return _perhaps(ruling) if set(does) == {Verdict.UNSURE} else None
     return _paired(ruling, pairs, known) if says is Verdict.SUPPORTED else ruling
+
+
+def _perhaps(ruling: Ruling) -> Ruling | None:
+    """Return the ruling on what may be over: it stays, with the line that says so, until a line is sure of it."""
+    is_ours = ruling.kind is OperationKind.CLOSE and not ruling.asks and ruling.trust.reaches(Trust.SELF)
+    return replace(ruling, operation=replace(ruling.operation, kind=OperationKind.CONFIRM)) if is_ours else None
 
 
 def _is_sure(verdict: Verdict, says: Verdict) -> bool:
@@ -268,16 +287,21 @@ def _paired(ruling: Ruling, pairs: Sequence[tuple[str, Verdict]], known: KnownIt
             continue
         if verdict is Verdict.SAME:
             return _same(ruling, belief, candidate, known)
-        asks = CONFLICT if verdict is Verdict.CONFLICT else ""
-        asks = (
-            asks
-            or said_otherwise(candidate.source, [belief])
-            or guarded(OperationKind.SUPERSEDE, [belief], candidate.trust, candidate.entry.day, known)
-        )
-        if not asks and belief.item.active:  # it counts for the bound on how much a day may end
-            known.take_out(belief, Status.SUPERSEDED, candidate.day, candidate.entry.day, known.get(candidate.id))
+        asks = CONFLICT if verdict is Verdict.CONFLICT else _replaced(ruling, ident, known) or ""
         return replace(_on(ruling, OperationKind.SUPERSEDE, [belief], candidate), asks=asks)
     return ruling
+
+
+def _replaced(ruling: Ruling, ident: str, known: KnownItems) -> str | None:
+    """End an item that a ruling's new one replaces; return why a person must decide instead, or None if it is over."""
+    belief, one = known.get(ident), ruling.candidate
+    if belief is None or one is None or not belief.item.active:
+        return None
+    asks = said_otherwise(one.source, [belief])
+    asks = asks or guarded(OperationKind.SUPERSEDE, [belief], one.trust, one.entry.day, known)
+    if not asks:  # it counts for the bound on how much a day may end
+        known.take_out(belief, Status.SUPERSEDED, one.day, one.entry.day, known.get(one.id))
+    return asks
 
 
 def _same(ruling: Ruling, belief: Belief, candidate: Candidate, known: KnownItems) -> Ruling:

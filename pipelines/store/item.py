@@ -107,6 +107,8 @@ ON: Final = "on"
 """The key for the day of an appointment or event."""
 QUIET: Final = "quiet"
 """The key for the day since which nobody has mentioned an open item, or since which its day is long over."""
+PERHAPS: Final = "perhaps"
+"""The key of an open item that may be over: `done 2026-03-04: ` and the line that says so."""
 CLOSED_BY: Final = "closed-by"
 """The key of an item that a person closed: `closed-by=owner`. No agent can reopen it."""
 META: Final = "meta."
@@ -240,6 +242,11 @@ class Item:
         return self._extra(QUIET)
 
     @property
+    def perhaps(self) -> str:
+        """How it may be over, the day of the line that says so, and the line; else empty."""
+        return self._extra(PERHAPS)
+
+    @property
     def metadata(self) -> dict[str, str]:
         """What a person said of it, by their own keys."""
         return {key.removeprefix(META): value for key, value in self.extra if key.startswith(META)}
@@ -275,9 +282,8 @@ def with_metadata(item: Item, said: Mapping[str, str]) -> Item:
 
 def brought_back(item: Item) -> Item:
     """Return an archived item as an active one; any other item as it is."""
-    if item.status is not Status.ARCHIVED:
-        return item
-    return replace(item, status=Status.OPEN if item.type is ItemType.TODO else Status.LIVE)
+    status = Status.OPEN if item.type is ItemType.TODO else Status.LIVE
+    return replace(item, status=status) if item.status is Status.ARCHIVED else item
 
 
 def new_id(item: Item, document: str, taken: Container[str]) -> str:
@@ -298,9 +304,7 @@ def render_item(item: Item) -> str:
     body = f"{item.type}: {text}".rstrip(" ")
     if item.status in STRUCK:
         body = f"~~{body}~~"
-    box = ""
-    if item.type is ItemType.TODO:
-        box = "[x] " if item.status is Status.DONE else "[ ] "
+    box = ("[x] " if item.status is Status.DONE else "[ ] ") if item.type is ItemType.TODO else ""
     comment = render_comment(item)
     return f"- {box}{body} {comment}" if comment else f"- {box}{body}"
 
@@ -321,12 +325,8 @@ def render_comment(item: Item) -> str:
     pairs += [("seen", str(item.seen) if item.seen else ""), ("by", _encode(item.by))]
     pairs += [("superseded-by", item.superseded_by), ("merged-into", item.merged_into)]
     pairs += [(kind, ",".join(ids)) for kind, ids in item.links]
-    pairs += [
-        ("pinned", "yes" if item.pinned else ""),
-        ("section", _encode(item.page_section)),
-        ("due", _encode(item.due)),
-    ]
-    pairs.append(("doubted", _encode(item.doubted)))
+    pairs += [("pinned", "yes" if item.pinned else ""), ("section", _encode(item.page_section))]
+    pairs += [("due", _encode(item.due)), ("doubted", _encode(item.doubted))]
     struck, done = item.status in STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
     if item.status is not _status(item.type, item.superseded_by, item.merged_into, struck=struck, done=done):
         pairs.append(("status", item.status))

@@ -54,11 +54,11 @@ def test_a_day_is_read_in_one_call_and_its_items_say_by_whom() -> None:
     [candidate] = extraction.candidates
     assert (candidate.type, candidate.confidence) == (ItemType.DECISION, Confidence.HIGH)
     assert candidate.entry is ENTRIES[0]
-    assert (candidate.document, candidate.by) == ("Projects/harbour", "a:1@extract/9")
+    assert (candidate.document, candidate.by) == ("Projects/harbour", "a:1@extract/10")
     assert (extraction.tally.calls, extraction.tally.by_model) == (1, (Spent("a:1", 1, USAGE),))
     assert (extraction.dropped, extraction.fallback, extraction.notes) == (0, False, ())
     [call] = model.calls
-    assert (call.task, call.prompt_id, call.prompt_version) == ("extract", "extract", 9)
+    assert (call.task, call.prompt_id, call.prompt_version) == ("extract", "extract", 10)
     assert extractor(model).extract(ExtractionRequest("2026-03-13", (), DOCUMENTS)).tally.calls == 0
 
 
@@ -83,9 +83,9 @@ def test_each_piece_says_who_read_it() -> None:
     first = Scripted("a:1", [GOOD, Kind.OVER_QUOTA], input_tokens=20)
     other = Scripted("b:2", [reply_text(reply_item([4, 5], text="Ask legal.")), NOTHING], input_tokens=20)
     extraction = extractor(first, other).extract(DAY)
-    assert [one.by for one in extraction.candidates] == ["a:1@extract/9", "b:2@extract/9"]
+    assert [one.by for one in extraction.candidates] == ["a:1@extract/10", "b:2@extract/10"]
     assert extraction.tally.failures == {("a", Kind.NOT_ASKED): 1, ("a", Kind.OVER_QUOTA): 1}
-    assert extractor(first, other).name == "a:1@extract/9, b:2@extract/9"
+    assert extractor(first, other).name == "a:1@extract/10, b:2@extract/10"
 
 
 # ---------------------------------------------------------------- what is dropped
@@ -159,7 +159,7 @@ def test_an_empty_reply_lets_the_rules_read_the_piece() -> None:
     assert (candidate.text, candidate.by, candidate.entry) == ("Use SQLite.", "rules@1", LABELLED)
     assert (found.fallback, found.notes, found.dropped, found.tally.calls) == (False, (), 0, 1)
     pieces = extractor(scripted(GOOD, NOTHING, "{}", input_tokens=20)).extract(day)
-    assert [one.by for one in pieces.candidates] == ["a:1@extract/9", "rules@1"]
+    assert [one.by for one in pieces.candidates] == ["a:1@extract/10", "rules@1"]
     [candidate] = extractor(scripted(NOTHING)).extract(day).candidates
     assert (candidate.text, candidate.by) == ("Use SQLite.", "rules@1"), "whoever reads, code reads labels"
 
@@ -192,7 +192,7 @@ def test_over_the_wire_the_next_provider_stands_in(monkeypatch: pytest.MonkeyPat
         claude.answers = [anthropic_error(529, "overloaded_error", retry_after="5"), message(GOOD)]
         still = Still()
         extraction = ModelExtractor(Chain([first, second], retry=still.retry)).extract(DAY)
-    assert [one.by for one in extraction.candidates] == ["anthropic:c@extract/9"]
+    assert [one.by for one in extraction.candidates] == ["anthropic:c@extract/10"]
     assert still.pauses == [1.0, 2.0, 5.0]
     assert extraction.tally.failures == {("anthropic", Kind.DOWN): 1, ("gemini", Kind.DOWN): 3}
     assert extraction.tally.by_model == (Spent("anthropic:c", 2, Usage(1112, 9, 1000, 100)), Spent("gemini:g", 3))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pipelines.extract.extraction import Candidate, Extraction, Operation
     from pipelines.store.log import Entry
 
-BY = "a:1@extract/9"
+BY = "a:1@extract/10"
 TODO = Item(ItemType.TODO, "Ask legal about the contract.", "k1111111111")
 RISK = Item(ItemType.RISK, "Legal may refuse the contract.", "k2222222222")
 FACT = Item(ItemType.FACT, "Harbour runs on Pulumi and Ansible.", "k3333333333")
@@ -159,9 +159,21 @@ def test_lines_without_an_entry_drop_the_item(lines: Any) -> None:
 
 
 def test_the_second_reader_sees_the_line_before_and_what_the_log_does_not_have() -> None:
-    assert one([24, 24], entries=TALK, text="Ines pays.").beside == ("before it: <Ben> Ines does.",)
+    said = one([24, 24], entries=TALK, text="Ines pays.").beside
+    assert said == ("before it: <Ben> Ines does.", "line 20: - <Ada> Who pays")
     found = one([23, 24], entries=TALK, text="Ines pays Oskar 4 times.")
     assert found.beside[-1] == "not in the log: 4, Oskar"
+
+
+def test_the_second_reader_sees_the_line_that_has_a_word_which_the_cited_ones_lack() -> None:
+    day = (line_of(3, "- Oskar rents the crane."), line_of(9, "- hello"), line_of(12, "- It costs 300 euros.", "Rent"))
+    assert one([12, 12], entries=day, text="The crane of Oskar costs 300 euros.").beside == (
+        "line 3: - Oskar rents the crane.",
+    )
+    mail = (line_of(3, "> Oskar rents the crane."), *day[1:])
+    assert one([12, 12], entries=mail, text="The crane of Oskar costs 300 euros.").beside == (), (
+        "others' words support nothing"
+    )
 
 
 @pytest.mark.parametrize("name", ["other", "../../etc/passwd", "projects/harbour", "Harbour", "SOUL", " "])

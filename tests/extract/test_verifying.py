@@ -81,7 +81,7 @@ def test_one_call_asks_about_all_of_them_and_each_gets_its_verdict() -> None:
     assert found.verdicts == (NO, UNSURE, YES)
     assert (found.failure, found.tally.calls, found.tally.usage) == ("", 1, USAGE)
     [call] = model.calls
-    assert (call.task, call.prompt_id, call.prompt_version, call.subject) == ("verify", "verify", 7, "verification")
+    assert (call.task, call.prompt_id, call.prompt_version, call.subject) == ("verify", "verify", 8, "verification")
     assert call.place > ("2026-03-12", 0)
     told = {"kind": "item", "text": ROLES.text, "quotes": list(ROLES.quotes), "context": ["Harbour", "2026-03-12"]}
     assert call.input["claims"][0] == {"claim": 0, **told}

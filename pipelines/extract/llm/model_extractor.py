@@ -19,6 +19,7 @@ from pipelines.extract.extraction import (
     calendar,
     days_before,
     shown_text,
+    shown_with_doubt,
     weekday,
 )
 from pipelines.extract.llm.call import Call, Model, Prompt, load_prompt
@@ -161,13 +162,14 @@ def _joined_outcomes(request: ExtractionRequest, pieces: Sequence[LogPiece], out
     said = sum(len(read.candidates) + len(read.operations) for read in found)
     dropped = [one for _, lost, *_ in outcomes for one in lost]
     seen = tuple(dict.fromkeys(one for read in found for one in read.seen))
-    reply = Extraction(tuple(candidates), tuple(operations), seen)
+    lists = tuple(one for read in found for one in read.open_lists)
+    reply = Extraction(tuple(candidates), tuple(operations), seen, lists)
     secret = _counted(said - len(candidates) - len(operations), "it would hold a secret")
     return Extraction(
         tuple(sorted([*candidates, *passed_over(request, reply)], key=_position)),
         tuple(operations),
         seen,
-        tuple(one for read in found for one in read.open_lists),
+        lists,
         tuple(one for read in found for one in read.episode if not holds_secret(one.text)),
         dropped=sum(one.ungrounded for one in dropped),
         notes=(*_notes(pieces, dropped, sum(one.unlinked for one in candidates)), *secret),
@@ -245,7 +247,7 @@ def item_row(item: Item, document: str) -> Row:
     return {
         "id": item.id,
         "type": item.type.value,
-        "text": shown_text(item.text),
+        "text": shown_with_doubt(item),
         "status": item.status.value,
         "document": document,
         "since": item.since,
@@ -376,7 +378,7 @@ _CLAIMS_A_DAY = 12
 """The claims of such a day: its items, what it does to others, its episode, and near pairs."""
 _SENTENCES = 15
 """The claims of a night's brief: its new sentences."""
-_CLAIM_BYTES = 500
+_CLAIM_BYTES = 550
 _BRIEF_BYTES = 10_000
 """What a claim and a brief show, measured over months of public journals."""
 _VERDICT_TOKENS = 40

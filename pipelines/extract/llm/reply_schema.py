@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
@@ -25,6 +27,7 @@ from pipelines.extract.extraction import (
     Place,
     Told,
     proposed_links,
+    shown_text,
 )
 from pipelines.extract.llm.call import BadReply
 from pipelines.extract.llm.reply_json import (
@@ -38,7 +41,8 @@ from pipelines.extract.llm.reply_json import (
     single_line,
 )
 from pipelines.store.evidence import fold_markdown
-from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status
+from pipelines.store.item import OUTCOMES, Confidence, Item, ItemType, Status, Trust
+from pipelines.store.provenance import Provenance
 from pipelines.text import content_words, fold
 
 if TYPE_CHECKING:
@@ -55,7 +59,11 @@ MOST_ROWS: Final = 200
 MOST_TOLD: Final = 3
 MOST_PLACES: Final = 8
 MOST_IDS: Final = 10
-_BEFORE_LENGTH = 400
+_BEFORE_LENGTH = 240
+_BESIDE_LENGTH = 200
+_MOST_BESIDE = 2
+_TELLING = 0.3
+"""How much the words of a line weigh, at least, to show it beside a claim: one word that three lines have."""
 _PLAIN = re.compile(r"[\w .,'’()&-]*")
 _TITLE = re.compile(r"[^\[\]<>`*|\\~{}]*")
 """A page's title becomes a heading and a link, so it has no markup: such a title names no page."""
@@ -168,7 +176,7 @@ def read_reply(text: str) -> dict[str, list[object]] | None:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """What a reply may draw on.
 
@@ -189,6 +197,19 @@ class Asked:
     def ident(self, named: str) -> str:
         """Return the id of an item that was shown, or that of one of this reply in the run; else an empty string."""
         return named if named in self.items else self.own.get(named, "")
+
+    @cached_property
+    def lines(self) -> tuple[tuple[int, str], ...]:
+        """Number and text of the lines that are the owner's or the agent's own words, and nobody else's."""
+        entries = self.request.entries
+        logs = {path: [one for one in entries if one.path == path] for path in {one.path for one in entries}}
+        told = Provenance(logs, self.request.seals)
+        return tuple(
+            (one.start_line + at, line)
+            for one in entries
+            for at, line in enumerate(one.text.split("\n"))
+            if line.strip() and (word := told.word(one, at, line))[0].reaches(Trust.SELF) and not word[1]
+        )
 
 
 def extraction_of(reply: Mapping[str, Sequence[object]], asked: Asked) -> tuple[Extraction, tuple[Faulty, ...]]:
@@ -250,7 +271,7 @@ def _candidate(at: int, raw: object, asked: Asked) -> Candidate:
         on=_day(item.on) or (_day(item.due) if kind is not ItemType.TODO else ""),
         links=links[0],
         unlinked=links[1],
-        beside=(*_before(places, asked.request), *names),
+        beside=(*_beside(text, places, asked, document), *names),
         id=own,
     )
 
@@ -328,7 +349,8 @@ def _operation(raw: object, asked: Asked) -> Operation:
         names = _proven(text, places, asked)
     if kind is OperationKind.CLOSE and how and any(how not in OUTCOMES[one.type] for one in items):
         raise Faulty("how does not fit the item's type", _first_lines(places))
-    reason, beside = single_line(one.reason)[:REASON_LENGTH], (*_before(places, asked.request), *names)
+    told = " ".join([text, *(one.text for one in items)])
+    reason, beside = single_line(one.reason)[:REASON_LENGTH], (*_beside(told, places, asked), *names)
     return Operation(kind, ids, text, how, reason=reason, places=places, by=asked.by, beside=beside)
 
 
@@ -345,8 +367,7 @@ def _told(raw: object, asked: Asked) -> Told:
     """
     one = checked(ReplyTold, raw)
     places, text = places_of(one.lines, asked.request.entries), single_line(one.text)
-    _proven(text, places, asked)
-    return Told(text, places)
+    return Told(text, places, (*_beside(text, places, asked), *_proven(text, places, asked)))
 
 
 def places_of(lines: Sequence[Sequence[int]], entries: Sequence[Entry]) -> tuple[Place, ...]:
@@ -381,16 +402,35 @@ def _first_lines(places: Sequence[Place]) -> list[int]:
     return [one.start_line for one in places[:1]]
 
 
-def _before(places: Sequence[Place], request: ExtractionRequest) -> tuple[str, ...]:
-    """Return the words before the places, under the same headings: they may say who or what is meant."""
-    found: dict[str, None] = {}
+def _beside(text: str, places: Sequence[Place], asked: Asked, document: str = "") -> tuple[str, ...]:
+    """Return what else of the day a second reader needs to compare a text with its lines.
+
+    That is what stands before them under the same headings, which may say who is meant; its page, if the text names
+    that; and of the other lines, those that have the rarest words of the text which nothing shown has yet. Those are no
+    words from outside: what rests on them would not be filed as theirs.
+    """
+    found, entries = dict[str, None](), asked.request.entries
     cited = {place.entry.key for place in places}
     for entry in dict.fromkeys(place.entry for place in places):
-        at = next((at for at, one in enumerate(request.entries) if one is entry), 0)
-        one = request.entries[at - 1] if at else None
+        at = next((at for at, one in enumerate(entries) if one is entry), 0)
+        one = entries[at - 1] if at else None
         if one and one.key not in cited and (one.path, one.headings) == (entry.path, entry.headings):
-            found[fold_markdown(one.text.split("\n"))[-_BEFORE_LENGTH:]] = None
-    return tuple(f"before it: {said}" for said in found)
+            found["before it: " + fold_markdown(one.text.split("\n"))[-_BEFORE_LENGTH:]] = None
+    shown = [*found, *(part for place in places for part in (*place.lines, *place.entry.headings, place.entry.project))]
+    missing = content_words(text) - content_words("\n".join(shown))
+    titles = [one.title for one in asked.request.documents if document and document == one.document]
+    found |= {f"page: {title}": None for title in titles if missing & content_words(title)}
+    lines = [(at, line, words) for at, line in asked.lines if (words := missing & content_words(line))]
+    having, first = Counter(word for *_, words in lines for word in words), places[0].start_line
+    for _ in range(_MOST_BESIDE):
+        weights = [(fsum(1 / having[one] for one in sorted(words & missing)), -abs(first - at), at, line)
+                   for at, line, words in lines]  # fmt: skip
+        weight, _, at, line = max(weights, default=(0.0, 0, 0, ""))
+        if weight < _TELLING:
+            break
+        missing -= content_words(line)
+        found[f"line {at}: {shown_text(line, _BESIDE_LENGTH)}"] = None
+    return tuple(found)
 
 
 def document_named(name: str, request: ExtractionRequest) -> str:

@@ -25,8 +25,9 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
     """Return what labels say for sure in a day's entries and a reply does not cover, as the rules would add it.
 
     A reply covers a label if its evidence has the label's lines; of several labels there, those that it quotes or
-    says. It also covers one that says half of what an item says which it has seen, and what stands under a heading of
-    which it took other lines. Closing forms are read apart, but may be what a reply means.
+    says. It also covers one that says half of what an item says which it has seen; on a list of what is open, one of
+    whose words such an item has half; and what stands under a heading of which it took other lines. Closing forms are
+    read apart, but may be what a reply means.
     """
     reader = LabelReader()
     for entry in request.entries:
@@ -45,18 +46,20 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
     titles = {fold(title) for headings in judged for title in headings}
     known = {(one.type, same_key(one.text)) for one in reply.candidates}
     seen = [Counter(words(text)) for text in request.nearby.texts(reply.seen)] if request.nearby else []
+    listed = [place for one in reply.open_lists for place in one.places]
     return [
         one
         for at, one in enumerate(labelled)
-        if at not in covered and (one.type, same_key(one.text)) not in known and not _is_seen(one, seen)
+        if at not in covered and (one.type, same_key(one.text)) not in known and not _is_seen(one, seen, listed)
         if one.reason != "section" or one.entry.headings not in judged or not section_type(one.entry.headings[-1])
         if fold(one.places[0].lines[0].strip("# ")) not in titles
     ]
 
 
-def _is_seen(one: Candidate, seen: Sequence[Counter[str]]) -> bool:
+def _is_seen(one: Candidate, seen: Sequence[Counter[str]], listed: Sequence[Place]) -> bool:
     said = Counter(words(one.text))
-    return any((said & other).total() > max(said.total(), other.total()) * _HALF for other in seen)
+    own = said.total() if any(_overlap(one.places[0], place) for place in listed) else 0
+    return any((said & other).total() > (own or max(said.total(), other.total())) * _HALF for other in seen)
 
 
 def _meant(place: Place, text: str, spots: Sequence[Place], covered: Container[int]) -> set[int]:

@@ -108,9 +108,11 @@ def open_entries(
                 day = due or ("" if has_passed else on)
                 ahead = days_of(day) - now if day else _NEVER
                 gap = abs(ahead) if ahead <= _SOON else _NEVER
-                rank = (has_passed, gap, not is_overdue, path != project, -weight(kind, fields, today))
+                perhaps = fields.get("perhaps", "").replace("%20", " ").partition(":")[0]  # "done 2026-03-04: …"
+                rank = (has_passed or bool(perhaps), gap, not is_overdue, path != project, -weight(kind, fields, today))
                 notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
                 notes += [f"was on {on}, outcome unknown" if has_passed else f"on {on}"] if on else []
+                notes += [f"perhaps {perhaps.replace(' ', ' since ')}"] if perhaps else []
                 is_old = is_overdue and now - days_of(max(_date_of(line), due)) > _LONG_AGO
                 is_told = is_old or tells(said, words, ident)
                 found.append((rank, ident, f"{kind}: {words}", f" ({', '.join([*notes, page_name(path)])})", is_told))
