@@ -194,7 +194,8 @@ class Capture:
                 turns.spool.append(lambda log: heading_above(session, log))
         if recorder.lines > kept.lines and not self.dry:
             told = recorder.lines, recorder.digest, turns.first, session.project, session.repository
-            note_kept(self.root, KeptSession(session.file, kept.head, *told))
+            late = tuple(sorted({*kept.gone, *(line for line in gone if line <= kept.lines)}))
+            note_kept(self.root, KeptSession(session.file, kept.head, *told, late))
         return CapturedSession(
             str(path), session.name, session.file, turns.new, days, turns.known, faults, owners=turns.owners
         )

@@ -23,6 +23,7 @@ from pipelines.extract.extraction import (
     Operation,
     Told,
 )
+from pipelines.store.evidence import voice_in
 from pipelines.store.layout import day_of_log
 from pipelines.store.log import Entry, lines_of, parse_entries
 from pipelines.store.markdown import conflicts
@@ -129,6 +130,7 @@ def days_to_read(
     read_before: Callable[[str, str], frozenset[str] | None],
     *,
     rereads: bool = False,
+    taken_back: Container[tuple[str, int]] = (),
 ) -> list[DayToRead]:
     """Return the logs with new entries, oldest first; days after `today` are not read.
 
@@ -139,6 +141,7 @@ def days_to_read(
         read_before: (path, digest) → the entry hashes behind a closed day's digest, or None if they are unknown; the
             day is then read again, and the review drops what is known.
         rereads: whether a model may read what only the rules could read on one of the last nights.
+        taken_back: records of transcripts, whose entries nobody says any more.
     """
     found = []
     for path, data in logs.items():
@@ -162,6 +165,8 @@ def days_to_read(
         fresh: dict[str, Entry] = {}  # a repeated entry is read once
         again: dict[str, Entry] = {}
         for entry in entries:
+            if (voice := voice_in(entry.text.partition("\n")[0])) and voice[:2] in taken_back:
+                continue
             if entry.key not in known:
                 fresh.setdefault(entry.key, entry)
             elif entry.key in due:

@@ -67,7 +67,7 @@ from pipelines.store.log import parse_entries
 from pipelines.store.secrets import load_redactor, without_secrets
 from pipelines.store.secrets.known import rules_changed
 from pipelines.store.secrets.scan import without_secret_files
-from pipelines.store.session_state import load_seals
+from pipelines.store.session_state import load_seals, taken_back_since
 from pipelines.store.snapshot import Snapshot, read_snapshot
 from pipelines.store.state import (
     Tombstone,
@@ -258,7 +258,8 @@ def _decide(
     catalog = Catalog(captured.answered.documents, snapshot.unreadable())
     with watch.stage("extract"):
         logs, before = captured.folded.logs, partial(_read_before, git)
-        unread = days_to_read(logs, progress, today, before, rereads=night.rereads)
+        gone = taken_back_since(night.root)
+        unread = days_to_read(logs, progress, today, before, rereads=night.rereads, taken_back=gone)
         days, extracted, later = _extract(night, unread, catalog, earlier, watch)
     with watch.stage("review"):
         read = extracted.read

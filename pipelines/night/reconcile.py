@@ -20,10 +20,11 @@ from pipelines.store.document import HISTORY, Document, Placed, block_of, edited
 from pipelines.store.find_left_out import MANY_GONE, SMALL, asked_pages_in
 from pipelines.store.generated import told_in
 from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
-from pipelines.store.item import STRUCK, Confidence, Item, Status, Trust, new_id
+from pipelines.store.item import STRUCK, Confidence, Item, Status, Trust, new_id, without_comment
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue, waiting, with_entry
+from pipelines.store.session_state import written_by_agents
 from pipelines.store.state import Reason, Tombstone, tombstone
 from pipelines.store.user_layout import at
 
@@ -45,6 +46,8 @@ _WHY_FOREIGN = (
     "No commit of this memory has their ids, so they were copied from somewhere else. They are not used until you keep"
     " them."
 )
+_AGENT = "agent"
+"""Who wrote an item into a page, where it was an agent with its tools."""
 CHOICES: Final = (
     "retract: they were deleted on purpose, and are never proposed again",
     "restore: put them back where they were",
@@ -88,7 +91,9 @@ def understand_edits(git: Git, snapshot: Snapshot, documents: Mapping[str, Docum
     last = changed | {path: documents[path] for path in same}
     foreign = _from_elsewhere(git, snapshot, documents, baseline)
     documents = _set_aside(documents, foreign, today, snapshot.shown) if foreign else documents
-    found = reconcile(documents, baseline, today, snapshot.shown)
+    commit = git.read_commit(git.last_run() or "")
+    wrote = written_by_agents(snapshot.root, commit.seconds if commit else 0)
+    found = reconcile(documents, baseline, today, snapshot.shown, wrote)
     return replace(_with_missing_pages(found, snapshot, today), foreign=tuple(sorted(foreign)), last=last)
 
 
@@ -141,7 +146,11 @@ def _is_here(root: Path, item: Item) -> bool:
 
 
 def reconcile(
-    documents: Mapping[str, Document], baseline: Baseline, today: str, shown: Callable[[str], str] = str
+    documents: Mapping[str, Document],
+    baseline: Baseline,
+    today: str,
+    shown: Callable[[str], str] = str,
+    wrote: Callable[[str], bool] = lambda _line: False,
 ) -> Reconciled:
     """Return the documents after understanding people's edits.
 
@@ -150,6 +159,7 @@ def reconcile(
         baseline: the documents as the last run left them.
         today: the memory's day.
         shown: turns a path into the file name that people know.
+        wrote: tells whether an agent wrote a line: it is its own word, not a person's.
     """
     changed, same = baseline
     before = items_by_id(changed)
@@ -166,15 +176,15 @@ def reconcile(
             item = placed.item
             if is_new:
                 item = _as_new(item, present | before, today)
+                item = _by_agent(item) if wrote(_line(document, placed)) else item
                 item = replace(item, id=new_id(item, document_id(path), taken))
                 taken.add(item.id)
                 numbered.append(item.id)
             elif item.id in before and _wording(old := before[item.id][1]) != _wording(item):
                 corrected.append(tombstone(replace(old, id=""), today, Reason.CORRECTED))
-                if item.by or item.trust is not Trust.OWNER:
-                    item = replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
-                    edited.append(item.id)
-            if item != placed.item or _holds_again(item, before):
+                item = _by_agent(item) if wrote(_line(document, placed)) else _by_person(item)
+                edited += [item.id] if item != placed.item else []
+            if item != placed.item or _holds_again(item, before) or _is_due_else(item, before):
                 new[placed.line] = item
         if new:
             after[path] = with_comments(document, new)
@@ -203,6 +213,19 @@ def _lines(document: Document, copies: frozenset[tuple[str, int]]) -> Iterator[t
         item = placed.item
         if (key := (item.id, item.text)) not in document.copied:
             yield placed, not item.id or (document.path, placed.line) in copies or key in document.reworded
+
+
+def _line(document: Document, placed: Placed) -> str:
+    return without_comment(document.lines[placed.line].rstrip())
+
+
+def _by_agent(item: Item) -> Item:
+    return replace(item, trust=item.trust if Trust.SELF.reaches(item.trust) else Trust.SELF, by=_AGENT)
+
+
+def _by_person(item: Item) -> Item:
+    is_so = item.trust is Trust.OWNER and not item.by
+    return item if is_so else replace(item, trust=Trust.OWNER, confidence=Confidence.HIGH, by="")
 
 
 def _as_new(item: Item, known: Mapping[str, tuple[str, Item]], today: str) -> Item:
@@ -252,6 +275,11 @@ def _wording(item: Item) -> tuple[str, str]:
 def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
     """Whether a person reopened an item by removing its mark; its comment still has its end."""
     return item.active and item.id in before and before[item.id][1].status in STRUCK | {Status.DONE}
+
+
+def _is_due_else(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
+    """Whether a person's words give an item another due day; its comment still has the old one."""
+    return item.id in before and before[item.id][1].due != item.due
 
 
 def _sharing(documents: Mapping[str, Document], before: Mapping[str, tuple[str, Item]]) -> dict[str, Document]:

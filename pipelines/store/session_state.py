@@ -14,20 +14,21 @@ import hmac
 import json
 import re
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.append_log import append_bytes
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.files import read_bytes
 from pipelines.store.item import Trust
-from pipelines.store.layout import STATE
+from pipelines.store.layout import SESSIONS, STATE
 from pipelines.store.lock import log_lock
 from pipelines.store.secrets.redact import key_outside
 from pipelines.store.state import read_rows
 from pipelines.text import fold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 
@@ -46,6 +47,7 @@ class KeptSession:
         first: the hash of its first turn, which identifies a session that continues it; may be empty.
         project: its project.
         repository: what identifies the project's repository: its remote, its first commit; empty if there is none.
+        gone: the lines that were captured before a person took them back.
     """
 
     file: str
@@ -55,6 +57,7 @@ class KeptSession:
     first: str = ""
     project: str = ""
     repository: tuple[str, ...] = ()
+    gone: tuple[int, ...] = ()
 
 
 def read_kept(root: Path) -> dict[str, KeptSession]:
@@ -73,6 +76,7 @@ def read_kept(root: Path) -> dict[str, KeptSession]:
             str(row.get("first", "")),
             str(row.get("project", "")),
             tuple(map(str, row.get("repository", ()))),
+            tuple(map(int, row.get("gone", ()))),
         ),
     )
     return {one.head: one for one in sorted(rows, key=lambda one: one.lines)}
@@ -87,6 +91,39 @@ def note_kept(root: Path, kept: KeptSession) -> None:
     """
     with log_lock(root):
         append_bytes(root, CAPTURED, json.dumps(asdict(kept), ensure_ascii=False).encode() + b"\n")
+
+
+def taken_back_since(root: Path) -> frozenset[tuple[str, int]]:
+    """Return the records that a person took back after they were captured, each as its transcript and line.
+
+    Raises:
+        BadFile: as for `read_kept`.
+    """
+    return frozenset((one.file, line) for one in read_kept(root).values() for line in one.gone)
+
+
+_CALL = re.compile(rb'"type":\s?"(?:tool_use|toolCall|[a-z_]{1,40}_call)"')
+_ESCAPES = {"n": "\n", '"': '"'}
+_ESCAPED = re.compile(r'\\+([n"])')
+
+
+def written_by_agents(root: Path, since: float) -> Callable[[str], bool]:
+    """Return what tells whether an agent's tool wrote a line, by the transcripts captured since a moment, in seconds.
+
+    A call that names a line twice, as what it replaces and as what it writes, did not bring it.
+    """
+
+    @cache
+    def calls() -> list[str]:
+        recent = (path for path in at(root, SESSIONS).rglob("*.jsonl") if path.stat().st_mtime >= since)
+        lines = (line for path in recent for line in path.read_bytes().splitlines() if _CALL.search(line))
+        return [_ESCAPED.sub(lambda mark: _ESCAPES[mark[1]], line.decode(errors="replace")) for line in lines]
+
+    def wrote(line: str) -> bool:
+        form = re.compile(rf"{re.escape(line)}(?=['\"]|[ \t]*(?:$|<!--))", re.MULTILINE)
+        return any(len(form.findall(call)) == 1 for call in calls())
+
+    return wrote
 
 
 NAME: Final = "capture.key"
