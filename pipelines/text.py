@@ -142,6 +142,16 @@ def fold(text: str) -> str:
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
+_DAY = r"[ ]?(\d{4}-\d\d-\d\d)"
+_DUE = re.compile(rf"[ ]?(?:[📅📆🗓]\ufe0f?{_DAY}|\(due:{{0,2}}{_DAY}\)|\[due::{_DAY}\])")
+
+
+def stated_due(text: str) -> tuple[str, str]:
+    """Return a text without the field that says when it is due (`📅 DAY`, `[due:: DAY]`, `(due DAY)`), and the day."""
+    found = _DUE.search(text)
+    return (text[: found.start()] + text[found.end() :], "".join(found.groups(""))) if found else (text, "")
+
+
 _WORD = re.compile(r"[^\W_][\w'’-]*")
 
 STOP_WORDS: Final = frozenset(

@@ -20,6 +20,7 @@ from pipelines.store.item import (
     CLOSED,
     Item,
     ItemType,
+    Status,
     folded,
     parse_item,
     render_comment,
@@ -62,6 +63,7 @@ ORDER: Final = (
 OWN_KEYS: Final = frozenset({"updated", "source", "trust", "confidence", "confidence_reason"})
 """The keys of the front matter that runs write."""
 _MARKS = ("-", "*", "+")
+_STATE = re.compile(r"- \[[/>!]\]")  # of a task that is open
 
 
 class Placed(NamedTuple):
@@ -201,7 +203,7 @@ class Document:
     def own_title(self) -> str:
         """The title in its text, which does not change when the file is renamed; may be empty."""
         first = next((h.title for h in self.headings if h.level == 1 and h.title), "")
-        return self.front.get("title") or first
+        return self.front.get("title") or first or self.front.get("name")
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -306,7 +308,8 @@ def edited(
         if placed.item.id in gone:
             del lines[placed.line : placed.end]
         elif new := replace.get(placed.item.id):
-            lines[placed.line] = render_item(new) + end
+            state = _STATE.match(lines[placed.line]) if new.status is Status.OPEN else None
+            lines[placed.line] = (state[0] + render_item(new)[len(state[0]) :] if state else render_item(new)) + end
     sections: dict[str, list[str]] = {}
     for block in add:
         rows = sections.setdefault(block.section or section_of(block.item), [])
@@ -333,10 +336,7 @@ def with_comments(document: Document, items: Mapping[int, Item]) -> Document:
 
 
 def with_front_matter(document: Document, values: dict[str, str]) -> Document:
-    """Return the document with these keys of its front matter set; its other lines stay as they are.
-
-    A document without valid front matter stays as it is.
-    """
+    """Return the document with these keys of its front matter set, if that is valid; other lines stay as they are."""
     front, lines = document.front, document.lines
     if not front.lines or front.faults:
         return document

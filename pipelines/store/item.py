@@ -21,7 +21,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
-from pipelines.text import fold
+from pipelines.text import fold, stated_due
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -203,8 +203,10 @@ class Item:
     extra: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        """Fold the text, so that no item can carry structure into a document."""
+        """Fold the text, so that no item can carry structure into a document; the due day that it names counts."""
         object.__setattr__(self, "text", fold(self.text))
+        if self.type is ItemType.TODO:
+            object.__setattr__(self, "due", stated_due(self.text)[1] or self.due)
 
     @property
     def active(self) -> bool:
@@ -359,7 +361,7 @@ def _encode(value: str) -> str:
     return quote(value, safe="/#~:@+.-_()!$*'").replace("--", "-%2D")
 
 
-_HEAD = r"(?P<bullet>[-*+][ \t]+)(?:\[(?P<box>[ xX])\][ \t]+)?(?P<struck>~~)?"
+_HEAD = r"(?P<bullet>[-*+][ \t\xa0]+)(?:\[(?P<box>[ xX/>!-])\][ \t\xa0]+)?(?P<struck>~~)?"
 _LABEL = r"(?P<label>decision|fact|rule|todo|risk)"
 _PLAIN = re.compile(rf"{_HEAD}(?P<kind>\[)?{_LABEL}(?(kind)\][ \t]|:)[ \t]*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
 _MARKED = re.compile(
@@ -394,12 +396,11 @@ def parse_item(line: str) -> Item | None:
     if not found or (comment is None and body[-15:].startswith("<!-- p:")):  # a row that a run wrote is no item
         return None
     text, struck = found["text"], bool(found["struck"])
-    if struck and text.endswith("~~"):
-        text = text[:-2]
-    elif struck:
-        text, struck = "~~" + text, False
+    if struck:
+        text, struck = (text[:-2], True) if text.endswith("~~") else ("~~" + text, False)
     kind = _TYPES[found["label"].lower()]
-    done = kind is ItemType.TODO and (found["box"] or " ") in "xX"
+    box = (found["box"] or " ") if kind is ItemType.TODO else " "
+    done = box in "xX"
     ident, pairs, *values, more = comment.groups("") if comment else _NO_COMMENT
     others: dict[str, str] = {}
     if more:
@@ -410,14 +411,17 @@ def parse_item(line: str) -> Item | None:
     status = _STATUSES.get(named)
     if status is None or done or (status in STRUCK) != struck:
         status = _status(kind, superseded, merged, struck=struck, done=done)
+    status = Status.DROPPED if box == "-" and status is Status.OPEN else status
     if status in ACTIVE:  # whatever the comment says: a person removed the strike-through or the tick
         superseded = merged = until = ""
     rest = _rest(others) if others else {}
+    if kind is ItemType.TODO and (due := stated_due(text)[1]):
+        rest["due"] = due
     item = object.__new__(Item)  # A run parses every item: `__init__` would assign each default one by one.
     vars(item).update(
         type=kind,
         text=fold(
-            _unescape(text).removesuffix(_reported(rest["extra"], _TRUSTS.get(trust, Trust.OWNER)) if rest else "")
+            _unescape(text).removesuffix(_reported(rest["extra"], _TRUSTS.get(trust, Trust.OWNER)) if others else "")
         ),
         id=ident,
         status=status,

@@ -3,7 +3,7 @@ r"""Parse a daily log into entries.
 An entry is a top-level list item with its continuation (indented, or lazy), a paragraph, or one message of a chat log.
 A code fence stays whole within its entry. Headings, `project: NAME` lines, thematic breaks, HTML comments,
 `{:.class}` lines and front matter are structure, not entries. A heading that makes a statement (`### Decision: ...`) is
-both. Lines end at `\n`, or at `\r` if most do. Each line is scanned a bounded number of times.
+both. Lines end at `\n`, or at `\r` where that is meant. Each line is scanned a bounded number of times.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ class Entry:
 
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
-_BULLET = re.compile(r"( {0,3})([-*+]|\d{1,9}[.)])([ \t]{1,4}|$)")
+_BULLET = re.compile(r"( {0,3})([-*+]|\d{1,9}[.)])([ \t\xa0]{1,4}|$)")
+_BLANK = "\ufeff\0"
+"""What files that were joined, or a crash, leave at the beginning of a line."""
+_LONE_RETURN = re.compile(r"\r(?!\n)(?=[-*+] |#{1,6} )")
 _ATTRIBUTES = re.compile(r"\s{0,8}\{:[^{}\n]{0,200}\}\s*$")
 _PROJECT = re.compile(
     r" {0,3}(?:[-*+][ \t]{1,4})?(?P<open>[*_]{0,3})project(?P<mid>[*_]{0,3})[ \t]{0,4}:[*_]{0,3}[ \t]{1,8}"
@@ -108,10 +111,13 @@ def parse_entries(path: str, day: str, text: str) -> tuple[Entry, ...]:
 
 
 def with_newlines(text: str) -> str:
-    r"""Return a log with lines that end at `\n` or `\r\n`; unchanged unless most of them end at `\r` alone."""
+    r"""Return a log with lines that end at `\n` or `\r\n`.
+
+    `\r` alone ends one if it does most of them, or if a list item or a heading follows.
+    """
     if text.count("\r") - text.count("\r\n") > text.count("\n"):
         return text.replace("\r\n", "\n").replace("\r", "\n")
-    return text
+    return _LONE_RETURN.sub("\n", text) if "\r" in text else text
 
 
 def lines_of(text: str) -> list[str]:
@@ -143,7 +149,7 @@ class _Reader:
 
     def step(self, index: int) -> int:
         """Read the line at `index` and what belongs with it; return the index of the next line."""
-        line = self.lines[index].lstrip("\ufeff") if index == 0 else self.lines[index]
+        line = self.lines[index].lstrip(_BLANK)
         if not line.strip():
             self.gap = True
             if self.offset < 0:

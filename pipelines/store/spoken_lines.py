@@ -65,8 +65,8 @@ _MARK = re.compile(
     rf"""
     (?P<quote>>[ \t]{{0,8}})
   | (?P<heading>\#{{1,6}}[ \t]{{1,8}}(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,4}}\.?[ \t]{{1,4}})?)
-  | (?P<bullet>(?:[-*+•]|\d{{1,3}}[.)])[ \t]{{1,8}}(?:\[(?P<box>[ xX/>!-])\](?:[ \t]{{1,4}}|$))?)
-  | (?P<tick>\[(?P<late>[ xX/>!-])\](?:[ \t]{{1,4}}|$))
+  | (?P<bullet>(?:[-*+•]|\d{{1,3}}[.)])[ \t\xa0]{{1,8}}(?:\[(?P<box>[ xX/>!-])\](?:[ \t\xa0]{{1,4}}|$))?)
+  | (?P<tick>\[(?P<late>[ xX/>!-])\](?:[ \t\xa0]{{1,4}}|$))
   | (?P<stamp>\[(?:[^\[\]\n]{{0,30}}\d:\d\d[^\[\]\n]{{0,30}}|{_DATE})?\](?=[ \t]|$)[ \t]{{0,12}})
   | (?P<project>\[(?i:project):[^\[\]\n]{{1,88}}\][ \t]{{0,8}})
   | (?P<clock>[*_`(]{{0,3}}(?:{_DATE},?[T ]{{1,2}})?{_CLOCK}(?:[ ]?[-–][ ]?{_CLOCK})?[*_`):]{{0,4}}
@@ -99,7 +99,7 @@ _NO_NAME = re.compile(
 
 def parse_spoken(line: str) -> Spoken:
     """Split a line into its marks and its words. A label (`Decision:`) is not a speaker and stays."""
-    at = mark_at = len(line) - len(line.lstrip(" \t\ufeff"))
+    at = mark_at = len(line) - len(line.lstrip(" \t\ufeff\0"))
     seen: dict[str, str] = {}
     for _ in range(_MOST_MARKS):
         found = _MARK.match(line, at)

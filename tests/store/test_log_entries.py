@@ -198,7 +198,7 @@ PIECES = st.sampled_from((*TEXTS, *MARKS))
 @example("10 %\r20 %\r- done\n")
 def test_entries_are_lines_of_the_log_in_order(text: str) -> None:
     alone = len(re.findall(r"\r(?!\n)", text))  # a log of an old Mac ends its lines with this
-    ends, last = (r"\r\n|\r|\n" if alone > text.count("\n") else r"\n"), 0
+    ends, last = (r"\r\n|\r|\n" if alone > text.count("\n") else r"\n|\r(?!\n)(?=[-*+] |#{1,6} )"), 0
     lines = re.split(ends, text)
     for entry in read(text):
         assert last < entry.start_line <= entry.end_line <= len(lines)

@@ -35,7 +35,7 @@ from pipelines.store.evidence import act_in, voice_in, without_pointer
 from pipelines.store.item import Confidence, Item, ItemType
 from pipelines.store.spoken_lines import LONGEST_TEXT, Line, Spoken, clean, is_within_quotes, read_lines, sentences
 from pipelines.store.transcripts.acts import Act
-from pipelines.text import fold
+from pipelines.text import fold, stated_due
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -53,6 +53,7 @@ _DUE = re.compile(
     rf"|(?:{_NUMBER} (?:{MONTH}|may)|(?:{MONTH}|may) {_NUMBER})(?:,? \d{{4}})?)(?(inside)\))[.!]?$",
     re.IGNORECASE,
 )
+_MARKS = re.compile(r"[ ]?(?:[➕✅❌]\ufe0f?[ ]?\d{4}-\d\d-\d\d|[🔺⏫🔼🔽⏬]\ufe0f?(?=[ ]|$)|(?<=[ ])\^[\w-]+$)")
 _TICKED = frozenset({"x", "X"})
 _CANCELLED = "-"
 _OVER = dict.fromkeys((ItemType.TODO, ItemType.RISK), ("close", "dropped"))
@@ -182,6 +183,7 @@ class LabelReader:
         if self._opened:
             self._opened.end_line = self._entry.end_line  # the list continues after it
         quote, start, last = self._quoted(index, end)
+        target = due_of(target, self._entry.day)[0] if kind == "close" else target
         self.forms.append(ClosingForm(kind, how, target, Place(self._entry, start, last, quote)))
 
     def _read_list(self, index: int, label: Label) -> int:
@@ -280,8 +282,12 @@ def _with_box(label: Label, box: str) -> Label:
 def due_of(text: str, log_day: str) -> tuple[str, str]:
     """Return a todo's text, and the due day that it ends with (`by Friday`, `by 12 May`), or an empty string.
 
-    A day without a year is the next one from the log's day on. A due day in brackets leaves the text.
+    A day without a year is the next one from the log's day on. A due day in brackets, or in a field of the Tasks
+    plugin, leaves the text, as do that plugin's other marks and a block's id.
     """
+    text, stated = stated_due(_MARKS.sub("", text))
+    if stated:
+        return text.strip(), stated
     found = _DUE.search(text)
     day = _day_after(found["day"].lower(), log_day) if found else ""
     if not found or not day:
