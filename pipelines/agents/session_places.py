@@ -16,7 +16,7 @@ import json
 import os
 import re
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import entry_points
 from io import BytesIO
@@ -57,13 +57,16 @@ class SessionPlaces:
 
 
 AGENTS_SESSIONS: Final = {
-    "claude-code": SessionPlaces("CLAUDE_CONFIG_DIR", ".claude", ("projects/*",)),
+    "claude-code": SessionPlaces("CLAUDE_CONFIG_DIR", ".claude", ("projects/*", "projects/*/*/subagents")),
     "codex": SessionPlaces("CODEX_HOME", ".codex", ("sessions/**", "archived_sessions/**")),
     "openclaw": SessionPlaces("OPENCLAW_STATE_DIR", ".openclaw", ("agents/*/sessions", "agents/*/agent")),
 }
-# A subagent's answer comes back in the session of its agent.
-_SUBAGENTS = ("agent-", "subagents")
-_SESSION = re.compile(r"(?!agent-).+\.jsonl(?:\.(?:reset|deleted)\.[^/]+?)?(?:\.zst)?|openclaw-agent\.sqlite(?:#.*)?")
+# A subagent's answer comes back in the session of its agent; what a person said to one does not.
+_SUBAGENTS = "subagents"
+_BY_PERSON = re.compile(rb'"kind":\s?"human"|"agentId":\s?"aside_question-')
+_SESSION = re.compile(r".+\.jsonl(?:\.(?:reset|deleted)\.[^/]+?)?(?:\.zst)?|openclaw-agent\.sqlite(?:#.*)?")
+_CWD = re.compile(rb'"cwd":\s?("(?:[^"\\]|\\.)*")')
+_HEAD = 1 << 16
 _GROUP = "memcurate.sessions"
 _RECORD = "sweep.json"
 _BACK = 2 * 24 * 3600 * 1_000_000_000
@@ -94,7 +97,7 @@ def sessions_of(agent: str, environ: Mapping[str, str]) -> list[Path]:
     """
     found: list[Kept] = []
     for one in _kept_by(agent, environ):
-        found += sessions_in(one[0]) if one[0].endswith(DATABASE) else [one]
+        found += sessions_in(one[0]) if one[0].endswith(DATABASE) else [one] if _has_person(one[0]) else []
     return [Path(path) for path, _, _ in sorted(found, key=_by_time)]
 
 
@@ -111,12 +114,39 @@ def open_kept(path: Path) -> IO[bytes]:
     """
     if not _SESSION.fullmatch(path.name):
         raise BadFile(path, "is in a form that is not known")
-    return open_transcript(path)
+    return open_transcript(path) if _has_person(str(path)) else BytesIO()
+
+
+def _has_person(path: str) -> bool:
+    """Whether a session may hold a person's words: those of few subagents do, and one that compacts repeats others'."""
+    name = path.rpartition("/")[2]
+    is_subagents, is_among = name.startswith("agent-"), f"/{_SUBAGENTS}/" in path
+    if not (is_subagents and is_among) or name.startswith("agent-acompact-"):
+        return not (is_subagents or is_among)
+    with contextlib.suppress(OSError), open(path, "rb") as file:  # noqa: PTH123  many files, no Path made of each
+        return any(map(_BY_PERSON.search, file))
+    return True
+
+
+def _of_projects(projects: Sequence[str]) -> Callable[[Path], IO[bytes]]:
+    """Return what opens a session that began in one of some folders; any other one is empty."""
+
+    def opened(path: Path) -> IO[bytes]:
+        source = open_kept(path)
+        found = _CWD.search(source.read(_HEAD))
+        source.seek(0)
+        here = f"{json.loads(found[1])}/" if found else ""
+        if any(here.startswith(f"{one}/") for one in projects):
+            return source
+        source.close()
+        return BytesIO()
+
+    return opened
 
 
 def _is_like_one(name: str) -> bool:
     """Whether a file is named as a session is, in a form that is not known."""
-    if name.startswith("agent-") or name.endswith((".lock", ".tmp")):
+    if name.endswith((".lock", ".tmp")):
         return False
     return name.startswith("rollout-") or ".jsonl." in name
 
@@ -164,10 +194,7 @@ def transcripts_below(folder: Path) -> list[Path]:
     found = [
         path
         for path in listed
-        if _SESSION.fullmatch(path.name)
-        and path.is_file()
-        and not path.is_symlink()
-        and not any(part in _SUBAGENTS for part in path.relative_to(folder).parts)
+        if _SESSION.fullmatch(path.name) and path.is_file() and not path.is_symlink() and _has_person(str(path))
     ]
     return sorted(found, key=lambda path: (path.stat().st_mtime, path))
 
@@ -185,6 +212,7 @@ class SweptAgent:
         last: when the newest captured session was written, in nanoseconds; 0 if there is none.
         files: path → size and time of what was looked at.
         passed: path → why it was not captured.
+        projects: the folders of projects whose own settings were told to name the memory.
     """
 
     since: int
@@ -192,15 +220,14 @@ class SweptAgent:
     last: int
     files: dict[str, list[int]]
     passed: dict[str, str]
+    projects: Sequence[str] = ()
 
     @classmethod
     def read(cls, row: object) -> SweptAgent:
         """Return what a row of the record says; nothing if it is none."""
-        with contextlib.suppress(TypeError, ValueError, KeyError):
+        with contextlib.suppress(TypeError):
             told: Any = row
-            return cls(
-                int(told["since"]), str(told["at"]), int(told["last"]), dict(told["files"]), dict(told["passed"])
-            )
+            return cls(**told)
         return cls(time.time_ns() - _BACK, "", 0, {}, {})
 
     def is_new(self, kept: Kept) -> bool:
@@ -237,13 +264,24 @@ class _Source:
         return [one for one in self.kept if known.is_new(one)]
 
 
-def _sources(root: Path) -> Iterator[tuple[str, _Source]]:
+def note_project(root: Path, agent: str, folder: Path) -> None:
+    """Record that a project's own settings name a memory, so that the sessions of that project are swept."""
+    if agent in AGENTS_SESSIONS:
+        record = read_record(root, _RECORD)
+        known = SweptAgent.read(record.get(agent))
+        folders = sorted({*known.projects, str(folder)})
+        write_record(root, _RECORD, {**record, agent: replace(known, projects=folders).to_json()})
+
+
+def _sources(root: Path, record: Mapping[str, object]) -> Iterator[tuple[str, _Source]]:
     """Yield the agents whose settings name a memory, and the programs with an entry point."""
     if os.environ.get("HOME"):
         asked = InstallRequest(this_program(root), Path.home())
         for agent in AGENTS_SESSIONS:
-            if gives_sessions(agent, asked):
-                yield agent, _Source(list(_kept_by(agent, os.environ)), open_kept)
+            is_whole, known = gives_sessions(agent, asked), SweptAgent.read(record.get(agent))
+            own = [one for one in known.projects if gives_sessions(agent, replace(asked, folder=Path(one)))]
+            if is_whole or own:
+                yield agent, _Source(list(_kept_by(agent, os.environ)), open_kept if is_whole else _of_projects(own))
     for point in entry_points(group=_GROUP):
         try:
             module = point.load()
@@ -289,7 +327,7 @@ def sweep(
     """
     record, told = read_record(root, _RECORD), list[CapturedSession]()
     clock = max(now, datetime.now(UTC))
-    for name, source in _sources(root):
+    for name, source in _sources(root, record):
         known, passed = SweptAgent.read(record.get(name)), dict(source.passed)
         new = _opened_up(source.new_since(known), known, passed)
         last, at = known.last, {path: [size, changed] for path, size, changed in new}
@@ -309,7 +347,8 @@ def sweep(
         whole = here - left - passed.keys()  # a database counts once all in it was looked at
         seen |= {path: stamp for path, *stamp in source.kept if path.endswith(DATABASE) and path in whole}
         told += [CapturedSession(path, fault=why) for path, why in passed.items() if path not in known.passed]
-        record[name] = SweptAgent(known.since, clock.isoformat(timespec="seconds"), last, seen, passed).to_json()
+        at_last = clock.isoformat(timespec="seconds")
+        record[name] = replace(known, at=at_last, last=last, files=seen, passed=passed).to_json()
         write_record(root, _RECORD, record)
     return told
 
@@ -328,8 +367,8 @@ def _opened_up(new: list[Kept], known: SweptAgent, passed: dict[str, str]) -> li
 def swept_agents(root: Path) -> dict[str, tuple[SweptAgent, str]]:
     """Return, for each agent whose sessions belong in a memory, what the last sweep knows, and a sentence on it."""
     record, found = read_record(root, _RECORD), dict[str, tuple[SweptAgent, str]]()
-    for name, source in _sources(root):
+    for name, source in _sources(root, record):
         known = SweptAgent.read(record.get(name))
-        waiting = sum(one[0] not in known.passed for one in source.new_since(known))
+        waiting = sum(one[0] not in known.passed and _has_person(one[0]) for one in source.new_since(known))
         found[name] = known, known.sentence(waiting)
     return found

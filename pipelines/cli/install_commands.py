@@ -12,6 +12,7 @@ import click
 
 from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallPlan, InstallRequest, this_program
+from pipelines.agents.session_places import note_project
 from pipelines.agents.targets import PLANS, installed_agents, program_found, reader_removal
 from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
 from pipelines.cli.models_commands import can_ask, choose, login_means
@@ -102,6 +103,8 @@ def curate_install(  # noqa: PLR0913  one for each flag
     if read_with_login and name not in LOGINS:
         raise UsageFault(f"--read-with-login is for {', '.join(LOGINS)}, not for {name}.")
     _carry_out_or_show(name, asked, adding=True, only_print=only_print)
+    if asked.folder and not only_print:
+        note_project(root, name, asked.folder)
     if name in LOGINS and read_with_login is not False and not folder:
         _offer_login(name, wanted=bool(read_with_login), only_print=only_print)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
+from pipelines.cli import run_cli
 from tests.cli.test_capture import FIRST, LATER, SECOND, said, transcript
 from tests.night.sync.machines import shared
 
@@ -182,6 +183,72 @@ def test_subagents_and_nested_folders_are_left_to_their_agent(memory: Memory, cl
     transcript(made(claude / "a/subagents") / "x.jsonl", FIRST)
     memory.curate("capture", "--sweep")
     assert not words_of(memory)
+
+
+def sidechain(role: str, text: str, minute: int, agent: str = "a1", **more: Any) -> dict[str, Any]:
+    return said(role, text, f"2026-03-17T21:{minute}:00Z", isSidechain=True, agentId=agent, **more)
+
+
+def test_what_a_person_said_to_a_subagent_is_theirs_and_its_task_is_not(memory: Memory, claude: Path) -> None:
+    human = {"kind": "human"}
+    turns = [
+        sidechain("user", "Rule: Do the task.", 40),
+        sidechain("assistant", "On it.", 41),
+        sidechain("user", "Leave the lock file.", 42, origin=human),
+        sidechain("assistant", "I leave it.", 43),
+        sidechain("user", "Rule: From the coordinator.", 44, origin={"kind": "coordinator"}),
+        sidechain("assistant", "Done.", 45),
+    ]
+    transcript(claude / "a.jsonl", FIRST)
+    transcript(made(claude / "a/subagents") / "agent-a1.jsonl", *turns)
+    transcript(claude / "a/subagents/agent-acompact-2.jsonl", *turns)
+    memory.curate("capture", "--sweep")
+    expected = ["user: Which database?", "user: Leave the lock file.", "assistant: I leave it."]
+    assert words_of(memory) == expected
+    memory.curate("capture", "--from", "claude-code")
+    assert words_of(memory) == expected
+
+
+def test_a_side_question_is_read_and_the_session_above_it_is_not_read_twice(memory: Memory, claude: Path) -> None:
+    aside = "aside_question-1a"
+    reminder = "<system-reminder>This is a side question from the user. Never push.</system-reminder>\n\n"
+    transcript(claude / "a.jsonl", FIRST, SECOND)
+    transcript(
+        made(claude / "a/subagents") / f"agent-{aside}.jsonl",
+        sidechain("user", "Which database?", 30, aside, origin={"kind": "human"}),
+        sidechain("assistant", "Decision: Orders use Postgres 16.", 31, aside),
+        sidechain("user", f"{reminder}Is Redis in use?", 50, aside),
+        sidechain("assistant", "It is.", 51, aside),
+    )
+    memory.curate("capture", "--sweep")
+    expected = ["user: Which database?", "assistant: Decision: Orders use Postgres 16."]
+    assert words_of(memory) == [*expected, "user: Is Redis in use?", "assistant: It is."]
+
+
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_the_sessions_of_a_project_are_swept_where_only_it_names_the_memory(
+    memory: Memory, home: Path, agent: str
+) -> None:
+    project = made(home / "src/harbor")
+    (project / ".git").mkdir()
+    memory.curate("install", agent, "--project-dir", str(project))
+    [known] = sessions_in_status(memory)
+    assert known["agent"] == agent
+    if agent == "claude-code":
+        folder, other = made(home / ".claude/projects/-src-harbor"), made(home / ".claude/projects/-srv-x")
+        transcript(folder / "a.jsonl", FIRST | {"cwd": f"{project}/docs"})
+        transcript(other / "b.jsonl", said("user", "Elsewhere.", "2026-03-17T21:30:00Z", "b", cwd=f"{project}-2"))
+    else:
+        folder = made(home / ".codex/sessions/2026/03/17")
+        meta = {"id": "c0de", "cwd": str(project), "timestamp": "2026-03-17"}
+        transcript(folder / "rollout-a.jsonl", META | {"payload": meta}, codex("Which database?"))
+        transcript(
+            folder / "rollout-b.jsonl", META | {"payload": {**meta, "id": "b", "cwd": "/x"}}, codex("Elsewhere.")
+        )
+    memory.curate(*RUN)
+    assert words_of(memory) == ["user: Which database?"]
+    assert run_cli(["uninstall", agent, "--project-dir", str(project)]) == 0
+    assert not sessions_in_status(memory)
 
 
 def test_archived_sessions_of_codex_count_once(memory: Memory, home: Path) -> None:

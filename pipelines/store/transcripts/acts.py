@@ -43,6 +43,8 @@ class Act(StrEnum):
 Done = tuple[Act, str, str]
 """An act, its words, and the refused tool, or empty."""
 
+_SIDE = "aside_question-", "<system-reminder>This is a side question"
+"""How Claude Code names the agent that answers `/btw`, and how it begins the question, below a copy of the session."""
 CODEX_ASKS: Final = "request_user_input"
 """The tool with which Codex asks; a server's tool of that name has a namespace."""
 _CODEX_NOTE = "user_note: "
@@ -109,6 +111,21 @@ class Acts:
     _attaches: bool = False
     _told: dict[bool, list[tuple[str, str]]] = field(default_factory=lambda: {False: [], True: []})
     _in_records: bool = False
+    _with_person: bool = False
+
+    def is_subagents(self, record: Record, text: str) -> bool:
+        """Return whether a record of Claude Code belongs to a subagent, and not to what a person asked one directly.
+
+        Args:
+            record: the record.
+            text: what a user's record says; empty for an agent's.
+        """
+        if record.get("isSidechain") is not True:
+            return False
+        if text:
+            is_copy = str(record.get("agentId")).startswith(_SIDE[0])
+            self._with_person = text.startswith(_SIDE[1]) if is_copy else is_human(record)
+        return not self._with_person
 
     def called(self, content: object) -> None:
         """Record which tools an assistant's record calls."""
@@ -139,7 +156,7 @@ class Acts:
         if text in self._counted:
             self._counted.remove(text)
             return Act.NONE, "", ""
-        if is_human(record):
+        if is_human(record) or (self._with_person and text.startswith(_SIDE[1])):
             return Act.QUEUED if source == "queued" else Act.TYPED, text, ""
         if _MACHINE.match(text) or source == "system" or "toolUseResult" in record:
             return Act.NONE, "", ""
