@@ -13,7 +13,8 @@ import shutil
 from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Final
 
-from pipelines.agents.adopt_days import Vault, begun_day, named_day, read_vault
+from pipelines.agents.adopt_days import DIGEST, Vault, dated, read_vault
+from pipelines.agents.adopt_items import with_items, with_statements
 from pipelines.agents.adopt_source import (
     LeftOut,
     NotesKind,
@@ -54,7 +55,6 @@ _FOLDER_OF = {folder.casefold().removesuffix("s"): folder for folder in PARA}
 _BY_AGENTS = frozenset({NotesKind.OPENCLAW, NotesKind.CLAUDE_CODE})
 _DREAMING = "memory/dreaming/"
 """Where OpenClaw writes reports on what it remembered: named after nights, but not logs."""
-_LONGEST = 1000
 _STAGE = ".adopting"
 
 
@@ -97,7 +97,7 @@ def plan_adoption(source: Source, kind: NotesKind, cap: int) -> CopyPlan:
         kind: its kind.
         cap: the size limit of MEMORY.md in bytes; a larger one becomes a resource.
     """
-    base, vault = base_of(kind, source), read_vault(source.root)
+    base, vault = base_of(kind, source), read_vault(source.root, filter(is_note, source.files))
     inside: list[str] = []
     left = list(source.left_out)
     for path in source.files:
@@ -116,14 +116,16 @@ def plan_adoption(source: Source, kind: NotesKind, cap: int) -> CopyPlan:
             days.setdefault(day, []).append(path)
         else:
             others.append((path, _place(path.removeprefix(stripped))))
+    for day, paths in days.items():  # what sums a day up is not a second one
+        apart = [*filter(DIGEST.search, paths)]
+        days[day] = [path for path in paths if path not in apart] or paths
+        others += [(path, _place(path.removeprefix(stripped))) for path in apart if path not in days[day]]
     pieces = [_root_piece(path, name, source.files[path], cap) for path, name in roots.items()]
     for day, paths in sorted(days.items()):
         own_first = sorted(paths, key=lambda path: (path.rpartition("/")[2] != f"{day}.md", path))
         pieces.append(CopiedFile(log_path(day), tuple(own_first)))
     pieces += _distinct_pieces(others)
-    fits = [piece for piece in pieces if len(piece.target.encode()) <= _LONGEST]
-    left += [(one.sources[0], "has a path that is too long") for one in pieces if len(one.target.encode()) > _LONGEST]
-    return CopyPlan(kind, tuple(fits), tuple(sorted(left)), _notes(fits, vault))
+    return CopyPlan(kind, tuple(pieces), tuple(sorted(left)), _notes(pieces, vault))
 
 
 def _unfit(path: str, kind: NotesKind, base: str, vault: Vault) -> str:
@@ -160,8 +162,8 @@ def _day_of(path: str, kind: NotesKind, vault: Vault) -> str:
     if not is_note(path) or (kind is NotesKind.OPENCLAW and path.startswith(_DREAMING)):
         return ""
     if kind is NotesKind.OPENCLAW and path.startswith("memory/"):
-        return begun_day(path)
-    return vault.day_of(path) if vault.pattern else named_day(path)
+        return dated(path)[0]
+    return vault.day_of(path)
 
 
 def _place(path: str) -> str:
@@ -246,11 +248,11 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
     """
     check_places(source, target)
     with _stage_in(target) as stage:
-        lost = [left for piece in plan.pieces for left in _put(source, stage, piece)]
+        lost = [left for piece in plan.pieces for left in _put(source, stage, piece, plan.kind)]
         done = _without(plan, lost)
-        if plan.kind in _BY_AGENTS:
-            _mark_as_the_agents(stage, now.date().isoformat())
         lay_down(stage, resource("memory_template"), settings.timezone)
+        if plan.kind in _BY_AGENTS:
+            _mark_as_the_agents(stage, now.date().isoformat(), settings.caps.briefing)
         git = Git(stage)
         git.init()
         git.check()
@@ -265,15 +267,16 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
     return done
 
 
-def _mark_as_the_agents(stage: Path, today: str) -> None:
+def _mark_as_the_agents(stage: Path, today: str, cap: int) -> None:
     """Number the items of notes that an agent wrote: a line without a comment counts as a person's."""
-    taken: set[str] = set()
-    for path, document in read_documents(stage).items():
+    taken, documents = set[str](), read_documents(stage)
+    documents |= with_statements(documents.values(), documents, today, cap)
+    for path, document in documents.items():
         marked = {}
         for placed in document.items:
             trust = Trust.SELF if placed.item.trust is Trust.OWNER else placed.item.trust
             item = replace(placed.item, since=placed.item.since or today, trust=trust)
-            marked[placed.line] = replace(item, id=new_id(item, document_id(path), taken))
+            marked[placed.line] = replace(item, id=item.id or new_id(item, document_id(path), taken))
             taken.add(marked[placed.line].id)
         if marked:
             with writing(path):
@@ -296,7 +299,7 @@ def _stage_in(target: Path) -> Iterator[Path]:
                 target.rmdir()  # fails if it is not empty
 
 
-def _put(source: Path, stage: Path, piece: CopiedFile) -> list[LeftOut]:
+def _put(source: Path, stage: Path, piece: CopiedFile, kind: NotesKind) -> list[LeftOut]:
     """Write one file of the new memory; return the sources that could not be read."""
     lost: list[LeftOut] = []
     place = stage / piece.target
@@ -310,7 +313,9 @@ def _put(source: Path, stage: Path, piece: CopiedFile) -> list[LeftOut]:
             except BadFile as fault:
                 lost.append((path, fault.why))
         if notes:
-            _write(place, io.BytesIO(joined(place.stem, notes)), source / notes[0][0])
+            data = joined(place.stem, notes)
+            data = data if piece.target.startswith(f"{LOGS}/") else with_items(kind, data.decode()).encode()
+            _write(place, io.BytesIO(data), source / notes[0][0])
         return lost
     [path] = piece.sources
     try:

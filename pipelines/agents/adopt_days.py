@@ -1,22 +1,25 @@
-"""Which notes are daily notes: by their names, or by a vault's own settings."""
+"""Which notes are daily notes: by a vault's own settings, or by their names, as most of them are named."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import BadFile
 from pipelines.store.files import read_bytes
 from pipelines.store.layout import log_day
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
 _SETTINGS = ".obsidian/daily-notes.json"
+_PERIODIC = ".obsidian/plugins/periodic-notes/data.json"
 _TEMPLATES = ".obsidian/templates.json"
 _TOKEN = re.compile(
     r"\[([^\]]{0,100})\]|(Y{4}|YY|M{1,4}|D{1,4}o?|d{1,4}|WW?|ww?|gggg|GGGG|[HhkmsSaAXxZQEe])|(.)", re.DOTALL
@@ -44,7 +47,9 @@ _MOST_VARYING = 4
 _LONGEST = 200
 """Limits for formats that others wrote: each part of variable length multiplies the ways to match a name."""
 _MONTHS = {name: n for n, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-_SUFFIXED = re.compile(r"(\d{4}-\d{2}-\d{2})[-_ .T][^/]*\.md", re.IGNORECASE)
+_DATED = re.compile(r"(?:(\d{4})-(\d{2})-)?(\d{2})([-_ .T][^/]*)?\.md", re.IGNORECASE)
+DIGEST: Final = re.compile(r"\b(?:digests?|summar(?:y|ies)|recaps?|reports?)\b", re.IGNORECASE)
+"""How the path of a note that is named after a day says that it only sums the day up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ class Vault:
         templates: the folder of templates; empty if there is none.
         fault: what is wrong with the settings, as the start of a sentence; may be empty.
         form: the format of days in its settings; empty without one.
+        shape: how most notes are named that are named after days, as `dated` says it; empty if there are none.
     """
 
     folder: str = ""
@@ -64,41 +70,60 @@ class Vault:
     templates: str = ""
     fault: str = ""
     form: str = ""
+    shape: str = ""
 
     def day_of(self, path: str) -> str:
-        """Return the day of a note by the vault's own format, or an empty string."""
+        """Return the day of a note by the vault's own format, else by its name, or an empty string."""
         inside = f"{self.folder}/" if self.folder else ""
-        if self.pattern is None or not path.startswith(inside):
+        day, shape, more = dated(path)
+        if self.pattern is None:
+            return day if shape == self.shape or not more else ""
+        if not path.startswith(inside):
             return ""
         name = path.removeprefix(inside)[:-3]
         found = self.pattern.fullmatch(name)
         if not found and "/" not in self.form:  # people sort old notes into folders
             found = self.pattern.fullmatch(name.rpartition("/")[2])
-        return _date_of(found.groupdict()) if found else ""
+        own = day if inside or "/" not in name else ""  # what a format before this one named, or a second note
+        return _date_of(found.groupdict()) if found else own
 
 
-def read_vault(root: Path) -> Vault:
-    """Return what the settings of a vault say; missing or broken ones are ignored."""
-    daily, templates = _settings(root, _SETTINGS), _settings(root, _TEMPLATES)
+def read_vault(root: Path, paths: Iterable[str] = ()) -> Vault:
+    """Return what the settings of a vault say, and how its notes are named; broken settings are ignored."""
+    daily, templates = _periodic(root) or _settings(root, _SETTINGS), _settings(root, _TEMPLATES)
     folder = _folder(templates, "folder")
+    shapes = Counter(shape for path in paths if (shape := dated(path)[1]))
+    shape = min(shapes, key=lambda one: (-shapes[one], one), default="")
     if daily is None:
-        return Vault(templates=folder)
+        return Vault(templates=folder, shape=shape)
     form = daily.get("format") or "YYYY-MM-DD"
     pattern = moment_pattern(form) if isinstance(form, str) else None
     fault = "" if pattern else f"{_SETTINGS} has an unknown date format ({form})"
-    return Vault(_folder(daily, "folder"), pattern, folder, fault, str(form))
+    return Vault(_folder(daily, "folder"), pattern, folder, fault, str(form), shape)
 
 
-def named_day(path: str) -> str:
-    """Return the day that a note is named after (`YYYY-MM-DD.md`), or an empty string."""
-    return log_day(path.rpartition("/")[2])
+def _periodic(root: Path) -> dict[str, Any] | None:
+    """Return the settings of daily notes of the plugin Periodic Notes, which replace Obsidian's, or None."""
+    told = _settings(root, _PERIODIC) or {}
+    sets = told.get("calendarSets")
+    days = [told.get("daily"), *(one.get("day") for one in sets or () if isinstance(one, dict))]
+    return next((one for one in days if isinstance(one, dict) and one.get("enabled")), None)
 
 
-def begun_day(path: str) -> str:
-    """Return the day that a note's name starts with (`YYYY-MM-DD-meeting.md`), or an empty string."""
-    name = path.rpartition("/")[2]
-    found = _SUFFIXED.fullmatch(name)
-    return log_day(f"{found[1]}.md") if found else log_day(name)
+def dated(path: str) -> tuple[str, str, str]:
+    """Return the day after which a note is named, how it is named, and what follows in its name.
+
+    For `Journal/2026/02/03-standup.md` that is `2026-02-03`, `Journal/{YYYY}/{MM}/{DD}` and `-standup`.
+    """
+    *above, name = path.split("/")
+    found = _DATED.fullmatch(name)
+    if not found:
+        return "", "", ""
+    year, month = (found[1], found[2]) if found[1] else ("", "", *above)[-2:]
+    day = log_day(f"{year}-{month}-{found[3]}.md")
+    tokens = {year: "{YYYY}", month: "{MM}", f"{year}-{month}": "{YYYY}-{MM}"}
+    stem = "{YYYY}-{MM}-{DD}" if found[1] else "{DD}"
+    return (day, "/".join([*(tokens.get(one, one) for one in above), stem]), found[4] or "") if day else ("", "", "")
 
 
 def moment_pattern(form: str) -> re.Pattern[str] | None:

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipelines.agents.adopt_days import Vault, named_day, read_vault, written_pattern
-from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, is_note, shown
+from pipelines.agents.adopt_days import DIGEST, Vault, dated, read_vault, written_pattern
+from pipelines.agents.adopt_items import with_statements
+from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, is_note, note_text, shown
 from pipelines.errors import UsageFault
+from pipelines.store.document import document_at
 from pipelines.store.edits import commit_edits, find_edits
-from pipelines.store.files import create_file
+from pipelines.store.files import create_file, writing
 from pipelines.store.git import Author, Git
 from pipelines.store.in_place_layout import InPlaceLayout, layout_faults, layout_names
 from pipelines.store.layout import BRIEFING, LOGS, NOTES, PARA, SETTINGS, SOUL, USER
 from pipelines.store.lock import run_lock
+from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.store.user_layout import read_layout
 from pipelines.templating import resource
@@ -79,7 +81,7 @@ def plan_in_place(found: Source, kind: NotesKind, home: str, opted_in: Sequence[
         raise UsageFault(
             f"{found.root / home} already exists.", "Name another folder for the files of runs with --home."
         )
-    vault = read_vault(found.root)
+    vault = read_vault(found.root, filter(is_note, found.files))
     layout: dict[str, Any] = {"home": home, "logs": _days(found, kind, vault, home)}
     layout |= {key: name for key, name in _ROLES.items() if name in found.files}
     # An agent's workspace holds much that is not memory.
@@ -105,7 +107,10 @@ def plan_in_place(found: Source, kind: NotesKind, home: str, opted_in: Sequence[
 
 
 def _days(found: Source, kind: NotesKind, vault: Vault, home: str) -> str:
-    """Return the naming of daily notes: from the kind or the vault's settings, else that of most of them."""
+    """Return the naming of daily notes: from the kind or the vault's settings, else that of most of them.
+
+    A digest of a day would count as a second note of it, so that then only the days themselves are its notes.
+    """
     if kind is NotesKind.OPENCLAW:
         return f"memory/{_DAY}*.md"
     if kind is NotesKind.OBSIDIAN and vault.form:
@@ -114,11 +119,9 @@ def _days(found: Source, kind: NotesKind, vault: Vault, home: str) -> str:
             why = f"{found.root} names its daily notes in a format that cannot be written in place ({vault.form})."
             raise UsageFault(why, "Copy it without --in-place, or use a format of only YYYY, MM and DD.")
         return f"{vault.folder}/{pattern}.md" if vault.folder else f"{pattern}.md"
-    folders = Counter(path.rpartition("/")[0] for path in found.files if is_note(path) and named_day(path))
-    if not folders:
-        return f"{home}/{LOGS}/{_DAY}.md"
-    folder = min(folders, key=lambda name: (-folders[name], name))
-    return f"{folder}/{_DAY}.md" if folder else f"{_DAY}.md"
+    more = [path for path in found.files if is_note(path) and dated(path)[1] == vault.shape and dated(path)[2]]
+    several = "*" if more and not any(map(DIGEST.search, more)) else ""
+    return f"{vault.shape}{several}.md" if vault.shape else f"{home}/{LOGS}/{_DAY}.md"
 
 
 def _sentences(layout: dict[str, Any], own: dict[str, str], opened: Sequence[str]) -> list[str]:
@@ -200,6 +203,16 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> tup
         raise UsageFault(f"{root / SETTINGS} already exists.", f"`curate init {root}` adds what is missing.")
     layout, git = read_layout(root), Git(root)
     lay_down(root, resource("memory_template"), settings.timezone)
+    if plan.kind is NotesKind.CLAUDE_CODE:
+        pages = read_documents(root)
+        notes = [
+            document_at(f"{NOTES}/{path}", note_text(root, path).decode()) for path in (*plan.notes, *plan.opted_in)
+        ]
+        for path, page in with_statements(notes, pages, now.date().isoformat(), settings.caps.briefing).items():
+            place = root / layout.real(path)
+            with writing(path):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(page.text.encode())
     with run_lock(root, "curate init"):
         edits = find_edits(root, git)
         commit_edits(root, git, f"Adopt {plan.kind.called} in place\n", Author(*settings.author, now), edits)

@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from pipelines.agents.adopt_days import begun_day, named_day
+from pipelines.agents.adopt_days import dated
 from pipelines.errors import BadFile, UsageFault, reason_of
 from pipelines.store import files
 from pipelines.store.files import read_bytes, too_many
@@ -38,7 +38,7 @@ _ENOUGH = 2
 _LOOKED_FOR = """A folder can be adopted if it has
   openclaw      memory/YYYY-MM-DD*.md, or two of SOUL.md, USER.md, IDENTITY.md, AGENTS.md, MEMORY.md and their like
   basic-memory  notes, most of them with a permalink in their front matter
-  obsidian      a folder .obsidian, or notes named YYYY-MM-DD.md
+  obsidian      a folder .obsidian, or notes named YYYY-MM-DD*.md
   claude-code   MEMORY.md, or memory/MEMORY.md beside sessions
 If it is one of these anyway, name the kind with --as KIND."""
 
@@ -189,8 +189,8 @@ def detect(source: Source) -> NotesKind:
     sessions = any(path.endswith(".jsonl") and "/" not in path for path, _ in source.left_out)
     if sessions and "memory/MEMORY.md" in notes:
         return NotesKind.CLAUDE_CODE
-    dated = any(path.startswith("memory/") and begun_day(path) for path in notes)
-    if dated or len(top & _WORKSPACE) >= _ENOUGH:
+    has_days = any(path.startswith("memory/") and dated(path)[0] for path in notes)
+    if has_days or len(top & _WORKSPACE) >= _ENOUGH:
         return NotesKind.OPENCLAW
     if notes and 2 * source.permalinks >= len(notes):
         return NotesKind.BASIC_MEMORY
@@ -198,7 +198,7 @@ def detect(source: Source) -> NotesKind:
         return NotesKind.OBSIDIAN
     if "MEMORY.md" in top:
         return NotesKind.CLAUDE_CODE
-    if any(map(named_day, notes)):
+    if any(dated(path)[0] for path in notes):
         return NotesKind.OBSIDIAN
     raise UsageFault(f"{source.root} is not a kind of notes that can be adopted.", _LOOKED_FOR)
 

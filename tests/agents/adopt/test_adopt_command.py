@@ -222,6 +222,16 @@ def test_two_notes_of_one_day_from_two_folders(adoption: Adoption) -> None:
     assert adoption.memory.read("Logs/2026-02-01.md") == "- Fact: one bell\n\n## b/2026-02-01\n\n- Fact: two bells\n"
 
 
+def test_days_in_folders_several_a_day_and_a_digest_beside_one(adoption: Adoption) -> None:
+    day = "J/2026/02/01"
+    notes = {f"{day}.md": "- Fact: one bell\n", f"{day}-noon.md": "- Fact: noon\n", f"{day}-digest.md": "- Fact: d\n"}
+    lay(adoption.old, {"J/2026/02/02.md": "- Fact: b\n", "Meet/2026-02-01-x.md": "- y\n", **notes})
+    places = adoption.places("--as", "obsidian", "--yes")
+    logs = {path for path, place in places.items() if place.startswith("Logs/")}
+    assert logs == {f"{day}.md", f"{day}-noon.md", "J/2026/02/02.md"}
+    assert "one bell" in adoption.memory.read("Logs/2026-02-01.md")
+
+
 def test_private_files_stay_private(adoption: Adoption) -> None:
     lay(adoption.old, {"SOUL.md": "s", "USER.md": "u", "memory/photo.png": PNG})
     for name in ("USER.md", "memory/photo.png"):

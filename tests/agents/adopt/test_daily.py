@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.agents.adopt_days import Vault, begun_day, moment_pattern, named_day, read_vault
+from pipelines.agents.adopt_days import Vault, dated, moment_pattern, read_vault
 from tests.agents.adopt.samples import lay
 
 if TYPE_CHECKING:
@@ -53,10 +53,11 @@ def test_each_day_is_found_again(day: date) -> None:
 
 
 def test_days_by_name() -> None:
-    assert named_day("a/2026-02-03.md") == begun_day("a/2026-02-03-standup.md") == "2026-02-03"
-    assert not named_day("2026-02-30.md")
-    assert not begun_day("2026-02-031.md")
-    assert not named_day("2026-02-03-standup.md")
+    assert dated("a/2026-02-03.md")[0] == dated("a/2026-02-03-standup.md")[0] == "2026-02-03"
+    assert dated("a/2026/02/03-b.md") == ("2026-02-03", "a/{YYYY}/{MM}/{DD}", "-b")
+    assert not dated("2026-02-30.md")[0]
+    assert not dated("2026-02-031.md")[0]
+    assert not dated("02/03.md")[0]
 
 
 @pytest.mark.parametrize("told", ["", "[]", "{", "[" * 20_000, '{"format": 3}', '{"format": "HH"}', "\udcff"])
@@ -76,3 +77,19 @@ def test_notes_that_a_person_sorted_into_folders_are_days_still(tmp_path: Path) 
     assert vault.day_of("Daily/2026-02/2026-02-03.md") == "2026-02-03"
     assert not vault.day_of("Other/2026-02-03.md")
     assert not vault.day_of("Daily/2026-02/ideas.md")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"daily": {"enabled": True, "folder": "Log", "format": "YYYY/MM/YYYY-MM-DD"}, "weekly": {"enabled": True}},
+        {"calendarSets": [{"id": "x", "day": {"enabled": True, "folder": "Log", "format": "YYYY/MM/YYYY-MM-DD"}}]},
+    ],
+)
+def test_periodic_notes_say_more_than_daily_notes(tmp_path: Path, told: dict[str, object]) -> None:
+    lay(tmp_path, {".obsidian/daily-notes.json": json.dumps({"folder": "Daily"})})
+    lay(tmp_path, {".obsidian/plugins/periodic-notes/data.json": json.dumps(told)})
+    vault = read_vault(tmp_path)
+    assert vault.day_of("Log/2026/02/2026-02-03.md") == "2026-02-03"
+    assert vault.day_of("Log/2026-02-03 standup.md") == "2026-02-03"
+    assert not vault.day_of("Daily/2026-02-03.md")

@@ -47,21 +47,89 @@ def test_reports_of_what_an_agent_dreamt_are_documents_and_no_logs(adoption: Ado
     assert not {one for one in texts(memory) if "pines" in one or "gate" in one}
 
 
-def test_observations_become_items_and_keep_their_lines(adoption: Adoption) -> None:
+def test_observations_become_items_whatever_their_category(adoption: Adoption) -> None:
     basic_memory(adoption.old)
     lines = (
-        "- [idea] Bees like thyme\n- [ ] mend the roof\n- [x] fetch wax\n- [Fact](https://example.org)\n- [fact]: no\n"
+        "- [question] Which wax?\n- [ ] mend the roof\n- [x] fetch wax\n- [Fact](https://example.org)\n- [fact]: no\n"
     )
-    lay(adoption.old, {"bees/Plan.md": f"---\npermalink: bees/plan\n---\n\n{lines}- [todo] Paint it (in spring)\n"})
+    noted = f"- [idea] Bees like thyme\n{lines}- [todo] Paint it (in spring)\n"
+    lay(adoption.old, {"bees/Plan.md": f"---\npermalink: bees/plan\n---\n\n{noted}"})
     lay(adoption.old, {"2026-02-05.md": "---\npermalink: day\n---\n\n- [rule] Never smoke the hive\n"})
     adoption.adopt("--yes")
     memory = adoption.memory
     memory.curate("run", *NIGHT)
     found = {"Oak, not pine #wood", "It floods in March", "Paint it (in spring)", "Never smoke the hive"}
-    assert texts(memory) == {*found, "The queen of hive 3 is marked blue."}
+    assert texts(memory) == {*found, "The queen of hive 3 is marked blue.", "idea: Bees like thyme"}
     page = memory.read("Resources/bees/Plan.md")
     assert lines in page
-    assert "- [todo] Paint it (in spring) <!-- k" in page
+    assert "- Todo: Paint it (in spring) <!-- k" in page
+
+
+def test_what_dreaming_promoted_is_an_item_once_it_was_recalled(adoption: Adoption) -> None:
+    openclaw(adoption.old)
+    score = "[score=0.812 recalls={} avg=0.620 source=memory/2026-02-01.md:6-9]"
+    mark = "<!-- openclaw-memory-promotion:memory:memory/2026-02-01.md:6:9 -->\n"
+    promoted = [
+        f"- The pump is behind the oak. {score.format(3)}",
+        f"- Odile asked about moss. {score.format(0)}",
+        f"- Decision: No peat. {score.format(0)}",
+        f"- **Files changed:** {score.format(4)}",
+    ]
+    text = "# Memory\n\n## Promoted From Short-Term Memory (2026-02-03)\n\n"
+    lay(adoption.old, {"MEMORY.md": text + "".join(f"{mark}{one}\n" for one in promoted)})
+    adoption.adopt("--yes")
+    assert {"The pump is behind the oak.", "No peat."} == texts(adoption.memory) & {
+        "The pump is behind the oak.", "No peat.", "Odile asked about moss.", "**Files changed:**", "Files changed:",
+    }  # fmt: skip
+    assert "score=" not in adoption.memory.read("MEMORY.md")
+    assert "- Odile asked about moss.\n" in adoption.memory.read("MEMORY.md")
+
+
+NOTES = {
+    "memory/feedback_mocks.md": (
+        "---\nname: No mocks\ntype: feedback\n---\n\n# Tests\n\nTests use a real\ndatabase.\n\n**Why:** x"
+    ),
+    "memory/user_odile.md": "---\nname: Odile\nmetadata:\n  type: user\n---\nOdile grows apples.\n- And pears.\n",
+    "memory/project_frost.md": "---\nname: Frost watch\ntype: project\n---\nFrost comes on 2026-03-05.\n",
+}
+
+
+def said(memory: Memory) -> dict[str, tuple[str, str]]:
+    """Return type and trust of each item by its text."""
+    return {one["text"]: (one["type"], one["trust"]) for one in json.loads(memory.curate("items", "--json"))}
+
+
+def test_a_note_of_feedback_is_a_rule_and_one_of_the_user_a_fact_of_the_user(adoption: Adoption) -> None:
+    lay(adoption.old, {"0.jsonl": '{"type":"user"}\n', "memory/MEMORY.md": "- [x](feedback_mocks.md)\n", **NOTES})
+    adoption.adopt("--yes")
+    memory = adoption.memory
+    told = {"Tests use a real database.": ("Rule", "self"), "Odile grows apples.": ("Fact", "self")}
+    assert said(memory) == told
+    assert "- Fact: Odile grows apples. <!-- k" in memory.read("USER.md")
+    assert "- Rule: Tests use a real database. <!-- k" in memory.read("MEMORY.md")
+    assert "Tests use a real" in memory.curate("why", "Tests use a real database.")
+    memory.curate("run", *NIGHT)
+    assert said(memory) == told
+    assert "[Frost watch](Resources/project_frost.md)" in memory.read("MEMORY.md")
+    assert "Tests use a real database." in memory.curate("context")
+
+
+def test_rules_that_the_briefing_has_no_room_for_are_items_elsewhere(adoption: Adoption) -> None:
+    rules = {f"memory/feedback_{n}.md": f"---\ntype: feedback\n---\n{n} {'oak ' * 50}\n" for n in range(60)}
+    lay(adoption.old, {"0.jsonl": "{}\n", "memory/MEMORY.md": "- index\n", **rules})
+    adoption.adopt("--yes")
+    assert len(adoption.memory.read("MEMORY.md").encode()) <= 8192
+    homes = [item["document"] for item in json.loads(adoption.memory.curate("items", "--json"))]
+    assert sorted({*homes}) == ["Areas/general.md", "MEMORY.md"]
+    assert len(homes) == 60
+
+
+def test_in_place_a_note_of_feedback_stays_as_it_is_and_gives_a_rule(place: Place) -> None:
+    lay(place.root, {path.removeprefix("memory/"): text for path, text in NOTES.items()} | {"MEMORY.md": "# M\n"})
+    place.adopt("--as", "claude-code", "--yes")
+    assert said(place.mine)["Tests use a real database."] == ("Rule", "self")
+    assert "Odile grows apples." in place.mine.read("Curated/USER.md")
+    assert place.mine.read("feedback_mocks.md") == NOTES["memory/feedback_mocks.md"]
 
 
 def test_nul_costs_neither_a_day_nor_what_is_found(adoption: Adoption) -> None:
