@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Place
@@ -74,6 +75,8 @@ NAME: Final = "rules@1"
 
 _HEADER = re.compile(r"[^\W\d_][\w-]{1,20}: \S")
 _ADDRESS = re.compile(r"\S@[^\s@]+\.\w")
+_HEADERS = 4
+"""Lines with a name and a colon in a row that begin a mail although none of the first has an address."""
 
 
 def without_pasted(lines: Sequence[Line]) -> list[Line]:
@@ -88,18 +91,20 @@ def without_pasted(lines: Sequence[Line]) -> list[Line]:
             led = False
         elif not led:
             led = above.said.rstrip(" *_").endswith(":") and source_in(above.marked) != ""
-            led = led or (spoken is not None and _begins_mail(above, spoken))
+            led = led or _begins_mail([one.spoken for one in lines[at - 1 : at + 3]])
         own.append(replace(line, spoken=None) if spoken and (led or spoken.quoted) else line)
     return own
 
 
-def _begins_mail(first: Spoken, second: Spoken) -> bool:
-    """Whether two lines are the first of a mail: both have a name and a colon, and one has an address."""
-    both = (first, second)
-    labels = any(read_form(one) or read_label(replace(one, turn=False)) for one in both)
-    return all(_HEADER.match(one.line.strip()) and not labels for one in both) and any(
-        _ADDRESS.search(one.line) for one in both
-    )
+def _begins_mail(lines: Sequence[Spoken | None]) -> bool:
+    """Whether lines begin a mail: two have a name and a colon, and one of them an address; or four are such lines."""
+    heads = [*takewhile(_is_header, lines)]
+    return len(heads) == _HEADERS or (len(heads) > 1 and any(one and _ADDRESS.search(one.line) for one in heads[:2]))
+
+
+def _is_header(line: Spoken | None) -> bool:
+    is_labelled = line and (read_form(line) or read_label(replace(line, turn=False)))
+    return line is not None and not is_labelled and bool(_HEADER.match(line.line.strip()))
 
 
 def read_acts(
