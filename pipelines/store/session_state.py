@@ -115,7 +115,7 @@ def written_by_agents(root: Path, since: float) -> Callable[[str], bool]:
 
     @cache
     def calls() -> list[str]:
-        recent = (path for path in at(root, SESSIONS).rglob("*.jsonl") if path.stat().st_mtime >= since)
+        recent = (path for path in (root / SESSIONS).rglob("*.jsonl") if path.stat().st_mtime >= since)
         lines = (line for path in recent for line in path.read_bytes().splitlines() if _CALL.search(line))
         return [_ESCAPED.sub(lambda mark: _ESCAPES[mark[1]], line.decode(errors="replace")) for line in lines]
 
