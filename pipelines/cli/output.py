@@ -12,7 +12,6 @@ import re
 import shutil
 import sys
 from datetime import datetime
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
 SHOWN: Final = 3
 """How many files with the same reason are named; the rest are counted."""
 _GAP = "  "
-_NARROWEST = 12
-"""A column that holds no more cells than this is never narrowed."""
+_NARROWEST = 24
+"""A table whose last column has no room for so many cells is printed as lines."""
 _BELOW = "    "
 
 
@@ -137,8 +136,8 @@ def answer(result: Any, tell: Callable[[Any], None], *, as_json: bool) -> None: 
 def say_table(titles: Sequence[str], rows: Iterable[Sequence[str]], *, by: int | None = None) -> None:
     """Print rows as a table.
 
-    On a terminal it has titles, fits the width, and leaves out a column in which nothing stands. Elsewhere each row is
-    one line without titles: nothing is cut, two blanks or more part the cells, and `-` stands for an empty one.
+    On a terminal it has titles, the last column wraps, and a column in which nothing stands is left out. Elsewhere each
+    row is one line without titles: nothing is cut, two blanks or more part the cells, and `-` stands for an empty one.
 
     Args:
         titles: the titles of the columns.
@@ -147,59 +146,32 @@ def say_table(titles: Sequence[str], rows: Iterable[Sequence[str]], *, by: int |
     """
     cells = [[escape_terminal_line(cell) for cell in row] for row in rows]
     if not on_terminal():
-        say(*_aligned([[cell or "-" for cell in row] for row in cells]))
+        say(*_aligned([[cell or "-" for cell in row] for row in cells])[1])
         return
-    heads = [row[by] for row in cells] if by is not None else [""] * len(cells)
     used = [n for n in range(len(titles)) if n != by and any(row[n] not in {"", "-"} for row in cells)]
     table = [[row[n] for n in used] for row in ([*titles], *cells)]
     margin = "" if by is None else _GAP
-    blocks = _laid_out(table, terminal_width() - len(margin))
-    opening, closing = _bold()
-    print("\n".join(f"{opening}{margin}{line}{closing}" for line in blocks[0]))  # noqa: T201  as above
+    indent, lines = _aligned(table)
+    hang = margin + " " * indent
+    if terminal_width() - len(hang) < min(_NARROWEST, max(len(row[-1]) for row in table)):
+        hang, lines = margin + _BELOW, [_GAP.join(filter(None, row)) for row in table]
     above = ""
-    for head, block in zip(heads, blocks[1:], strict=True):
-        if head != above:
-            say_bold(head)
-        above = head
-        print("\n".join(f"{margin}{line}" for line in block))  # noqa: T201  as above
+    for number, line in enumerate(lines):
+        if number and by is not None and (head := cells[number - 1][by]) != above:
+            say_bold(above := head)
+        if number:
+            say(margin + line, hang=hang)
+        else:
+            say_bold(margin + line)
 
 
-def _laid_out(table: Sequence[Sequence[str]], width: int) -> list[list[str]]:
-    """Return the lines of each row, the widest columns narrowed until all fit, or else the last ones put below."""
-    from rich.cells import cell_len  # noqa: PLC0415  a script needs no width
-
-    columns = list(zip(*table, strict=True))
-    widths = [max(map(cell_len, column)) for column in columns]
-    words = [max((cell_len(word) for cell in column for word in cell.split()), default=0) for column in columns]
-    least = [max(word, min(wide, _NARROWEST)) for word, wide in zip(words, widths, strict=True)]
-    room = width - len(_GAP) * (len(widths) - 1)
-    if sum(least) > room and len(widths) > 1:
-        fits = (n for n in range(len(widths) - 1, 0, -1) if sum(least[:n]) + len(_GAP) * (n - 1) <= width)
-        kept = next(fits, 1)
-        rows = _laid_out([row[:kept] for row in table], width)
-        below = [wrapped(f"{_BELOW}{_GAP.join(filter(None, row[kept:]))}", width) for row in table]
-        return [above + more for above, more in zip(rows, below, strict=True)]
-    while sum(widths) > room and widths > least:
-        spare = [wide - low for wide, low in zip(widths, least, strict=True)]
-        widest = max(range(len(widths)), key=lambda n: (spare[n] > 0, widths[n]))
-        widths[widest] -= 1
-    blocks = []
-    for row in table:
-        parts = [wrapped(cell, wide) for cell, wide in zip(row, widths, strict=True)]
-        blocks.append(_aligned(zip_longest(*parts, fillvalue=""), widths))
-    return blocks
-
-
-def _aligned(rows: Iterable[Sequence[str]], widths: Sequence[int] = ()) -> list[str]:
+def _aligned(rows: Sequence[Sequence[str]]) -> tuple[int, list[str]]:
+    """Return where the last column begins, and each row as a line."""
     from rich.cells import cell_len  # noqa: PLC0415  few verbs print tables
 
-    rows = list(rows)
-    widths = widths or [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
-
-    def padded(cell: str, wide: int) -> str:
-        return cell + " " * (wide - cell_len(cell))
-
-    return [_GAP.join(map(padded, row, widths)).rstrip() for row in rows]
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    padded = ((cell + " " * (wide - cell_len(cell)) for cell, wide in zip(row, widths, strict=True)) for row in rows)
+    return sum(widths[:-1]) + len(_GAP) * (len(widths) - 1), [_GAP.join(row).rstrip() for row in padded]
 
 
 def day_shown(day: str, today: dt.date | None = None) -> str:
