@@ -22,7 +22,6 @@ from pipelines.night.schedule_jobs import (
     NEXT,
     commands_of,
     log,
-    stamp_of,
     times_begun,
 )
 from pipelines.settings import Settings, load_settings
@@ -36,9 +35,6 @@ if TYPE_CHECKING:
     from apscheduler.triggers.base import BaseTrigger
 
 
-_SET_BACK = timedelta(days=1)
-_AHEAD = timedelta(hours=1)
-"""A run dated further ahead than this was made while the clock was wrong, and does not count as a night."""
 _LOOKED_BACK = (timedelta(days=2), timedelta(days=40))
 """How far back to look for the last due night; the second is for weekly and monthly nights."""
 
@@ -66,8 +62,6 @@ class Daemon:
     ) -> None:
         self._root, self._settings = root, settings
         self._work, self._now, self._log = work, now, log
-        self._before = now()
-        self._stamp = ""
         self._written: datetime | None = None
         logging.getLogger("apscheduler").setLevel(logging.CRITICAL + 1)  # we log ourselves
         # One thread for each job, so that a long night delays no capture.
@@ -75,7 +69,7 @@ class Daemon:
         defaults = {"coalesce": True, "max_instances": 1, "misfire_grace_time": None}  # late is better than never
         self._scheduler = BlockingScheduler(timezone=UTC, executors={"default": self._pool}, job_defaults=defaults)
         self._scheduler.add_listener(self._on_event, EVENT_JOB_ERROR | EVENT_JOB_MAX_INSTANCES)
-        self._plan_jobs(night_at=self._before if self._missed_a_night() else None)
+        self._plan_jobs(night_at=now() if self._missed_a_night() else None)
 
     def run(self, begun: Callable[[], None]) -> None:
         """Run jobs when they are due, until `stop` is called.
@@ -87,16 +81,11 @@ class Daemon:
         self._scheduler.start()
 
     def look(self) -> None:
-        """Check the time: after a machine's sleep, or if the clock was set back, other jobs are due."""
-        now = self._now()
-        if now < self._before - _SET_BACK:
-            self._log("clock-set-back", level="warning")
-            self._plan_jobs()  # a job planned years ahead is due tomorrow
-        self._before = now
+        """Check the time: after a machine's sleep, other jobs are due."""
         if self._scheduler.running:
             self._scheduler.wakeup()
         if (due := self.next_night()) != self._written:
-            at, then = (one.isoformat(timespec="seconds") if one else "" for one in (now, due))
+            at, then = (one.isoformat(timespec="seconds") if one else "" for one in (self._now(), due))
             self._note(NEXT, {"process": os.getpid(), "next": then, "at": at})
             self._written = due
 
@@ -157,7 +146,7 @@ class Daemon:
         now = self._now()
         due, reports = last_due(self._night, now), read_reports(self._root).values()
         ended = [when for report in reports if (when := moment_of(report)) and not was_cut_short(report)]
-        if not reports or due is None or any(due <= when <= now + _AHEAD for when in ended):
+        if not reports or due is None or any(due <= when for when in ended):
             return False
         if times_begun(self._root, due) > 1:
             self._log("night-left", level="warning", why="cut-short-twice")
@@ -166,12 +155,7 @@ class Daemon:
         return True
 
     def _do(self, name: str) -> None:
-        commands = commands_of(name, os.environ)
-        if name == "index":
-            before, self._stamp = self._stamp, stamp_of(self._root)
-            if self._stamp == before:
-                return
-        if not commands:
+        if not (commands := commands_of(name, os.environ)):
             return
         begun = self._now()
         if name == "night" and (due := last_due(self._night, begun)):

@@ -7,7 +7,6 @@ process can be stopped, and killed if it does not stop; the next one starts fres
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import signal
 import subprocess
@@ -18,8 +17,6 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.session_places import AGENTS_SESSIONS, sessions_folder
 from pipelines.errors import INTERRUPTED
-from pipelines.store import files
-from pipelines.store.layout import PRIVATE
 from pipelines.store.state import read_record
 from pipelines.text import key_values
 
@@ -97,35 +94,13 @@ def _kill(child: subprocess.Popen[bytes], number: int) -> None:
         os.killpg(child.pid, number)
 
 
-# ---------------------------------------- the daemon's records for others, and how it notices changed files
+# ---------------------------------------- the daemon's records for others
 
 
 NEXT: Final = "schedule.json"
 """When the next night is due, in which process, and since when."""
 BEGUN: Final = "begun.json"
 """The night that was started last, and how often."""
-_DERIVED = frozenset({".git", PRIVATE})
-
-
-def stamp_of(root: Path) -> str:
-    """Return a hash of the names, sizes and times of the memory's files, without reading them.
-
-    It stops at the limit of files that a memory may have; a night over more is refused.
-    """
-    stamp, seen = hashlib.sha256(), 0
-    for folder, below, names in os.walk(root):
-        below[:] = sorted(set(below) - _DERIVED)
-        seen += len(below) + len(names)
-        if seen > files.MOST_SEEN:
-            break
-        for name in sorted(names):
-            path = os.path.join(folder, name)  # noqa: PTH118  this runs over ten thousand files every few minutes
-            try:
-                stat = os.lstat(path)
-            except FileNotFoundError:
-                continue
-            stamp.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode(errors="surrogateescape"))
-    return stamp.hexdigest()
 
 
 def times_begun(root: Path, due: datetime) -> int:

@@ -10,7 +10,6 @@ import pytest
 from pipelines.agents.adopt_source import read_source
 from pipelines.agents.session_places import transcripts_below
 from pipelines.errors import BadFile
-from pipelines.night.schedule_jobs import stamp_of
 from pipelines.search.indexed_files import Skipped, scan
 from pipelines.store import files, snapshot
 from pipelines.store.files import list_files
@@ -51,21 +50,13 @@ def test_other_names_and_folders_have_a_bound_too(tmp_path: Path, monkeypatch: p
         list_files(tmp_path, "Logs", ".md")
 
 
-def test_transcripts_of_an_agent_have_a_bound_and_the_stamp_of_a_memory_an_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_transcripts_of_an_agent_have_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path / "a", 6, ".jsonl")
-    before = stamp_of(tmp_path)
     monkeypatch.setattr(files, "MOST_FILES", 6)
     assert len(transcripts_below(tmp_path)) == 6
     fill(tmp_path / "b", 1, ".jsonl")
     with pytest.raises(BadFile, match=r"has more than 6 files, .* Name the transcripts you mean"):
         transcripts_below(tmp_path)
-    assert stamp_of(tmp_path) != before
-    monkeypatch.setattr(files, "MOST_SEEN", 3)
-    told = stamp_of(tmp_path)
-    fill(tmp_path / "b", 2, ".jsonl")
-    assert stamp_of(tmp_path) == told
 
 
 @pytest.mark.parametrize("folder", ["Logs", "Projects", "Archives/deep/deeper", "State"])
