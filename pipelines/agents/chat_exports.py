@@ -3,8 +3,8 @@
 A transcript holds what the owner wrote, what the assistant answered, and as a tool's what was uploaded, pasted as a
 file or brought by a tool, so that capture knows what the assistant repeats of it. Left out are branches that were given
 up, hidden messages, calls of tools, thoughts and images.
-An export is somebody's file: it is read piece by piece, nothing in it names a path that is written, and what unpacks to
-far more than it should is refused.
+An export is somebody's file: nothing in it names a path that is written, and what unpacks to far more than it should is
+refused.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ import hashlib
 import io
 import json
 import re
-import tempfile
 import zipfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.agents.capture import Capture, CapturedSession
 from pipelines.errors import BadFile, reason_of
@@ -40,20 +39,14 @@ Record = dict[str, Any]
 CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
 TITLES: Final = {CHATGPT: "ChatGPT", CLAUDE_AI: "claude.ai"}
 
-_NAMES = re.compile(r"conversations(?:-\d{1,5})?\.json|projects\.json|memories\.json", re.IGNORECASE)
-_CHATS_IN = re.compile(r"conversations", re.IGNORECASE)
-_MOST_BYTES = 8 << 30
+_NAMES = re.compile(r"conversations(?:-\d{1,5})?\.json|projects\.json|memories\.json")
 _MOST_TIMES = 200
 """Times its size to which a file in an archive may unpack; JSON of chats comes to ten or twenty."""
 _AT_ONCE = 50
 """Conversations that are captured under one lock: a session that ends meanwhile waits no longer."""
 _SMALL = 16 << 20
-_CHUNK = 1 << 20
-LONGEST: Final = 128 << 20
-"""Characters of one conversation: a longer one is no chat, and would take more memory than an import may use."""
 _FAULTS = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError)
 _ADVICE = "Name the conversations.json of an export, or the zip file as it was downloaded."
-_SIGN = re.compile(r"[^\s,]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,58 +66,32 @@ class Conversation:
     data: bytes
 
 
-@dataclass(slots=True)
-class ChatExport:
-    """An export that was read whole; its conversations wait on the disk, in a file without a name.
-
-    Args:
-        spool: where they wait.
-        programs: whose export it is.
-        empty: how many conversations hold no words.
-    """
-
-    spool: IO[bytes]
-    programs: set[str] = field(default_factory=set)
-    empty: int = 0
-    _places: list[tuple[float, int, int, str, str]] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        """Return how many conversations with words it holds."""
-        return len(self._places)
-
-    def __iter__(self) -> Iterator[Conversation]:
-        """Yield the conversations, the one that was begun first in front."""
-        for begun, start, length, program, project in sorted(self._places):
-            self.spool.seek(start)
-            yield Conversation(begun, program, project, self.spool.read(length))
-
-    def add(self, found: Conversation) -> None:
-        """Keep a conversation."""
-        start = self.spool.seek(0, io.SEEK_END)
-        self.spool.write(found.data)
-        self._places.append((found.begun, start, len(found.data), found.program, found.project))
-        self.programs.add(found.program)
-
-
-@contextlib.contextmanager
-def read_chats(path: Path) -> Iterator[ChatExport]:
+def read_chats(path: Path) -> tuple[list[Conversation], int]:
     """Read an export: `conversations.json` of ChatGPT or claude.ai, or the zip file that holds it.
+
+    Returns:
+        Its conversations, the one that was begun first in front, and how many more hold no words.
 
     Raises:
         BadFile: it cannot be read, is no such export, or unpacks to more than it should.
     """
-    with tempfile.TemporaryFile() as spool:
-        found = ChatExport(spool)
-        try:
-            with contextlib.ExitStack() as held:
-                for name, file in _files(path, held):
-                    _read_file(name, held.enter_context(io.TextIOWrapper(file, "utf-8-sig", errors="replace")), found)
-        except _FAULTS as fault:
-            why = reason_of(fault) if isinstance(fault, OSError) else str(fault)
-            raise BadFile(path, f"cannot be read as an export: {why or type(fault).__name__}", _ADVICE) from None
-        if not found.programs and not found.empty:
-            raise BadFile(path, "holds no conversation of ChatGPT or claude.ai", _ADVICE)
-        yield found
+    try:
+        found = [
+            chat
+            for name, data in _files(path)
+            for chat in _chats_in(name, json.loads(data.decode("utf-8-sig", "replace")))
+        ]
+    except json.JSONDecodeError:
+        raise BadFile(path, "is no JSON, or it was cut off", _ADVICE) from None
+    except RecursionError:
+        raise BadFile(path, "is nested too deeply", _ADVICE) from None
+    except _FAULTS as fault:
+        why = reason_of(fault) if isinstance(fault, OSError) else str(fault)
+        raise BadFile(path, f"cannot be read as an export: {why or type(fault).__name__}", _ADVICE) from None
+    if not found:
+        raise BadFile(path, "holds no conversation of ChatGPT or claude.ai", _ADVICE)
+    chats = sorted((chat for chat in found if chat), key=lambda chat: chat.begun)
+    return chats, len(found) - len(chats)
 
 
 def capture_chats(
@@ -175,92 +142,36 @@ def _branch(data: bytes, known: Mapping[str, KeptSession]) -> bytes:
     return b'%s,"branch":"%s"}\n%s' % (opening[:-1], hashlib.sha256(rest).hexdigest()[:12].encode(), rest)
 
 
-def _files(path: Path, held: contextlib.ExitStack) -> Iterator[tuple[str, IO[bytes]]]:
+def _files(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of the files that may hold conversations.
 
     Raises:
         ValueError: an archive has none, or one that unpacks to too much.
     """
     if not zipfile.is_zipfile(path):
-        yield path.name, held.enter_context(path.open("rb"))
+        yield path.name, path.read_bytes()
         return
-    archive, left = held.enter_context(zipfile.ZipFile(path)), _MOST_BYTES
-    inside = [one for one in archive.infolist() if "__MACOSX" not in one.filename and not one.is_dir()]
-    wanted = [one for one in inside if _NAMES.fullmatch(one.filename.replace("\\", "/").rpartition("/")[2])]
-    if not any(_CHATS_IN.match(one.filename.rpartition("/")[2]) for one in wanted):
-        raise ValueError("it holds no conversations.json")
-    for one in wanted:
-        left -= one.file_size
-        if left < 0 or one.file_size > max(_SMALL, _MOST_TIMES * one.compress_size):
-            raise ValueError(
-                f"{one.filename.rpartition('/')[2]} in it unpacks to {one.file_size >> 20:,} MB, far too much"
-            )
-    for one in sorted(wanted, key=lambda one: one.filename):
-        yield one.filename.rpartition("/")[2].lower(), held.enter_context(archive.open(one))
+    with zipfile.ZipFile(path) as archive:
+        inside = {one.filename.replace("\\", "/").rpartition("/")[2].lower(): one for one in archive.infolist()}
+        wanted = sorted(name for name in inside if _NAMES.fullmatch(name))
+        if not any(name.startswith("conversations") for name in wanted):
+            raise ValueError("it holds no conversations.json")
+        for name in wanted:
+            if inside[name].file_size > max(_SMALL, _MOST_TIMES * inside[name].compress_size):
+                raise ValueError(f"{name} in it unpacks to {inside[name].file_size >> 20:,} MB, far too much")
+            yield name, archive.read(inside[name])
 
 
-def _read_file(name: str, file: IO[str], found: ChatExport) -> None:
-    for raw in _elements(file):
-        if name == "projects.json":
-            made = _project(raw)
-        elif name == "memories.json":
-            made = _memories(raw)
-        elif isinstance(raw.get("mapping"), dict):
-            made = _transcript(CHATGPT, raw, _of_chatgpt(raw))
+def _chats_in(name: str, data: object) -> Iterator[Conversation | None]:
+    """Yield the conversations of a file, None for each without words."""
+    listed = data.get("conversations", [data]) if isinstance(data, dict) else data
+    for raw in map(_object, _list(listed)):
+        if isinstance(raw.get("mapping"), dict):
+            yield _transcript(CHATGPT, raw, _of_chatgpt(raw))
         elif isinstance(raw.get("chat_messages"), list):
-            made = _transcript(CLAUDE_AI, raw, _of_claude(raw))
-        else:
-            continue
-        if made:
-            found.add(made)
-        elif name not in {"projects.json", "memories.json"}:
-            found.empty += 1
-
-
-def _elements(file: IO[str]) -> Iterator[Record]:
-    """Yield the objects of a JSON array one by one, or the object that stands alone or its conversations.
-
-    Raises:
-        ValueError: it is no JSON, or one object is too long.
-    """
-    for one in _values(file):
-        inner = one.get("conversations") if isinstance(one, dict) else None
-        for raw in inner if isinstance(inner, list) else [one]:
-            if isinstance(raw, dict):
-                yield raw
-
-
-def _values(file: IO[str]) -> Iterator[object]:
-    """Yield the values of a JSON array one by one, or the value that stands alone; only one is held at a time."""
-    decoder, text = json.JSONDecoder(), file.read(_CHUNK).lstrip()
-    if text[:1] not in {"[", "{"}:
-        raise ValueError("it is no JSON")
-    is_list = text[0] == "["
-    at = int(is_list)
-    while True:
-        at = found.start() if (found := _SIGN.search(text, at)) else len(text)
-        if text[at : at + 1] == "]":
-            return
-        try:
-            one, at = decoder.raw_decode(text, at)
-        except RecursionError:
-            raise ValueError("it is nested too deeply") from None
-        except ValueError:
-            text, at = _with_more(file, text[at:], is_list=is_list), 0
-            if not text:
-                return
-        else:
-            yield one
-
-
-def _with_more(file: IO[str], text: str, *, is_list: bool) -> str:
-    """Return what was not understood with as much again behind it, so that no text is gone through but a few times."""
-    more = file.read(max(_CHUNK, len(text)))
-    if not more and (is_list or text.strip()):
-        raise ValueError("it is no JSON, or it was cut off")
-    if len(text) > LONGEST:
-        raise ValueError("a conversation is too long")
-    return text + more
+            yield _transcript(CLAUDE_AI, raw, _of_claude(raw))
+        elif name in _OTHERS and (made := _OTHERS[name](raw)):
+            yield made
 
 
 # What a conversation comes to: (role, words, moment, id) for each message, a tool's for what came from outside.
@@ -378,6 +289,9 @@ def _memories(raw: Record) -> Conversation | None:
     texts = [raw.get("conversations_memory"), *_object(raw.get("project_memories")).values()]
     pieces = [piece.strip() for text in texts for piece in _text(text).split("\n\n") if piece.strip()]
     return _lines(CLAUDE_AI, "memory", None, [("assistant", piece, None, "") for piece in pieces])
+
+
+_OTHERS = {"projects.json": _project, "memories.json": _memories}
 
 
 def _object(value: object) -> Record:

@@ -69,14 +69,15 @@ def curate_import(*, export: Path, dry_run: bool, as_json: bool, opened: OpenMem
         read_chats,
     )
 
-    with read_chats(export) as chats:
-        found = capture_chats(*opened, export, chats, dry=dry_run)
+    chats, empty = read_chats(export)
+    found = capture_chats(*opened, export, chats, dry=dry_run)
+    programs = sorted({chat.program for chat in chats})
     new = [one for one in found if one.turns]
     days = sorted({day for one in new for day in one.days})
     told = {
-        "programs": sorted(chats.programs),
+        "programs": programs,
         "conversations": len(chats),
-        "empty": chats.empty,
+        "empty": empty,
         "new": len(new),
         "messages": sum(one.turns for one in new),
         "yours": sum(one.owners for one in new),
@@ -87,7 +88,7 @@ def curate_import(*, export: Path, dry_run: bool, as_json: bool, opened: OpenMem
     if as_json:
         say_json(told)
         return
-    names = " and ".join(TITLES[one] for one in sorted(chats.programs))
+    names = " and ".join(TITLES[one] for one in programs)
     if not new:
         say(f"Nothing new in {count(len(chats), 'conversation')} of {names}.")
         return
