@@ -1,18 +1,16 @@
 """A tool server of the Model Context Protocol over standard input and output: JSON-RPC, one message on each line.
 
-A session waits a second at most for the list of tools, so this module imports nothing slow. One thread works on calls,
-in order; everything else is answered at once. Standard output belongs to the protocol; other output goes to standard
-error.
+A session waits a second at most for the list of tools, so this module imports nothing slow. Messages are answered one
+after the other. Standard output belongs to the protocol; other output goes to standard error.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import queue
 import signal
 import sys
-import threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +22,7 @@ if TYPE_CHECKING:
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Versions of the protocol, newest first; the answers are the same in all of them."""
-LONGEST_LINE = 64 << 20
 _PARSE, _REQUEST, _METHOD, _PARAMS = -32700, -32600, -32601, -32602
-_PATIENCE = 5.0
-"""Seconds that a running call gets to finish after a signal."""
 _MOST_FAULTS = 5
 _LONGEST_NAME = 60
 
@@ -50,64 +45,25 @@ class ToolServer:
         self._hello = {"capabilities": {"tools": {}}, "serverInfo": about, "instructions": instructions}
         self._tools = {tool["name"]: tool for tool in tools}
         self._run_tool = call
-        self._calls: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._cancelled: set[object] = set()
-        self._writing = threading.Lock()
-        self._gone = False
 
     def run(self) -> None:
-        """Serve until the client closes the connection; requests that came before are still answered.
-
-        A signal that ends the process drops the calls that are waiting.
-        """
-        lines, self._out = _own_streams()
+        """Serve until the client closes the connection, or a signal ends the process."""
+        lines, out = _own_streams()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
                 signal.signal(number, lambda number, _frame: sys.exit(128 + number))
-        worker = threading.Thread(target=self._work, daemon=True)
-        worker.start()
-        wait = None
-        try:
-            while not self._gone and (line := lines.readline(LONGEST_LINE)):
-                self._take(line, lines)
-        except SystemExit:
-            self._gone, wait = True, _PATIENCE
-            raise
-        finally:
-            self._calls.put(None)
-            worker.join(wait)
+        with contextlib.suppress(BrokenPipeError), lines, out:  # the client may go away
+            for line in filter(bytes.strip, lines):
+                if answer := self._take(line):
+                    # A lone surrogate, which UTF-8 cannot encode, becomes a question mark.
+                    out.write(json.dumps(answer, ensure_ascii=False).encode(errors="replace") + b"\n")
+                    out.flush()
 
-    def _take(self, line: bytes, lines: BinaryIO) -> None:
-        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
-            while (rest := lines.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
-                pass
-            self._write(_error(None, _REQUEST, f"A message may have {LONGEST_LINE:,} bytes at most."))
-            return
-        if not line.strip():
-            return
+    def _take(self, line: bytes) -> Json | None:
         try:
-            message = json.loads(line.decode())
+            return self._answer(json.loads(line.decode()))
         except (ValueError, RecursionError):
-            self._write(_error(None, _PARSE, "The line is not JSON."))
-            return
-        ident = _ident(message)
-        if isinstance(message, list) or (ident is not None and message.get("method") == "tools/call"):
-            self._cancelled.discard(ident)
-            self._calls.put((ident, message))
-        elif answer := self._answer(message):
-            self._write(answer)
-
-    def _work(self) -> None:
-        while call := self._calls.get():
-            ident, message = call
-            if self._gone or ident in self._cancelled:
-                continue
-            if isinstance(message, list) and message:  # a batch, which version 2025-03-26 allows
-                answer: object = [one for part in message if (one := self._answer(part))]
-            else:
-                answer = self._answer(message)
-            if answer and ident not in self._cancelled:
-                self._write(answer)
+            return _error(None, _PARSE, "The line is not JSON.")
 
     def _answer(self, message: object) -> Json | None:
         """Return the answer to one message, or None if it needs none."""
@@ -120,8 +76,6 @@ class ToolServer:
             is_answer = "result" in message or "error" in message
             return None if is_answer else _error(ident, _REQUEST, "The message names no method.")
         if "id" not in message:
-            if method == "notifications/cancelled" and isinstance(params, dict):
-                self._cancelled |= {_ident({"id": params.get("requestId")})} - {None}
             return None
         if ident is None:
             return _error(None, _REQUEST, "The id of a request must be a string or an integer.")
@@ -172,20 +126,10 @@ class ToolServer:
             sys.excepthook(type(fault), fault, fault.__traceback__)
             return _content(f"{name} failed with {type(fault).__name__}: this is a bug in memcurate.", failed=True)
 
-    def _write(self, answer: object) -> None:
-        """Write one whole line. A lone surrogate, which UTF-8 cannot encode, becomes a question mark."""
-        left = memoryview(json.dumps(answer, ensure_ascii=False).encode(errors="replace") + b"\n")
-        with self._writing:
-            try:
-                while left and not self._gone:
-                    left = left[os.write(self._out, left) :]
-            except OSError:
-                self._gone = True  # the client is gone
 
-
-def _own_streams() -> tuple[BinaryIO, int]:
-    """Return the client's lines and the descriptor for answers; programs that a tool starts get neither."""
-    lines, out = os.fdopen(os.dup(0), "rb"), os.dup(1)
+def _own_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Return the client's lines and where answers go; programs that a tool starts get neither."""
+    lines, out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)

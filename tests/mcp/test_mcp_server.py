@@ -229,7 +229,7 @@ def test_it_survives_what_no_client_should_send(memory: conftest.Memory) -> None
     assert not list((memory.root / "Logs").glob("20[3-9]*"))
 
 
-def test_a_hundred_calls_at_once_and_some_cancelled(memory: conftest.Memory) -> None:
+def test_a_hundred_calls_at_once_and_some_given_up(memory: conftest.Memory) -> None:
     memory.write("Logs/2026-03-18.md", "- the quokka arrived\n")
 
     async def story(client: Client) -> None:

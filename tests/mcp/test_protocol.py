@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import shutil
 import signal
@@ -130,54 +129,10 @@ def test_what_wants_no_answer_gets_none(server: Server) -> None:
         + message(method="unknown/notification", params=7)
         + message(id=3, result={})
         + message(id=4, error={"code": 1, "message": "x"})
-        + b'[{"jsonrpc": "2.0", "method": "notifications/initialized"}]\n'
         + message(id=9, method="ping")
     )
     assert server.hear()["id"] == 9
     assert server.end() == (b"", b"", 0)
-
-
-def test_a_batch_is_answered_as_one(memory: Memory, server: Server) -> None:
-    parts = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}, 7, {"jsonrpc": "2.0", "method": "notifications/x"}]
-    parts.append({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": LOG})
-    with (memory.root / ".curate/log.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        server.say(message(id=0, method="tools/call", params=LOG) + json.dumps(parts).encode() + b"\n")
-        server.say(message(method="notifications/cancelled", params={"requestId": [1]}))  # names none of them
-        assert server.ask(message(id="p", method="ping"))["id"] == "p"
-    assert server.hear()["id"] == 0
-    first, second, third = server.hear()
-    assert (first["id"], second["error"]["code"], third["id"]) == (1, -32600, 2)
-    assert "held up" in third["result"]["content"][0]["text"]
-
-
-def test_a_line_that_is_too_long_is_refused_and_passed_over(memory: Memory) -> None:
-    code = "import pipelines.agents.tool_server as t; t.LONGEST_LINE = 100; from pipelines.start import main; main()"
-    server = Server(memory.root, sys.executable, "-c", code, "mcp")
-    told = server.ask(message(id=1, method="ping", params={"x": "y" * 1000}))
-    assert "100 bytes at most" in told["error"]["message"]
-    assert server.ask(message(id=2, method="ping"))["id"] == 2
-    server.end()
-
-
-def test_all_else_is_answered_while_a_call_waits(memory: Memory, server: Server) -> None:
-    with (memory.root / ".curate/log.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        server.say(HELLO + message(id=1, method="tools/call", params=LOG))
-        cancelled = {"name": "memory_log", "arguments": {"text": "never mind"}}
-        server.say(message(id=2, method="tools/call", params=cancelled))
-        server.say(message(method="notifications/cancelled", params={"requestId": 2}))
-        server.say(message(id=3, method="ping") + message(id="4", method="tools/list"))
-        assert [server.hear()["id"] for _ in range(3)] == [0, 3, "4"]
-    assert server.hear()["id"] == 1
-    # What was asked before the client closed its end is answered.
-    server.say(message(id=5, method="tools/call", params=LOG))
-    out, _, code = server.end()
-    assert [json.loads(line)["id"] for line in out.splitlines()] == [5]
-    assert code == 0
-    [log] = (memory.root / "Logs").glob("*.md")
-    assert log.read_text().count("held up") == 2
-    assert "never mind" not in log.read_text()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -281,8 +236,6 @@ def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def is_answer(told: Any) -> bool:
-    if isinstance(told, list):
-        return bool(told) and all(map(is_answer, told))
     if told["jsonrpc"] != "2.0" or not isinstance(told["id"], str | int | None) or isinstance(told["id"], bool):
         return False
     if "error" in told:
@@ -294,10 +247,9 @@ def is_answer(told: Any) -> bool:
 @given(lines=st.lists(LINES, max_size=4))
 def test_nothing_that_is_sent_ends_it_and_each_answer_is_one(lasting: Server, lines: list[bytes]) -> None:
     last = f"last {next(NUMBERS)}"
-    # A call is answered after all calls before it, and a ping at once.
     call = message(id=last, method="tools/call", params={"name": "memory_why", "arguments": {}})
     lasting.say(b"".join(line.replace(b"\n", b" ") + b"\n" for line in lines) + call)
-    while (told := lasting.hear()) and (isinstance(told, list) or told.get("id") != last):
+    while (told := lasting.hear())["id"] != last:
         assert is_answer(told)
 
 
