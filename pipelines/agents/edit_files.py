@@ -1,7 +1,6 @@
 """Changing files that people own: every change is worked out first, each file is replaced whole, links stay links.
 
-Settings are laid out anew when they are edited. If taking an edit back would not restore the old bytes, they are kept
-in a backup beside the file, and an uninstallation puts them back if nobody has touched the file since.
+Only what is ours is put in, replaced or taken out: an entry of settings, or a marked block of text.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.settings_files import CannotEdit, json_as_written
-from pipelines.errors import BadFile, ChangedUnderRun, reason_of
+from pipelines.errors import BadFile, reason_of
 from pipelines.store.files import sync_folder, writing
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 
 ADVICE: Final = "Nothing was written. Fix the file, then run this again."
-_ATTEMPTS = 5
 _SECRET, _COMMON = 0o600, 0o644
 
 
@@ -49,26 +47,12 @@ class FileEdit:
         linked = self.edit.path.is_symlink()
         return f"{self.edit.path} (a link to {self.file})" if linked else str(self.edit.path)
 
-    @property
-    def backup(self) -> Path | None:
-        """Where the old text is kept: beside a settings file that held nothing of ours. Else None."""
-        if self.edit.pair is None or self.before is None:
-            return None
-        install, remove = self.edit.pair
-        is_first = self.edit.change is install and remove(self.before) == self.before
-        return backup_of(self.file) if is_first else None
-
     def diff(self) -> str:
         """Return what changes. JSON is laid out first as an edit writes it, so that only real changes show."""
         before, after = self.before or "", self.after or ""
         if self.file.suffix == ".json":
             before, after = json_as_written(before), json_as_written(after)
         return bare_diff(before, after, str(self.file))
-
-
-def backup_of(file: Path) -> Path:
-    """Return where the text of a settings file is kept while something is installed in it."""
-    return file.with_name(f"{file.name}.memcurate.bak")
 
 
 def changes(plan: InstallPlan) -> list[FileEdit]:
@@ -86,9 +70,8 @@ def carry_out(plan: InstallPlan) -> list[FileEdit]:
     Raises:
         BadFile: a file cannot be read or understood; nothing was written.
         NotWritable: the disk refused a file; it and the files after it are unchanged.
-        ChangedUnderRun: another program kept changing a file.
     """
-    return [_write(change) for change in changes(plan)]
+    return [_write(change.edit) for change in changes(plan)]
 
 
 def bare_diff(before: str, after: str, name: str) -> str:
@@ -104,30 +87,24 @@ def read_text(path: Path) -> tuple[Path, str | None]:
         BadFile: it is not a regular file, cannot be read, is not UTF-8, or is a dangling link.
     """
     file = Path(os.path.realpath(path))
+    if path.is_symlink() and not file.parent.is_dir():
+        raise BadFile(path, f"is a link to {file}, whose folder does not exist", ADVICE)
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        if not stat.S_ISREG(file.stat().st_mode):
+            raise BadFile(path, "is not a regular file", ADVICE)
+        return file, file.read_bytes().decode()
     except (FileNotFoundError, NotADirectoryError):
-        if path.is_symlink() and not file.parent.is_dir():
-            raise BadFile(path, f"is a link to {file}, whose folder does not exist", ADVICE) from None
         return file, None
     except OSError as fault:
         raise BadFile(path, f"cannot be read: {reason_of(fault)}", ADVICE) from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise BadFile(path, "is not a regular file", ADVICE)
-    with os.fdopen(descriptor, "rb") as opened:
-        try:
-            return file, opened.read().decode()
-        except UnicodeDecodeError as fault:
-            raise BadFile(path, f"is not UTF-8 at byte {fault.start}", ADVICE) from None
+    except UnicodeDecodeError as fault:
+        raise BadFile(path, f"is not UTF-8 at byte {fault.start}", ADVICE) from None
 
 
 def _change(edit: Edit) -> FileEdit:
     file, before = read_text(edit.path)
     try:
         after = edit.change(before or "")
-        if before is not None and (kept := _untouched(edit, file, before)) is not None:
-            return FileEdit(edit, file, before, kept)
     except CannotEdit as fault:
         raise BadFile(edit.path, fault.why, ADVICE) from None
     if not after and before is not None and edit.path.is_symlink():
@@ -135,42 +112,21 @@ def _change(edit: Edit) -> FileEdit:
     return FileEdit(edit, file, before, after or None)
 
 
-def _untouched(edit: Edit, file: Path, text: str) -> str | None:
-    """Return the backup of a file to uninstall from, if the file is just what the installation made of that backup."""
-    if edit.pair is None or edit.change is edit.pair[0]:
-        return None
-    install, remove = edit.pair
-    with contextlib.suppress(BadFile, CannotEdit):
-        _, kept = read_text(backup_of(file))
-        if kept is not None and remove(install(kept)) == remove(text) != text:
-            return kept
-    return None
+def _write(edit: Edit) -> FileEdit:
+    """Write one file. The change is worked out again right before: other programs write their settings, too."""
+    change = _change(edit)
+    with writing(change.file):
+        if change.after is None:
+            change.file.unlink(missing_ok=True)
+        else:
+            change.file.parent.mkdir(parents=True, exist_ok=True)
+            _put(change.file, change.after)
+    return change
 
 
-def _write(change: FileEdit) -> FileEdit:
-    """Write one file; if another program was quicker, work the change out again first."""
-    for _ in range(_ATTEMPTS):
-        if read_text(change.edit.path)[1] != change.before:
-            change = _change(change.edit)
-            continue
-        file = change.file
-        with writing(file):
-            if change.backup:
-                _put(change.backup, change.before or "", file)
-            if change.after is None:
-                file.unlink(missing_ok=True)
-            else:
-                file.parent.mkdir(parents=True, exist_ok=True)
-                _put(file, change.after, file)
-            if change.edit.pair and change.edit.change is change.edit.pair[1]:
-                backup_of(file).unlink(missing_ok=True)
-        return change
-    raise ChangedUnderRun([str(change.file)])
-
-
-def _put(file: Path, text: str, like: Path) -> None:
-    """Write a file whole, with the mode and owner of another file."""
-    known = like.stat() if like.exists() else None
+def _put(file: Path, text: str) -> None:
+    """Write a file whole; its mode and owner stay."""
+    known = file.stat() if file.exists() else None
     mode = stat.S_IMODE(known.st_mode) if known else _COMMON if file.suffix == ".md" else _SECRET
     aside = file.with_name(f".{file.name}.{os.getpid()}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, _SECRET)

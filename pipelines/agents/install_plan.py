@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pipelines.errors import UsageFault
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -70,14 +72,11 @@ class Edit:
         path: the file as the agent finds it; it may be a symbolic link.
         change: takes the file's text (empty if there is none) and returns the new one; an empty one removes the file.
         empty: what to write instead if the file is a link and must not be removed.
-        pair: what installs and what removes, one of which is `change`. With both, an uninstallation can tell whether
-            the file is untouched and restore its old bytes. None if no backup is needed for that.
     """
 
     path: Path
     change: TextChange
     empty: str = ""
-    pair: tuple[TextChange, TextChange] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +123,15 @@ class Program:
 
     words: tuple[str, ...]
     root: Path
+
+    def __post_init__(self) -> None:
+        """Refuse a path that no settings file can hold.
+
+        Raises:
+            UsageFault: a path contains a line break or another unprintable character.
+        """
+        if odd := next((path for path in (*self.words, str(self.root)) if not path.isprintable()), ""):
+            raise UsageFault(f"The path {odd!r} contains a character that a settings file cannot hold.", "Rename it.")
 
     def arguments(self, verb: Sequence[str]) -> list[str]:
         """Return the arguments of a call, without the program itself."""

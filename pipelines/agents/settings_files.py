@@ -314,36 +314,36 @@ You have a memory that outlives this session, in `{root}`.
 
 
 def with_block(text: str, program: Program) -> str:
-    """Return a text with the block, which replaces an older one or goes to the end.
+    """Return a text with the block, as `put_block` puts it."""
+    memory = f"--memory {shlex.quote(str(program.root))}"
+    block = _TEXT.format(begin=BEGIN, end=END, curate=program.for_people(), memory=memory, root=program.root)
+    return put_block(text, block, _BEGINS, END)
+
+
+def without_block(text: str) -> str:
+    """Return a text without the block, as `put_block` takes it out."""
+    return put_block(text, "", _BEGINS, END)
+
+
+def put_block(text: str, block: str, begins: str, end: str) -> str:
+    """Return a text with a marked block, which replaces an older one or goes to the end, below a blank line.
+
+    Without a block, the older one is taken out together with that blank line.
 
     Raises:
         CannotEdit: the text does not have exactly one opening mark before one closing mark.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
-    memory = f"--memory {shlex.quote(str(program.root))}"
-    filled = _TEXT.format(begin=BEGIN, end=END, curate=program.for_people(), memory=memory, root=program.root)
-    block = newline.join(filled.split("\n"))
-    if (place := place_of_block(text, _BEGINS, END)) is not None:
-        return text[: place[0]] + block + text[place[1] :]
-    if not text:
-        return block + newline
-    return f"{text}{newline}{block}{newline}" if text.endswith("\n") else f"{text}{newline}{newline}{block}"
-
-
-def without_block(text: str) -> str:
-    """Return a text without the block and the blank line that came with it; empty if nothing else is left.
-
-    Raises:
-        CannotEdit: as above.
-    """
-    place = place_of_block(text, _BEGINS, END)
-    if place is None:
-        return text
+    block = block.replace("\n", newline)
+    if (place := place_of_block(text, begins, end)) is None:
+        is_whole = not text or text.endswith("\n")
+        return text + newline * (bool(text) + (not is_whole)) + block + newline * is_whole if block else text
     before, after = text[: place[0]], text[place[1] :]
+    if block:
+        return before + block + after
     if not after:
-        return _chomp(_chomp(before))
-    after = re.sub(r"\A\r?\n", "", after)
-    return (_chomp(before) if before.endswith(("\n\n", "\r\n\r\n")) else before) + after
+        return before.removesuffix(2 * newline)
+    return (before.removesuffix(newline) if before.endswith(2 * newline) else before) + after.removeprefix(newline)
 
 
 def place_of_block(text: str, begins: str, end: str) -> tuple[int, int] | None:
@@ -358,8 +358,3 @@ def place_of_block(text: str, begins: str, end: str) -> tuple[int, int] | None:
     if text.count(begins) != 1 or text.count(end) != 1 or last < first:
         raise CannotEdit(f"needs exactly one `{begins} …` and one `{end}` after it")
     return first, last + len(end)
-
-
-def _chomp(text: str) -> str:
-    """Return a text without its last line ending."""
-    return re.sub(r"\r?\n\Z", "", text)

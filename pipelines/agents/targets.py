@@ -53,10 +53,7 @@ if TYPE_CHECKING:
 
     from pipelines.agents.settings_files import Hook, Settings
 
-    # What adds something to settings, and what takes it out again.
-    Both = tuple[Callable[[Settings], None], Callable[[Settings], None]]
-
-    from pipelines.agents.settings_files import Settings
+    Change = Callable[[Settings], None]
 
 
 _STARTS = "startup|clear|compact"
@@ -263,7 +260,7 @@ def _has_settings(agent: Agent, asked: InstallRequest) -> bool:
     """Whether the folder of an app's settings holds more than what an installation writes."""
     ours = {Path(place.file).name for place in (agent.servers, agent.hooks_file) if place}
     folder = agent.servers.path(asked).parent
-    return folder.is_dir() and any(one.name.removesuffix(".memcurate.bak") not in ours for one in folder.iterdir())
+    return folder.is_dir() and any(one.name not in ours for one in folder.iterdir())
 
 
 def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallPlan:
@@ -280,39 +277,35 @@ def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallP
             f"The plugin {plugin} is enabled in Claude Code and does the same.",
             f"Keep one of the two: `claude plugin uninstall {plugin}` removes the plugin.",
         )
-    files: dict[Path, list[Both]] = {}
+    files: dict[Path, list[Change]] = {}
     if agent.hooks_file:
-        hooks = partial(add_hooks, hooks=agent.hooks, program=asked.program, head=agent.head, grouped=agent.grouped)
-        without_recall = partial(remove_hooks, hooks=agent.recall_hooks)
-        with_recall = partial(add_hooks, hooks=agent.recall_hooks, program=asked.program)
+        add = partial(add_hooks, program=asked.program, head=agent.head, grouped=agent.grouped)
         files[agent.hooks_file.path(asked)] = [
-            (hooks, partial(remove_hooks, hooks=agent.hooks, head=agent.head)),
-            (with_recall if asked.recall else without_recall, without_recall),
+            partial(add, hooks=agent.hooks) if adding else partial(remove_hooks, hooks=agent.hooks, head=agent.head),
+            partial(add if adding and asked.recall else remove_hooks, hooks=agent.recall_hooks),
         ]
-    files.setdefault(agent.servers.path(asked), []).append(_server(agent.keys, asked, agent.entry))
-    edits = tuple(_edit_settings(path, changes, adding=adding) for path, changes in files.items())
+    servers = _server(agent.keys, asked, agent.entry, adding=adding)
+    files.setdefault(agent.servers.path(asked), []).append(servers)
+    edits = tuple(_edit_settings(path, *changes) for path, changes in files.items())
     if not adding:
         return InstallPlan(edits, ("Sessions that are running keep the memory until they end.",))
     return InstallPlan(edits, (*agent.notes, *(agent.project_notes if asked.folder else ())))
 
 
-def _server(keys: Sequence[str], asked: InstallRequest, entry: Mapping[str, str] | None = None) -> Both:
-    """Return what adds the MCP server to settings, and what removes it."""
-    return partial(add_server, path=keys, program=asked.program, more=entry), partial(remove_server, path=keys)
+def _server(
+    keys: Sequence[str], asked: InstallRequest, entry: Mapping[str, str] | None = None, *, adding: bool
+) -> Change:
+    """Return what adds the MCP server to settings, or removes it."""
+    if not adding:
+        return partial(remove_server, path=keys)
+    return partial(add_server, path=keys, program=asked.program, more=entry)
 
 
-def _edit_settings(path: Path, changes: Sequence[Both], *, adding: bool) -> Edit:
-    """Return the edit of a settings file that makes the changes, or takes them back."""
-    in_form, empty = (edit_toml, "") if path.suffix == ".toml" else (edit_json, _JSON)
-    adds, removes = zip(*changes, strict=True)
-
-    def install(text: str) -> str:
-        return in_form(text, *adds)
-
-    def remove(text: str) -> str:
-        return in_form(text, *removes)
-
-    return Edit(path, install if adding else remove, empty, (install, remove))
+def _edit_settings(path: Path, *changes: Change) -> Edit:
+    """Return the edit of a settings file that makes the changes."""
+    if path.suffix == ".toml":
+        return Edit(path, lambda text: edit_toml(text, *changes))
+    return Edit(path, lambda text: edit_json(text, *changes), _JSON)
 
 
 def enabled_plugin(asked: InstallRequest) -> str:
@@ -337,7 +330,7 @@ def plan_openclaw(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     if asked.folder:
         raise UsageFault("OpenClaw has no settings for a project.", "Leave --project-dir out.")
     settings, state = _openclaw_settings(asked), _openclaw_state(asked)
-    edits = [_edit_settings(settings, [_server(("mcp", "servers"), asked)], adding=adding)]
+    edits = [_edit_settings(settings, _server(("mcp", "servers"), asked, adding=adding))]
     notes = ["Restart a gateway that is running: `openclaw gateway restart`."]
     workspace = _workspace(settings, state, asked.home)
     if workspace.is_dir() and not (workspace / SETTINGS).exists():

@@ -142,7 +142,7 @@ def plan_systemd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     """Return the plan that installs the units and starts the timer, or removes them.
 
     Raises:
-        UsageFault: the time is invalid, or a path cannot be written in a unit.
+        UsageFault: the time is invalid.
     """
     folder = _units_folder(asked.home)
     reload = (*_SYSTEMCTL, "daemon-reload")
@@ -169,7 +169,7 @@ def found_in_systemd(asked: InstallRequest) -> InstalledNight | None:
     except (OSError, ValueError):
         return None
     time, zone = found.groups("") if (found := _CALENDAR.search(when)) else ("", "")
-    ours = f"run --memory {_quoted(str(asked.program.root))}\n" in what
+    ours = f"run --memory {_quoted(asked.program.root)}\n" in what
     enabled = (folder / "timers.target.wants" / TIMER).is_symlink()
     return InstalledNight("systemd", str(timer), time, zone, ours, enabled)
 
@@ -178,7 +178,7 @@ def units(asked: InstallRequest, *, walls: bool) -> dict[str, str]:
     """Return the text of each unit by name.
 
     Raises:
-        UsageFault: the time is invalid, or a path cannot be written in a unit.
+        UsageFault: the time is invalid.
     """
     time = night_time(asked, found_in_systemd(asked))
     clock(time)
@@ -186,13 +186,13 @@ def units(asked: InstallRequest, *, walls: bool) -> dict[str, str]:
     words = asked.program.words
     if set(words[0]) & set("\"'\\"):  # systemd refuses quotes and backslashes in the path of a program
         words = ("/bin/sh", "-c", 'exec "$@"', "sh", *words)
-    program = ":" + " ".join(_quoted(printable_path(word)) for word in words)
-    memory = _quoted(printable_path(asked.program.root))
-    keys = _GLOB.sub(r"\\\1", printable_path(keys_file(asked.home))).replace("%", "%%")
+    program = ":" + " ".join(_quoted(word) for word in words)
+    memory = _quoted(asked.program.root)
+    keys = _GLOB.sub(r"\\\1", str(keys_file(asked.home))).replace("%", "%%")
     slots: Mapping[str, str] = {
         f"{_EXAMPLE} run --memory %h/memory": f"{program} run --memory {memory}",
         "-%h/.config/memcurate/environment": f"-{keys}",
-        _EXAMPLE_PATHS: " ".join(_quoted(f"-{printable_path(path)}") for path in _written(asked)),
+        _EXAMPLE_PATHS: " ".join(_quoted(f"-{path}") for path in _written(asked)),
     }
     service = fill(SERVICE, slots)
     failed_slots = {f"{_EXAMPLE} status --notify --memory %h/memory": f"{program} status --notify --memory {memory}"}
@@ -213,9 +213,9 @@ def has_user_namespaces() -> bool:
     return True
 
 
-def _quoted(text: str) -> str:
+def _quoted(text: str | Path) -> str:
     """Return a word quoted for systemd, with `%` doubled."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    escaped = str(text).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{escaped}"'
 
 
@@ -268,15 +268,3 @@ def clock(text: str) -> tuple[int, int]:
     if not found:
         raise UsageFault(f"--time {text} is not a time of day.", "Write it like 02:00 or 23:30.")
     return int(found[1]), int(found[2])
-
-
-def printable_path(path: Path | str) -> str:
-    """Return a path as text for a settings file.
-
-    Raises:
-        UsageFault: it contains a line break or another character that such a file cannot hold.
-    """
-    text = str(path)
-    if not text.isprintable():
-        raise UsageFault(f"The path {text!r} contains a character that a scheduler's file cannot hold.", "Rename it.")
-    return text

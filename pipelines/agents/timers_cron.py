@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import escape
 
 from pipelines.agents.install_plan import InstallPlan, InstallRequest
-from pipelines.agents.settings_files import CannotEdit, place_of_block
+from pipelines.agents.settings_files import CannotEdit, put_block
 from pipelines.agents.timers import (
     InstalledNight,
     call,
@@ -22,7 +22,6 @@ from pipelines.agents.timers import (
     found_in_systemd,
     keys_file,
     night_time,
-    printable_path,
     search_path,
     unknown_at_night,
     whole_file,
@@ -34,9 +33,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-BEGIN: Final = "# memcurate:begin\n"
-END: Final = "# memcurate:end\n"
-_LONGEST = 990  # bytes of a line; the oldest cron in use cuts at 1000
+BEGIN: Final = "# memcurate:begin"
+END: Final = "# memcurate:end"
 _EXAMPLE_KEYS = '"$HOME/.config/memcurate/environment"'
 _EXAMPLE_PATH = "PATH=/usr/local/bin:/usr/bin:/bin"
 _EXAMPLE_PROGRAM = '"$HOME/.local/bin/curate"'
@@ -91,17 +89,17 @@ def plan_cron(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     """Return the plan that adds the line to the crontab, or removes it.
 
     Raises:
-        CurateError: the crontab cannot be read, or the paths are too long for cron.
-        UsageFault: the time is invalid, or a path cannot be written in a crontab.
+        CurateError: the crontab cannot be read.
+        UsageFault: the time is invalid.
     """
     if not adding:
-        return InstallPlan((), crontab=partial(with_block, block=""))
+        return InstallPlan((), crontab=partial(_with_block, block=""))
     time = night_time(asked, found_in_cron(asked))
     notes = ["cron skips nights when the machine is off; the next run reads everything that is pending."]
     if asked.zone:
         notes.append(f"cron's {time} is in the machine's time zone; this memory's days begin in {asked.zone}.")
     notes += unknown_at_night(asked.home)
-    return InstallPlan((), tuple(notes), crontab=partial(with_block, block=block(asked, time)))
+    return InstallPlan((), tuple(notes), crontab=partial(_with_block, block=block(asked, time)))
 
 
 def found_in_cron(asked: InstallRequest) -> InstalledNight | None:
@@ -111,13 +109,13 @@ def found_in_cron(asked: InstallRequest) -> InstalledNight | None:
         CurateError: the crontab cannot be read.
     """
     text = read_crontab()
-    if (place := _place(text)) is None:
+    inside = text.partition(BEGIN)[2].partition(END)[0]
+    if not inside:
         return None
-    inside = text[slice(*place)]
     line = _NIGHT.search(inside)
     time = f"{int(line[2]):02}:{int(line[1]):02}" if line else ""
     return InstalledNight(
-        "cron", "your crontab", time, "", _quoted(str(asked.program.root)) in inside, enabled=line is not None
+        "cron", "your crontab", time, "", _quoted(asked.program.root) in inside, enabled=line is not None
     )
 
 
@@ -125,28 +123,24 @@ def block(asked: InstallRequest, time: str) -> str:
     """Return the lines for the crontab, with their marks.
 
     Raises:
-        CurateError: the paths are too long for cron.
-        UsageFault: the time is invalid, or a path cannot be written in a crontab.
+        UsageFault: the time is invalid.
     """
     hour, minute = clock(time)
     slots = {
         "0 2 * * *": f"{minute} {hour} * * *",
-        _EXAMPLE_KEYS: _quoted(printable_path(keys_file(asked.home))),
-        _EXAMPLE_PATH: f"PATH={_quoted(printable_path(search_path()))}",
-        _EXAMPLE_PROGRAM: " ".join(_quoted(printable_path(word)) for word in asked.program.words),
-        _EXAMPLE_MEMORY: _quoted(printable_path(asked.program.root)),
+        _EXAMPLE_KEYS: _quoted(keys_file(asked.home)),
+        _EXAMPLE_PATH: f"PATH={_quoted(search_path())}",
+        _EXAMPLE_PROGRAM: " ".join(_quoted(word) for word in asked.program.words),
+        _EXAMPLE_MEMORY: _quoted(asked.program.root),
     }
-    lines = fill("crontab", slots).partition(BEGIN)[2].partition(END)[0]
-    if max(len(line.encode()) for line in lines.splitlines()) > _LONGEST:
-        raise CurateError("The paths are too long for a line in a crontab.", "Use `curate install systemd`.")
-    return BEGIN + lines + END
+    return BEGIN + fill("crontab", slots).partition(BEGIN)[2].partition(END)[0] + END
 
 
-def with_block(text: str, block: str) -> str:
-    """Return a crontab with the block, which replaces an older one or goes to the end; an empty one removes it."""
-    if (place := _place(text)) is not None:
-        return text[: place[0]] + block + text[place[1] :]
-    return text + ("\n" if block and text and not text.endswith("\n") else "") + block
+def _with_block(text: str, block: str) -> str:
+    try:
+        return put_block(text and text.rstrip("\n") + "\n", block, BEGIN, END)
+    except CannotEdit as fault:
+        raise CrontabRefused("understood", f"it {fault.why}") from None
 
 
 def read_crontab() -> str:
@@ -174,24 +168,16 @@ def write_crontab(text: str) -> None:
         raise CrontabRefused("written", complaint(answer))
 
 
-def _place(text: str) -> tuple[int, int] | None:
-    try:
-        return place_of_block(text, BEGIN, END)
-    except CannotEdit:
-        why = "it needs exactly one `# memcurate:begin` and one `# memcurate:end` after it"
-        raise CrontabRefused("understood", why) from None
-
-
-def _quoted(text: str) -> str:
+def _quoted(text: str | Path) -> str:
     """Return a word quoted for a shell and for cron, which reads a bare `%` as a line break."""
-    return shlex.quote(text).replace("%", r"\%")
+    return shlex.quote(str(text)).replace("%", r"\%")
 
 
 def plan_launchd(asked: InstallRequest, *, adding: bool) -> InstallPlan:
     """Return the plan that makes launchd start a run every night, or removes that.
 
     Raises:
-        UsageFault: the time is invalid, or a path cannot be written in a property list.
+        UsageFault: the time is invalid.
     """
     file = asked.home / _PLACE
     domain = f"gui/{os.getuid()}"
@@ -226,7 +212,7 @@ def property_list(asked: InstallRequest) -> str:
     """Return the text of the property list.
 
     Raises:
-        UsageFault: the time is invalid, or a path cannot be written in it.
+        UsageFault: the time is invalid.
     """
     hour, minute = clock(night_time(asked, found_in_launchd(asked)))
     return fill(
@@ -246,4 +232,4 @@ def property_list(asked: InstallRequest) -> str:
 
 
 def _string(text: str | Path) -> str:
-    return f"<string>{escape(printable_path(text))}</string>"
+    return f"<string>{escape(str(text))}</string>"

@@ -201,8 +201,7 @@ def _carry_out(plan: InstallPlan) -> bool:
     done = carry_out(plan)
     for change in done:
         verb = "Removed" if change.after is None else "Changed" if change.before is not None else "Created"
-        kept = f" Its old text is in {change.backup.name}." if change.backup else ""
-        say(f"{verb} {change.name}.{kept}")
+        say(f"{verb} {change.name}.")
     table = crontab_change(plan)
     if table:
         write_crontab(table[1])

@@ -55,5 +55,5 @@ def _files() -> None:
     for pattern in ("Daily/{YYYY}-{MM}-{DD}.md", "{YYYY}/{MM}/{DD}*.md"):
         assert DayNames(pattern)._shape.pattern
         assert DayNames(pattern)._rest.pattern
-    cron._place("")
+    cron._with_block("", "")
     filling.fill("crontab", {"curate": "/bin/curate"})

@@ -92,30 +92,6 @@ def test_what_is_written_has_the_published_shape(memory: Memory, target: str) ->
     assert "Nothing to do" in memory.curate("install", target)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"mcpServers": {"docs": {"command": "docs", "args": ["-y", "x"]}},\n   "security":{"auth": {}} }',
-        '{\n  "hooks": {},\n  "mcpServers": {},\n  "n": 1.50\n}\n\n',
-        "{}",
-        "",
-        '{\r\n\t"theme": "dark"\r\n}',
-    ],
-)
-def test_settings_get_their_old_bytes_back(memory: Memory, text: str, tmp_path: Path) -> None:
-    """Also after the memory moved and was installed again, and if the file was laid out by hand."""
-    settings = Path.home() / ".gemini/settings.json"
-    settings.parent.mkdir()
-    settings.write_bytes(text.encode())
-    memory.curate("install", "gemini")
-    memory.root = memory.root.rename(tmp_path / "moved")
-    memory.curate("install", "gemini")
-    assert json.loads(settings.read_text())["mcpServers"]["memcurate"]["args"][-1] == str(memory.root)
-    assert run_cli(["uninstall", "gemini"]) == 0
-    assert settings.read_bytes() == text.encode()
-    assert [path.name for path in settings.parent.iterdir()] == ["settings.json"]
-
-
 def test_settings_that_changed_meanwhile_lose_only_what_is_ours(memory: Memory) -> None:
     settings = Path.home() / ".cursor/hooks.json"
     settings.parent.mkdir()

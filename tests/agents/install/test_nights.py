@@ -292,12 +292,6 @@ def test_a_line_end_in_a_path_is_refused() -> None:
             systemd.units(asked(Path(broken)), walls=True)
 
 
-def test_a_line_too_long_for_cron_is_refused(system: System) -> None:
-    system.cron()
-    with pytest.raises(Exception, match="too long"):
-        cron.block(asked(Path("/" + "long" * 200)), "02:00")
-
-
 @pytest.mark.parametrize("target", ["cron", "systemd", "launchd"])
 def test_what_the_shell_sets_and_nights_do_not_know_is_named(
     memory: Memory, system: System, monkeypatch: pytest.MonkeyPatch, target: str
