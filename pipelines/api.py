@@ -196,8 +196,11 @@ class Memory:
         from pipelines.settings import load_settings  # noqa: PLC0415  as above
         from pipelines.store.append_log import append_line, log_line, misspelled_project  # noqa: PLC0415  as above
         from pipelines.store.log import last_place  # noqa: PLC0415  as above
-        from pipelines.store.secrets import format_found, load_redactor  # noqa: PLC0415  as above
-        from pipelines.store.secrets.redact import without_private  # noqa: PLC0415  as above
+        from pipelines.store.secrets.redact import (  # noqa: PLC0415  as above
+            format_found,
+            load_redactor,
+            without_private,
+        )
 
         if not text.strip():
             raise UsageFault("There is nothing to log.", "Give a text.")

@@ -150,7 +150,7 @@ class Tools:
 
     def memory_why(self, item: str) -> str:
         """Return why an item is believed: its evidence with places, and who added it and when."""
-        from pipelines.store.secrets import without_secrets
+        from pipelines.store.secrets.redact import without_secrets
 
         why = self._memory.why(item)
         one = why.item
@@ -175,7 +175,7 @@ class Tools:
 
     def memory_recap(self, when: str = "", project: str = "") -> str:
         """Return what happened, one line for each day."""
-        from pipelines.store.secrets import without_secrets
+        from pipelines.store.secrets.redact import without_secrets
 
         told = [f"{one.day}: {one.text}" for one in self._memory.recap(when, project=project)]
         return without_secrets("\n".join(told))[:_MOST_ANSWER] or "There is no recap of these days. Try memory_search."
@@ -329,7 +329,7 @@ def _outcome_text(memory: Memory, outcome: Outcome) -> str:
     if outcome.asked:
         why = "it is trusted more than an agent's word"
         return f"{outcome.id} stays {outcome.was.status}: {why}. A person is asked about it in the review queue."
-    from pipelines.store.secrets import without_secrets
+    from pipelines.store.secrets.redact import without_secrets
 
     held = {one.item.id: one for one in memory.items()}
     now = held[outcome.id].item

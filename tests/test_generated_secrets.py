@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.store.secrets import find_secrets
+from pipelines.store.secrets.find import find_secrets
 from tests.extract.programs import exec_reader, said
 
 if TYPE_CHECKING:

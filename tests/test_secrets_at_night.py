@@ -16,8 +16,9 @@ from pipelines.extract.rules import RulesExtractor
 from pipelines.search.embed import vector_of
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.git import Author, Git
-from pipelines.store.secrets import Span, find_secrets, known, load_redactor, redact
-from pipelines.store.secrets.redact import TranscriptCleaner, known_values
+from pipelines.store.secrets import known, redact
+from pipelines.store.secrets.find import Span, find_secrets
+from pipelines.store.secrets.redact import TranscriptCleaner, known_values, load_redactor
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.snapshot import read_documents, read_snapshot
 from tests.planting import Planter

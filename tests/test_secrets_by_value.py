@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.queries.startup.fast import log_quickly
-from pipelines.store.secrets import load_redactor, without_secrets
 from pipelines.store.secrets.known import MOST_TAUGHT
+from pipelines.store.secrets.redact import load_redactor, without_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path

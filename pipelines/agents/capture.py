@@ -23,8 +23,7 @@ from pipelines.store.item import Trust
 from pipelines.store.layout import SESSIONS, log_path, slug
 from pipelines.store.lock import capture_lock
 from pipelines.store.log import parse_entries
-from pipelines.store.secrets import load_redactor
-from pipelines.store.secrets.redact import TranscriptCleaner
+from pipelines.store.secrets.redact import TranscriptCleaner, load_redactor
 from pipelines.store.session_state import KeptSession, Seals, load_seals, note_kept, read_kept
 from pipelines.store.spoken_lines import said_in_turn
 from pipelines.store.transcripts import Act, Acts, Role, Transcript, Turn

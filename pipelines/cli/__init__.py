@@ -234,7 +234,7 @@ def _refuse_other_encodings(arguments: Sequence[str]) -> None:
 
 
 def _say(sentence: str, code: int) -> int:
-    from pipelines.store.secrets import without_secrets  # noqa: PLC0415  only what went wrong is looked through
+    from pipelines.store.secrets.redact import without_secrets  # noqa: PLC0415  only what went wrong is looked through
 
     warn(f"curate: {without_secrets(sentence)}", wrap=code != BUG)  # a report is pasted as it is
     return code

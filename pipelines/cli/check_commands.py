@@ -19,10 +19,7 @@ from pipelines.errors import EXPECTED, FINE, BadSettings, DamagedGit, GitFault, 
 from pipelines.settings import Settings, load_settings
 from pipelines.store.conservation import Fault, check_memory, repository_faults
 from pipelines.store.git import Git
-from pipelines.store.lock import run_lock
-from pipelines.store.secrets import load_redactor
-from pipelines.store.secrets.known import keep_copies
-from pipelines.store.secrets.redact import known_values
+from pipelines.store.secrets.redact import known_values, load_redactor
 from pipelines.store.secrets.scan import scan_files, scan_history
 from pipelines.store.snapshot import read_snapshot
 from pipelines.user_settings import load_user_settings
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from pipelines.store.secrets import FoundSecret
+    from pipelines.store.secrets.redact import FoundSecret
 
 
 @click.command()
@@ -79,8 +76,6 @@ def _mend(root: Path, settings: Settings, when: datetime, *, quiet: bool) -> Non
     """Repair the memory's contents, and say what was done."""
     from pipelines.night.repair import mend  # noqa: PLC0415  only --fix writes
 
-    with run_lock(root, "curate check --fix"):
-        keep_copies(root)
     try:
         mended = mend(root, settings, when)
     except DamagedGit:

@@ -44,7 +44,7 @@ from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import NIGHTS, not_reached, push_state, spent
 from pipelines.store.user_layout import layout_of

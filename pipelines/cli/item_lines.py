@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.cli.output import say
 from pipelines.queries.item_graph import Mark, Outdated, Step, item_json
 from pipelines.store.evidence import Quotes, without_pointer
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:

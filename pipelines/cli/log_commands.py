@@ -15,8 +15,7 @@ from pipelines.errors import UsageFault
 from pipelines.store.append_log import append_line, log_line, misspelled_project
 from pipelines.store.item import ItemType
 from pipelines.store.layout import Kind
-from pipelines.store.secrets import format_found, load_redactor
-from pipelines.store.secrets.redact import without_private
+from pipelines.store.secrets.redact import format_found, load_redactor, without_private
 from pipelines.store.user_layout import layout_of
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from pipelines.errors import BadFile, UsageFault
 from pipelines.night.name_items import looks_like_id, named_items
 from pipelines.store.change_set import Change, items_by_id
 from pipelines.store.layout import LOGS, NOTES, Kind
-from pipelines.store.secrets import format_found, load_redactor, without_secrets
-from pipelines.store.secrets.redact import log_without_private
+from pipelines.store.secrets.redact import format_found, load_redactor, log_without_private, without_secrets
 from pipelines.store.template import named_documents, named_item
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal, fold

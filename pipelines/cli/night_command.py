@@ -21,7 +21,7 @@ from pipelines.errors import FINE, TRY_LATER, ChangedUnderRun, CurateError, Usag
 from pipelines.night.remote_night import Clone, Publishing, fetched_clone, heads_of, shown_address
 from pipelines.night.unattended import AlreadyReported, curate_unattended, in_journal
 from pipelines.store.git_remote import NotPushed, Unreachable
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 
 if TYPE_CHECKING:
     from pipelines.night.report import RunReport

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from pipelines.store.evidence import has_quote, without_pointer
 from pipelines.store.item import LINK_KINDS, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.priority import priority
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.session_state import NO_SEALS, Seals
 from pipelines.text import content_words, fold
 from pipelines.usage import Tally

@@ -35,7 +35,7 @@ from pipelines.store.item import QUIET, Item, ItemType, folded, render_item
 from pipelines.store.layout import BRIEFING, REVIEW, Kind
 from pipelines.store.priority import priority
 from pipelines.store.review_queue import read_queue
-from pipelines.store.secrets import holds_secret
+from pipelines.store.secrets.redact import holds_secret
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:

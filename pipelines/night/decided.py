@@ -12,7 +12,7 @@ from pipelines.night.report import RunReport
 from pipelines.store.git_history import run_id
 from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.review_queue import MOST_SHOWN, read_queue
-from pipelines.store.secrets import format_found, load_redactor, without_secrets
+from pipelines.store.secrets.redact import format_found, load_redactor, without_secrets
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pipelines.night.skipped import NotUnderstood
     from pipelines.review.review import Ruling
     from pipelines.store.git import Git
-    from pipelines.store.secrets import FoundSecret, Redactor
+    from pipelines.store.secrets.redact import FoundSecret, Redactor
     from pipelines.store.snapshot import Snapshot
     from pipelines.store.state import Tombstone
 

@@ -18,7 +18,7 @@ from pipelines.store.state import LogProgress, file_hash
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pipelines.store.secrets import FoundSecret, Redactor
+    from pipelines.store.secrets.redact import FoundSecret, Redactor
 
 
 _TIMED = re.compile(r"[-*+][ \t]+(?:\*\*)?(\d{1,2}):(\d{2})\b")

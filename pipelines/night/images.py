@@ -17,7 +17,7 @@ from pipelines.extract.llm.reply_json import last_object, single_line
 from pipelines.store.change_set import Change
 from pipelines.store.files import read_bytes
 from pipelines.store.layout import DESCRIPTIONS, PARA, is_image
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.template import own_files
 from pipelines.usage import FailureKind
 

@@ -12,7 +12,7 @@ from pipelines.review.compare import keywords
 from pipelines.review.match_forms import likeness
 from pipelines.store.document import Document, numbered
 from pipelines.store.item import Item, folded
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.template import named_item
 from pipelines.text import escape_terminal_line
 

@@ -64,8 +64,8 @@ from pipelines.store.layout import (
     kind_of,
 )
 from pipelines.store.log import parse_entries
-from pipelines.store.secrets import load_redactor, without_secrets
 from pipelines.store.secrets.known import rules_changed
+from pipelines.store.secrets.redact import load_redactor, without_secrets
 from pipelines.store.secrets.scan import without_secret_files
 from pipelines.store.session_state import load_seals, taken_back_since
 from pipelines.store.snapshot import Snapshot, read_snapshot

@@ -16,7 +16,7 @@ from pipelines.store.change_set import Change
 from pipelines.store.files import make_folder, read_bytes, replace_synced, writing
 from pipelines.store.layout import PRIVATE, STATE
 from pipelines.store.lock import private_folder
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.state import read_record
 from pipelines.store.user_layout import inside, real_path
 from pipelines.usage import Tally

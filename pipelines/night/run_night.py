@@ -20,8 +20,8 @@ from pipelines.store.git import Author, Git
 from pipelines.store.git_history import run_id
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.lock import run_lock
-from pipelines.store.secrets import load_redactor, without_secrets
-from pipelines.store.secrets.known import keep_copies, remember_rules
+from pipelines.store.secrets.known import remember_rules
+from pipelines.store.secrets.redact import load_redactor, without_secrets
 from pipelines.store.secrets.scan import clean_copies, secret_warnings
 from pipelines.store.template import make_missing_folders
 from pipelines.templating import render
@@ -90,7 +90,6 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
 def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[RunReport]:
     """Return a report for each day that was a run of its own; all are saved."""
     make_missing_folders(night.root)
-    keep_copies(night.root)
     redactor = load_redactor(night.root)
     known = redactor.learned
     found = find_edits(night.root, git)
@@ -123,7 +122,6 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[Ru
         failing = joined([*reports[:-1], last]).tally.failing
         notes = (f"{name} gave no usable answer in this run ({how})." for name, how in failing.items())
         last = replace(last, warnings=(*last.warnings, *notes))
-    keep_copies(night.root)
     save_report(night.root, last.to_json())
     return [*reports[:-1], last]
 

@@ -33,7 +33,7 @@ from pipelines.store.files import read_bytes
 from pipelines.store.git_history import BY_SESSION
 from pipelines.store.item import OUTCOMES, Evidence, Item, ItemType, Status, Trust, quote_digest
 from pipelines.store.log import last_place
-from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets.redact import load_redactor
 from pipelines.text import fold, without_unseen
 from pipelines.user_settings import load_user_settings
 

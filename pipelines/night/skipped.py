@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.file_items import evidence_of
 from pipelines.store.evidence import Quotes, act_in, voice_in, without_pointer
 from pipelines.store.item import Evidence, ItemType, Trust, quote_digest
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.spoken_lines import is_of_program, read_lines
 from pipelines.store.transcripts.acts import Act
 from pipelines.text import clipped, fold

@@ -26,7 +26,7 @@ from pipelines.store.layout import PARTIAL, REVIEW, SETTINGS
 from pipelines.store.left_out import MISSING, SPARSE, left_out
 from pipelines.store.lock import log_lock, run_lock
 from pipelines.store.merge import merge
-from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.secrets.scan import clean_copies, secret_warnings
 from pipelines.store.state import read_record, write_record
 

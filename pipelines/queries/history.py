@@ -108,7 +108,7 @@ class History:
 
     def to_json(self) -> dict[str, Any]:
         """Return it for JSON, without the words of a forgotten item."""
-        from pipelines.store.secrets import without_secrets  # noqa: PLC0415  git may keep what was redacted since
+        from pipelines.store.secrets.redact import without_secrets  # noqa: PLC0415  git may keep what was redacted since
 
         versions = [one.to_json() for one in self.versions]
         for told in versions:

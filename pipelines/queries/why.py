@@ -251,7 +251,7 @@ def _witness(root: Path, found: FoundQuote) -> Witness:
         turn = next((one for one in Transcript(file, read_days(root).zone) if one.line >= line), None)
     if turn is None or turn.line != line:
         return Witness(found, why_not="has no message there")
-    from pipelines.store.secrets import without_secrets  # noqa: PLC0415  only where there are transcripts
+    from pipelines.store.secrets.redact import without_secrets  # noqa: PLC0415  only where there are transcripts
 
     text = turn.text if len(turn.text) <= SHOWN else f"{turn.text[:SHOWN].rstrip()} …"
     time = turn.time.isoformat(timespec="seconds") if turn.time else ""

@@ -9,7 +9,7 @@ from pipelines.review.item_links import AGAINST
 from pipelines.review.trust import made_inert, suspicion_of
 from pipelines.store.evidence import without_pointer
 from pipelines.store.review_queue import waiting, with_entry
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.text import fold, without_unseen
 
 if TYPE_CHECKING:

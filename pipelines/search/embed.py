@@ -92,7 +92,7 @@ def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | Non
     if not query.strip():
         return None, ""
     if not embedder.name.startswith(LOCAL):  # local models need no redaction, which takes longer to load than a search
-        from pipelines.store.secrets import without_secrets  # noqa: PLC0415  see above
+        from pipelines.store.secrets.redact import without_secrets  # noqa: PLC0415  see above
 
         query = without_secrets(query)
     try:

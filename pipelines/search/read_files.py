@@ -16,8 +16,7 @@ from pipelines.store.item import Trust
 from pipelines.store.layout import LOGS
 from pipelines.store.left_out import left_out
 from pipelines.store.log import tags_of
-from pipelines.store.secrets import load_redactor
-from pipelines.store.secrets.redact import is_private, log_without_private
+from pipelines.store.secrets.redact import is_private, load_redactor, log_without_private
 from pipelines.store.transcripts import Role, Turn
 from pipelines.text import fold
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from pipelines.search.pdf import Pdf
     from pipelines.store.days import Days
-    from pipelines.store.secrets import Redactor
+    from pipelines.store.secrets.redact import Redactor
 
 
 @dataclass(frozen=True, slots=True)

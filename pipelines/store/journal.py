@@ -25,7 +25,7 @@ from pipelines.store.layout import PRIVATE, SETTINGS
 from pipelines.store.left_out import left_out
 from pipelines.store.lock import log_lock, private_folder
 from pipelines.store.merge import without_void_moves
-from pipelines.store.secrets import load_redactor
+from pipelines.store.secrets.redact import load_redactor
 from pipelines.store.user_layout import inside, layout_of, real_path
 
 if TYPE_CHECKING:

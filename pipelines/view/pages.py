@@ -34,7 +34,7 @@ from pipelines.store.item import Item, ItemType, Trust
 from pipelines.store.layout import REVIEW, Kind, document_id, document_path
 from pipelines.store.passage import read_passage
 from pipelines.store.priority import days_apart
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import document_paths, read_documents, read_snapshot
 from pipelines.store.user_layout import at, layout_of
 from pipelines.text import escape_terminal

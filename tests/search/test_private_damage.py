@@ -1,4 +1,4 @@
-"""Every file of `.curate`, damaged or lost: the next run goes well and changes nothing, and known secrets come back."""
+"""Every file of `.curate`, damaged or lost: the next run goes well and changes nothing."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 import pytest
-
-from pipelines.store.secrets import load_redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +53,7 @@ def files(memory: Memory) -> list[str]:
 @pytest.mark.parametrize("how", DAMAGE)
 def test_whatever_is_damaged_the_next_run_goes_well(lived: Memory, tmp_path: Path, how: str) -> None:
     there = files(lived)
-    assert {"ledger.jsonl", "secrets.jsonl", "kept/secrets.jsonl", "index.db"} <= set(there)
+    assert {"ledger.jsonl", "secrets.jsonl", "index.db"} <= set(there)
     assert any(name.startswith("replies/") for name in there)
     assert any(name.startswith("runs/") for name in there)
     sound = lived.aside(tmp_path / "sound")
@@ -83,17 +81,3 @@ def test_what_is_deleted_and_derived_is_made_anew(lived: Memory) -> None:
     assert "nothing is broken" in lived.curate("check")
     lived.curate("run", *AT)
     assert "nothing is broken" in lived.curate("check")
-
-
-@pytest.mark.parametrize("how", [lambda file: file.write_bytes(b""), lambda file: file.unlink()])
-@pytest.mark.parametrize("verb", [("check", "--fix"), ("run",)])
-def test_known_secrets_and_what_was_allowed_come_back(
-    lived: Memory, how: Callable[[Path], object], verb: tuple[str, ...]
-) -> None:
-    file = lived.root / ".curate" / "secrets.jsonl"
-    rows = file.read_text().splitlines()
-    assert rows
-    how(file)
-    lived.curate(*verb, *AT)
-    assert file.read_text().splitlines() == rows
-    assert SECRET not in load_redactor(lived.root).redact(f"it was {SECRET} again").text

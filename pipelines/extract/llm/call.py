@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pipelines.errors import BadFile
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.templating import resource
 from pipelines.usage import FailureKind, Usage
 

@@ -24,7 +24,7 @@ from pipelines.extract.llm.openai import ErrorStatus, bare
 from pipelines.extract.llm.program import ending, run_program
 from pipelines.extract.llm.provider import TRUNCATED, ProviderModel, as_count, as_failure
 from pipelines.provider_settings import LOGINS, OWN_MODEL, ProviderSettings
-from pipelines.store.secrets import without_secrets
+from pipelines.store.secrets.redact import without_secrets
 from pipelines.usage import FailureKind, Usage
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from pipelines.extract.llm.concurrency import ordered_map
 from pipelines.provider_settings import added_tokens, price_of
 from pipelines.store.evidence import voice_in, without_pointer
 from pipelines.store.item import Item, Trust
-from pipelines.store.secrets import holds_secret
+from pipelines.store.secrets.redact import holds_secret
 from pipelines.store.spoken_lines import parse_spoken
 from pipelines.text import content_words, fold
 from pipelines.usage import FailureKind, Tally, Usage

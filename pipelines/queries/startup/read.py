@@ -338,7 +338,7 @@ def redacted(text: str) -> str:
     """Return a document's text without secrets."""
     if not suspicious(text):
         return text
-    from pipelines.store.secrets import without_secrets
+    from pipelines.store.secrets.redact import without_secrets
 
     return without_secrets(text)
 

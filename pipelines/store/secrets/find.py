@@ -10,7 +10,6 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate, pairwise, zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pipelines.store.secrets.beginnings import ASCII
 from pipelines.store.secrets.secret_rules import Rule, Rules, believed, checked, load_rules
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ ALLOWED: Final = b"<!-- allow-secret -->"
 _REDACTED = re.compile(rb"\[redacted:[a-z0-9-]{1,40}:[0-9a-f]{4}\]")
 _BLOCK = "block"
 # Zero-width characters: the soft hyphen, U+200B to U+200D, U+2060 and U+FEFF.
-_UNSEEN = tuple(map(str.encode, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+_UNSEEN = re.compile("|".join("\u00ad\u200b\u200c\u200d\u2060\ufeff").encode())
 _NEAR = 400
 
 
@@ -113,13 +112,12 @@ def find_secrets(
         json: whether it is a line of JSON, where no secret extends beyond its string.
         known: values that were found before, which count anywhere, or are allowed.
     """
-    foreign = b"" if data.isascii() else data.translate(None, ASCII)
-    if len(seen := _visible(data, foreign)) < len(data):
+    if len(seen := visible(data)) < len(data):
         return _at_their_places(data, find_secrets(seen, marks=marks, json=json, known=known))
     rules = load_rules()
     spans: list[tuple[int, int, int]] = []
     blocks = None
-    for found, rule in rules.beginnings.matches(data, foreign):
+    for found, rule in rules.matches(data):
         if rule.value == _BLOCK:
             blocks = rule.number
         elif where := _found(rules, rule, found, data):
@@ -176,21 +174,14 @@ def _kept(spans: list[tuple[int, int, int]], data: bytes, rules: Rules, *, marks
 
 def visible(data: bytes) -> bytes:
     """Return a text without invisible characters."""
-    return data if data.isascii() else _visible(data, data.translate(None, ASCII))
-
-
-def _visible(data: bytes, foreign: bytes) -> bytes:
-    for sign in _UNSEEN if foreign else ():
-        if sign in foreign:
-            data = data.replace(sign, b"")
-    return data
+    return data if data.isascii() else _UNSEEN.sub(b"", data)
 
 
 def _at_their_places(data: bytes, found: list[Span]) -> list[Span]:
     """Return spans of the text without invisible characters, mapped back to the text itself."""
     if not found:
         return []
-    unseen = [one.span() for one in re.finditer(b"|".join(_UNSEEN), data)]
+    unseen = [one.span() for one in _UNSEEN.finditer(data)]
     gaps = [0, *accumulate(end - start for start, end in unseen)]
     starts = [0, *(start - gap for (start, _), gap in zip(unseen, gaps, strict=False))]
 

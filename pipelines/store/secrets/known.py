@@ -1,8 +1,7 @@
 """What earlier runs knew of secrets: values, and rules. A secret found once is found anywhere, whatever is around it.
 
-For each value, `.curate/secrets.jsonl` has a keyed hash, another of its first bytes, its length and the rule that found
-it, but never the value. Each night leaves a copy in `.curate/kept/`. Without both, values are unknown until a rule
-finds them again.
+For each value, `.curate/secrets.jsonl` has a keyed hash, its length and the rule that found it, but never the value.
+Without that file, values are unknown until a rule finds them again.
 """
 
 from __future__ import annotations
@@ -11,26 +10,22 @@ import contextlib
 import hmac
 import json
 import re
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakKeyDictionary
 
-from pipelines.errors import BadFile, CurateError
+from pipelines.errors import CurateError
 from pipelines.store.append_log import append_bytes
-from pipelines.store.files import make_folder, read_bytes, replace_synced, writing
-from pipelines.store.layout import PRIVATE
+from pipelines.store.files import read_bytes
 from pipelines.store.lock import private_folder
-from pipelines.store.secrets.beginnings import runs
 from pipelines.store.secrets.secret_rules import entropy, has_own_format, is_name
-from pipelines.store.state import read_record, unreadable_lines, write_record
+from pipelines.store.state import read_record, write_record
 from pipelines.store.template import tracked_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from pipelines.store.document import Document
 
 FILE: Final = ".curate/secrets.jsonl"
 _SHORTEST = 8
@@ -40,23 +35,16 @@ _LONGEST = 512
 _VARIED = 8
 _BITS = 3.0
 _HASH = 32
-_TAG = 8
 _MOST = 10_000
 MOST_TAUGHT: Final = 1000
 _MOST_TRIED = 250_000
 """The limit of hashes for one run without a blank, about half a second: only an attack has longer ones."""
-_START = 6
-"""Bytes at the start of a value that are hashed first: the rest is hashed only if they match a known value."""
 _KEPT = 65_536
-"""Starts and runs that were looked at and are remembered: texts repeat themselves."""
-_FEW = 12
-"""Up to so many edges, their distances are compared with the known lengths before anything is hashed."""
-_NONE: Final[set[int]] = set()
-_MOST_OPEN = 4
+"""Runs that were looked at and are remembered: texts repeat themselves."""
 _HEADING = re.compile(r"(?m)^#+[ \t]+(.+)$")
 _KINDS = tuple(map(re.compile, (rb"[a-z]", rb"[A-Z]", rb"[0-9]", rb"[^A-Za-z0-9]")))
+_RUN = re.compile(rb"[^\s\"']{8,}+")
 _EDGE = re.compile(rb"\\[nrtbf]|[^A-Za-z0-9]")
-_IN_VALUES = bytes(0x20 if code in b" \t\n\r\x0b\x0c\"'" else 0x61 for code in range(256))
 _WORDS = b"abcdefghijklmnopqrstuvwxyz-_.:/@"
 """Words, names and paths consist only of these, and known values do not."""
 
@@ -73,21 +61,17 @@ class KnownSecrets:
         self._root, self.key = root, cache(key)
         self.rules: dict[str, str] = {}
         self.allowed: set[str] = set()
-        self._lengths: dict[str, set[int]] = {}  # by the hash of the first bytes; "" for values without one
-        self._start = lru_cache(maxsize=_KEPT)(self._start_of)
-        self._all_lengths: set[int] = set()
+        self._lengths: set[int] = set()
         self._seen: dict[bytes, tuple[tuple[int, int, str], ...]] = {}
         self._size = -1
-        self.clean: WeakKeyDictionary[Document, tuple[int, int]] = WeakKeyDictionary()
-        """Documents without a secret, each with the `version` that found none."""
 
     @property
     def version(self) -> tuple[int, int]:
-        """What distinguishes these values from earlier ones: values are only added, and allowed."""
+        """What tells these values from earlier ones: values are only added, and allowed."""
         return len(self.rules), len(self.allowed)
 
-    def refresh(self) -> KnownSecrets:
-        """Read what other processes have written since, and return itself."""
+    def refresh(self) -> None:
+        """Read what other processes have written since."""
         with contextlib.suppress(OSError, CurateError, ValueError):
             size = (self._root / FILE).stat().st_size
             if size != self._size:
@@ -95,7 +79,6 @@ class KnownSecrets:
                 for line in data.splitlines()[-_MOST:]:
                     with contextlib.suppress(ValueError, TypeError, KeyError):
                         self._take(json.loads(line))
-        return self
 
     def _take(self, row: dict[str, Any]) -> None:
         digest, length = str(row["hash"]), int(row["length"])
@@ -105,8 +88,7 @@ class KnownSecrets:
             self.rules.pop(digest, None)
         elif _SHORTEST <= length <= _LONGEST and digest not in self.allowed and digest not in self.rules:
             self.rules[digest] = str(row["rule"])
-            self._all_lengths.add(length)
-            self._lengths.setdefault(str(row.get("start", "")), set()).add(length)
+            self._lengths.add(length)
 
     def _write(self, rows: Sequence[dict[str, Any]]) -> None:
         if rows:
@@ -117,15 +99,6 @@ class KnownSecrets:
     def digest(self, value: bytes) -> str:
         """Return a value's keyed hash, which starts with its tag."""
         return hmac.digest(self.key(), value, "sha256").hex()[:_HASH]
-
-    def _start_of(self, first: bytes) -> str:
-        """Return the keyed hash of a value's first bytes."""
-        return self.digest(b"start\0" + first)[:_TAG]
-
-    def _lengths_of(self, first: bytes) -> set[int]:
-        """Return the lengths of the known values that may begin with these bytes."""
-        here = self._lengths.get(self._start(first), _NONE)
-        return here | self._lengths[""] if "" in self._lengths else here
 
     def learn(self, values: Iterable[tuple[bytes, str]]) -> None:
         """Remember values that rules found, except those that may also be the name of something else.
@@ -159,7 +132,7 @@ class KnownSecrets:
             or _folded(value.decode(errors="replace")) in self._names
         ):
             return None
-        return {"hash": digest, "start": self._start(value[:_START]), "length": len(value), "rule": rule}
+        return {"hash": digest, "length": len(value), "rule": rule}
 
     def allow(self, value: str) -> int:
         """Allow a value, or all values with a tag, and return their number. A value may be allowed in advance."""
@@ -187,8 +160,8 @@ class KnownSecrets:
         """
         if not self.rules:
             return
-        for start, end in runs(data, _IN_VALUES, min(self._all_lengths)):
-            run = data[start:end]
+        for match in _RUN.finditer(data):
+            start, run = match.start(), match[0]
             found = self._seen.get(run)
             if found is None:
                 found = tuple(self._places_in(run))
@@ -208,11 +181,7 @@ class KnownSecrets:
         for edge in _EDGE.finditer(run):
             edges.update(edge.span())
         pairs = (
-            (at, at + length)
-            for at in sorted(edges)
-            if at < last and (len(edges) > _FEW or any(edge - at in self._all_lengths for edge in edges))
-            for length in self._lengths_of(run[at : at + _START])
-            if at + length in edges
+            (at, at + length) for at in sorted(edges) if at < last for length in self._lengths if at + length in edges
         )
         for begin, stop in islice(pairs, _MOST_TRIED):
             value = run[begin:stop]
@@ -234,23 +203,6 @@ def _folded(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).casefold()
 
 
-_OPEN: Final[dict[Path, KnownSecrets]] = {}
-
-
-def known_in(root: Path, key: Callable[[], bytes]) -> KnownSecrets:
-    """Return the known values of a memory, as its file has them now."""
-    known = _OPEN.pop(root, None) or KnownSecrets(root, key)
-    _OPEN[root] = known  # keep the most recent last
-    while len(_OPEN) > _MOST_OPEN:
-        del _OPEN[next(iter(_OPEN))]
-    return known.refresh()
-
-
-def known_anywhere() -> list[KnownSecrets]:
-    """Return the known values of the memories that this process opened last, if there are any."""
-    return [known for known in _OPEN.values() if known.rules]
-
-
 _RULES = "rules.json"
 RULES_VERSION: Final = 1
 """Raise it with any change that lets the rules find more: the next night then cleans every log again."""
@@ -266,42 +218,3 @@ def remember_rules(root: Path) -> None:
     if rules_changed(root):
         with contextlib.suppress(CurateError):  # the next run cleans them again
             write_record(root, _RULES, {"version": RULES_VERSION})
-
-
-# ---------------------------------------- a copy of what nothing else can restore
-
-
-_COPIED = ("secrets.jsonl", "redaction.key")
-"""Known secrets, which persons have allowed, and the key of a user without a home. Lines are only ever added to the
-one, and the other never changes."""
-_KEY = re.compile(rb"[0-9a-f]{64}\s*")
-
-
-def keep_copies(root: Path) -> None:
-    """Bring `secrets.jsonl`, `redaction.key` and their copies in `.curate/kept/` to what either of them holds.
-
-    Raises:
-        NotWritable: the disk refused.
-    """
-    for name in _COPIED:
-        place, copy = f"{PRIVATE}/{name}", f"{PRIVATE}/kept/{name}"
-        for here, there in ((place, copy), (copy, place)):
-            if lacking := _lacking(root, here, there):
-                with writing(here):
-                    if name.endswith(".key"):
-                        replace_synced(make_folder(root, here.rpartition("/")[0]) / name, lacking)
-                    else:
-                        append_bytes(root, here, lacking)
-
-
-def _lacking(root: Path, here: str, there: str) -> bytes:
-    """Return what a file lacks and its twin has."""
-    try:
-        data, other = read_bytes(root, here) or b"", read_bytes(root, there) or b""
-    except BadFile:
-        return b""
-    if here.endswith(".key"):
-        return other if _KEY.fullmatch(other) and not _KEY.fullmatch(data) else b""
-    bad, known = set(unreadable_lines(other)), set(data.split(b"\n"))
-    rows = enumerate(other.split(b"\n"), 1)
-    return b"".join(row + b"\n" for number, row in rows if row.strip() and number not in bad and row not in known)

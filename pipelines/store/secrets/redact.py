@@ -21,7 +21,7 @@ from pipelines.store.files import sync_folder, writing
 from pipelines.store.lock import private_folder
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import Span, find_secrets, visible
-from pipelines.store.secrets.known import KnownSecrets, known_anywhere, known_in
+from pipelines.store.secrets.known import KnownSecrets
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
@@ -88,12 +88,7 @@ class Redactor:
 
     def find(self, data: bytes, *, marks: bool = True, json: bool = False) -> list[Span]:
         """Return the secrets of a text, including known values, and remember new values."""
-        # One sign is quicker to look for than a text.
-        bare = _OWN_COMMENT.sub(b"", data) if b"~" in data and b" by=rules@1 " in data else data
-        bare = _OWN_ROW.sub(b"", bare) if b"{" in bare and b'", "digest": "' in bare else bare
-        spans = find_secrets(bare, marks=marks, json=json, known=self.known)
-        if spans and len(bare) < len(data):
-            spans = find_secrets(data, marks=marks, json=json, known=self.known)
+        spans = find_secrets(data, marks=marks, json=json, known=self.known)
         before, known = self.learned, self.known
         if known:
             known.learn((visible(data[span.start : span.end]), span.rule) for span in spans)
@@ -117,7 +112,7 @@ class Redactor:
             if not spans:
                 break
             found += locate(self, data, spans)
-            data = self._without(data, spans)
+            data = self.replaced(data, spans)
         return data, tuple(found)
 
     def redact_record(self, line: bytes) -> bytes:
@@ -134,10 +129,11 @@ class Redactor:
                 spans.append(span._replace(end=span.end - half))
             if not spans:
                 break
-            line = shown = self._without(shown, spans)
+            line = shown = self.replaced(shown, spans)
         return line
 
-    def _without(self, data: bytes, spans: Sequence[Span]) -> bytes:
+    def replaced(self, data: bytes, spans: Sequence[Span]) -> bytes:
+        """Return a text with a mark in the place of each of these secrets."""
         parts, at = [], 0
         for span in spans:
             secret = data[span.start : span.end]
@@ -173,20 +169,27 @@ def format_found(found: Sequence[FoundSecret]) -> str:
 def without_secrets(text: str) -> str:
     """Return a text without its secrets: the last safeguard for what leaves the memory, where no key is at hand.
 
-    Its tags are comparable within one process only.
+    Where no value is known, its tags are comparable within one process only.
     """
-    for known in known_anywhere():
-        text = Redactor(known.key, known).redact(text).text
-    return _VEIL.redact(text).text
+    for redactor in _in_use():
+        text = redactor.redact(text).text
+    return text
 
 
 def holds_secret(text: str) -> bool:
     """Return whether a text holds a secret; unlike `without_secrets`, this remembers nothing."""
     data = text.encode(errors="surrogatepass")
-    return any(find_secrets(data, known=known) for known in (None, *known_anywhere()))
+    return any(find_secrets(data, known=redactor.known) for redactor in _in_use())
+
+
+def _in_use() -> Sequence[Redactor]:
+    """Return the redactors of the memories that this process opened last, or one that knows no values."""
+    return [Redactor(known.key, known) for known in _OPEN.values() if known.rules] or [_VEIL]
 
 
 _VEIL = Redactor(lambda: os.urandom(_BYTES))
+_OPEN: dict[Path, KnownSecrets] = {}
+_MOST_OPEN = 4
 
 
 def _on_each_line(secret: bytes, mark: bytes) -> bytes:
@@ -206,20 +209,6 @@ def _shown(found: re.Match[bytes]) -> bytes:
     return found[0] if code in _KEPT else bytes([code])
 
 
-_DAY = rb"\d{4}-\d\d-\d\d"
-_OWN_COMMENT = re.compile(
-    rb" <!-- k[0-9a-f]{10} since=%b(?: until=%b)?(?: confirmed=%b)? trust=(?:owner|self|external)"
-    rb" confidence=(?:high|medium|low|speculative) from=Logs/%b\.md#L\d{1,7}~[0-9a-f]{8}(?: seen=\d{1,5})?"
-    rb" by=rules@1(?: superseded-by=k[0-9a-f]{10})?(?: status=[a-z-]{4,10})? -->$" % (_DAY, _DAY, _DAY, _DAY),
-    re.MULTILINE,
-)
-"""The comment of nearly every item that the rules read. It is half of a page, has no room for a secret, and would cost
-most of the search for one."""
-_OWN_ROW = re.compile(
-    rb'^{"log": "Logs/%b\.md", "file": "[0-9a-f]{16}", "digest": "[0-9a-f]{16}"}$' % _DAY, re.MULTILINE
-)
-"""The record of a log that was read: likewise."""
-
 NAME: Final = "redaction.key"
 _BYTES = 32
 _LONGEST = 1024
@@ -237,7 +226,13 @@ def load_redactor(root: Path) -> Redactor:
 
 def known_values(root: Path) -> KnownSecrets:
     """Return the values of a memory that were found before."""
-    return known_in(root, lambda: redaction_key(root))
+    if (known := _OPEN.pop(root, None)) is None:
+        known = KnownSecrets(root, lambda: redaction_key(root))
+    _OPEN[root] = known  # keep the most recent last
+    if len(_OPEN) > _MOST_OPEN:
+        del _OPEN[next(iter(_OPEN))]
+    known.refresh()
+    return known
 
 
 def redaction_key(root: Path) -> bytes:

@@ -11,11 +11,11 @@ import io
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
+from weakref import WeakKeyDictionary
 
 from pipelines.errors import BadFile
 from pipelines.store.files import open_regular
 from pipelines.store.layout import PRIVATE, SESSIONS
-from pipelines.store.secrets.find import LONGEST_BLOCK
 from pipelines.store.secrets.redact import FoundSecret, Redactor, format_found, known_values, load_redactor, locate
 from pipelines.store.snapshot import FileWarning, Snapshot
 from pipelines.store.template import own_files, tracked_files
@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from pipelines.store.document import Document
     from pipelines.store.git import Git
 
 
-_BATCH = 32 << 20
+_BATCH = 8 << 20
 _LARGEST = 256 << 20
 _NAMED = 200
 """The limit of versions whose commits are looked up: each takes a walk through the history."""
@@ -80,16 +81,11 @@ def _leaks(path: str, file: BinaryIO, redactor: Redactor, *, marks: bool) -> Ite
         before += len(lines)
 
 
-_PIECE = 8 << 20
-_OVERLAP = 2 * LONGEST_BLOCK
-"""The overlap of successive pieces: more than the longest secret."""
-
-
 def inspect(file: BinaryIO, redactor: Redactor) -> tuple[tuple[FoundSecret, ...], frozenset[str]]:
     """Return the secrets of a file; lines marked with `<!-- allow-secret -->` are exempt.
 
     Args:
-        file: opened for reading bytes, at its beginning; at most some megabytes of it are held.
+        file: opened for reading bytes, at its beginning; at most some megabytes of its lines are held.
         redactor: the memory's, which knows values and learns them.
 
     Returns:
@@ -99,35 +95,33 @@ def inspect(file: BinaryIO, redactor: Redactor) -> tuple[tuple[FoundSecret, ...]
     size = os.fstat(file.fileno()).st_size
     digests = [new(b"blob %d\0" % size) for new in (hashlib.sha1, hashlib.sha256)]
     found: dict[FoundSecret, None] = {}
-    held, line = b"", 1
-    while piece := file.read(_PIECE):
+    before = 0
+    while lines := file.readlines(_BATCH):
+        data = b"".join(lines)
         for digest in digests:
-            digest.update(piece)
-        held += piece
-        for span in redactor.find(held):
-            found[FoundSecret(span.rule, "", line + held.count(b"\n", 0, span.start))] = None
-        if len(piece) == _PIECE:
-            line += held.count(b"\n", 0, max(0, len(held) - _OVERLAP))
-            held = held[-_OVERLAP:]
+            digest.update(data)
+        for span in redactor.find(data):
+            found[FoundSecret(span.rule, "", before + 1 + data.count(b"\n", 0, span.start))] = None
+        before += len(lines)
     return tuple(found), frozenset(digest.hexdigest() for digest in digests)
 
 
 def without_secret_files(snapshot: Snapshot) -> Snapshot:
     """Return a snapshot in which documents with a secret count as unreadable, so that nothing overwrites them."""
-    # Scanning all documents at once is faster, and finds whatever is in a part.
     redactor, known = load_redactor(snapshot.root), known_values(snapshot.root)
-    fresh = [one for one in snapshot.documents.values() if known.clean.get(one) != known.version]
-    if not redactor.find("\n\n".join(one.text for one in fresh).encode()):
-        known.clean.update(dict.fromkeys(fresh, known.version))
-        return snapshot
     documents, warnings = {}, list(snapshot.warnings)
     for path, document in snapshot.documents.items():
-        if spans := redactor.find(data := document.text.encode()):
+        if _CLEAN.get(document) == known.version or not (spans := redactor.find(data := document.text.encode())):
+            documents[path] = document
+            _CLEAN[document] = known.version
+        else:
             why = held_because([FoundSecret(one.rule, "", data.count(b"\n", 0, one.start) + 1) for one in spans])
             warnings.append(FileWarning(path, why, pending=True, shown=snapshot.shown(path)))
-        else:
-            documents[path] = document
     return replace(snapshot, documents=documents, warnings=tuple(warnings))
+
+
+_CLEAN: WeakKeyDictionary[Document, tuple[int, int]] = WeakKeyDictionary()
+"""Documents without a secret, each with the version of the known values that found none."""
 
 
 def secret_warnings(root: Path, paths: Iterable[str], said: Sequence[str]) -> tuple[str, ...]:

@@ -8,14 +8,14 @@ import re
 import tomllib
 from collections import Counter
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import ne
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pipelines.store.secrets.beginnings import Beginnings
+from pipelines.store.secrets.beginnings import TOKEN_STARTS, Beginnings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 _LEFT = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=\x1b\[[0-9]m)|(?<=[0-9]m))"
@@ -62,7 +62,6 @@ class Rule(NamedTuple):
     value: str = ""
     check: str = ""
     near: Sequence[str] = ()
-    then: str = ""
     unless: str = ""
 
     @property
@@ -82,7 +81,7 @@ def _compiled(source: str) -> re.Pattern[bytes]:
     return re.compile(source.encode())
 
 
-_FIELDS = ("keywords", "words", "near", "then", "unless", "value", "check", "before")
+_FIELDS = ("keywords", "words", "near", "unless", "value", "check", "before")
 
 
 class Rules(NamedTuple):
@@ -90,17 +89,25 @@ class Rules(NamedTuple):
 
     Args:
         rules: in the order in which they are tried.
-        beginnings: finds where which rule matches.
+        tokens: how tokens begin; nothing of a token precedes it.
+        words: texts in lower case, which count anywhere and in any case.
         numbers: a rule's id → its number.
         placeholders: values that are not secret, in lower case.
         names: matches the rest of a name if it shows that the value is not secret.
     """
 
     rules: tuple[Rule, ...]
-    beginnings: Beginnings
+    tokens: Beginnings
+    words: Beginnings
     numbers: Mapping[str, int]
     placeholders: frozenset[bytes]
     names: re.Pattern[bytes]
+
+    def matches(self, data: bytes) -> Iterator[tuple[re.Match[bytes], Rule]]:
+        """Yield each match of a rule's pattern where the rule may begin."""
+        for at, rule in chain(self.words.places(data.lower()), self.tokens.places(data)):
+            if found := rule.pattern.match(data, at):
+                yield found, rule
 
 
 FILE: Final = os.path.join(os.path.dirname(__file__), "rules.toml")  # noqa: PTH118, PTH120  pathlib is slow to import
@@ -125,17 +132,13 @@ def load_rules() -> Rules:
             for number, one in enumerate(raw["rule"], len(first))
         ),
     )
-    keywords: dict[str, list[Rule]] = {}
-    words: dict[str, list[Rule]] = {}
-    for rule in rules:
-        for text in rule.keywords:
-            keywords.setdefault(text, []).append(rule)
-        for text in rule.words:
-            words.setdefault(text, []).append(rule)
+    tokens = Beginnings.of(((text.encode(), rule) for rule in rules for text in rule.keywords), TOKEN_STARTS)
+    words = Beginnings.of((text.lower().encode(), rule) for rule in rules for text in rule.words)
     placeholders = frozenset(raw["values"]["placeholders"].encode().split())
     names = "|".join(map(re.escape, raw["values"]["names"].split()))
     numbers = {rule.id: rule.number for rule in rules}
-    return Rules(rules, Beginnings(keywords, words), numbers, placeholders, re.compile(names.encode(), re.IGNORECASE))
+    named = re.compile(names.encode(), re.IGNORECASE)
+    return Rules(rules, tokens, words, numbers, placeholders, named)
 
 
 def _loaded(path: str) -> dict[str, Any]:

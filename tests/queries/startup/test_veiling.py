@@ -12,7 +12,7 @@ import pytest
 
 from pipelines.queries.startup.read import redacted_log
 from pipelines.queries.startup.suspicion import suspicious
-from pipelines.store.secrets import find_secrets
+from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import FILE
 from tests.planting import Planter
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.queries.startup.suspicion import suspicious
-from pipelines.store.secrets import find_secrets
+from pipelines.store.secrets.find import find_secrets
 
 if TYPE_CHECKING:
     from tests.conftest import Memory

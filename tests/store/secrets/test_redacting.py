@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.errors import NotWritable
-from pipelines.store.secrets import FoundSecret, Redactor, load_redactor, without_secrets
-from pipelines.store.secrets.redact import redaction_key
+from pipelines.store.secrets.redact import FoundSecret, Redactor, load_redactor, redaction_key, without_secrets
 from tests.planting import Planter
 from tests.processor_time import watched, within
 
