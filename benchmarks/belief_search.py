@@ -29,10 +29,10 @@ from typing import TYPE_CHECKING
 
 from benchmarks.believed import believed
 from benchmarks.conversations import read_conversations
+from benchmarks.month import live
+from benchmarks.month_gold import read_month
 from pipelines.cli.run_command import night_of
 from pipelines.errors import CurateError
-from pipelines.queries.eval_month import live
-from pipelines.queries.month_gold import read_month
 from pipelines.search.build import rebuild_index
 from pipelines.search.embed import chosen_embedder, embed_index
 from pipelines.search.query import SearchRequest, answer

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.search_questions import GoldQuestion, read_questions
 from pipelines.errors import BadFile
-from pipelines.search.evaluate_search import GoldQuestion, read_questions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

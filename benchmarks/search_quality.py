@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.conversations import read_conversations
+from benchmarks.search_questions import LIMIT, score
 from pipelines.errors import CurateError
 from pipelines.search.build import rebuild_index
 from pipelines.search.embed import chosen_embedder, embed_index
-from pipelines.search.evaluate_search import LIMIT, score
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.rank import Ranking
 

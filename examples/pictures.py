@@ -15,10 +15,10 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from benchmarks.month import ONE_BY_ONE, live
+from benchmarks.month_gold import read_month
 from pipelines.cli.run_command import night_of
 from pipelines.cli.serve_commands import run_verb
-from pipelines.queries.eval_month import ONE_BY_ONE, live
-from pipelines.queries.month_gold import read_month
 from pipelines.store.snapshot import read_documents
 from pipelines.user_settings import load_user_settings
 from pipelines.view.app import serve

@@ -333,19 +333,6 @@ class FetchFailed(CurateError):
         )
 
 
-class BadGold(CurateError):
-    """Raised when a file of known items has faults; the sentence names all of them, with their lines."""
-
-    def __init__(self, path: Path, faults: Sequence[str]) -> None:
-        count = "a fault" if len(faults) == 1 else f"{len(faults):,} faults"
-        rest = len(faults) - _MOST_FAULTS
-        shown = [*faults[:_MOST_FAULTS], *([f"and {rest:,} more"] if rest > 0 else [])]
-        super().__init__(f"{path} has {count}:{_listed(shown)}", "\nFix the file and run again.")
-
-
-_MOST_FAULTS = 50
-
-
 class HoldsSecret(CurateError):
     """Raised when a change holds a secret; nothing is written."""
 

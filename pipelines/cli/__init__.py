@@ -103,7 +103,6 @@ _SECTIONS = {
         "index": "Update the search index.",
         "export": "Export the items, or the whole memory.",
         "import": "Take in chats of ChatGPT or claude.ai.",
-        "eval": "Measure search and extraction on your own data.",
     },
 }
 VERBS: Final = {verb: text for section in _SECTIONS.values() for verb, text in section.items()}
@@ -121,7 +120,6 @@ _GROUPS = {
     "serve_commands": ("mcp", "schedule", "context", "recall", "completion", "view"),
     "health_commands": ("status", "doctor"),
     "check_commands": ("check", "secrets"),
-    "eval_commands": ("eval",),
 }
 """Modules with several verbs; any other verb has its own module, `VERB_command`."""
 _MODULES = {verb: module for module, verbs in _GROUPS.items() for verb in verbs}

@@ -1,4 +1,4 @@
-"""`curate index`, `curate search` and `curate eval` with an embedder: narrowed down, explained, measured."""
+"""`curate index` and `curate search` with an embedder: narrowed down, explained."""
 
 from __future__ import annotations
 
@@ -153,63 +153,6 @@ def test_a_refused_text_is_counted_by_index(filled: Memory) -> None:
     filled.write("Logs/2026-02-06.md", "- poison\n")
     said = filled.curate("index")
     assert "Vectors: 0 new, 1 missing, by " in said
-
-
-BOAT = '{"query": "boat", "evidence": [["Logs/2026-02-05.md", 1]]}'
-
-
-def questions(tmp_path: Path, *lines: str) -> str:
-    (tmp_path / "questions.jsonl").write_text("\n".join(lines), "utf-8")
-    return str(tmp_path / "questions.jsonl")
-
-
-def test_eval_scores_words_meaning_and_both(filled: Memory, tmp_path: Path) -> None:
-    file = questions(
-        tmp_path,
-        '{"query": "boat", "evidence": [["Logs/2026-02-01.md", 1], ["Logs/2026-02-05.md", 1]]}',
-        "",
-        '{"query": "blue paint", "evidence": [["Logs/2026-02-01.md", 2]], "category": "x"}',
-    )
-    modes = json.loads(filled.curate("eval", "search", file, "--json"))["modes"]
-    assert {mode: (one["recall@500w"], one["day@5"]) for mode, one in modes.items()} == {
-        "keyword": (0.75, 0.75),
-        "vector": (1.0, 1.0),
-        "hybrid": (1.0, 1.0),
-    }
-    assert modes["hybrid"]["mrr"] == 1.0
-    assert filled.curate("eval", "search", file).startswith("keyword  0.750")
-
-
-def test_eval_compares_all_three_ways_whatever_the_settings_search_by(filled: Memory, tmp_path: Path) -> None:
-    file = questions(tmp_path, BOAT)
-    filled.write("curate.toml", f'{filled.read("curate.toml")}[search]\nmode = "keyword"\n')
-    assert list(json.loads(filled.curate("eval", "search", file, "--json"))["modes"]) == ["keyword", "vector", "hybrid"]
-
-
-def test_eval_reads_a_byte_order_mark_and_what_only_looks_like_a_line_end(filled: Memory, tmp_path: Path) -> None:
-    file = questions(tmp_path, f"\ufeff{BOAT}\r", BOAT.replace("boat", "boat\u2028\x85sank"))
-    assert json.loads(filled.curate("eval", "search", file, "--json"))["questions"] == 2
-
-
-def test_eval_says_which_evidence_no_search_can_find(filled: Memory, tmp_path: Path) -> None:
-    filled.write("Areas/a.md", "- ~~Fact: boats are odd.~~ <!-- k8c02d9e441 since=2026-01-01 -->\n- boats\n")
-    file = questions(tmp_path, BOAT, '{"query": "boat", "evidence": [["Logs/2026-02-05.md", 1], ["Areas/a.md", 2]]}')
-    assert "Nothing" not in filled.curate("eval", "search", file)
-    places = '["Logs/2026-02-05.md", 1], ["Logs/2026-02-05.md", 9], ["./Logs/2026-02-05.md", 1], ["Areas/a.md", 1]'
-    file = questions(tmp_path, f'{{"query": "boat", "evidence": [{places}]}}')
-    said = filled.curate("eval", "search", file)
-    assert "The index has nothing at 3 of the 4 places given as evidence (the first is ./Logs/2026-02" in said
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("", "[]", '{"query": 1, "evidence": [["a", 1]]}', '{"query": "a", "evidence": []}', "[" * 100_000),
-        f'{BOAT}\n{{"query": " ", "evidence": [["Logs/2026-02-05.md", 1]]}}',
-    ],
-)
-def test_eval_names_the_line_that_is_no_question(filled: Memory, tmp_path: Path, line: str) -> None:
-    assert "question" in filled.curate("eval", "search", questions(tmp_path, line), exits=1)
 
 
 def test_without_vectors_a_search_brings_in_no_numpy(bare_memory: Path) -> None:

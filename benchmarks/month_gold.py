@@ -1,7 +1,6 @@
 """A folder of logs with known outcomes: `Logs/`, and `gold.json`, what the memory should hold in the end.
 
-`examples/month/README.md` describes the format. All faults are reported at once. Importing this module imports
-pydantic.
+`examples/month/README.md` describes the format. All faults are reported at once.
 """
 
 from __future__ import annotations
@@ -12,19 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from pipelines.errors import BadFile, BadGold, faults_of
+from pipelines.errors import BadFile, CurateError, faults_of
 from pipelines.store.files import read_text
 from pipelines.store.item import ACTIVE, OUTCOMES, Confidence, ItemType, Status
 from pipelines.store.layout import LOGS, PARTIAL, log_day
 from pipelines.store.spoken_lines import same_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 
 GOLD: Final = "gold.json"
 _SHAPE = "Name a folder with Logs/ and a gold.json, like examples/month."
+_MOST_FAULTS = 50
 _ANYHOW = frozenset({Status.SUPERSEDED, Status.NEVER_HELD})
 """What may become of a belief of any type."""
 _OUTCOME = {
@@ -42,6 +42,16 @@ def _is_day(text: str) -> str:
 
 Day = Annotated[str, AfterValidator(_is_day)]
 Words = Annotated[str, Field(min_length=1)]
+
+
+class BadGold(CurateError):
+    """Raised when a gold file has faults; the sentence names up to fifty of them."""
+
+    def __init__(self, path: Path, faults: Sequence[str]) -> None:
+        rest = len(faults) - _MOST_FAULTS
+        shown = [*faults[:_MOST_FAULTS], *([f"and {rest:,} more"] if rest > 0 else [])]
+        told = "".join(f"\n- {fault}" for fault in shown)
+        super().__init__(f"{path} is not sound ({len(faults):,}):{told}", "\nFix the file and run again.")
 
 
 class _Part(BaseModel):

@@ -1,32 +1,55 @@
 """Curate a month with known outcomes, and score what the memory believes at its end.
 
-The memory is temporary. An item matches a gold belief if their texts are equal except for case and punctuation, or if
-it rests on a line that the gold quotes, has the belief's type and shares a fifth of its words (two fifths if the type
-differs). Each is matched once, the most alike first.
+usage: python -m benchmarks.month DIR [--provider NAME] [--nights one-by-one|5|1] [--verbose] [--json]
+
+DIR holds Logs/ and gold.json, as in examples/month, whose README describes them. The month is read night by night, in
+five runs, and in one run, each time into a temporary memory; the results should agree. Your own memory is not used. A
+model is called, and paid, for every day; limit that with --nights.
+
+An item matches a gold belief if their texts are equal except for case and punctuation, or if it rests on a line that
+the gold quotes, has the belief's type and shares a fifth of its words (two fifths if the type differs). Each is matched
+once, the most alike first.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
+import sys
+import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pipelines.queries.month_pages import Row, Stands, page_rows, row_of
+from benchmarks.month_gold import read_month
+from benchmarks.month_pages import Row, Stands, page_rows, row_of
+from pipelines.cli.output import count, say, say_json, say_table
+from pipelines.cli.progress_line import watch_for_people
+from pipelines.cli.run_command import night_of
+from pipelines.clock import moment
+from pipelines.errors import CurateError
+from pipelines.night.report import Watch
+from pipelines.night.run_night import curate_night
+from pipelines.settings import load_settings
 from pipelines.store.evidence import Quotes
+from pipelines.store.git import Git
 from pipelines.store.item import CLOSED, STRUCK, Item, Status
 from pipelines.store.layout import GENERAL, REVIEW, day_of_log
 from pipelines.store.snapshot import read_documents
 from pipelines.store.spoken_lines import overlap, same_key, words
+from pipelines.store.template import lay_down
+from pipelines.templating import resource
 from pipelines.text import fold
-from pipelines.usage import Tally as Paid
+from pipelines.usage import Tally
+from pipelines.user_settings import load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
-    from pathlib import Path
 
+    from benchmarks.month_gold import Event, GoldBelief, Month
     from pipelines.night.plan import Night
-    from pipelines.queries.month_gold import Event, GoldBelief, Month
     from pipelines.settings import Settings
 
     MakeNight = Callable[[Path, Settings, datetime], Night]
@@ -65,7 +88,7 @@ class Lived:
 
     rows: tuple[Row, ...] = ()
     runs: int = 0
-    paid: Paid = field(default_factory=Paid)
+    paid: Tally = field(default_factory=Tally)
     failures: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -93,11 +116,6 @@ def live(month: Month, way: str, root: Path, make_night: MakeNight, advance: Cal
     Raises:
         CurateError: a night failed.
     """
-    from pipelines.clock import moment  # noqa: PLC0415  with the settings, what a comparison alone need not load
-    from pipelines.night.report import Watch  # noqa: PLC0415  as above
-    from pipelines.night.run_night import curate_night  # noqa: PLC0415  as above
-    from pipelines.settings import load_settings  # noqa: PLC0415  as above
-
     runs = runs_of(month, way)
     _lay_down(root)
     settings, lived = load_settings(root), Lived(runs=len(runs))
@@ -118,19 +136,15 @@ def live(month: Month, way: str, root: Path, make_night: MakeNight, advance: Cal
 def runs_of(month: Month, way: str) -> list[tuple[str, list[str]]]:
     """Return the runs of a way: the day of each, and the logs that arrive since the run before."""
     days = [*month.arrivals().items()]
-    count = len(days) if way == ONE_BY_ONE else min(int(way), len(days))
+    wanted = len(days) if way == ONE_BY_ONE else min(int(way), len(days))
     runs = []
-    for number in range(count):
-        part = days[number * len(days) // count : (number + 1) * len(days) // count]
+    for number in range(wanted):
+        part = days[number * len(days) // wanted : (number + 1) * len(days) // wanted]
         runs.append((part[-1][0], [path for _, paths in part for path in paths]))
     return runs
 
 
 def _lay_down(root: Path) -> None:
-    from pipelines.store.git import Git  # noqa: PLC0415  as above
-    from pipelines.store.template import lay_down  # noqa: PLC0415  as above
-    from pipelines.templating import resource  # noqa: PLC0415  as above
-
     lay_down(root, resource("memory_template"), "UTC")
     Git(root).init()
 
@@ -267,8 +281,63 @@ def _misfiled(belief: GoldBelief, stands: Stands) -> str:
     return f"{belief.text} (is in {title}, should be in {belief.document})"
 
 
-def paid_json(paid: Paid) -> dict[str, Any]:
+def paid_json(paid: Tally) -> dict[str, Any]:
     """Return the cost of calls for JSON; `usd` is null if a model's price is unknown."""
     usage, is_known = paid.usage, all(one.usd is not None for one in paid.spent)
     tokens = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
     return {"calls": paid.calls, **tokens, "usd": paid.usd if is_known else None}
+
+
+def _paid(paid: Tally) -> str:
+    calls, sent, received, usd = paid_json(paid).values()
+    cost = "unknown cost (the price table lacks the model)" if usd is None else f"{usd:.4f} USD"
+    return f"{count(calls, 'call')}, {sent:,} tokens sent, {received:,} received, {cost}"
+
+
+def _tell_month(lived: dict[str, Lived], *, verbose: bool) -> None:
+    rows = list(zip(*(one.rows for one in lived.values()), strict=True))
+    say_table(
+        ("", *lived),
+        [(f"{row[0].title}{' (want 0)' if row[0].is_fault else ''}", *(one.told for one in row)) for row in rows],
+    )
+    say()
+    for name, one in lived.items():
+        say(f"{name}: {_paid(one.paid)}")
+        say(*(f"  {failure}" for failure in one.failures))
+        if verbose:
+            say(*(f"  {row.title}: {wrong}" for row in one.rows for wrong in row.wrong))
+            say(*(f"  noted: {warning}" for warning in one.warnings))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the scoreboard."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, metavar="DIR")
+    parser.add_argument("--provider", metavar="NAME", default="", help="who reads, instead of your settings' providers")
+    parser.add_argument("--nights", choices=WAYS, help="read the month only in this way")
+    parser.add_argument("--verbose", action="store_true", help="show what went wrong, line by line")
+    parser.add_argument("--json", action="store_true")
+    asked = parser.parse_args(arguments)
+    lived: dict[str, Lived] = {}
+    try:
+        user, month = load_user_settings(os.environ, asked.provider), read_month(asked.folder)
+
+        def make_night(root: Path, settings: Settings, when: datetime) -> Night:
+            return night_of(root, settings, when, "", user)[0]
+
+        with tempfile.TemporaryDirectory(prefix="curate-month-") as home, watch_for_people() as watch:
+            for way in [asked.nights] if asked.nights else WAYS:
+                with watch.stage(WAYS[way]):
+                    root = Path(home).resolve() / way
+                    lived[way] = live(month, way, root, make_night, watch.advance)
+    except CurateError as fault:
+        sys.exit(str(fault))
+    if asked.json:
+        counts = {"days": len(month.arrivals()), "beliefs": len(month.beliefs), "events": len(month.gold.events)}
+        say_json(counts | {"ways": {way: one.to_json() for way, one in lived.items()}})
+    else:
+        _tell_month({WAYS[way]: one for way, one in lived.items()}, verbose=asked.verbose)
+
+
+if __name__ == "__main__":
+    main()

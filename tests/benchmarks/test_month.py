@@ -1,4 +1,4 @@
-"""`curate eval month`: its figures are right, faults of the folder are named, and the month that ships is sound."""
+"""The figures of `python -m benchmarks.month` are right, and the month that ships is sound."""
 
 from __future__ import annotations
 
@@ -11,20 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.cli import run_cli
-from pipelines.errors import BadFile, BadGold
+from benchmarks.month import WAYS, compare, main, runs_of
+from benchmarks.month_gold import BadGold, read_month
+from pipelines.errors import BadFile
 from pipelines.night.episodes import ClosedDay, with_episodes
 from pipelines.night.states import with_states
-from pipelines.queries.eval_month import WAYS, compare, runs_of
-from pipelines.queries.month_gold import read_month
 from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest, render_item
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.queries.month_gold import Month
-    from pipelines.queries.month_pages import Row
+    from benchmarks.month_gold import Month
+    from benchmarks.month_pages import Row
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/month"
 TAUGHT = ("Done: ", "Todo done: ", "Resolved: ", "Dropped: ", "No longer: ", "Correction: ", "- [x] ", " - DONE")
@@ -95,18 +94,22 @@ def folder(tmp_path: Path) -> Path:
     return home
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: object, exits: int = 0) -> str:
+def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     capsys.readouterr()
-    code = run_cli(["eval", "month", *map(str, arguments)])
-    said = capsys.readouterr()
-    assert code == exits, said.out + said.err
-    return said.out + said.err
+    main([*map(str, arguments)])
+    return capsys.readouterr().out
+
+
+def refused(folder: Path) -> str:
+    with pytest.raises(SystemExit) as fault:
+        main([str(folder)])
+    return str(fault.value)
 
 
 # --------------------------------------------------------------------------------------------------- its shape
 
 
-def test_faults_are_all_named_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_faults_are_all_named_at_once(folder: Path) -> None:
     gold = small()
     beliefs, events = gold["beliefs"], gold["events"]
     beliefs[1]["quotes"][0]["quote"] = "It fires at 1,240 degrees now"
@@ -120,7 +123,7 @@ def test_faults_are_all_named_at_once(folder: Path, capsys: pytest.CaptureFixtur
     events.append({"day": "2026-02-05", "quote": "ever", "operation": "close", "of": ["new"]})
     gold["arrives"] = {LATE: "2026-02-01", "Logs/2026-02-09.md": "2026-02-09"}
     (folder / "gold.json").write_text(json.dumps(gold))
-    said = told(capsys, folder, exits=1)
+    said = refused(folder)
     for fault in (
         "new: the log of 2026-02-03 does not hold 'It fires at 1,240 degrees now'",
         "clay: its status is open, but by its events it is done",
@@ -139,12 +142,12 @@ def test_faults_are_all_named_at_once(folder: Path, capsys: pytest.CaptureFixtur
         assert fault in said
 
 
-def test_a_value_of_the_wrong_kind_is_named_with_its_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_value_of_the_wrong_kind_is_named_with_its_place(folder: Path) -> None:
     gold = small()
     gold["beliefs"][0] |= {"type": "Idea", "since": "2026-02-30", "colour": "blue"}
     del gold["beliefs"][1]["text"]
     (folder / "gold.json").write_text(json.dumps(gold))
-    said = told(capsys, folder, exits=1)
+    said = refused(folder)
     for fault in ("beliefs[0].type", "2026-02-30", "YYYY-MM-DD", "beliefs[0].colour", "beliefs[1].text"):
         assert fault in said
 
@@ -159,11 +162,9 @@ def test_a_value_of_the_wrong_kind_is_named_with_its_place(folder: Path, capsys:
         (lambda home: (home / "Logs").rename(home / "Journal"), "holds no log (Logs/YYYY-MM-DD.md)"),
     ],
 )
-def test_a_folder_of_another_shape_ends_with_1(
-    folder: Path, capsys: pytest.CaptureFixture[str], spoil: Callable[[Path], object], sentence: str
-) -> None:
+def test_a_folder_of_another_shape_ends_with_1(folder: Path, spoil: Callable[[Path], object], sentence: str) -> None:
     spoil(folder)
-    assert sentence in told(capsys, folder, exits=1)
+    assert sentence in refused(folder)
     with pytest.raises((BadFile, BadGold)):
         read_month(folder)
 
@@ -296,8 +297,8 @@ def test_a_memory_that_is_as_the_gold_has_every_figure_full(memory: Memory) -> N
 def test_a_state_and_an_episode_without_what_they_must_tell_are_counted(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.queries.test_eval_month.with_states", dict)
-    monkeypatch.setattr("tests.queries.test_eval_month.with_episodes", lambda documents, *_: documents)
+    monkeypatch.setattr("tests.benchmarks.test_month.with_states", dict)
+    monkeypatch.setattr("tests.benchmarks.test_month.with_episodes", lambda documents, *_: documents)
     rows = memory.score()
     assert short(rows) == {"states": "0 of 1", "episodes": "0 of 3"}
     assert rows["states"].wrong == ("Kiln (an open risk is not in its State)",)

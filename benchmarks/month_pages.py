@@ -22,7 +22,7 @@ from pipelines.text import fold
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from pipelines.queries.month_gold import GoldBelief, Month
+    from benchmarks.month_gold import GoldBelief, Month
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,38 @@
-"""Evaluate a search on questions with known evidence."""
+"""Score the search of your own memory on questions whose evidence you know.
+
+usage: python -m benchmarks.search_questions FILE [--memory DIR] [--json]
+
+FILE has one question a line: {"query": "...", "evidence": [["Logs/2026-01-02.md", 7]]}.
+
+This compares search by words, by meaning and by both: how much of the evidence is in the first 500, 1000 and 2000
+words of the results, and how many of its files are among the first 5 and 10; the reciprocal rank of the first correct
+hit; and the time an answer takes, without the embedder.
+"""
 
 from __future__ import annotations
 
+import argparse
 import statistics
+import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from pipelines.errors import BadFile
+from pipelines.cli.output import count, say, say_json, say_table, warn
+from pipelines.errors import BadFile, CurateError
+from pipelines.queries.search_settings import search_session
+from pipelines.search.build import freshen
 from pipelines.search.query import SearchRequest, answer
 from pipelines.search.schema import reading
 from pipelines.store.files import read_text
-from pipelines.store.user_layout import layout_of
+from pipelines.store.user_layout import find_memory, layout_of
+from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
-    from pathlib import Path
 
     from pipelines.search.hits import Hit
     from pipelines.search.rank import Mode
@@ -139,4 +154,49 @@ def score(question: GoldQuestion, hits: Sequence[Hit]) -> list[float]:
         files.setdefault(hit.path)
     recall += [len(covered) / len(question.evidence)] * (len(WORDS) - len(recall))
     wanted = {path for path, _ in question.evidence}
-    return [*recall, *(len(wanted & set(list(files)[:count])) / len(wanted) for count in FILES), rank]
+    return [*recall, *(len(wanted & set(list(files)[:first])) / len(wanted) for first in FILES), rank]
+
+
+def _warn_of_places(root: Path, questions: Sequence[GoldQuestion]) -> None:
+    if lost := out_of_reach(root, questions):  # a path may be misspelt, or lines have moved
+        path, line = lost[0]
+        warn(
+            f"The index has nothing at {len(lost):,} of the"
+            f" {len({place for question in questions for place in question.evidence}):,} places given as evidence"
+            f" (the first is {escape_terminal_line(path)}:{line}); they count as not found."
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("--memory", type=Path, metavar="DIR")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(arguments)
+    try:
+        questions, root = read_questions(given.file), find_memory(given.memory)
+        fresh = freshen(root)
+        who = search_session(root, SearchRequest(flat=True), mode="hybrid")
+        asked = [who.ask(question.query) for question in questions]
+        warn(*fresh.notes, *who.notes)
+        _warn_of_places(root, questions)
+        found = measure(root, questions, asked, fresh.stale)
+    except CurateError as fault:
+        sys.exit(str(fault))
+    if given.json:
+        modes = {mode: {name: round(value, 4) for name, value in one.items()} for mode, one in found.items()}
+        say_json({"questions": len(questions), "modes": modes})
+        return
+    say_table(
+        ("mode", "@500w", "@1000w", "@2000w", "day@5", "day@10", "MRR", "median ms", "p95 ms"),
+        [
+            (mode, *(f"{share:.3f}" for share in shares), f"{median:.1f}", f"{p95:.1f}")
+            for mode, (*shares, median, p95) in ((mode, one.values()) for mode, one in found.items())
+        ],
+    )
+    say(count(len(questions), "question"))
+
+
+if __name__ == "__main__":
+    main()

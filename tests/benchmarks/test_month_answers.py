@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.queries.eval_month import WAYS, runs_of
-from pipelines.queries.month_gold import read_month
+from benchmarks.month import WAYS, runs_of
+from benchmarks.month_gold import read_month
 from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
-    from pipelines.queries.month_gold import Month
+    from benchmarks.month_gold import Month
 
 HOME = Path(__file__).resolve().parents[2] / "examples/month"
 _spec = importlib.util.spec_from_file_location("month_answer", HOME / "answer.py")
