@@ -140,8 +140,6 @@ def sample_week(life: Life) -> str:
             life.run(verb, ident, "--json")
     life.run("audit", "site", "--json")
     life.run("audit", "site", "--as-of", "2026-03-12")
-    life.run("audit", "site", "--html", life.home / "page.html")
-    life.said.append((life.home / "page.html").read_text())
     for words in ("why did the site move from Jekyll", "deploy", "risk of losing data"):
         life.run("search", words)
         life.run("search", words, "--json", "--explain")

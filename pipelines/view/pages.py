@@ -38,7 +38,6 @@ from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import document_paths, read_documents, read_snapshot
 from pipelines.store.user_layout import at, layout_of
 from pipelines.text import escape_terminal
-from pipelines.view.drawings import growth, timeline, web
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -128,7 +127,7 @@ class MemoryReader:
 
 
 def morning(reading: MemoryReader) -> Values:
-    """Show last night, yesterday's episode, what waits, what is due, open risks, and the growth of the memory."""
+    """Show last night, yesterday's episode, what waits, what is due, and open risks."""
     root, beliefs, today = reading.root, reading.beliefs, reading.today
     standing = [one for one in beliefs.holdings if one.item.active and one.path != REVIEW]
     held = [one.item for one in standing]
@@ -153,7 +152,6 @@ def morning(reading: MemoryReader) -> Values:
         "more_due": len(due[_MOST_DUE:]),
         "risks": [one for one in held if one.type is ItemType.RISK],
         "pages": {one.item.id: beliefs.documents[one.path] for one in standing},
-        "bars": growth(beliefs.documents.values(), today),
     }
 
 
@@ -213,7 +211,6 @@ def item(reading: MemoryReader, ident: str) -> Values:
         "history": History(found.item.id, [*found.versions], found.holding, None).to_json()["versions"],
         "impact": above,
         "homes": homes,
-        "web": web(found.holding, (*found.grounds, *found.superseded), (*above, *found.successors)),
     }
 
 
@@ -251,13 +248,7 @@ def about(reading: MemoryReader, params: Mapping[str, str]) -> Values:
         ("Not confirmed lately", found.faded),
         ("Resting on what no longer holds", found.outdated),
     ]
-    ids = {one.item.id for _, group in weak for one, _ in group}
-    return {
-        "asked": asked,
-        "found": found,
-        "weak": weak,
-        "timeline": timeline((*found.current, *found.past, *found.archived), found.newest, ids),
-    }
+    return {"asked": asked, "found": found, "weak": weak}
 
 
 def search(reading: MemoryReader, params: Mapping[str, str]) -> Values:

@@ -126,18 +126,3 @@ def test_a_cue_that_a_label_already_says_is_left() -> None:
     assert len(extract(f"{text}- so we decided to use Postgres for the staging of billing\n")) == 2, (
         "near is not the same"
     )
-
-
-def test_a_proposal_repeated_after_the_votes_was_adopted() -> None:
-    votes = "**Anna:** +1\n\n**Bob:** +1\n\n"
-    text = "**Bob:** hello\n\n> **Proposed resolution: paint the gate blue** *(Anna)*\n\n" + votes
-    (one,) = extract(text + "**Anna:** paint the gate blue\n")
-    assert (one.type, one.text, one.confidence) == ("Decision", "paint the gate blue", "medium")
-    assert extract("> **Proposed resolution: paint the gate blue** *(Anna)*\n\n**Anna:** paint the gate blue\n") == ()
-
-
-def test_a_proposal_repeated_with_another_outcome_was_not_adopted() -> None:
-    said = "[10:00] <anna> PROPOSAL: Paint the gate of the north yard blue, not red, this year.\n"
-    said += "[10:01] <bob> +1\n[10:01] <cleo> +1\n[10:02] <anna> POSTPONED: " + said.partition("PROPOSAL: ")[2]
-    assert extract(said) == ()
-    assert len(extract(said.replace("POSTPONED: ", ""))) == 1

@@ -61,9 +61,7 @@ def texts(text: str) -> list[str]:
         pytest.param("* [Resolution #1](#r1): close the gate", id="contents"),
         pytest.param("* [Resolution #1: close the gate](#r1)", id="contents, whole link"),
         pytest.param("## Action Items\n\n* [Action #1](#action1): close the gate", id="contents in a section"),
-        pytest.param("10:00:01 <RRSAgent> ACTION: bob to close the gate [1]", id="bot"),
         pytest.param("10:00:01 <trackbot> Created ACTION-12 - Close the gate [on Bob].", id="tracker"),
-        pytest.param("10:00:01 <RRSAgent> I see 3 open action items saved in https://x.y :", id="bot counts"),
         pytest.param("10:00:01 <a> s/RESOLVED: open/RESOLVED: close the gate/", id="correction"),
         pytest.param("- [ ] TODO", id="empty box"),
         pytest.param("**Impact:** all down\n**Resolution:** Restarted the pods", id="how a fault was mended"),
@@ -80,44 +78,6 @@ def texts(text: str) -> list[str]:
 )
 def test_is_no_item(text: str) -> None:
     assert texts(text + "\n") == []
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Approve minutes of last call",
-        "Approve minutes of previous call: https://x.y/2026-03-11-minutes",
-        "approve last week's minutes",
-        "last week's minutes approved",
-        "Minutes approved.",
-        "minutes of the 11 March meeting are accepted",
-        "accept the past three meetings' minutes",
-        "Approve [https://x.y/Minutes/2026-03-11](https://x.y/Minutes/2026-03-11)",
-        "approve the minutes and move on ;)",
-        "The minutes of the F2F are adopted, with minor corrections",
-        "last minutes are fine",
-    ],
-)
-@pytest.mark.parametrize(
-    "label", ["RESOLVED: {}", "> ***Resolution #1: {}***", "Decision: {}", "[10:00] <a> RESOLUTION: {}"]
-)
-def test_the_approval_of_minutes_is_noise(label: str, words: str) -> None:
-    assert texts(label.format(words) + "\n") == []
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "publish minutes within two days",
-        "switch the minutes to a new format",
-        "minutes are approved automatically after one week from now on",
-        "approve last week's minutes, and rename the project to Beta before the launch",
-        "accept a timeout of 5 minutes",
-        "the scribe must clean up the minutes",
-    ],
-)
-def test_a_decision_about_minutes_is_kept(words: str) -> None:
-    assert texts(f"RESOLVED: {words}\n") == [words]
 
 
 def test_what_a_summary_repeats_is_one_item_where_it_was_really_said() -> None:

@@ -16,12 +16,10 @@ from pipelines.extract.rules.labels import (
     Label,
     introduces_example,
     is_answer,
-    is_bot,
     is_chat,
     is_hedged,
     is_mended,
     is_near_miss,
-    is_procedural,
     is_void,
     person_of,
     read_form,
@@ -81,13 +79,12 @@ class _Opened:
 class LabelReader:
     """Reads a day's entries in order.
 
-    `found` holds the candidates, `repeated` those that a summary repeats, `forms` the closing and correcting forms, and
+    `found` holds the candidates, `forms` the closing and correcting forms, and
     `taken` the numbers of the lines that were understood or rejected.
     """
 
     forms: list[ClosingForm] = field(default_factory=list)
     found: list[Candidate] = field(default_factory=list)
-    repeated: list[Candidate] = field(default_factory=list)
     taken: set[int] = field(default_factory=set)
     _opened: _Opened | None = None
     _headings: tuple[str, ...] | None = None
@@ -139,8 +136,7 @@ class LabelReader:
         asked = self.found[-1] if self.found and is_answer(spoken) else None
         if asked and asked.page_section == "questions" and lines[index].number - asked.places[0].end_line <= _FAR:
             self.found.pop()
-        is_echo = spoken.speaker and is_bot(spoken.speaker)
-        if is_echo or is_near_miss(spoken) or (index and introduces_example(without_pointer(lines[index - 1].raw))):
+        if is_near_miss(spoken) or (index and introduces_example(without_pointer(lines[index - 1].raw))):
             self._take(index, index)
             return index
         label = read_label(spoken)
@@ -221,8 +217,7 @@ class LabelReader:
             if lines[-1].raw.rstrip(" *_").endswith(":"):
                 return
         end = end_of(lines, 0)
-        is_summary = not opened and "summary" in headings[-1].lower()
-        self._add(0, end, replace(label, closed=False), self._text(0, end), "section", is_summary=is_summary)
+        self._add(0, end, replace(label, closed=False), self._text(0, end), "section")
         if opened:
             self._opened = _Opened(label, self._entry.end_line, is_list=True) if spoken.bullet else None
 
@@ -235,21 +230,14 @@ class LabelReader:
     def _take(self, index: int, end: int) -> None:
         self.taken.update(line.number for line in self._lines[index : end + 1])
 
-    def _add(
-        self, index: int, end: int, label: Label, text: str, reason: str = "label", *, is_summary: bool = False
-    ) -> None:
+    def _add(self, index: int, end: int, label: Label, text: str, reason: str = "label") -> None:
         self._take(index, end)
         kind, section = label.type, label.page_section
         done = text.startswith(_DONE_MARKS)
         text = text.lstrip("".join(_DONE_MARKS) + " ")
         if text.endswith(":") and reason == "label" and not section:
             text = text.rstrip(": ")  # the label says what it is; the list below it stays in the log
-        if (
-            text.endswith(":")
-            or is_void(kind, text, section)
-            or is_procedural(text)
-            or (not label.sure and is_hedged(text))
-        ):
+        if text.endswith(":") or is_void(kind, text, section) or (not label.sure and is_hedged(text)):
             return
         if label.dropped:
             self._close(index, end, *_OVER.get(kind, ("end", "ended")), text)
@@ -265,7 +253,7 @@ class LabelReader:
         confidence = Confidence.HIGH if label.sure else Confidence.MEDIUM
         place, name = Place(self._entry, start, last, quote), person_of(text) if section == "contacts" else ""
         found = Candidate(kind, text, (place,), confidence, reason, NAME, page_section=section, name=name, due=due)
-        (self.repeated if is_summary else self.found).append(found)
+        self.found.append(found)
 
     def _quoted(self, index: int, end: int) -> tuple[str, int, int]:
         """Return the text of some lines, and the numbers of the first and the last."""

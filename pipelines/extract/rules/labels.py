@@ -1,7 +1,7 @@
 """Labels that say explicitly what a line is: `Decision:`, RESOLVED, `Action #3:`, `TODO(bob):`, ...
 
-Also lines that only look like items: formalities, empty labels, bots, tables of contents, examples; and the forms by
-which a log says that something is over.
+Also lines that only look like items: empty labels, tables of contents, examples; and the forms by which a log says
+that something is over.
 
 A label has high confidence if it can mean nothing else. `Resolved:` in lower case may also be a fixed bug, so it is
 sure only in capitals, numbered or marked up; `Agreed:` is also an answer in a chat.
@@ -243,7 +243,6 @@ _WHOSE = r"(?:(?:key|main|new|our|my|your|final|standing|remaining|today['’]?s
 _WHEN = r"(?: (?:today|tomorrow|from today|for (?:today|tomorrow|next week|next session)))?"
 _TITLES = tuple((kind, sure, re.compile(_WHOSE + rf"(?:{words})" + _WHEN)) for kind, sure, words in _SECTIONS)
 _PAGE_TITLES = {"goal": "goals", **{title.casefold(): section for section, title in BY_WORD.items()}}
-_SUMMARY = re.compile(r"summary of (?:the )?(?:new )?(action items|actions|resolutions|decisions)")
 _DECORATION = re.compile(r"^(?:\d{1,3}(?:\.\d{1,3}){0,4}\.?\s)?[^\w]*|\s*[(\[][^()\[\]]{0,60}[)\]]\s*$|\W+$")
 _LONGEST = 80
 _EXAMPLES = re.compile(
@@ -261,8 +260,6 @@ def section_type(title: str) -> Label | None:
     if len(title) > _LONGEST:
         return None
     name = _plain(title)
-    if summary := _SUMMARY.fullmatch(name):
-        return Label(ItemType.TODO if summary[1].startswith("action") else ItemType.DECISION, 0, sure=_SECTIONS_SURE)
     if section := _PAGE_TITLES.get(name):
         return Label(ItemType.FACT, 0, sure=True, page_section=section)
     return next((Label(kind, 0, sure=sure) for kind, sure, pattern in _TITLES if pattern.fullmatch(name)), None)
@@ -279,36 +276,6 @@ def _plain(title: str) -> str:
 def shows_examples(headings: tuple[str, ...]) -> bool:
     """Return whether a heading introduces examples of how to write something."""
     return any(len(title) <= _LONGEST and _EXAMPLES.fullmatch(_plain(title)) for title in headings)
-
-
-# ---------------------------------------------------------------- the approval of earlier minutes
-
-_MINUTES = re.compile(r"(?<!\d )\bminutes?\b", re.IGNORECASE)
-_APPROVAL = re.compile(
-    r"\b(?:(?:approv|accept|adopt|ratif|confirm|agree)\w*|good|fine|great|awesome|ok|okay|correct)\b",
-    re.IGNORECASE,
-)
-# A rule about minutes is worth keeping; their approval is not.
-_ABOUT_MINUTES = re.compile(
-    r"\b(?:from now on|automatic\w*|always|never|every|each|future|within|unless|by default|policy|process|"
-    r"procedure|format|template|switch\w*|stop|start|instead|must|should|shall|responsib\w*|deadline|generat\w*|"
-    r"script|tool\w*|"
-    r"days?|hours?)\b",
-    re.IGNORECASE,
-)
-_ADDRESS = re.compile(r"[\[(<]{0,3}https?://[^\s<>]{1,500}")
-_WORD = re.compile(r"[A-Za-z][A-Za-z'-]{0,40}")
-_FURTHER = re.compile(r"[;.]\s|\band\b|\bthen\b", re.IGNORECASE)
-_A_CLAUSE = 5  # words that make the text beside an approval a decision of its own
-
-
-def is_procedural(text: str) -> bool:
-    """Return whether a text only approves the minutes of an earlier meeting."""
-    plain = _ADDRESS.sub(lambda found: " minutes " if "minutes" in found[0].lower() else " ", text)
-    clauses = _FURTHER.split(plain)
-    formal = [one for one in clauses if _MINUTES.search(one) and _APPROVAL.search(one)]
-    rest = (_WORD.findall(one) for one in clauses if one not in formal)
-    return bool(formal) and not _ABOUT_MINUTES.search(plain) and all(len(words) < _A_CLAUSE for words in rest)
 
 
 # ---------------------------------------------------------------- labels without a thing
@@ -398,13 +365,8 @@ def is_mended(text: str, around: str) -> bool:
 
 _AROUND = 4000
 
-# ---------------------------------------------------------------- programs that speak, and lines that are not speech
+# ---------------------------------------------------------------- examples of how something is written
 
-_BOT = re.compile(
-    r"rrsagent|zakim|ghurlbot|gb|github|gitlab|jenkins|travis(?:-ci)?|voip[\w-]*|services?|chanserv|nickserv|logger|"
-    r"irccloud|circleci|sentry|notifications?|[\w.-]*(?<!tal)(?<!ab)bot[\d_^`|]*|[\w.-]+-(?:bot|app|ci)",
-    re.IGNORECASE,
-)
 CONTENTS: Final = re.compile(r"\[[^\]\n]{1,400}\]\(#[^()\s]{0,200}\)")
 """The start of an entry of a table of contents: a link within the page."""
 _EXAMPLE = re.compile(
@@ -413,11 +375,6 @@ _EXAMPLE = re.compile(
     r"should (?:read|look)|write)\b[^.!?\n]{0,60}:[\s*_]{0,4}$",
     re.IGNORECASE,
 )
-
-
-def is_bot(name: str) -> bool:
-    """Return whether a speaker is a program; its echoes are no evidence."""
-    return _BOT.fullmatch(name.strip("@+ ")) is not None
 
 
 def introduces_example(line: str) -> bool:

@@ -32,7 +32,7 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
     reader = LabelReader()
     for entry in request.entries:
         reader.read(entry)
-    found = once_each(reader.found, reader.repeated)
+    found = once_each(reader.found)
     labelled = [one for one in found if one.confidence is Confidence.HIGH]
     if not labelled:
         return []

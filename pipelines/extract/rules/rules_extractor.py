@@ -1,22 +1,20 @@
 """The extractor that needs no key: labels first, then the few sentences that only sound like items.
 
-Those are proposals repeated after the votes, and phrases such as `we decided to` or `from now on`.
+Those have phrases such as `we decided to` or `from now on`.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Extraction, ExtractionRequest, Place
 from pipelines.extract.rules.label_reader import LabelReader, due_of, end_of
-from pipelines.extract.rules.labels import is_bot, is_near_miss, is_procedural
 from pipelines.extract.rules.owner_acts import NAME, read_acts
 from pipelines.store.evidence import voice_in
 from pipelines.store.item import Confidence, ItemType
-from pipelines.store.spoken_lines import Line, clean, overlap, sentences, without_filler, words
+from pipelines.store.spoken_lines import Line, clean, sentences, without_filler
 from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
@@ -46,12 +44,12 @@ class RulesExtractor:
             if one.start_line not in reader.taken
         ]
         own = [one for one in read if voice_in(one[0].text.partition("\n")[0]) is None]
-        suggested = list(_adopted(own, reader.taken))
+        suggested: list[Candidate] = []
         # In minutes and chats people think aloud.
         speaking = sum(lines[0].spoken is not None and lines[0].spoken.is_speech for _, lines in own)
         if speaking < _FEW or speaking * _SHARE < len(own):
             suggested += [one for entry, lines in own for one in _suggested(entry, lines, reader.taken)]
-        ordered = once_each(reader.found, laid_down, reader.repeated)
+        ordered = once_each(reader.found, laid_down)
         sure = [one for one in ordered if one.confidence is Confidence.HIGH]
         unsure = [one for one in ordered if one.confidence is not Confidence.HIGH]
         kept = [*sure, *_best([*unsure, *suggested], sure)]
@@ -91,54 +89,6 @@ def _best(suggested: Iterable[Candidate], labelled: Iterable[Candidate]) -> list
         if (key := words_key(one.text)) not in known:
             kept.setdefault(key, one)
     return list(kept.values())
-
-
-# ---------------------------------------- a proposal repeated word for word after the votes was adopted
-
-
-_VOTED = re.compile(r"\+1(?!\d)")
-_PROPOSER = re.compile(r"\s\*{1,2}\([^()\n]{1,60}\)\*{1,2}\s*$")
-_SAME_PROPOSAL = 0.9
-_FEWEST_VOTES, _FEWEST_PROPOSED = 2, 3
-_MOST_LINES = 120  # a proposal not adopted within this many lines was dropped
-_MOST_OPEN = 4
-
-
-@dataclass(slots=True)
-class _Proposal:
-    bag: Counter[str]
-    line: int
-    votes: int = 0
-
-
-def _adopted(read: Sequence[tuple[Entry, Sequence[Line]]], taken: set[int]) -> Iterator[Candidate]:
-    """Yield the lines of a day that repeat a proposal after at least two votes for it, as suggested decisions.
-
-    Whoever repeats it has spoken before or does so later: "POSTPONED: …" has the form of a speaker's line, too.
-    """
-    proposed: list[_Proposal] = []
-    said_by = Counter(line.spoken.speaker for _, lines in read for line in lines if line.spoken)
-    for entry, line in ((entry, line) for entry, lines in read for line in lines):
-        spoken = line.spoken
-        if spoken is None or (spoken.speaker and is_bot(spoken.speaker)):
-            continue
-        said = spoken.said
-        if is_near_miss(spoken):
-            bag = Counter(words(_PROPOSER.sub("", said.partition(":")[2])))
-            if bag.total() >= _FEWEST_PROPOSED:
-                proposed = [one for one in proposed if line.number - one.line <= _MOST_LINES]
-                proposed = [*proposed, _Proposal(bag, line.number)][-_MOST_OPEN:]
-        elif proposed and _VOTED.match(said):
-            for one in proposed:
-                one.votes += 1
-        elif proposed and line.number not in taken:
-            bag = Counter(words(said))
-            voted = (one for one in proposed if one.votes >= _FEWEST_VOTES)
-            if found := next((one for one in voted if overlap(one.bag, bag) >= _SAME_PROPOSAL), None):
-                proposed.remove(found)
-                if not is_procedural(said) and said_by[spoken.speaker] > 1:
-                    why, at = "a proposal repeated after the votes", line.number
-                    yield _suggestion(ItemType.DECISION, clean(said), entry, (at, at), said.strip(), why)
 
 
 def _suggestion(kind: ItemType, text: str, entry: Entry, lines: tuple[int, int], quote: str, reason: str) -> Candidate:
@@ -275,7 +225,7 @@ def _suggested_by(text: str, entry: Entry, lines: Sequence[Line]) -> Iterator[Ca
         if end - start > _LONGEST:
             continue
         sentence, quote = without_filler(clean(text[start:end])), text[start:end]
-        if (cued := cue_of(sentence)) and not is_procedural(sentence):
+        if cued := cue_of(sentence):
             first = text.count("\n", 0, start)
             last = first + quote.count("\n")
             # If a comment is inside the sentence, quote its whole lines instead.
