@@ -36,7 +36,7 @@ from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.git import Git
 from pipelines.store.item import ItemType, folded
-from pipelines.store.layout import BRIEFING, GENERAL, REPLIES, REVIEW
+from pipelines.store.layout import BRIEFING, GENERAL, REVIEW
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
@@ -201,7 +201,7 @@ def a_night(base: Path, root: Path, tries: Sequence[Try], truths: Mapping[str, s
         told = (f"## {one.scene.title}\nproject: {one.scene.title}\n\n- {one.said}\n" for one in part)
         (root / f"Logs/{day}.md").write_text(f"# {day}\n\n" + "\n".join(told))
     model, when = Program(tries, truths), datetime.fromisoformat(NOW)
-    chain = Chain([model], Replies(root / REPLIES, when), RetryPolicy())
+    chain = Chain([model], Replies(root), RetryPolicy())
     reader = ModelExtractor(chain)
     night = Night(root, load_settings(root), reader, when, verifier=ModelVerifier(chain), writer=briefer_of(reader))
     curate_night(night, Watch())

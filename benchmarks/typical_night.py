@@ -51,7 +51,7 @@ def row(root: Path, provider: str, model: str) -> str:
     now = datetime(2027, 1, 1, tzinfo=UTC)
     counting = Counting(reader)
     plan_night(Night(root, load_settings(root), counting, now), Git(root), Watch())
-    calls = unanswered(counting.calls, reader.chain.models, Replies(root / "none", now))
+    calls = unanswered(counting.calls, reader.chain.models, Replies(root / "none"))
     found = estimate(calls, reader.chain.models[0], ())
     tokens = f"| `{model}` | {found.input_tokens:,} | {found.output_tokens:,} |"
     if found.usd is None:

@@ -64,13 +64,11 @@ class Tally:
     Args:
         spent: what each call cost, including failed ones.
         failures: (provider, kind) → count.
-        replies: the keys of the replies used, cached or new, in order.
         cost: (model, usage) → the price in USD, or None if it is unknown.
     """
 
     spent: list[Spent] = field(default_factory=list)
     failures: Counter[tuple[str, FailureKind]] = field(default_factory=Counter)
-    replies: list[str] = field(default_factory=list)
     cost: Callable[[str, Usage], float | None] = lambda _, __: None
 
     @property
@@ -122,7 +120,6 @@ class Tally:
         """Add the counts of another tally."""
         self.spent += other.spent
         self.failures += other.failures
-        self.replies += other.replies
 
 
 class FailureKind(StrEnum):

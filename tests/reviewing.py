@@ -18,7 +18,6 @@ from pipelines.night.plan import Night
 from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
-from pipelines.store.layout import REPLIES
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind
 from tests.extract.fakes import USAGE, Still
@@ -132,7 +131,7 @@ def replaces(*ids: str, **more: Any) -> Reader:
 
 def a_night(memory: Memory, model: Reader, now: str = NOW) -> Night:
     when = datetime.fromisoformat(now)
-    chain = Chain([model], Replies(memory.root / REPLIES, when), Still().retry)
+    chain = Chain([model], Replies(memory.root), Still().retry)
     reader = ModelExtractor(chain)
     settings, verifier = load_settings(memory.root), ModelVerifier(chain)
     night = Night(memory.root, settings, reader, when, verifier=verifier)

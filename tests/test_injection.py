@@ -23,7 +23,7 @@ from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
 from pipelines.store.document import ORDER
 from pipelines.store.item import Trust
-from pipelines.store.layout import BRIEFING, REPLIES, REVIEW, USER
+from pipelines.store.layout import BRIEFING, REVIEW, USER
 from pipelines.store.log import parse_entries
 from pipelines.store.snapshot import read_documents
 from pipelines.text import without_unseen
@@ -111,7 +111,7 @@ def parrot(log: str) -> Scripted:
 def reader(memory: Memory, log: str, name: str) -> Extractor:
     if name == "rules":
         return RulesExtractor()
-    chain = Chain((parrot(log),), Replies(memory.root / REPLIES, WHEN, anew=False), Still().retry)
+    chain = Chain((parrot(log),), Replies(memory.root), Still().retry)
     return ModelExtractor(chain, None)
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind
-from tests.replaying import replayed
 from tests.reviewing import ALPHA, DAY, Reader, curate, item, labelled, log, reply, verdict_of
 
 if TYPE_CHECKING:
@@ -461,12 +460,6 @@ def test_an_undo_of_the_first_night_leaves_no_page_of_episodes(memory: Memory) -
     curate(memory, writes(MOVE, MOVE))
     memory.curate("undo", "--now", "2026-03-20T09:00")
     assert not [path for path in memory.files() if path.startswith(("Episodes", "Projects"))]
-
-
-def test_a_replay_writes_the_same(memory: Memory) -> None:
-    log(memory, *ITEMS)
-    report = curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
-    assert replayed(memory, report.run).same
 
 
 def test_a_page_of_episodes_that_cannot_be_read_is_left_alone(memory: Memory) -> None:

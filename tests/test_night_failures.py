@@ -22,7 +22,6 @@ from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.provider_settings import ProviderSettings
 from pipelines.settings import load_settings
-from pipelines.store.layout import REPLIES
 from pipelines.store.snapshot import read_documents
 from pipelines.user_settings import UserSettings
 from tests.extract.fakes import Still
@@ -114,7 +113,7 @@ class Nights:
         when = datetime.fromisoformat(moment)
         table: Any = {self.provider: ProviderSettings(self._model, KEY, self.wire.url)}
         user = UserSettings((self.provider,), **table)
-        reader = choose_extractor(user, Replies(self.memory.root / REPLIES, when), Still().retry)
+        reader = choose_extractor(user, Replies(self.memory.root), Still().retry)
         assert isinstance(reader, ModelExtractor)
         settings = load_settings(self.memory.root)
         verifier = ModelVerifier(reader.chain)

@@ -12,7 +12,6 @@ import pytest
 
 from tests import reviewing
 from tests.asking import items
-from tests.replaying import replayed
 from tests.reviewing import Reader, labelled, log, reply
 
 if TYPE_CHECKING:
@@ -325,10 +324,3 @@ def test_a_session_start_of_a_month_ago_shows_no_agent(memory: Memory) -> None:
     live(memory, 2)
     assert len(queue(memory)) == 1
     assert not start(memory)
-
-
-def test_a_replay_asks_whom_the_run_asked(memory: Memory) -> None:
-    a_pair(memory)
-    [run] = [one["run"] for one in json.loads(memory.curate("runs", "--json"))][:1]
-    (memory.root / ".curate/asked").unlink()
-    assert replayed(memory, run).same

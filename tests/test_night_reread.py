@@ -18,7 +18,6 @@ from pipelines.night.plan import Night
 from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.settings import load_settings
-from pipelines.store.layout import REPLIES
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind as Kind
 from tests.extract.fakes import Scripted, Still
@@ -61,7 +60,7 @@ def down() -> Scripted:
 def night(memory: Memory, model: Model | None, day: int, again: str = "") -> RunReport:
     when = datetime.fromisoformat(f"2026-03-{day}T02:00+00:00")
     rules = RulesExtractor()
-    replies = Replies(memory.root / REPLIES, when, anew=bool(again))
+    replies = Replies(memory.root)
     settings = load_settings(memory.root)
     if model is None:
         return curate_night(Night(memory.root, settings, rules, when, again), Watch())

@@ -1,4 +1,4 @@
-"""What becomes of what a model reads: it is added, repeats, replaces or contradicts, within its bounds, replayably."""
+"""What becomes of what a model reads: it is added, repeats, replaces or contradicts, within its bounds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from pipelines.store.git import Git
 from pipelines.store.item import Status
 from pipelines.usage import FailureKind as Kind
 from tests.asking import tick
-from tests.replaying import replayed
 from tests.reviewing import (
     ALPHA,
     NOW,
@@ -352,17 +351,6 @@ def test_no_more_than_the_bound_of_a_document_is_replaced_in_one_night(memory: M
 # ---------------------------------------------------------------- again, byte for byte
 
 
-def test_a_night_is_replayed_from_its_kept_replies(memory: Memory) -> None:
-    hold(memory, HOST, PORT)
-    log(memory, NEW_HOST, REPEAT)
-    model = Reader(
-        lambda day: reply(*labelled(day, replaces=["k1111111111"])[:1], *labelled(day)[1:]), of_pairs("same")
-    )
-    report = curate(memory, model)
-    assert report.verdicts == {"supersede": 1, "confirm": 1}
-    assert replayed(memory, report.run).same
-
-
 @pytest.mark.parametrize("kind", [Kind.DOWN, Kind.REFUSED, Kind.OVER_BUDGET, Kind.TRUNCATED])
 def test_a_day_that_cannot_be_read_stays_pending(memory: Memory, kind: Kind) -> None:
     hold(memory, HOST)
@@ -447,5 +435,3 @@ def test_a_program_reads_and_verifies_from_the_command_line(memory: Memory, tmp_
     )
     told = json.loads(memory.curate("run", "--json", "--provider", f"exec:{sys.executable} {program}", "--now", NOW))
     assert (told["items"]["superseded"], told["review"]) == (1, {"claims": 1})
-    assert told["given"]["verifier"] == "the same"
-    assert replayed(memory, told["run"]).same

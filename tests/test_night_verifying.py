@@ -17,11 +17,9 @@ from pipelines.extract.llm.verifier import ModelVerifier
 from pipelines.night.report import Watch
 from pipelines.night.run_night import curate_night
 from pipelines.store.item import Confidence, Status
-from pipelines.store.layout import REPLIES
 from pipelines.store.review_queue import read_queue
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind as Kind
-from tests.replaying import replayed
 from tests.reviewing import (
     NOW,
     Reader,
@@ -41,7 +39,6 @@ from tests.reviewing import (
 )
 
 if TYPE_CHECKING:
-    from pipelines.night.report import RunReport
     from tests.conftest import Memory
 
 SELF = "since=2026-03-01 trust=self confidence=high by=rules@1 -->"
@@ -74,10 +71,6 @@ def judging(model: Reader, verdict: str | Kind) -> Reader:
 
 def waits(memory: Memory) -> list[str]:
     return [entry.kind for entry in read_queue(read_documents(memory.root)["Review.md"])]
-
-
-def same_again(memory: Memory, report: RunReport) -> bool:
-    return replayed(memory, report.run).same
 
 
 # ---------------------------------------------------------------- what is asked
@@ -168,7 +161,6 @@ def test_what_is_unsupported_is_dropped_and_counted(memory: Memory) -> None:
     assert len(model.claims) == 1, "nobody is asked twice"
     assert (items(memory), report.added, report.review) == ({}, 0, {"claims": 1, "unsupported": 1})
     assert curate(memory, model).commit is None
-    assert same_again(memory, report)
 
 
 @pytest.mark.parametrize("verdict", ["unsupported", "unsure"])
@@ -213,7 +205,6 @@ def test_an_item_that_is_unsure_is_barely_believed_and_asks_nobody(memory: Memor
     one = items(memory)[TOLD]
     assert (one.status, one.confidence, report.people["asked"]) == (Status.LIVE, Confidence.LOW, 0)
     assert report.review == {"claims": 1, "unsure": 1}
-    assert same_again(memory, report)
 
 
 def test_an_item_that_is_unsure_replaces_nothing(memory: Memory) -> None:
@@ -254,11 +245,9 @@ def test_a_verifier_that_fails_leaves_the_day_pending_and_nothing_of_it_filed(me
     assert (items(memory), report.added, report.pending_days) == (before, 0, ("2026-03-12",))
     assert "a was " in f"{report.failure} {report.over_budget}"
     assert "Anders was called" not in "".join(memory.read(one) for one in memory.files() if one.startswith("Episodes"))
-    assert same_again(memory, report)
     again = curate(memory, Reader(read), NEXT)
     assert (again.items["closed"], again.added, again.pending_days) == (1, 2, ())
     assert by_id(memory, "k2222222222").status is Status.DONE, "no closing is lost"
-    assert same_again(memory, again)
 
 
 def test_the_days_after_one_that_nobody_verified_wait_for_it(memory: Memory) -> None:
@@ -286,25 +275,22 @@ def test_an_empty_object_is_unsure_of_everything(memory: Memory) -> None:
 # ---------------------------------------------------------------- who verifies, and once more
 
 
-def test_another_vendor_verifies_and_the_night_is_repeated(memory: Memory) -> None:
+def test_another_vendor_verifies(memory: Memory) -> None:
     hold(memory, HOST)
     log(memory, f"Fact: {NEW}")
     model, other = replaces("k1111111111"), Reader()
     other.name, other.source, other.input_tokens = "b:2", "b:2 there", 9000
     night = a_night(memory, model)
-    chain = Chain([other], Replies(memory.root / REPLIES, night.now))
+    chain = Chain([other], Replies(memory.root))
     report = curate_night(replace(night, verifier=ModelVerifier(chain)), Watch())
     assert (len(model.claims), len(other.claims), report.items["superseded"]) == (0, 1, 1)
-    assert (report.given["verifier"], report.given["verifier_input_tokens"]) == (["b:2"], 9000)
-    assert same_again(memory, report)
 
 
-def test_a_night_without_a_verifier_is_repeated_without_one(memory: Memory) -> None:
+def test_a_night_without_a_verifier_asks_none(memory: Memory) -> None:
     hold(memory, HOST)
     log(memory, f"Fact: {NEW}")
     report = curate_night(replace(a_night(memory, replaces("k1111111111")), verifier=None), Watch())
-    assert (report.items["superseded"], "verifier" in report.given) == (1, False)
-    assert same_again(memory, report)
+    assert report.items["superseded"] == 1
 
 
 PROGRAM = """\
@@ -321,7 +307,7 @@ else:
 """
 
 
-def test_the_verifier_that_the_user_names_is_asked_and_replayed(memory: Memory, tmp_path: Path) -> None:
+def test_the_verifier_that_the_user_names_is_asked(memory: Memory, tmp_path: Path) -> None:
     programs = {}
     for name, verdict in (("reader", "supported"), ("other", "unsupported")):
         programs[name] = tmp_path / name
@@ -333,4 +319,3 @@ def test_the_verifier_that_the_user_names_is_asked_and_replayed(memory: Memory, 
     log(memory, LINE)
     told = json.loads(memory.curate("run", "--json", "--now", NOW))
     assert (told["items"]["added"], told["review"]["unsupported"]) == (0, 1)
-    assert replayed(memory, told["run"]).same

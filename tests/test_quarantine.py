@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from tests.replaying import replayed
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -93,11 +91,10 @@ def test_a_rule_of_the_agent_waits_where_the_user_wants_it_so(
     settings.write_text('rules_from = "owner"\n', encoding="utf-8")
     monkeypatch.setenv("CURATE_CONFIG", str(settings))
     session(memory, tmp_path, ("user", "Rule: Ship on Tuesday."), ("assistant", "Rule: Name branches after tickets."))
-    run = json.loads(memory.curate(*NIGHT, "--json"))["run"]
+    memory.curate(*NIGHT)
     assert "Ship on Tuesday." in memory.read("Projects/harbor.md")
     assert "Name branches" not in memory.read("Projects/harbor.md")
     assert "your settings accept rules only from you" in memory.read("Review.md")
-    assert replayed(memory, run).same
 
 
 def test_nothing_in_a_log_becomes_structure(memory: Memory) -> None:

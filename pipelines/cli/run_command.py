@@ -27,7 +27,7 @@ from pipelines.queries.startup.cache import load_cached, was_asked
 from pipelines.store.files import list_files
 from pipelines.store.git import Git
 from pipelines.store.git_history import run_id
-from pipelines.store.layout import BRIEFING, LOGS, REPLIES
+from pipelines.store.layout import BRIEFING, LOGS
 from pipelines.store.session_state import CAPTURED
 from pipelines.store.user_layout import at, layout_of
 
@@ -121,8 +121,9 @@ def night_of(
     from pipelines.review.meaning import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
 
-    shared = SharedReplies(user.shared_replies, when) if user.shared_replies else None
-    replies = Replies(root / REPLIES, when, anew=bool(again), shared=shared)
+    # A day that is read again is not answered by what was said of it then.
+    shared = SharedReplies(user.shared_replies, when) if user.shared_replies and not again else None
+    replies = Replies(root, shared)
     ledger = Ledger(root / LEDGER, day_of(when, settings))
     budget = Budget(user.caps, ledger, guard=guard) if guard or user.caps != CostCaps() else None
     retry = RetryPolicy(sleep=budget.pause) if budget else None

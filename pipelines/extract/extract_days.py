@@ -79,7 +79,7 @@ class Extracted:
         episodes: day → what happened on it, as the extractor told it.
         read: the days that were read; the others stay pending.
         pending: the days without a usable answer.
-        tally: the cost of the calls, those of failed days included, and the replies that the candidates rest on.
+        tally: the cost of the calls, those of failed days included.
         ungrounded: items dropped because the log does not support them.
         fallback: the days read by the rules because no model could.
         failure: the models' failures, a sentence each, or empty.
@@ -242,7 +242,6 @@ def _extracted(outcomes: Sequence[Outcome], unasked: Sequence[DayToRead]) -> Ext
     tally = Tally()
     for _, answer, fault in outcomes:
         tally.add((fault.tally if fault else answer and answer.tally) or Tally())
-    tally.replies = [key for _, answer in answers for key in answer.tally.replies]
     return Extracted(
         candidates=tuple(grounded),
         operations=tuple(one for _, answer in answers for one in answer.operations),

@@ -115,10 +115,9 @@ class Decided:
     @property
     def tally(self) -> Tally:
         """The cost of all model calls."""
-        tally, parts = Tally(), (self.extracted.tally, self.briefed.tally, self.checked.tally)
-        for part in parts:
+        tally = Tally()
+        for part in (self.extracted.tally, self.briefed.tally, self.checked.tally):
             tally.add(part)
-        tally.replies = [key for part in parts for key in part.replies]
         return tally
 
 
@@ -177,7 +176,6 @@ def report_on(night: Night, git: Git, snapshot: Snapshot, decided: Decided) -> R
         over_budget=extracted.over_budget,
         fallback=extracted.fallback,
         reread=tuple(day.day for day in extracted.read if day.again and day.day not in extracted.fallback),
-        meaning=night.vectors.model if extracted.read else "",
         # The reason something is pending comes first.
         warnings=[*left, *night.settings.ignored_note, *_warnings(git, snapshot, decided)],
         pending=bool(left),

@@ -35,9 +35,9 @@ _RUNS = f"{PRIVATE}/runs"
 TRAVELLING: Final = f"{STATE}/runs"
 _HERE = frozenset({"base", "commit", "edits_commit", "index", "merged", "model", "recovered", "seconds", "skipped"})
 """Fields that stay on this machine: commits, time and money, and what only says where to look."""
-_OF_READERS = ("extractor", "failure", "over_budget", "fallback_days", "reread_days", "replies")
-_OF_MODELS = frozenset({"tally", "failure", "over_budget", "fallback", "reread", "meaning", "pending"})
-"""Fields that `--json` shows inside `model` or `given`, or as the exit code."""
+_OF_READERS = ("extractor", "failure", "over_budget", "fallback_days", "reread_days")
+_OF_MODELS = frozenset({"tally", "failure", "over_budget", "fallback", "reread", "pending"})
+"""Fields that `--json` shows inside `model`, or as the exit code."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +71,12 @@ class RunReport:
         skipped: the lines that were not understood: path, lines, a hash of their text, and why.
         extractor: who read the logs.
         tally: each model's usage in this run, and how calls failed, whether or not another model replaced the failing
-            one; and the keys of the kept replies that the run used.
+            one.
         failure: why days stay pending, a sentence for each kind of model failure, or empty.
         over_budget: which of the user's caps left days pending, or empty.
         fallback: days read by the rules because no model could read them.
         reread: days read by a model that only the rules could read before.
-        meaning: the local embedding model that the rules and the review could use; empty if there was none.
         pending: whether something is unread that should have been read.
-        given: which models were available, and the most log text per call; what a replay needs.
         index: what reindexing did.
         seconds: stage → wall seconds.
         warnings: a sentence for each problem; what leaves something pending comes first.
@@ -114,9 +112,7 @@ class RunReport:
     over_budget: str
     fallback: Sequence[str]
     reread: Sequence[str]
-    meaning: str
     pending: bool
-    given: Mapping[str, object] = field(default_factory=dict)
     index: Mapping[str, object] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     warnings: Sequence[str] = ()
@@ -173,7 +169,6 @@ class RunReport:
             "failing": tally.failing,
             "fallback_days": self.fallback,
             "reread_days": self.reread,
-            "replies": tally.replies,
         }
         rows = ((one.name, getattr(self, one.name)) for one in fields(self) if one.name not in _OF_MODELS)
         shown = dict(("model", model) if name == "extractor" else (name, value) for name, value in rows)
@@ -210,7 +205,6 @@ def joined(reports: Sequence[RunReport]) -> RunReport:
     tally = Tally(cost=last.tally.cost)
     for one in reports:
         tally.add(one.tally)
-    tally.replies = [key for one in reports for key in one.tally.replies]
 
     def summed(name: str) -> dict[str, Any]:
         return _sum([getattr(one, name) for one in reports])

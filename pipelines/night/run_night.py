@@ -10,8 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import ChangedUnderRun, CurateError, LockHeld, ModelFailed
-from pipelines.extract.llm.model_extractor import ModelExtractor
-from pipelines.extract.llm.verifier import ModelVerifier
+from pipelines.extract.llm.replies import drop_replies
 from pipelines.night.plan import Earlier, Night, NightPlan, plan_night
 from pipelines.night.reindex import reindex
 from pipelines.night.report import RunReport, Watch, joined, save_failure, save_report, shared_reports
@@ -30,9 +29,7 @@ from pipelines.usage import Tally
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pipelines.extract.claims import Verifier
     from pipelines.extract.extraction import Extraction, ExtractionRequest, Extractor
-    from pipelines.extract.llm.fallback import Chain
 
 
 ATTEMPTS: Final = 3
@@ -73,6 +70,8 @@ def curate_night(night: Night, watch: Watch) -> RunReport:
             night.sharing.push(git, complete=not (report.pending or report.entries["pending"]))
         if report.commit:
             git.pack()
+        if not report.entries["pending"]:
+            drop_replies(night.root)
     watch.ready()
     index, warnings = reindex(night.root, watch)
     last = reports[-1]
@@ -126,32 +125,6 @@ def _curate(night: Night, git: Git, watch: Watch, *, recovered: bool) -> list[Ru
     return [*reports[:-1], last]
 
 
-def _given(night: Night, meaning: str) -> dict[str, object]:
-    """Return which models were to read and judge, for a replay; the rules need nothing."""
-    given: dict[str, object] = {"models": []}
-    if isinstance(night.extractor, ModelExtractor):
-        chain = night.extractor.chain
-        given = {"models": [model.name for model in chain.models], "input_tokens": chain.input_tokens}
-        given |= _verifying(night.verifier, chain)
-    given["meaning"] = meaning
-    given |= {"nearest": "vectors"} if night.vectors.used else {}
-    given |= {"writer": "the same"} if night.writer else {}
-    given |= {"sees": True} if night.writer and night.writer.chain.sees else {}
-    given |= {"rules_before": night.rules_before} if night.rules_before else {}
-    given |= {"agents": True} if night.agents else {}
-    return given | ({"rules_from": night.rules_from} if night.rules_from != "self" else {})
-
-
-def _verifying(verifier: Verifier | None, chain: Chain) -> dict[str, object]:
-    """Return which models were to verify, for a replay; nothing if there were none."""
-    if not isinstance(verifier, ModelVerifier):
-        return {}
-    if verifier.chain is chain:
-        return {"verifier": "the same"}
-    models, tokens = verifier.chain.models, verifier.chain.input_tokens
-    return {"verifier": [model.name for model in models], "verifier_input_tokens": tokens}
-
-
 def _write(
     night: Night, git: Git, run: str, watch: Watch, commit_anew: Callable[[], object], earlier: Earlier
 ) -> tuple[RunReport, NightPlan]:
@@ -164,9 +137,7 @@ def _write(
         base = git.head()
         plan = plan_night(reading, git, watch, earlier)
         tally.add(plan.report.tally)
-        tally.replies = plan.report.tally.replies
-        given = _given(night, plan.report.meaning) | ({"later_day": True} if earlier.documents else {})
-        report = replace(plan.report, run=run, base=base, tally=tally, given=given)
+        report = replace(plan.report, run=run, base=base, tally=tally)
         if not plan.changes:
             return report, plan
         try:
@@ -208,7 +179,7 @@ class Remembering:
         if isinstance(known, ModelFailed):
             raise ModelFailed(known.provider, known.why, known.kind)
         if known is not None:
-            return replace(known, tally=Tally(replies=known.tally.replies))
+            return replace(known, tally=Tally())
         try:
             self._answers[asked] = answer = self.inner.extract(request)
         except ModelFailed as fault:

@@ -1,8 +1,7 @@
-"""Neighbours by meaning: found without a common word, by vectors that the index keeps, and the same in a replay."""
+"""Neighbours by meaning: found without a common word, by vectors that the index keeps."""
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,7 +15,6 @@ from pipelines.search.embed import embed_index
 from pipelines.search.embedders import choose_embedder as choose
 from pipelines.store.item import Item, ItemType, Status
 from tests.making import candidate
-from tests.replaying import replayed
 from tests.review.ruling import context, rulings
 from tests.search.bag import Bag
 
@@ -104,38 +102,12 @@ def test_a_night_asks_for_no_vector_that_the_index_has(memory: Memory, monkeypat
     embed_index(memory.root, bag)
     bag.asked.clear()
     memory.write("Logs/2026-03-12.md", "- Fact: Otto tends the garden\n")
-    told = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
-    assert told["given"]["nearest"] == "vectors"
+    memory.curate("run", "--now", "2026-03-13T02:00")
     assert bag.asked
     assert not [text for text in bag.asked if "vessel" in text]
     for path in (memory.root / ".curate").glob("vectors-*"):
         path.write_bytes(b"no vectors" * 1000)
     assert not kept_in(memory.root, bag, ["whatever"])
-
-
-def test_a_night_without_candidates_asks_for_none(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "choose_local", lambda _: Bag())
-    assert "nearest" not in json.loads(memory.curate("run", "--json", "--now", "2026-03-12T02:00"))["given"]
-
-
-def test_a_replay_finds_the_same_neighbours_with_the_index_and_without(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bag = Bag()
-    monkeypatch.setattr(choose, "choose_local", lambda _: bag)
-    memory.write("curate.toml", '[review]\nduplicates = "merge"\n')
-    nearer = [f"- Fact: Doctor {name} has a red boat that sails\n" for name in NAMES]
-    memory.write("Logs/2026-03-11.md", LOG + "".join(nearer))
-    assert json.loads(memory.curate("run", "--json", "--now", "2026-03-12T02:00"))["items"]["added"] == 1 + len(NAMES)
-    memory.write("Logs/2026-03-12.md", OTHER_WORDS)
-    told = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
-    assert (told["items"]["confirmed"], told["given"]["nearest"]) == (1, "vectors")
-    assert replayed(memory, told["run"]).same
-    for pattern in ("*.db*", "vectors*"):
-        for path in (memory.root / ".curate").glob(pattern):
-            path.unlink()
-    monkeypatch.setattr(nearness, "MOST_MISSING", 0)
-    assert replayed(memory, told["run"]).same
 
 
 def test_items_get_their_vectors_before_everything_else(memory: Memory) -> None:

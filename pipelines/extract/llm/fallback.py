@@ -88,7 +88,7 @@ class Chain:
                 failures may; it is `OVER_BUDGET` if only the caps were in the way.
         """
         for model in self.models if self._replies else ():
-            if found := self._kept(model, call, read, tally):
+            if found := self._kept(model, call, read):
                 return found
         faults = []
         for model, circuit in zip(self.models, self._circuits, strict=True):
@@ -103,16 +103,15 @@ class Chain:
         why = "; ".join([faults[0].why, *(f"{fault.provider} {fault.why}" for fault in faults[1:])])
         raise ModelFailed(faults[0].provider, why, (own or failed or faults)[0].kind)
 
-    def _kept(self, model: Model, call: Call, read: Callable[[str], Read], tally: Tally) -> tuple[Read, str] | None:
+    def _kept(self, model: Model, call: Call, read: Callable[[str], Read]) -> tuple[Read, str] | None:
         kept = self._replies.find(model, call) if self._replies else None
         if kept is None:
             return None
         try:
-            found = read(kept.answer.text)
+            found = read(kept.text)
         except BadReply:
             return None  # the file was changed, or the rules are stricter now
-        tally.replies.append(kept.key)
-        return found, kept.answer.model
+        return found, kept.model
 
     def _asked(
         self, model: Model, circuit: Circuit, call: Call, read: Callable[[str], Read], tally: Tally
@@ -124,7 +123,7 @@ class Chain:
             circuit.failed(ticket, fault)
             raise
         if self._replies:
-            tally.replies.append(self._replies.keep(model, call, answer))
+            self._replies.keep(model, call, answer)
         return found, answer.model
 
     def _readable(

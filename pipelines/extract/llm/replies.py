@@ -1,6 +1,7 @@
-"""Kept replies: a model is not paid twice for the same call.
+"""Kept replies: a night that died, or left days pending, is not paid twice for the same call.
 
-One file per reply, named by the model and the call. They are derived and safe to delete: the next run calls again.
+One file per reply, named by the model and the call. They go once a night has read all there is. They are derived and
+safe to delete: the next run calls again.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import hmac
 import json
 import os
 import threading
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError
 from pipelines.extract.llm.call import Call, Model, ModelAnswer
 from pipelines.store.files import make_folder, read_bytes, replace_synced
+from pipelines.store.layout import REPLIES
 from pipelines.store.user_layout import inside
 from pipelines.usage import Usage
 
@@ -28,133 +30,57 @@ if TYPE_CHECKING:
 
 
 KEPT_DAYS: Final = 60
-_FORM = 1
-
-
-@dataclass(frozen=True, slots=True)
-class KeptReply:
-    """One kept reply; its `usage` is that of the original call.
-
-    Args:
-        key: its file name without the suffix.
-        digest: the digest of the call (`Call.digest`), whatever the model.
-        answer: the answer.
-        prompt: the prompt's id and version, `extract/2`.
-        at: the time of the night, ISO 8601.
-    """
-
-    key: str
-    digest: str
-    answer: ModelAnswer
-    prompt: str
-    at: str
+"""How long shared replies stay: no machine knows when the others are done."""
+_FORM = 2
 
 
 class Replies:
     """A folder of replies.
 
     Args:
-        folder: its path, one per memory; created for the first reply.
-        now: the time of the night, from which ages are counted.
-        anew: whether to ignore replies of earlier runs, for a day that is read again.
+        root: the memory.
         shared: replies that other machines kept, or None; those used are copied to the folder.
     """
 
-    def __init__(self, folder: Path, now: datetime, *, anew: bool = False, shared: SharedReplies | None = None) -> None:
-        self._folder, self._now, self._anew, self._shared = folder, now, anew, shared
-        # The memory, and the path from there: links in `.curate/` are not followed, either.
-        self._root, self._below = folder.parents[1], f"{folder.parent.name}/{folder.name}"
-        self._own: dict[str, str] = {}
-        self._cleared = False
-        self._lock = threading.Lock()
+    def __init__(self, root: Path, shared: SharedReplies | None = None) -> None:
+        self._root, self._shared = root, shared
 
-    def find(self, model: Model, call: Call) -> KeptReply | None:
-        """Return a model's kept reply to this call, or None. Files of another form are ignored."""
-        key = _key(model, call)
-        if self._anew and key not in self._own:
-            return None
-        name = self._own.get(key) or self._names(key)[0]
-        if self._answers(kept := self.read(name), model, call):
-            return kept
+    def find(self, model: Model, call: Call) -> ModelAnswer | None:
+        """Return a model's kept reply to this call, with the usage of that time, or None."""
+        key, data = _key(model, call), None
+        with contextlib.suppress(CurateError, OSError):
+            data = read_bytes(self._root, f"{REPLIES}/{key}.json")
+        if data and (found := _answer(data, model, call)):
+            return found
         data = self._shared.read(_request(model, call)) if self._shared else None
-        if data is None or not self._answers(kept := _kept(name, _parsed(data)), model, call):
-            return None
-        self._write(name, data)
-        return kept
+        found = _answer(data, model, call) if data else None
+        if data and found:
+            self._write(key, data)
+        return found
 
-    @staticmethod
-    def _answers(kept: KeptReply | None, model: Model, call: Call) -> bool:
-        return bool(kept and (kept.digest, kept.answer.model) == (call.digest, model.name))
-
-    def read(self, key: str) -> KeptReply | None:
-        """Return the reply with this key, or None."""
-        try:
-            data = read_bytes(self._root, f"{self._below}/{key}.json")
-            return _kept(key, _parsed(data)) if data else None
-        except (CurateError, OSError):
-            return None
-
-    def keep(self, model: Model, call: Call, answer: ModelAnswer) -> str:
-        """Keep a reply atomically, and return its name. If the disk refuses, the run goes on without."""
-        key = _key(model, call)
-        newest, further = self._names(key)
-        name = self._own.get(key) or (further if self._anew else newest)
-        found = {
-            "form": _FORM,
-            "digest": call.digest,
-            "model": answer.model,
-            "task": call.task,
-            "prompt": f"{call.prompt_id}/{call.prompt_version}",
-            "at": self._now.isoformat(timespec="seconds"),
-            "usage": asdict(answer.usage),
-            "text": answer.text,
-        }
+    def keep(self, model: Model, call: Call, answer: ModelAnswer) -> None:
+        """Keep a reply atomically. If the disk refuses, the run goes on without."""
+        found = {"form": _FORM, "digest": call.digest, **asdict(answer)}
         with contextlib.suppress(ValueError):
             data = json.dumps(found, indent=1).encode()
-            if self._write(name, data):
-                self._own[key] = name
+            self._write(_key(model, call), data)
             if self._shared:
                 self._shared.keep(_request(model, call), data)
-        self._clear_once()
-        return name
 
-    def _write(self, name: str, data: bytes) -> bool:
-        """Write a reply atomically, and return whether the disk took it."""
-        file, when = f"{name}.json", self._now.timestamp()
+    def _write(self, key: str, data: bytes) -> None:
         with contextlib.suppress(CurateError, OSError):
-            place = make_folder(self._root, self._below) / file
-            replace_synced(place, data)
-            os.utime(place, (when, when))
-            return True
-        return False
+            replace_synced(make_folder(self._root, REPLIES) / f"{key}.json", data)
 
-    def _names(self, key: str) -> tuple[str, str]:
-        """Return the names of the newest reply to a call, and of the next one.
 
-        Reading a day again adds a reply beside the old one, so that the earlier run can still be replayed.
-        """
-        newest, number = key, 0
-        while (self._folder / f"{key}-{number + 1}.json").is_file():
-            number += 1
-            newest = f"{key}-{number}"
-        is_first = not number and not (self._folder / f"{key}.json").exists()
-        return newest, key if is_first else f"{key}-{number + 1}"
-
-    def _clear_once(self) -> None:
-        """Delete replies older than `KEPT_DAYS`, and unfinished files, when this run keeps its first reply."""
-        with self._lock:
-            is_due, self._cleared = not self._cleared, True
-        if not is_due:
-            return
-        oldest = (self._now - timedelta(days=KEPT_DAYS)).timestamp()
-        with contextlib.suppress(CurateError, OSError):
-            for file in inside(self._root, self._below).iterdir():
-                if (file.suffix == ".json" or file.name.startswith(".")) and file.lstat().st_mtime < oldest:
-                    file.unlink()
+def drop_replies(root: Path) -> None:
+    """Delete the replies that a memory keeps; what cannot be deleted stays."""
+    with contextlib.suppress(CurateError, OSError):
+        for file in inside(root, REPLIES).iterdir():
+            file.unlink()
 
 
 def _key(model: Model, call: Call) -> str:
-    """Return the file name of a model's first reply to a call."""
+    """Return the file name of a model's reply to a call."""
     return hashlib.sha256(_request(model, call).encode(errors="surrogatepass")).hexdigest()[:32]
 
 
@@ -163,25 +89,16 @@ def _request(model: Model, call: Call) -> str:
     return f"{model.source}\x1f{call.digest}"
 
 
-def _parsed(data: bytes) -> object:
+def _answer(data: bytes, model: Model, call: Call) -> ModelAnswer | None:
+    """Return the answer in a file that anybody may have changed; None if it is no reply of this model to this call."""
     try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
+        found = json.loads(data)
+        answer = ModelAnswer(found["text"], found["model"], Usage(**found["usage"]))
+        ours = (found["form"], found["digest"], answer.model) == (_FORM, call.digest, model.name)
+        numbers = all(isinstance(one, int | float) for one in found["usage"].values())
+    except (ValueError, RecursionError, KeyError, TypeError):
         return None
-
-
-def _kept(key: str, found: Any) -> KeptReply | None:  # noqa: ANN401  JSON from a file that anybody may have changed
-    if not isinstance(found, dict) or found.get("form") != _FORM or not isinstance(found.get("usage"), dict):
-        return None
-    words = [found.get(name) for name in ("digest", "text", "model", "prompt", "at")]
-    numbers = found["usage"].values()
-    if not all(isinstance(word, str) for word in words) or not all(isinstance(one, int | float) for one in numbers):
-        return None
-    digest, text, model, prompt, at = map(str, words)
-    try:
-        return KeptReply(key, digest, ModelAnswer(text, model, Usage(**found["usage"])), prompt, at)
-    except TypeError:
-        return None
+    return answer if ours and numbers and isinstance(answer.text, str) else None
 
 
 # ---------------------------------------- replies that several machines share
@@ -220,8 +137,9 @@ class SharedReplies:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415  as above
 
         below, name = self._place(request)
-        with contextlib.suppress(CurateError, InvalidTag):
-            begin, data = len(_MARK) + _NONCE, read_bytes(self._folder, f"{below}/{name}", _MOST) or b""
+        with contextlib.suppress(CurateError, OSError, InvalidTag), holding(self._folder, below) as folder:
+            there, begin = folder.lstat(name), len(_MARK) + _NONCE
+            data = folder.read(name) if there and there.st_size <= _MOST else b""
             if data.startswith(_MARK) and len(data) > begin:
                 return AESGCM(self._sealing).decrypt(data[len(_MARK) : begin], data[begin:], name.encode())
         return None
@@ -234,9 +152,9 @@ class SharedReplies:
         nonce = os.urandom(_NONCE)
         sealed = AESGCM(self._sealing).encrypt(nonce, reply, name.encode())  # under another name it does not open
         with contextlib.suppress(CurateError, OSError):
-            file = make_folder(self._folder, below) / name
-            replace_synced(file, _MARK + nonce + sealed)
-            os.utime(file, (self._when, self._when))
+            with making(self._folder, below) as folder:
+                replace_synced(folder, name, _MARK + nonce + sealed)
+                os.utime(name, (self._when, self._when), dir_fd=folder.descriptor)
             self._clear_once(below)
 
     def _place(self, request: str) -> tuple[str, str]:
@@ -250,6 +168,7 @@ class SharedReplies:
             is_due, self._cleared = not self._cleared, True
         if not is_due:
             return
-        for file in inside(self._folder, below).iterdir():
-            if file.lstat().st_mtime < self._oldest:
-                file.unlink()
+        with holding(self._folder, below) as folder:
+            for name in folder.names():
+                if (there := folder.lstat(name)) and there.st_mtime < self._oldest:
+                    folder.unlink(name)

@@ -13,7 +13,6 @@ from pipelines.errors import UsageFault
 from tests.agents.adopt.places import changed, links_in, theirs, vault
 from tests.agents.adopt.samples import lay, openclaw
 from tests.planting import Planter
-from tests.replaying import replayed
 
 if TYPE_CHECKING:
     from tests.agents.adopt.places import Place
@@ -106,13 +105,6 @@ def test_programs_and_agents_read_and_write_by_the_names_on_the_disk(place: Plac
     for name in ("Templates/Day.md", ".obsidian/daily-notes.json", "../x.md", "curate.toml", ".git/config"):
         with pytest.raises(UsageFault):
             embedded.read(name)
-
-
-def test_a_night_is_repeated_to_the_same_commit(place: Place) -> None:
-    vault(place.root)
-    place.adopt("--yes", "--opt-in", "Projects/*.md")
-    run = json.loads(place.memory.curate("run", "--now", "2026-03-01T02:00", "--json"))["run"]
-    assert replayed(place.memory, run).same
 
 
 def test_the_context_is_answered_from_the_cache_and_says_what_the_settings_say(place: Place) -> None:
