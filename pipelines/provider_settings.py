@@ -37,8 +37,8 @@ _MEANT = (
 _USERS = (
     "anthropic", "api_key", "api_key_env", "base_url", "cached", "claude-code", "codex", "concurrency", "embedder",
     "exec", "folder", "gemini", "headless", "input", "input_tokens", "limits", "max_minutes", "max_tokens", "max_usd",
-    "memories", "model", "night", "openai", "output", "ping", "precision", "prices", "program", "provider", "providers",
-    "push", "remote", "replies", "replies_key_env", "rules_from", "threads", "timeout_seconds", "tools", "tries",
+    "memories", "model", "openai", "output", "ping", "precision", "prices", "program", "provider", "providers",
+    "push", "remote", "rules_from", "threads", "timeout_seconds", "tools", "tries",
     "trust", "url", "verify", "written",
 )  # fmt: skip
 """Every key of the user's settings, in any table; a test keeps it complete."""

@@ -91,18 +91,6 @@ class PushTable(_Table):
         return own.get(root.resolve(), self.remote)
 
 
-REPLIES_KEY: Final = "CURATE_REPLIES_KEY"
-_LEAST_KEY = 32
-
-
-@dataclass(frozen=True, slots=True)
-class SharedReplySettings:
-    """A folder of model replies that several machines share, and the tenant's key to its replies."""
-
-    folder: Path
-    key: str = field(repr=False)
-
-
 def _matching(pattern: re.Pattern[str], should: str) -> AfterValidator:
     """Return a validator for values that are empty or match a pattern; `should` describes them."""
 
@@ -227,34 +215,6 @@ class TrustTable(_Table):
     tools: list[str] = Field(default_factory=list)
 
 
-class NightTable(_Table):
-    """`[night]`: the folder of shared replies, and the variable with the key that encrypts them."""
-
-    replies: str = ""
-    replies_key_env: Annotated[str, _matching(_VARIABLE, "the name of an environment variable, not the key itself")] = (
-        REPLIES_KEY
-    )
-
-    @field_validator("replies")
-    @classmethod
-    def _is_there(cls, folder: str) -> str:
-        path = Path(folder).expanduser()
-        if folder and not (path.is_absolute() and path.is_dir()):
-            raise ValueError("it should be the absolute path of a folder that exists")
-        return folder
-
-    def shared(self, environ: Mapping[str, str]) -> SharedReplySettings | str | None:
-        """Return where replies are shared, what is wrong with the key, or None."""
-        key = environ.get(self.replies_key_env, "").strip()
-        if not self.replies:
-            return None
-        if len(key) < _LEAST_KEY:
-            what = "is too short" if key else "is missing"
-            variable = self.replies_key_env
-            return f"its key {what}; put the output of `openssl rand -hex 32` in the environment variable {variable}"
-        return SharedReplySettings(Path(self.replies).expanduser(), key)
-
-
 class UserFile(_Table):
     """The contents of the file. Its keys are listed in `_USERS`, too, since no memory may set them."""
 
@@ -267,7 +227,6 @@ class UserFile(_Table):
     codex: _LoggedIn = _LoggedIn()
     exec: ProgramTable = ProgramTable()
     limits: CostCaps = CostCaps()
-    night: NightTable = NightTable()
     prices: dict[str, PriceTable] = Field(default_factory=dict)
     embedder: _Embedder = _Embedder()
     ping: PingTable = PingTable()
@@ -294,7 +253,6 @@ class UserSettings:
         rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
         push: the remotes that share memories.
         verify: the verifiers in order; empty for the extractors.
-        shared_replies: where the replies of models are shared between machines, or None.
         chosen: whether a person named the extractors.
         keys: the providers with a key, if that decides.
     """
@@ -312,7 +270,6 @@ class UserSettings:
     rules_from: str = "self"
     push: PushTable = field(default_factory=PushTable)
     verify: tuple[str, ...] = ()
-    shared_replies: SharedReplySettings | None = None
     chosen: bool = False
     keys: tuple[str, ...] = ()
 
@@ -348,9 +305,6 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     for key, names in named.items():
         missing = [(at, name) for at, name in enumerate(names or ()) if name in lacks and name not in wrong]
         faults += (fault_line(f"{key}[{at}]", name, lacks[name]) for at, name in missing)
-    shared = file.night.shared(environ)
-    if isinstance(shared, str):
-        faults.append(fault_line("night.replies", file.night.replies, shared))
     if faults and path:
         raise BadSettings(path, faults)
     keys = {name: one.api_key for name, one in found.items() if not isinstance(one, str)}
@@ -369,7 +323,6 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
         rules_from=file.rules_from,
         push=file.push,
         verify=() if provider else tuple(file.verify.providers or ()),
-        shared_replies=shared if isinstance(shared, SharedReplySettings) else None,
         chosen=bool(provider or file.providers),
         keys=tuple(with_key),
     )

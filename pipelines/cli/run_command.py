@@ -114,16 +114,11 @@ def night_of(
     from pipelines.extract.choose_models import choose_extractor, local_embedder  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
-    from pipelines.extract.llm.replies import (  # noqa: PLC0415  as above
-        Replies,
-        SharedReplies,
-    )
+    from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
     from pipelines.review.meaning import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
 
-    # A day that is read again is not answered by what was said of it then.
-    shared = SharedReplies(user.shared_replies, when) if user.shared_replies and not again else None
-    replies = Replies(root, shared)
+    replies = Replies(root)
     ledger = Ledger(root / LEDGER, day_of(when, settings))
     budget = Budget(user.caps, ledger, guard=guard) if guard or user.caps != CostCaps() else None
     retry = RetryPolicy(sleep=budget.pause) if budget else None

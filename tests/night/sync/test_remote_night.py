@@ -220,26 +220,6 @@ def test_a_run_killed_at_its_push_is_repeated_and_nothing_is_doubled(remote: Rem
     assert git(remote.path, "log", "--format=%H", "--grep=^Run-Id: ", "main").count("\n") == 1
 
 
-def test_a_retry_on_another_worker_pays_for_nothing_that_was_answered(
-    remote: Remote, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remote.interrupt(monkeypatch, "true")
-    calls, config, shared = (remote.folder / name for name in ("calls", "config.toml", "shared"))
-    (remote.folder / "interrupt").write_text(f"#!/bin/sh\ncat >/dev/null\necho call >>{calls}\necho '{{}}'\n")
-    shared.mkdir()
-    config.write_text(f'{config.read_text()}[night]\nreplies = "{shared}"\n')
-    monkeypatch.setenv("CURATE_REPLIES_KEY", "a" * 32)
-    hook = remote.path / "hooks/pre-receive"
-    hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\nexit 1\n")
-    hook.chmod(0o755)
-    assert "pre-receive hook declined" in remote.night(exits=75)["error"]["sentence"], "a server may take it later"
-    paid = calls.read_text()
-    hook.unlink()
-    told = remote.night(workdir="another")
-    assert (told["pushed"], told["cost"]["calls"], calls.read_text()) == (True, 0, paid)
-
-
 def test_a_clone_starts_from_the_remote_whatever_was_left_in_it(remote: Remote) -> None:
     remote.night()
     clone = remote.clone()
