@@ -18,11 +18,11 @@ import click
 from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import confirm, item_named, one_document, open_document, redacted_text
 from pipelines.cli.options import (
+    as_of_option,
     complete_documents,
     complete_ids,
     document_option,
     json_option,
-    past_options,
     with_memory,
     with_root,
 )
@@ -30,7 +30,7 @@ from pipelines.cli.output import count, day_shown, on_terminal, say, say_json, s
 from pipelines.errors import UsageFault
 from pipelines.night.forget import forget
 from pipelines.night.manual import ManualChange, change_by_hand
-from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
+from pipelines.queries.as_of import days_updated, first_day_note, holds_on
 from pipelines.queries.item_graph import Beliefs
 from pipelines.search.filters import key_value
 from pipelines.store.change_set import moved, placed_item, with_comment_changed
@@ -74,23 +74,22 @@ _ID = click.argument("ident", metavar="ID", shell_complete=complete_ids)
     multiple=True,
     help=f"Only these: {', '.join(Status)}; may be repeated.",
 )
-@past_options
+@as_of_option
 @json_option("Print a JSON array, with the evidence of each item.")
 @with_root
-def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
+def curate_items(
     *,
     kinds: tuple[str, ...],
     document: str | None,
     statuses: tuple[str, ...],
     as_of: str | None,
-    known_on: str | None,
     as_json: bool,
     root: Path,
 ) -> None:
     """List the items of the memory, of any status."""
     git = Git(root)
-    documents, note = documents_on(root, git, known_on or "")
-    if document is not None and not note:
+    documents, note = read_documents(root), ""
+    if document is not None:
         documents = {path: documents[path] for path in named_documents(documents, document, git.layout.real)}
     updated = days_updated(documents)
     found = [
@@ -99,7 +98,7 @@ def curate_items(  # noqa: PLR0913  what a list can be narrowed down by
         if (not kinds or one.item.type in kinds) and (not statuses or one.item.status in statuses)
         if not as_of or holds_on(one, as_of, updated)
     ]
-    if as_of and not found and not note:
+    if as_of and not found:
         note = first_day_note(documents, as_of)
     if note:
         warn(note)

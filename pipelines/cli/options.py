@@ -105,11 +105,9 @@ def day_option(name: str, text: str, *, last: bool = False) -> Callable[[Command
     return click.option(name, type=Day(last=last), metavar="DAY", help=text)
 
 
-def past_options(command: Command) -> Command:
-    """Give a verb `--as-of DAY --known-on DAY`; passed on as `as_of: str | None` and `known_on: str | None`."""
-    held = day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)
-    known = day_option("--known-on", "Only what the memory held at the end of this day, from git.", last=True)
-    return held(known(command))
+def as_of_option(command: Command) -> Command:
+    """Give a verb `--as-of DAY`; passed on as `as_of: str | None`."""
+    return day_option("--as-of", "Only what held on this day, even if it was superseded since.", last=True)(command)
 
 
 def document_option(text: str) -> Callable[[Command], Command]:

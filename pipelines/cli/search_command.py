@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ from pipelines.search.hits import CLOSE, OPEN
 from pipelines.store.item import ItemType, Trust
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from pipelines.queries.search_settings import SearchSession
@@ -49,7 +47,6 @@ _TYPES, _TRUSTS, _SOURCES = (
 @click.option(
     "--meta", multiple=True, metavar="KEY=VALUE", help="Only what has this set, or in its document's front matter."
 )
-@day_option("--known-on", "Search the memory as it was at the end of this day, from git.", last=True)
 @click.option("--flat", is_flag=True, help="Also show the log lines that items rest on.")
 @click.option("--overruled", is_flag=True, help="Also find lines that were rejected or await review.")
 @click.option("--explain", is_flag=True, help="Show every factor of each hit's score.")
@@ -60,7 +57,6 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
     *,
     limit: int | None,
     project: str,
-    known_on: str | None,
     flat: bool,
     overruled: bool,
     explain: bool,
@@ -72,7 +68,7 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
 
     If QUERY is `-`, this reads one query a line from standard input and prints one JSON object a line, in the same
     order. `--as-of DAY` answers as of that day: with items that held then, log lines up to then, and documents last
-    updated by then. `--known-on DAY` searches the logs and documents that git has from that day, by words only.
+    updated by then.
 
     A hit on an item stands for the log lines that it rests on. Overruled lines come last, struck through, with the
     reason. DAY can be 2026-04-09, "9 Apr", yesterday, Monday, "3 days ago" or "last week".
@@ -83,44 +79,26 @@ def curate_search(  # noqa: PLR0913  click hands over each option by name
 
     narrowed["meta"] = meta_of(narrowed["meta"])
     filters = Filters(project=project.strip(), **{name: value for name, value in narrowed.items() if value})
-    with _memory_of(root, known_on or "") as searched:
-        spare_threads()
-        fresh = freshen(searched)
-        warn(*fresh.notes)
-        who = search_session(searched, SearchRequest(filters=filters, explain=explain, flat=flat, overruled=overruled))
-        if query == ("-",):
-            for line in sys.stdin.buffer:
-                one = line.decode(errors="replace").rstrip("\r\n")
-                say_json_line(hits_json(one, *_answer(searched, one, limit or GIVEN, fresh, who)))
-            return
-        asked = " ".join(query)
-        hits, notes, found = _answer(searched, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
-        if as_json:
-            say_json_line(hits_json(asked, hits, notes, found))
-        for line in () if as_json else hit_lines(asked, hits, found, day_shown):
-            say_marked(line, OPEN, CLOSE)
-        if filters.as_of and not hits:
-            from pipelines.search.index_facts import first_day  # noqa: PLC0415  only after an empty answer
-
-            if filters.as_of < (first := first_day(searched)):
-                warn(f"The memory begins on {first}.")
-
-
-@contextlib.contextmanager
-def _memory_of(root: Path, day: str) -> Iterator[Path]:
-    """Give the memory, or for a day a folder with the memory as it was at the end of that day."""
-    if not day:
-        yield root
+    spare_threads()
+    fresh = freshen(root)
+    warn(*fresh.notes)
+    who = search_session(root, SearchRequest(filters=filters, explain=explain, flat=flat, overruled=overruled))
+    if query == ("-",):
+        for line in sys.stdin.buffer:
+            one = line.decode(errors="replace").rstrip("\r\n")
+            say_json_line(hits_json(one, *_answer(root, one, limit or GIVEN, fresh, who)))
         return
-    from pipelines.queries.as_of import checkout_files, known_on  # noqa: PLC0415  seldom asked for
-    from pipelines.store.git import Git  # noqa: PLC0415  as above
+    asked = " ".join(query)
+    hits, notes, found = _answer(root, asked, limit or (GIVEN if as_json else SHOWN), fresh, who)
+    if as_json:
+        say_json_line(hits_json(asked, hits, notes, found))
+    for line in () if as_json else hit_lines(asked, hits, found, day_shown):
+        say_marked(line, OPEN, CLOSE)
+    if filters.as_of and not hits:
+        from pipelines.search.index_facts import first_day  # noqa: PLC0415  only after an empty answer
 
-    git = Git(root)
-    commit, note = known_on(root, git, day)
-    if note:
-        warn(note)
-    with checkout_files(root, git, commit) as folder:
-        yield folder
+        if filters.as_of < (first := first_day(root)):
+            warn(f"The memory begins on {first}.")
 
 
 def _answer(

@@ -15,9 +15,9 @@ from pipelines.cli.item_lines import SHORT, item_line, safe, say_outdated, say_q
 from pipelines.cli.manual_changes import item_named
 from pipelines.cli.options import (
     TextCommand,
+    as_of_option,
     complete_ids,
     json_option,
-    past_options,
     project_option,
     with_memory,
     with_root,
@@ -226,10 +226,10 @@ def curate_impact(*, item: tuple[str, ...], as_json: bool, root: Path) -> None:
 
 @click.command(cls=TextCommand)
 @click.argument("topic", nargs=-1, required=True)
-@past_options
+@as_of_option
 @json_option()
 @with_root
-def curate_audit(*, topic: tuple[str, ...], as_of: str | None, known_on: str | None, as_json: bool, root: Path) -> None:
+def curate_audit(*, topic: tuple[str, ...], as_of: str | None, as_json: bool, root: Path) -> None:
     """Show everything the agent believes about TOPIC: what holds, what once held, and what is poorly supported.
 
     TOPIC is a document's name, for all its items, or words, for items that contain them all or that a search finds.
@@ -239,7 +239,7 @@ def curate_audit(*, topic: tuple[str, ...], as_of: str | None, known_on: str | N
     asked = " ".join(topic)
     if not asked.strip():
         raise UsageFault("The topic is empty.", "Name a document, or give some words.")
-    result = audit(root, Git(root), asked, as_of or "", known_on or "")
+    result = audit(root, Git(root), asked, as_of or "")
     answer(result, _tell_audit, as_json=as_json)
 
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import UsageFault
-from pipelines.queries.as_of import days_updated, documents_on, first_day_note, holds_on
+from pipelines.queries.as_of import days_updated, first_day_note, holds_on
 from pipelines.queries.item_graph import PREDECESSORS, Beliefs, Edge, Holding, outdated
 from pipelines.search.chunks import UNTOLD
 from pipelines.store.document import newest_day
@@ -19,6 +19,7 @@ from pipelines.store.evidence import Quotes
 from pipelines.store.item import STRUCK, Confidence, Status, folded
 from pipelines.store.layout import REVIEW
 from pipelines.store.priority import priority
+from pipelines.store.snapshot import read_documents
 from pipelines.store.template import named_documents
 from pipelines.text import content_words
 
@@ -53,7 +54,6 @@ class Audit:
     Args:
         topic: words, or the name of a document.
         as_of: the day on which the items held, or empty.
-        known_on: the day at whose end the memory held them, or empty.
         current: what holds.
         past: what no longer holds: superseded, retracted, merged, done.
         archived: what was archived for lack of room or with its project, and may still hold.
@@ -71,7 +71,6 @@ class Audit:
 
     topic: str
     as_of: str
-    known_on: str
     current: list[Holding]
     past: list[Holding]
     archived: list[Holding]
@@ -98,7 +97,6 @@ class Audit:
         return {
             "topic": self.topic,
             "as_of": self.as_of or None,
-            "known_on": self.known_on or None,
             "current": [one.to_json() for one in self.current],
             "superseded": [one.to_json() for one in self.past],
             "archived": [one.to_json() for one in self.archived],
@@ -113,9 +111,7 @@ class Audit:
         }
 
 
-def audit(
-    root: Path, git: Git, topic: str, as_of: str = "", known_on: str = "", beliefs: Beliefs | None = None
-) -> Audit:
+def audit(root: Path, git: Git, topic: str, as_of: str = "", beliefs: Beliefs | None = None) -> Audit:
     """Return what is believed about a topic, sorted by how well it is supported. Only the search index is written.
 
     Args:
@@ -123,35 +119,31 @@ def audit(
         git: its repository.
         topic: words, or the name of a document.
         as_of: only what held on this day, or empty.
-        known_on: as the memory held it by the end of this day, or empty.
         beliefs: the items of the memory today, if they have been read already.
 
     Raises:
         CurateError: the search failed.
     """
-    shown, unknown = git.layout.real, ""
-    if known_on or not beliefs:
-        there, unknown = documents_on(root, git, known_on)
-        beliefs = Beliefs.of(there, shown)
+    shown = git.layout.real
+    beliefs = beliefs or Beliefs.of(read_documents(root), shown)
     documents = beliefs.documents
     disputes = _disputes(beliefs)
-    chosen, notes = _chosen(root, beliefs, topic, shown, search=not known_on)
+    chosen, notes = _chosen(root, beliefs, topic, shown)
     chosen = _with_relatives(beliefs, chosen, disputes)
     updated = days_updated(documents)
-    newest = as_of or known_on or newest_day(documents.values())
+    newest = as_of or newest_day(documents.values())
     current = [one for one in chosen if (holds_on(one, as_of, updated) if as_of else one.item.active)]
     held = {one.place for one in current}
     rest = [one for one in chosen if one.place not in held]
     past = [one for one in rest if _held_before(one, as_of, updated)]
     archived = [one for one in rest if one.item.status is Status.ARCHIVED]
     waiting = [one for one in chosen if one.item.status is Status.WAITING]
-    first = first_day_note(documents, as_of) if as_of and not (unknown or current) else ""
+    first = first_day_note(documents, as_of) if as_of and not current else ""
     over = outdated(beliefs, as_of)
     shown_ids = {one.item.id for one in (*current, *past, *archived, *waiting)}
     return Audit(
         topic=topic,
         as_of=as_of,
-        known_on=known_on,
         current=current,
         past=past,
         archived=[] if as_of else archived,
@@ -163,27 +155,24 @@ def audit(
         outdated=[(one, str(ground)) for one in current for ground in over.get(one.item.id, ())],
         edges=[edge for edge in beliefs.edges if edge.source in shown_ids and edge.target in shown_ids],
         newest=newest,
-        notes=[one for one in (unknown, *notes, first) if one],
+        notes=[one for one in (*notes, first) if one],
         review=shown(REVIEW),
     )
 
 
 def _chosen(
-    root: Path, beliefs: Beliefs, topic: str, shown: Callable[[str], str], *, search: bool
+    root: Path, beliefs: Beliefs, topic: str, shown: Callable[[str], str]
 ) -> tuple[list[Holding], tuple[str, ...]]:
     """Return the items that a topic is about, and notes on the answer.
 
     If the topic names a document, these are its items and those that wait to be filed there; otherwise the items with
-    its words and, with `search`, those that a search finds.
+    its words and those that a search finds.
     """
     try:
         paths = frozenset(named_documents(beliefs.documents, topic, shown))
     except UsageFault:
-        chosen, notes = _by_words(beliefs, topic), tuple[str, ...]()
-        if search:
-            ids, notes = _by_search(root, topic)
-            chosen += [beliefs.by_id[ident] for ident in ids if ident in beliefs.by_id]
-        return chosen, notes
+        ids, notes = _by_search(root, topic)
+        return [*_by_words(beliefs, topic), *(beliefs.by_id[ident] for ident in ids if ident in beliefs.by_id)], notes
     return [one for one in beliefs.holdings if paths & {one.path, _home(one)}], ()
 
 

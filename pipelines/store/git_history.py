@@ -186,12 +186,6 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
     return was, now
 
 
-def read_blobs(git: Git, wanted: Iterable[str]) -> dict[str, bytes]:
-    """Return blob id → bytes; submodules and blobs missing from a partial clone are left out."""
-    found = ((ident, git.blob(ident)) for ident in sorted(wanted))
-    return {ident: data for ident, data in found if data is not None}
-
-
 # ---------------------------------------- forgetting
 # Every wording of an item in git's history, and of the log lines that it is based on.
 

@@ -232,16 +232,16 @@ def about(reading: MemoryReader, params: Mapping[str, str]) -> Values:
 
     Args:
         reading: the memory.
-        params: `q`, the topic, and optionally the days `as-of` and `known-on`.
+        params: `q`, the topic, and optionally the day `as-of`.
 
     Raises:
         CurateError: the search failed.
     """
-    asked = {key: params.get(key, "").strip() for key in ("q", "as-of", "known-on")}
+    asked = {key: params.get(key, "").strip() for key in ("q", "as-of")}
     if not asked["q"]:
         return {"asked": asked, "found": None}
-    days = _days(reading, asked["as-of"])[1], _days(reading, asked["known-on"])[1]
-    found = audit(reading.root, Git(reading.root), asked["q"], *days, reading.beliefs)
+    as_of = _days(reading, asked["as-of"])[1]
+    found = audit(reading.root, Git(reading.root), asked["q"], as_of, reading.beliefs)
     weak: list[tuple[str, list[tuple[Holding, str]]]] = [
         ("Low confidence", found.unsure),
         ("Without evidence", found.unproven),

@@ -121,7 +121,6 @@ def test_names_of_documents_and_days(watched: Watched, part: int) -> None:
         watched.do("move", "--", item, name)
         watched.do("log", f"--project={name}", "--", f"said {name}")
         watched.do("search", f"--project={name}", "--", "gateway")
-        watched.do("search", f"--known-on={name}", "--", "gateway")
         watched.do("items", f"--document={name}")
         watched.do("why", "--", name)
         watched.do("review", "--choose=keep", "--", name)

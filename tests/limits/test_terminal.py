@@ -108,7 +108,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 DRY: Final = ("run", "--dry-run", "--now", "2026-03-14T02:00")
 VERBS: Final = (
     ("search", "gateway port stands"), ("search", "--json", "gateway"), ("search", "--project", f"Al{TEXT}pha", "port"),
-    ("search", "--known-on", "2026-03-12", "gate"), ("items",), ("items", "--json"), ("items", "--document", TEXT),
+    ("items",), ("items", "--json"), ("items", "--document", TEXT),
     ("status",), ("status", "--json"), ("check",), ("check", "--secrets"), ("check", "--json"), ("index",),
     ("index", "--full", "--json"), ("log", f"said {TEXT}"), ("log", "--project", f"x{TEXT}", "hello"),
     ("why", "k0123456789"), ("why", "k0123456788"), ("why", TEXT), ("history", "k0123456789"), ("history", TEXT),

@@ -100,4 +100,3 @@ def test_a_queue_emptied_by_hand_is_an_answer_and_corrupts_nothing(memory: Memor
 def test_days_before_the_first_are_answered_with_the_first(bad: Memory) -> None:
     for asked in (("items",), ("search", "orders"), ("audit", "orders")):
         assert "The memory begins on" in bad.curate(*asked, "--as-of", "1999-01-01")
-        assert "first commit" in bad.curate(*asked, "--known-on", "1999-01-01")

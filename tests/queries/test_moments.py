@@ -1,4 +1,4 @@
-"""As of a day, in two senses: what held on it, by since and until, and what the memory held by its end, by git."""
+"""What held on a day, by since and until."""
 
 from __future__ import annotations
 
@@ -34,30 +34,6 @@ def fixture_grown(memory: Memory) -> Memory:
     return memory
 
 
-@pytest.mark.parametrize(
-    ("day", "known"),
-    [
-        ("2026-03-11", {"The port is 8080."}),
-        ("2026-03-12", {"The port is 8080.", "The host is kiel."}),
-        ("2026-03-13", {"The port is 9090.", "The host is kiel."}),
-        ("2027-01-01", {"The port is 9090.", "The host is kiel."}),
-    ],
-)
-def test_what_the_memory_held_by_the_end_of_a_day_is_what_git_has(grown: Memory, day: str, known: set[str]) -> None:
-    assert texts(grown, "--known-on", day) == known
-    assert {f"Fact: {text}" for text in known} == found(grown, "port host", "--known-on", day, "--source", "document")
-    held = asked(grown, "audit", "port", "--known-on", day)["current"]
-    assert {one["text"] for one in held} == {text for text in known if "port" in text}
-
-
-def test_days_are_cut_as_the_memory_cuts_them(memory: Memory) -> None:
-    memory.write("curate.toml", 'timezone = "Asia/Tokyo"\nday_end = "04:00"\n')
-    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
-    memory.curate("run", "--now", "2026-03-12T02:00+09:00")  # still the night of the 11th
-    assert texts(memory, "--known-on", "2026-03-10") == set()
-    assert texts(memory, "--known-on", "2026-03-11") == {"The port is 8080."}
-
-
 def test_what_held_on_a_day_goes_by_since_and_until_alike_in_items_search_and_audit(memory: Memory) -> None:
     memory.write("Projects/alpha.md", LINKED)
     memory.write("Review.md", WAITING)
@@ -79,30 +55,10 @@ def test_what_held_on_a_day_goes_by_since_and_until_alike_in_items_search_and_au
 
 
 def test_a_day_before_the_first_is_answered_plainly(grown: Memory) -> None:
-    for verb in (["items"], ["search", "port"], ["audit", "port"]):
-        assert "The memory held nothing on 2020-01-01; its first commit is from 2026-03-01." in grown.curate(
-            *verb, "--known-on", "2020-01-01"
-        )
-    assert grown.curate("items", "--document", "general", "--known-on", "2020-01-01").startswith(
-        "The memory held nothing"
-    )
     assert "The memory begins on 2026-03-10." in grown.curate("items", "--as-of", "2020-01-01")
     assert texts(grown, "--as-of", "2027-01-01") == {"The port is 9090.", "The host is kiel."}
 
 
 def test_what_is_no_day_is_said(memory: Memory) -> None:
     for verb in (["items"], ["search", "port"], ["audit", "port"]):
-        for option in ("--as-of", "--known-on"):
-            assert "“soon” is not a day. Write 2026-04-09" in memory.curate(*verb, option, "soon", exits=2)
-
-
-def test_a_search_of_an_earlier_memory_leaves_no_trace(grown: Memory) -> None:
-    before = grown.files()
-    found(grown, "port", "--known-on", "2026-03-12")
-    assert grown.files() == before
-    assert grown.git("status", "--porcelain") == ""
-
-
-def test_a_memory_without_a_commit_says_so(memory: Memory) -> None:
-    memory.git("update-ref", "-d", "HEAD")
-    assert "has no commit yet" in memory.curate("items", "--known-on", "2026-03-12")
+        assert "“soon” is not a day. Write 2026-04-09" in memory.curate(*verb, "--as-of", "soon", exits=2)

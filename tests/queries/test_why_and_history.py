@@ -181,8 +181,6 @@ def test_a_memory_in_a_folder_of_a_repository_has_its_own_history(memory: Memory
     (version,) = asked(inner, "history", ident)["versions"]
     assert (version["document"].startswith("notes"), version["changed"]) == (False, ["filed"])
     assert asked(inner, "why", ident)["brought"]["day"] == "2026-03-11"
-    assert [one["id"] for one in asked(inner, "items", "--known-on", "2026-03-11")] == [ident]
-    assert asked(inner, "items", "--known-on", "2026-03-10") == []
 
 
 def test_what_people_put_into_commits_and_attributes_blinds_no_history(memory: Memory) -> None:
