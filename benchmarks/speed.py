@@ -40,8 +40,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipelines.search.build import rebuild_index, update_index
-from pipelines.search.embed import embed_index
-from pipelines.search.embedders.choose_embedder import choose_local
+from pipelines.search.embed import chosen_embedder, embed_index
 from pipelines.search.query import SearchRequest, answer, search
 from pipelines.search.rank import Ranking
 from pipelines.search.schema import reading
@@ -67,7 +66,7 @@ class Made:
 
     def __init__(self, dimension: int) -> None:
         """Draw the topics."""
-        local = choose_local(os.environ)
+        local, _ = chosen_embedder()
         self.is_local = local is not None and local.dimension == dimension
         self.name, self.dimension = local.name if local and self.is_local else "bench:made", dimension
         self._topics = np.random.default_rng(1).standard_normal((TOPICS, dimension), np.float32)

@@ -82,7 +82,6 @@ class Review(_Strict):
     """When the review asks, and whether it keeps or merges sentences that the local model finds alike."""
 
     idle_days: Annotated[int, Field(ge=1, le=36_500)] = 60
-    duplicates: Literal["keep", "merge"] = "keep"
 
 
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -5,16 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pytest
-
-from pipelines.search.embedders import choose_embedder as choose
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
     from tests.conftest import Memory
 
 PAIRS = [
@@ -43,18 +34,6 @@ PAIRS = [
 ]  # fmt: skip
 
 
-class Alike:
-    """An embedder to whom all sentences mean the same."""
-
-    name, dimension = "local:alike", 2
-
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.array([[1.0, 0.0]] * len(texts), np.float32)
-
-    def embed_query(self, text: str) -> NDArray[np.float32]:
-        return np.array([1.0, float(not text)], np.float32)
-
-
 def told(memory: Memory, *arguments: str) -> Any:
     return json.loads(memory.curate(*arguments, "--json"))
 
@@ -69,11 +48,7 @@ def texts(memory: Memory) -> list[str]:
     return [*(one["text"] for one in told(memory, "items") if one["status"] in {"live", "open"}), *waiting]
 
 
-@pytest.mark.parametrize("embedder", [None, Alike()])
-def test_a_changed_fact_is_neither_merged_nor_confirmed_nor_hidden(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, embedder: Alike | None
-) -> None:
-    monkeypatch.setattr(choose, "choose_local", lambda _: embedder)
+def test_a_changed_fact_is_neither_merged_nor_confirmed_nor_hidden(memory: Memory) -> None:
     for day, side in ((11, 1), (12, 2)):
         write(memory, day, *(f"{pair[0]}: {pair[side]} [project: Number {at}]" for at, pair in enumerate(PAIRS)))
         night = told(memory, "run", "--now", f"2026-03-{day + 1}T02:00")
@@ -99,19 +74,6 @@ def test_the_same_words_confirm(memory: Memory) -> None:
     write(memory, 12, "Fact: the  **office** is in `Bern`")
     assert told(memory, "run", "--now", "2026-03-13T02:00")["items"]["confirmed"] == 1
     assert len(texts(memory)) == 1
-
-
-def test_near_duplicates_are_merged_where_the_settings_want_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "choose_local", lambda _: Alike())
-    memory.write("curate.toml", '[review]\nduplicates = "merge"\n')
-    write(memory, 11, "Fact: The harbour station is backed up every night")
-    memory.curate("run", "--now", "2026-03-12T02:00")
-    write(memory, 12, "Fact: The backup of the harbour station runs every night")
-    assert told(memory, "run", "--now", "2026-03-13T02:00")["items"]["confirmed"] == 1
-    memory.write("curate.toml", '[review]\nduplicates = "mrege"\n')
-    said = memory.curate("run", exits=1)
-    assert "review.duplicates" in said
-    assert "'keep' or 'merge'" in said
 
 
 def test_add_shows_what_is_near_and_the_command_that_joins_them(memory: Memory) -> None:

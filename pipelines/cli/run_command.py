@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import asdict, replace
-from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import click
@@ -111,18 +110,16 @@ def night_of(
     root: Path, settings: Settings, when: datetime, again: str, user: UserSettings, guard: Guard | None = None
 ) -> tuple[Night, Replies]:
     """Return the night at a moment, with the models that the user's settings name, and the saved replies."""
-    from pipelines.extract.choose_models import choose_extractor, local_embedder  # noqa: PLC0415  as above
+    from pipelines.extract.choose_models import choose_extractor  # noqa: PLC0415  as above
     from pipelines.extract.llm.budget import LEDGER, Budget, Ledger  # noqa: PLC0415  as above
     from pipelines.extract.llm.fallback import RetryPolicy  # noqa: PLC0415  as above
     from pipelines.extract.llm.replies import Replies  # noqa: PLC0415  as above
-    from pipelines.review.meaning import Vectors, kept_in  # noqa: PLC0415  as above
     from pipelines.user_settings import CostCaps  # noqa: PLC0415  as above
 
     replies = Replies(root)
     ledger = Ledger(root / LEDGER, day_of(when, settings))
     budget = Budget(user.caps, ledger, guard=guard) if guard or user.caps != CostCaps() else None
     retry = RetryPolicy(sleep=budget.pause) if budget else None
-    local = cache(local_embedder)
     extractor = choose_extractor(user, replies, retry, budget)
     night = Night(
         root,
@@ -130,7 +127,6 @@ def night_of(
         extractor,
         when,
         again,
-        vectors=Vectors(local, partial(kept_in, root)),
         rules_from=user.rules_from,
         agents=at(root, CAPTURED).is_file() or was_asked(str(root), when.timestamp()),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from dataclasses import dataclass, replace
@@ -20,19 +19,11 @@ if TYPE_CHECKING:
     from pipelines.extract.llm.logged_in import LoggedInModel
     from pipelines.extract.llm.replies import Replies
     from pipelines.extract.llm.verifier import ModelVerifier
-    from pipelines.search.embedders.embedder import Embedder
     from pipelines.user_settings import UserSettings
 
 
 SECONDS: Final = 5.0
 """The timeout of a probe."""
-
-
-def local_embedder() -> Embedder | None:
-    """Return the local embedding model, if it is installed; nothing leaves the machine."""
-    from pipelines.search.embedders.choose_embedder import choose_local  # noqa: PLC0415  only a day with something new needs it
-
-    return choose_local(os.environ)
 
 
 def choose_extractor(

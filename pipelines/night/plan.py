@@ -42,7 +42,6 @@ from pipelines.night.reread import buried_by, reread_in, without_known
 from pipelines.night.skipped import NotUnderstood, skipped_lines
 from pipelines.review.existing_items import KnownItems
 from pipelines.review.item_links import linkable, with_named_links
-from pipelines.review.meaning import Vectors
 from pipelines.review.outcomes import claimed, without_questions
 from pipelines.review.questions import Sources, asked
 from pipelines.review.review import REMOVING, ReviewContext, Ruling, review
@@ -105,7 +104,6 @@ class Night:
         again: a day to read again, with its tombstones set aside; empty for none.
         rules_before: the first day that a model reads; the rules read earlier ones, all in one run. Empty for no limit.
         rereads: whether the extractor is a model, and reads again what only the rules could read before.
-        vectors: of items, so that the review finds neighbours; without them it compares words only.
         verifier: the second reader, or None if no model reads.
         writer: the models that write the night's brief, or None if code writes alone.
         rules_from: whose rules are filed without asking: `self` (the agent's and the owner's) or `owner`.
@@ -120,7 +118,6 @@ class Night:
     again: str = ""
     rules_before: str = ""
     rereads: bool = False
-    vectors: Vectors = field(default_factory=Vectors)
     verifier: Verifier | None = None
     writer: ModelBriefer | None = None
     rules_from: str = "self"
@@ -406,9 +403,8 @@ def _rule(
     gate = TrustGate(days, load_seals(), night.rules_from, frozenset(item.id for _, item in items), catalog.person)
     is_reread = reread_in(days, night.again)
     context = ReviewContext(
-        KnownItems(items, night.vectors), buried_by(stones, night.again, is_reread),
+        KnownItems(items), buried_by(stones, night.again, is_reread),
         lambda one: file_candidate(one, catalog), gate.word_of,
-        night.vectors if night.settings.review.duplicates == "merge" else None,
     )  # fmt: skip
     proposed = without_known(one_project_each(extracted.candidates), items, is_reread)
     unplaced = [one for one in proposed if not has_subject(one, catalog)]

@@ -40,11 +40,6 @@ _NUMBERED = _set(
     volume figure table sample platform terminal question option row test unit number no part article level stage run
     attempt meeting session slide story epic"""
 )
-_OPPOSITES = """enable/disable allow/forbid allow/deny allow/block public/private always/never increase/decrease
-    increase/reduce raise/lower start/stop start/end begin/end open/close open/closed morning/evening on/off up/down
-    left/right add/remove accept/reject approve/reject include/exclude minimum/maximum least/most online/offline
-    mandatory/optional required/optional early/late hot/cold manual/automatic manually/automatically love/hate
-    like/dislike pass/fail cheap/expensive internal/external daily/weekly weekly/monthly"""
 
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -152,23 +147,7 @@ def guard_words(text: str) -> frozenset[str]:
     return frozenset(one.word for one in _read(text)) & (_NEGATIONS | _CONDITIONS)
 
 
-# ---------------------------------------- what must match before two sentences are merged
-
-
-def same_guards(one: str, other: str) -> bool:
-    """Whether two sentences agree in what must match before they are merged, however similar their meaning.
-
-    That is numbers, dates, names, negations, conditions and opposites, and the order of their common words: `replace A
-    with B` is not `replace B with A`.
-    """
-    first, second = keywords(one), keywords(other)
-    if any({a, b} in _STEMMED for a in first - second for b in second - first):
-        return False
-    orders = [[token.key for token in _read(text) if token.key in first & second] for text in (one, other)]
-    return orders[0] == orders[1] and adds_nothing(one, other) and adds_nothing(other, one)
-
-
-_STEMMED = [set(map(stem, pair.split("/"))) for pair in _OPPOSITES.split()]
+# ---------------------------------------- what a sentence adds to another one
 
 
 def adds_nothing(new: str, held: str) -> bool:

@@ -1,8 +1,7 @@
-"""The memory's items, indexed for the review: by the same words, and by similarity.
+"""The memory's items, indexed for the review: by the same words, and by those in common.
 
-A night that has something to judge builds a small index of all items' words, and reads their vectors if there are any,
-so the cost of a night follows what is new. No look-up by words walks through all items: ten thousand new items cost
-ten times as much as a thousand.
+A night that has something to judge builds a small index of all items' words, so its cost follows what is new. No
+look-up by words walks through all items: ten thousand new items cost ten times as much as a thousand.
 """
 
 from __future__ import annotations
@@ -16,27 +15,20 @@ from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, is_pending
-from pipelines.review import meaning
 from pipelines.review.compare import conflict
-from pipelines.review.meaning import Vectors, sentence_of
 from pipelines.store.item import Item, ItemType, Status, Trust, brought_back
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
 from pipelines.store.wording import veto_key, words_key
 from pipelines.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Collection, Iterable
 
     Words = dict[bool, defaultdict[str, set[int]]]
 
 
 NEAREST: Final = 12
 """How many of the nearest items by words to consider per candidate, for current and closed items each."""
-MEANT: Final = 6
-"""How many of the nearest items by meaning join them."""
 MOST_OPEN: Final = 20
 """How many of a document's open todos, risks and questions are neighbours of everything filed there."""
 CURRENT_SHOWN: Final = 12
@@ -45,8 +37,6 @@ OWN_SHOWN: Final = 40
 """How many of a document's items are neighbours of everything filed there, those with words in common first, then the
 newest: a belief may change in words, or in a language, that nothing near has."""
 CLOSED_SHOWN: Final = 2
-_RANK = 60
-"""The constant of reciprocal rank fusion: higher values flatten the ranks."""
 _COMMON = 400
 """A word in more items than this is too common to be distinctive."""
 _STEM = 5
@@ -56,8 +46,6 @@ _TWIN_WORDS = 3
 """The least words in common of two items that say about the same."""
 _EVEN = 1e-8
 """Sums that differ by less are equal."""
-_MOST_MEANT = 1_000
-"""The most look-ups by meaning in a night, since each scans all items; after that, words decide alone."""
 _SHARED = frozenset({BRIEFING, USER, GENERAL})
 BELIEFS: Final = frozenset({ItemType.DECISION, ItemType.FACT, ItemType.RULE})
 """Types that may replace each other: a decision becomes a fact once it is carried out."""
@@ -109,15 +97,11 @@ class KnownItems:
 
     Args:
         items: document path and item.
-        vectors: finds items near in meaning; without it, words decide alone.
     """
 
-    def __init__(self, items: Iterable[tuple[str, Item]], vectors: Vectors | None = None) -> None:
-        self._vectors = vectors or Vectors()
+    def __init__(self, items: Iterable[tuple[str, Item]]) -> None:
         self._all = [Belief(item, path, item.learnt, at=at) for at, (path, item) in enumerate(items)]
         self._ids = {one.item.id: one for one in self._all if one.item.id}
-        self._tables: list[NDArray[np.float32]] = []
-        self._looked_up = 0
         self._there = defaultdict[str, dict[Belief, None]](dict)
         self._pending = defaultdict[str, dict[Belief, None]](dict)
         self._removed: Counter[tuple[str, str]] = Counter()
@@ -135,14 +119,6 @@ class KnownItems:
         self._place(one)
         if "_words" in self.__dict__:
             self._enter(one, self._words)
-        if (
-            self._tables
-            and self._looked_up < _MOST_MEANT
-            and (row := self._vectors.rows([_meant(one.item)])) is not None
-        ):
-            import numpy as np  # noqa: PLC0415  a night with nothing to judge does not need it
-
-            self._tables[1] = np.concatenate([self._tables[1], row])
         if "_same" in self.__dict__:
             self._same[words_key(one.item.text)].append(one)
         self._ids[one.item.id] = one
@@ -290,11 +266,7 @@ class KnownItems:
             document: the document it would be filed in.
         """
         words = sorted(_keys(candidate.text))
-        meant = self._apart(self._by_meaning(candidate))
-        near = {
-            current: _joined(_by_words(self._words[current].get(word, ()) for word in words), meant[current][:MEANT])
-            for current in (True, False)
-        }
+        near = {current: _by_words(self._words[current].get(word, ()) for word in words) for current in (True, False)}
         own = list(reversed(self._there[document]))
         if OWN_SHOWN < len(own) <= _COMMON:
             weight = {word: 1 / (1 + len(self._words[True].get(word, ()))) for word in words}
@@ -329,36 +301,9 @@ class KnownItems:
         return min(len(common) / (len(weights) or 1), fsum(weights[word] for word in common) / whole)
 
     def nearest(self, candidate: Candidate, document: str) -> list[Belief]:
-        """Return the active items that a candidate may change and shares words or meaning with, nearest first."""
-        words = _by_words(self._words[True].get(word, ()) for word in sorted(_keys(candidate.text)))
-        order = _joined(words, self._apart(self._by_meaning(candidate))[True])
+        """Return the active items that a candidate may change and shares words with, nearest first."""
+        order = _by_words(self._words[True].get(word, ()) for word in sorted(_keys(candidate.text)))
         return [one for at in order if (one := self._all[at]).item.active and speaks_for(one.document, document)]
-
-    def _apart(self, places: Iterable[int]) -> dict[bool, list[int]]:
-        """Return current and closed items apart, each in order; others are left out."""
-        apart: dict[bool, list[int]] = {True: [], False: []}
-        for at in places:
-            if (one := self._all[at]).stands and one.item.id:
-                apart[one.current].append(at)
-        return apart
-
-    def _by_meaning(self, candidate: Candidate) -> list[int]:
-        """Return the items near in meaning, nearest first."""
-        if not self._tables and self._vectors.model:
-            tables = self._vectors.rows([_meant(one.item) for one in self._all], held=True), self._vectors.rows([])
-            self._tables = [table for table in tables if table is not None]
-        if not (self._tables and self._all) or self._looked_up >= _MOST_MEANT:
-            return []
-        self._looked_up += 1
-        if (question := self._vectors.rows([sentence_of(candidate.type, candidate.text, candidate.day)])) is None:
-            return []
-        import numpy as np  # noqa: PLC0415  as above
-
-        # Row by row, as search does: a matrix product would start a thread per processor.
-        cosines = np.concatenate([np.vecdot(table, question[0]) for table in self._tables]).round(meaning.PLACES)
-        near = np.flatnonzero(cosines >= meaning.LEAST)
-        found: list[int] = near[np.argsort(-cosines[near], kind="stable")].tolist()
-        return found
 
     @staticmethod
     def _enter(one: Belief, words: Words) -> None:
@@ -387,22 +332,9 @@ def _by_words(postings: Iterable[Collection[int]]) -> list[int]:
     return sorted(near, key=lambda at: (-round(scores[at], 9), at))[:NEAREST]
 
 
-def _joined(words: Sequence[int], meant: Sequence[int]) -> list[int]:
-    """Return the positions of two orders merged by reciprocal rank fusion; those in both come first."""
-    scores: dict[int, float] = {}
-    for order in (words, meant):
-        for rank, at in enumerate(order):
-            scores[at] = scores.get(at, 0.0) + 1 / (_RANK + rank)
-    return sorted(scores, key=lambda at: (-round(scores[at], 9), at))
-
-
 def _keys(text: str) -> set[str]:
     """Return what texts on one matter share: their content words without endings, cheap enough for every item."""
     return {word[:_STEM] for word in content_words(text)}
-
-
-def _meant(one: Item) -> str:
-    return sentence_of(one.type, one.text, one.since)
 
 
 def speaks_as(item: Item, trust: Trust) -> bool:

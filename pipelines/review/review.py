@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
 from pipelines.review.compare import conflict
-from pipelines.review.existing_items import Belief, KnownItems, home_of_successor, repeats_there, speaks_as, speaks_for
+from pipelines.review.existing_items import Belief, KnownItems, home_of_successor, speaks_as, speaks_for
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
-from pipelines.review.meaning import repeated
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, PERSON, SOURCE, Confidence, Item, ItemType, Status, Trust, folded
 from pipelines.store.transcripts.acts import Act
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pipelines.extract.rules.labels import ClosingForm
-    from pipelines.review.meaning import Vectors
     from pipelines.store.log import Entry
 
 
@@ -125,14 +123,12 @@ class ReviewContext:
         buried: whether a person deleted or undid an item with a candidate's words; it is never proposed again.
         file: files a candidate in a document.
         word_of: whose word a line of an entry is, when it speaks of existing items.
-        merging: the vectors by which near duplicates are merged, if the settings want that; else None.
     """
 
     known: KnownItems
     buried: Callable[[Candidate], bool]
     file: Callable[[Candidate], Filed]
     word_of: Callable[[Entry, str], Trust]
-    merging: Vectors | None = None
 
 
 def review(
@@ -278,24 +274,20 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     candidate = one.candidate
     if _was_closed(one, context):
         return _ignored(one, "it repeats a closed item")
-    near = [
+    there = [
         belief
         for belief in context.known.near(candidate, one.place)
         if belief.item.type is candidate.type
+        and belief.item.active
         and speaks_as(belief.item, candidate.trust)
         and (belief.item.page_section == ASKED) is (candidate.page_section == ASKED)
+        and speaks_for(belief.document, one.place)
     ]
-    there = [belief for belief in near if belief.item.active and speaks_for(belief.document, one.place)]
     is_asked = candidate.confidence in ASKED_ABOUT and candidate.page_section != ASKED
     is_asked = is_asked and candidate.by.startswith("rules@")
     for belief in there if is_asked and candidate.type is not ItemType.TODO else ():
         if why := conflict(candidate.text, belief.item.text):
             return _ruling(one, OperationKind.SUPERSEDE, belief, reason=why, asks=why)
-    if context.merging:
-        current = [belief for belief in near if belief.current and repeats_there(belief.document, one.document)]
-        repeats = repeated(candidate.text, [belief.item.text for belief in current], context.merging)
-        if meant := [belief for belief, is_same in zip(current, repeats, strict=True) if is_same]:
-            return _confirming(one, meant[0], "it means the same, by the local model", context)
     held = [belief for belief in there if belief.document == one.place and belief.learnt <= candidate.entry.day]
     if is_asked and (found := replaced_in(candidate.text, [belief.item for belief in held])):
         belief = next(belief for belief in held if belief.item.id == found.item.id)

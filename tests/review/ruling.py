@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pipelines.extract.extraction import Candidate, Operation
-    from pipelines.review.meaning import Vectors
     from pipelines.review.review import Ruling
     from pipelines.store.log import Entry
 
@@ -28,11 +27,10 @@ def context(
     home: str = GENERAL,
     buried: frozenset[str] = frozenset(),
     word: Trust = Trust.SELF,
-    vectors: Vectors | None = None,
 ) -> ReviewContext:
     """Return a context in which all is filed in one document, and all lines are one's word."""
     return ReviewContext(
-        KnownItems(held, vectors),
+        KnownItems(held),
         lambda one: one.text in buried,
         lambda one: Filed(one, home=home),
         lambda *_: word,

@@ -37,24 +37,6 @@ def choose_embedder(settings: EmbedderSettings, environ: Mapping[str, str]) -> C
     return _local(settings, environ)
 
 
-def choose_local(environ: Mapping[str, str]) -> Embedder | None:
-    """Return the pinned local model in int8, whichever embedder search uses, or None if it was not fetched.
-
-    A classifier needs the vectors of the model it was trained on, and this model sends nothing off the machine.
-
-    Raises:
-        UnusableModel: the fetched model is damaged.
-        NotWritable: its graph must be built, and the cache cannot be written.
-        CurateError: neither XDG_CACHE_HOME nor HOME is set.
-    """
-    from pipelines.search.embedders.built_graph import built_model  # noqa: PLC0415  only the chosen one is imported
-    from pipelines.search.embedders.local import LocalEmbedder  # noqa: PLC0415  as above
-
-    models = models_folder(environ)
-    folder = models / MINILM.name
-    return LocalEmbedder(built_model(folder, models, "int8", MINILM)) if is_complete(MINILM, folder) else None
-
-
 def _openai(settings: EmbedderSettings) -> Choice:
     if settings.key_variable and not settings.api_key:
         return None, f"{_WORDS_ONLY}: the settings take the key from {settings.key_variable}, which is not set."
