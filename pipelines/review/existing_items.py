@@ -10,11 +10,9 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest
-from itertools import islice
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
-from pipelines.extract.extraction import Candidate, is_pending
 from pipelines.review.compare import conflict
 from pipelines.store.item import Item, ItemType, Status, Trust, brought_back
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
@@ -24,19 +22,16 @@ from pipelines.text import content_words
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    Words = dict[bool, defaultdict[str, set[int]]]
+    from pipelines.extract.extraction import Candidate
+
+    Words = defaultdict[str, set[int]]
 
 
 NEAREST: Final = 12
-"""How many of the nearest items by words to consider per candidate, for current and closed items each."""
-MOST_OPEN: Final = 20
-"""How many of a document's open todos, risks and questions are neighbours of everything filed there."""
-CURRENT_SHOWN: Final = 12
-"""How many of the nearest current items are neighbours."""
+"""How many of the nearest active items by words are neighbours of a candidate."""
 OWN_SHOWN: Final = 40
 """How many of a document's items are neighbours of everything filed there, those with words in common first, then the
 newest: a belief may change in words, or in a language, that nothing near has."""
-CLOSED_SHOWN: Final = 2
 _COMMON = 400
 """A word in more items than this is too common to be distinctive."""
 _STEM = 5
@@ -103,7 +98,6 @@ class KnownItems:
         self._all = [Belief(item, path, item.learnt, at=at) for at, (path, item) in enumerate(items)]
         self._ids = {one.item.id: one for one in self._all if one.item.id}
         self._there = defaultdict[str, dict[Belief, None]](dict)
-        self._pending = defaultdict[str, dict[Belief, None]](dict)
         self._removed: Counter[tuple[str, str]] = Counter()
         self._born: Counter[tuple[str, str]] = Counter()
         self._held: Counter[str] = Counter()
@@ -140,8 +134,8 @@ class KnownItems:
 
     @cached_property
     def _words(self) -> Words:
-        """Current or not → word → positions of the items of their own that have it."""
-        found: Words = {True: defaultdict(set), False: defaultdict(set)}
+        """Word → positions of the active items of their own that have it."""
+        found: Words = defaultdict(set)
         for one in self._all:
             self._enter(one, found)
         return found
@@ -190,30 +184,23 @@ class KnownItems:
         elif one.is_new:
             self._born[one.document, day] -= one.item.active
         for word in _keys(one.item.text) if "_words" in self.__dict__ else ():
-            self._words[one.current][word].discard(one.at)
+            self._words[word].discard(one.at)
         self._there[one.document].pop(one, None)
-        self._pending[one.document].pop(one, None)
         one.item = replace(one.item, status=status, until=max(until, one.item.since))
         one.stands_in = successor
-        if "_words" in self.__dict__:
-            self._enter(one, self._words)
 
     def bring_back(self, one: Belief, document: str) -> None:
         """Make an archived item active again, in a document."""
-        for word in _keys(one.item.text) if "_words" in self.__dict__ else ():
-            self._words[one.current][word].discard(one.at)
         one.item, one.document = brought_back(one.item), document
         self._place(one)
         if "_words" in self.__dict__:
             self._enter(one, self._words)
 
     def _place(self, one: Belief) -> None:
-        """Count and index a document's active and open items, newest last."""
+        """Count and index a document's active items, newest last."""
         if one.item.active and one.stands:
             self._held[one.document] += 1
             self._there[one.document][one] = None
-            if is_pending(one.item):
-                self._pending[one.document][one] = None
 
     def may_take_out(self, one: Belief, day: str) -> bool:
         """Whether a day's log may end one more item of the document: at most a quarter of them, but at least three.
@@ -257,24 +244,19 @@ class KnownItems:
         return max(beliefs, key=lambda one: (one.current, one.is_archived, one.item.until), default=None)
 
     def near(self, candidate: Candidate, document: str) -> list[Belief]:
-        """Return the neighbours of a candidate: items of its document, and the nearest items of every type.
-
-        Current and closed items are ranked apart, so that a long history hides no current item.
+        """Return the neighbours of a candidate: active items of its document, and the nearest by words of every type.
 
         Args:
             candidate: the candidate.
             document: the document it would be filed in.
         """
         words = sorted(_keys(candidate.text))
-        near = {current: _by_words(self._words[current].get(word, ()) for word in words) for current in (True, False)}
+        near = _by_words(self._words.get(word, ()) for word in words)
         own = list(reversed(self._there[document]))
         if OWN_SHOWN < len(own) <= _COMMON:
-            weight = {word: 1 / (1 + len(self._words[True].get(word, ()))) for word in words}
+            weight = {word: 1 / (1 + len(self._words.get(word, ()))) for word in words}
             own.sort(key=lambda one: -sum(weight.get(word, 0.0) for word in sorted(_keys(one.item.text))))
-        pending = islice(reversed(self._pending[document]), MOST_OPEN)
-        here = [one.at for one in (*own[:OWN_SHOWN], *pending)]
-        found = dict.fromkeys([*near[True][:CURRENT_SHOWN], *here, *near[False][:CLOSED_SHOWN]])
-        return [self._all[at] for at in found]
+        return [self._all[at] for at in dict.fromkeys([*near, *(one.at for one in own[:OWN_SHOWN])])]
 
     def twins(self, ending: Sequence[Belief], day: str) -> list[Belief]:
         """Return the active items that say of old what others do which end on a day, most alike first, two at most.
@@ -296,20 +278,19 @@ class KnownItems:
     def share(self, one: str, other: str) -> float:
         """Return the share of their words that two sentences have in common, by number or by rarity: the lesser one."""
         first, second = _keys(one), _keys(other)
-        weights = {word: 1 / (1 + len(self._words[True].get(word, ()))) for word in first | second}
+        weights = {word: 1 / (1 + len(self._words.get(word, ()))) for word in first | second}
         common, whole = first & second, fsum(weights.values()) or 1
         return min(len(common) / (len(weights) or 1), fsum(weights[word] for word in common) / whole)
 
     def nearest(self, candidate: Candidate, document: str) -> list[Belief]:
         """Return the active items that a candidate may change and shares words with, nearest first."""
-        order = _by_words(self._words[True].get(word, ()) for word in sorted(_keys(candidate.text)))
+        order = _by_words(self._words.get(word, ()) for word in sorted(_keys(candidate.text)))
         return [one for at in order if (one := self._all[at]).item.active and speaks_for(one.document, document)]
 
     @staticmethod
     def _enter(one: Belief, words: Words) -> None:
-        there = words[one.current]
-        for word in _keys(one.item.text) if one.stands and one.item.id else ():
-            there[word].add(one.at)
+        for word in _keys(one.item.text) if one.stands and one.item.id and one.item.active else ():
+            words[word].add(one.at)
 
 
 def _by_words(postings: Iterable[Collection[int]]) -> list[int]:

@@ -226,7 +226,7 @@ def certain_ruling(one: Filed, context: ReviewContext) -> Ruling | None:
         return _doubted(one, context)
     same = context.known.same(candidate.type, candidate.text, one.document, candidate.trust)
     if same and (same.current or same.is_archived):
-        return _confirming(one, same, "it has the same words", context)
+        return _confirming(one, same, context)
     if same is None and _is_vetoed(candidate, one.document, context):
         return _ignored(one, "a person removed it")
     if same is None or (same.item.status is Status.SUPERSEDED and same.item.until < candidate.entry.day):
@@ -400,6 +400,7 @@ def _believed(ruling: Ruling, candidate: Candidate, targets: Sequence[Belief]) -
 
 
 _ADD = OperationKind.ADD
+_SAME = "it has the same words"
 
 
 def _ruling(
@@ -426,7 +427,7 @@ def _on(operation: Operation, targets: Sequence[Belief], one: Filed | None) -> R
     return Ruling(on, None, one.place if one else "")
 
 
-def _confirming(one: Filed, belief: Belief, why: str, context: ReviewContext) -> Ruling:
+def _confirming(one: Filed, belief: Belief, context: ReviewContext) -> Ruling:
     """Return the ruling on a candidate that repeats an item; an agent repeating its context confirms nothing."""
     candidate = one.candidate
     if one.recited:
@@ -435,11 +436,11 @@ def _confirming(one: Filed, belief: Belief, why: str, context: ReviewContext) ->
         return _ignored(one, "it repeats an archived item")
     if candidate.closed and belief.item.active and candidate.closed in OUTCOMES[belief.item.type]:
         places, by = candidate.places, candidate.by
-        closing = Operation(OperationKind.CLOSE, how=candidate.closed, reason=why, places=places, by=by)
+        closing = Operation(OperationKind.CLOSE, how=candidate.closed, reason=_SAME, places=places, by=by)
         trust = _word(closing, one, context)
         asks = guarded(closing.kind, [belief], trust, candidate.entry.day, context.known)
         return _closing(closing, belief, one, trust, asks)
-    return _ruling(one, OperationKind.CONFIRM, belief, reason=why)
+    return _ruling(one, OperationKind.CONFIRM, belief, reason=_SAME)
 
 
 def _closing(operation: Operation, belief: Belief, one: Filed | None, trust: Trust, asks: str) -> Ruling:

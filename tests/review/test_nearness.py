@@ -1,4 +1,4 @@
-"""Neighbours by words: no look-up walks through all that is held, and what ended comes after what holds."""
+"""Neighbours by words: no look-up walks through all that is held."""
 
 from __future__ import annotations
 
@@ -58,15 +58,3 @@ def test_a_look_up_does_not_walk_through_all_that_is_held() -> None:
         ]
         work.append(calls(KnownItems((PLACE, item) for item in held)))
     assert work[1] <= work[0] * 1.1
-
-
-def test_what_ended_is_found_among_what_is_closed() -> None:
-    held = [Item(FACT, f"The boat {at} sails", f"k{at:010x}", since="2026-01-01") for at in range(3)]
-    known = KnownItems((PLACE, item) for item in held)
-    known.near(SAID, PLACE)
-    ending = known.find(held[1].id)
-    assert ending
-    known.take_out(ending, Status.ENDED, "2026-02-01", "2026-02-01")
-    found = known.near(SAID, PLACE)
-    assert [one.item.id for one in found] == [held[0].id, held[2].id, held[1].id]
-    assert not found[-1].current
