@@ -13,6 +13,7 @@ from heapq import nlargest
 from math import fsum
 from typing import TYPE_CHECKING, Final
 
+from pipelines.extract.extraction import is_pending
 from pipelines.review.compare import conflict
 from pipelines.store.item import Item, ItemType, Status, Trust, brought_back
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
@@ -20,7 +21,7 @@ from pipelines.store.wording import veto_key, words_key
 from pipelines.text import content_words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from pipelines.extract.extraction import Candidate
 
