@@ -154,3 +154,15 @@ def test_a_line_of_a_list_of_what_is_open_that_a_reply_has_seen_is_not_filed_aga
     seen = {**NOTHING, "seen": [known["id"]]}
     found = night(memory, tmp_path, log, {**seen, "open_lists": [{"lines": [[5, 6]], "document": ""}]})
     assert sorted(found) == sorted([known["text"], "oil the gate"])
+
+
+def test_a_plain_tick_box_is_the_readers_to_judge_unless_it_says_nothing_of_the_day(
+    memory: Memory, tmp_path: Path
+) -> None:
+    log = "project: Kestrel\n\n- [ ] Oil the hinge\n- [ ] Send the bill (due 2026-03-20)\n- The gate weighs 40 kg.\n"
+    found = night(memory, tmp_path, log, {"items": [said(5, "Fact", "The gate weighs 40 kg.")]})
+    assert sorted(found) == ["Send the bill", "The gate weighs 40 kg."]
+
+
+def test_a_reader_that_says_nothing_of_a_day_loses_no_tick_box(memory: Memory, tmp_path: Path) -> None:
+    assert list(night(memory, tmp_path, "project: Kestrel\n\n- [ ] Oil the hinge\n", NOTHING)) == ["Oil the hinge"]

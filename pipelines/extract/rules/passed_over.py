@@ -26,14 +26,22 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
 
     A reply covers a label if its evidence has the label's lines; of several labels there, those that it quotes or
     says. It also covers one that says half of what an item says which it has seen; on a list of what is open, one of
-    whose words such an item has half; and what stands under a heading of which it took other lines. Closing forms are
-    read apart, but may be what a reply means.
+    whose words such an item has half; and what stands under a heading of which it took other lines. A tick box
+    is left to a reader that says anything of the day, since most are steps of a plan, unless it has a due day or stands
+    on a list of what is open. Closing forms are read apart, but may be what a reply means.
     """
     reader = LabelReader()
     for entry in request.entries:
         reader.read(entry)
     found = once_each(reader.found)
-    labelled = [one for one in found if one.confidence is Confidence.HIGH]
+    listed = [place for one in reply.open_lists for place in one.places]
+    is_silent = not (reply.candidates or reply.operations or reply.seen)
+    labelled = [
+        one
+        for one in found
+        if one.confidence is Confidence.HIGH
+        if one.reason != "tick box" or one.due or is_silent or _is_on(one, listed)
+    ]
     if not labelled:
         return []
     spots = [*(one.places[0] for one in labelled), *(form.place for form in reader.forms)]
@@ -46,7 +54,6 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
     titles = {fold(title) for headings in judged for title in headings}
     known = {(one.type, same_key(one.text)) for one in reply.candidates}
     seen = [Counter(words(text)) for text in request.nearby.texts(reply.seen)] if request.nearby else []
-    listed = [place for one in reply.open_lists for place in one.places]
     return [
         one
         for at, one in enumerate(labelled)
@@ -58,8 +65,12 @@ def passed_over(request: ExtractionRequest, reply: Extraction) -> list[Candidate
 
 def _is_seen(one: Candidate, seen: Sequence[Counter[str]], listed: Sequence[Place]) -> bool:
     said = Counter(words(one.text))
-    own = said.total() if any(_overlap(one.places[0], place) for place in listed) else 0
+    own = said.total() if _is_on(one, listed) else 0
     return any((said & other).total() > (own or max(said.total(), other.total())) * _HALF for other in seen)
+
+
+def _is_on(one: Candidate, listed: Sequence[Place]) -> bool:
+    return any(_overlap(one.places[0], place) for place in listed)
 
 
 def _meant(place: Place, text: str, spots: Sequence[Place], covered: Container[int]) -> set[int]:
