@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from heapq import nlargest
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.claims import Claim, Verdict, quotes_of, said_under
@@ -36,6 +37,7 @@ from pipelines.store.layout import BRIEFING, REVIEW, Kind
 from pipelines.store.priority import priority
 from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import holds_secret
+from pipelines.text import content_words
 from pipelines.usage import Tally
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ _EPISODE_DAYS = 3
 _MOST_TOLD = 300
 _MOST_WAITING = 5
 _WEEK = timedelta(days=7)
+_MOST_QUOTED = 4
+"""The most lines of a day that are quoted for a sentence that rests on the day."""
 _RECENT = frozenset({ItemType.DECISION, ItemType.RULE})
 _PURPOSE = 120
 
@@ -367,10 +371,17 @@ def _episodes(documents: Mapping[str, Document], told: Mapping[str, Sequence[Tol
     return dict(sorted(found.items())[-_EPISODE_DAYS:])
 
 
-def _quoted(episode: _Episode) -> tuple[list[str], list[str]]:
-    """Return what the sentences of an episode rest on, and the headings above that."""
-    near = episode.values()
-    return [quote for quotes, _ in near for quote in quotes], [above for _, headings in near for above in headings]
+def _quoted(episode: _Episode, text: str) -> tuple[list[str], list[str]]:
+    """Return the lines of an episode that have most of a sentence's words, and the headings above its two nearest."""
+    words = content_words(text)
+
+    def shared(told: str) -> int:
+        return len(words & content_words(told))
+
+    near = [episode[told] for told in nlargest(2, episode, key=shared)]
+    quotes = [quote for quotes, _ in near for quote in quotes]
+    best = set(nlargest(_MOST_QUOTED, quotes, key=shared))
+    return [quote for quote in quotes if quote in best], [above for _, headings in near for above in headings]
 
 
 # ---------------------------------------- what came back
@@ -413,7 +424,7 @@ def _sound(
     more = (f"not shown: {', '.join(names)}",) if names else ()
     stood = sentences_under(documents[path], title) if path in documents else []
     mine = (folded(one.text), digest(items, with_status=True), days)
-    told = [(day, *_quoted(known.episodes[day])) for day in days]
+    told = [(day, *_quoted(known.episodes[day], one.text)) for day in days]
     return Proposal(
         path,
         title,
