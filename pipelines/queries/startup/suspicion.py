@@ -6,7 +6,7 @@ _WORDS = (
     "passw", "passp", "passc", "_pass", "-pass", ".pass", "pass:", "pass=", "pass =", "pass>", "pass(", "pass：",
     'pass"', "pass'", "pwd", " pw", "_pw", "-pw", "pw:", "pw=", 'pw"', "pw'", "mot de passe",
     "secret", "token", "key", "credential", "creds", "auth", "bearer", "cookie", "login",
-    "/pass", "/ pass", "/pw", "/ pw",
+    "/pass", "/ pass", "/pw", "/ pw", "ssh", "ftp", "rdp", "vnc", "account", "sign-in", "signin",
     "kennwort", "schlüssel", "contraseña", "wachtwoord", "hasło", "ароль", "токен", "ключ",
     " by '", ' by "', "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "トークン", "비밀번호",
 )  # fmt: skip
