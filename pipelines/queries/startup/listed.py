@@ -16,7 +16,7 @@ _SAID = 0.75
 """The share of a sentence's words that another has at which the other is said to tell it."""
 _LONGEST_WORD = 12
 """What is longer is taken as pairs of characters: scripts without blanks, and addresses."""
-_NAMED = 24
+_NAMED = 36
 """Tokens of an open item that a sentence tells already, that was due long ago, or that comes late: they name it."""
 IN_FULL_TOKENS = 900
 """Tokens of open items in full words, and of quiet ones a quarter of that; those that come later are named."""
