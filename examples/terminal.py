@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 PICTURE = HERE.parent / "docs" / "pictures" / "terminal.svg"
 COLUMNS = 80
 BEFORE, NIGHT = "2026-03-09T08:00", "2026-03-16T02:00"
-SESSION = (
+SESSION: tuple[tuple[list[str], list[str]], ...] = (
     (["curate", "init", "memory"], ["--now", BEFORE]),
     (["cp", "-r", "sample_week/Logs", "memory"], []),
     (["curate", "run"], ["--now", NIGHT]),

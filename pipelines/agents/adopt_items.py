@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _OBSERVATION = re.compile(r"[-*] \[([^\W\d_][\w -]{1,40})\][ \t]+(\S.*)")
-_PROMOTED = re.compile(r"- (.*\S)[ \t]+\[score=[\d.]+ recalls=(\d+)[^\[\]]*\]\s*")
+_PROMOTED = re.compile(r"- (.*\S)[ \t]+\[score=[\d.]++ recalls=(\d++)[^\[\]]*+\]\s*")
 _SAYS = {"feedback": ItemType.RULE, "user": ItemType.FACT}
 _LONGEST = 300
 """Characters after which what a note says ends with its sentence."""

@@ -7,6 +7,7 @@ without being carried out; `edit_files` writes. The plans themselves are in `tar
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -110,6 +111,7 @@ RECALL: Final = ("recall", "--hook")
 CAPTURE: Final = ("capture", "--hook")
 MCP: Final = ("mcp",)
 _MODULE = ("-m", "pipelines.cli")
+_UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +130,9 @@ class Program:
         """Refuse a path that no settings file can hold.
 
         Raises:
-            UsageFault: a path contains a line break or another unprintable character.
+            UsageFault: a path contains a line break, another control character, or half of one.
         """
-        if odd := next((path for path in (*self.words, str(self.root)) if not path.isprintable()), ""):
+        if odd := next((path for path in (*self.words, str(self.root)) if _UNWRITABLE.search(path)), ""):
             raise UsageFault(f"The path {odd!r} contains a character that a settings file cannot hold.", "Rename it.")
 
     def arguments(self, verb: Sequence[str]) -> list[str]:

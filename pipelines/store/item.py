@@ -487,13 +487,8 @@ def folded(text: str) -> str:
         text = unicodedata.normalize("NFKC", text)
     # Fast path: most words have no punctuation, and a run folds every item.
     words = [word if word.isalnum() else _bare(word) for word in text.casefold().split()]
-    return " ".join(
-        word
-        for word in words
-        if word.isalnum()
-        or any(c.isalnum() for c in word)
-        or (any(c in _SIGNS for c in word) and word not in {"-", "--", "/", "|"})
-    )
+    dashes = {"-", "--", "/", "|"}
+    return " ".join(word for word in words if word not in dashes and any(c.isalnum() or c in _SIGNS for c in word))
 
 
 def _bare(word: str) -> str:

@@ -104,7 +104,17 @@ def taken_back_since(root: Path) -> frozenset[tuple[str, int]]:
 
 _CALL = re.compile(rb'"type":\s?"(?:tool_use|toolCall|[a-z_]{1,40}_call)"')
 _ESCAPES = {"n": "\n", '"': '"'}
-_ESCAPED = re.compile(r'\\+([n"])')
+_ESCAPED = re.compile(r'(?<!\\)\\++([n"])')
+_END = re.compile(r"""['"]|[ \t]*+(?:$|<!--)""", re.MULTILINE)
+
+
+def _times(line: str, call: str) -> int:
+    at, found = call.find(line), 0
+    while at >= 0:
+        at += len(line)
+        found += _END.match(call, at) is not None
+        at = call.find(line, at)
+    return found
 
 
 def written_by_agents(root: Path, since: float) -> Callable[[str], bool]:
@@ -120,8 +130,7 @@ def written_by_agents(root: Path, since: float) -> Callable[[str], bool]:
         return [_ESCAPED.sub(lambda mark: _ESCAPES[mark[1]], line.decode(errors="replace")) for line in lines]
 
     def wrote(line: str) -> bool:
-        form = re.compile(rf"{re.escape(line)}(?=['\"]|[ \t]*(?:$|<!--))", re.MULTILINE)
-        return any(len(form.findall(call)) == 1 for call in calls())
+        return any(_times(line, call) == 1 for call in calls())
 
     return wrote
 

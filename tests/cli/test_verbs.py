@@ -285,7 +285,7 @@ def test_a_bug_prints_a_report_without_the_memorys_text(memory: Memory, monkeypa
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("pipelines.cli.items_commands.documents_on", broken)
+    monkeypatch.setattr("pipelines.cli.items_commands.read_documents", broken)
     told = memory.curate("items", exits=3)
     assert "ZeroDivisionError" in told
     assert "paste" in told
@@ -296,7 +296,7 @@ def test_an_interrupt_exits_130(memory: Memory, monkeypatch: pytest.MonkeyPatch)
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pipelines.cli.items_commands.documents_on", interrupted)
+    monkeypatch.setattr("pipelines.cli.items_commands.read_documents", interrupted)
     memory.curate("items", exits=130)
 
 

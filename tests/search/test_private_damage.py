@@ -54,7 +54,6 @@ def files(memory: Memory) -> list[str]:
 def test_whatever_is_damaged_the_next_run_goes_well(lived: Memory, tmp_path: Path, how: str) -> None:
     there = files(lived)
     assert {"ledger.jsonl", "secrets.jsonl", "index.db"} <= set(there)
-    assert any(name.startswith("replies/") for name in there)
     assert any(name.startswith("runs/") for name in there)
     sound = lived.aside(tmp_path / "sound")
     shutil.copytree(lived.root, sound.root, symlinks=True)
