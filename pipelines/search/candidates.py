@@ -44,6 +44,7 @@ FITTING: Final = (
     "SELECT units.id, units.key FROM units INDEXED BY idx_units_placed CROSS JOIN files ON files.id = units.file WHERE "
 )
 """To be followed by a condition over `units` and `files`: selects the units that match it, with the keys of vectors."""
+_LISTED = FITTING.replace("units.key", "1.0")
 _KEYS = (
     "SELECT id, key FROM units INDEXED BY idx_units_placed WHERE id IN (SELECT value FROM json_each(?)) AND key != 0"
 )
@@ -109,6 +110,11 @@ class IndexQuestion(NamedTuple):
     stale: Collection[str]
     ranking: Ranking
     near: tuple[StoredVectors, NDArray[np.float32]] | None = None
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether it only filters."""
+        return not self.terms and self.near is None and self.filters.any
 
 
 def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: int) -> Candidates:
@@ -230,6 +236,10 @@ class _Nearness:
 
 def _matching(connection: sqlite3.Connection, question: IndexQuestion, count: int) -> dict[int, float]:
     """Return the `count` best units by words, and all ties with the last, with their scores."""
+    if question.is_listing:
+        condition, found = question.filters.condition()
+        newest = f"{_LISTED}{condition} ORDER BY units.date DESC, files.path, start_line LIMIT {count:d}"
+        return dict(connection.execute(newest, found).fetchall())
     if not question.terms:
         return {}
     query = _MATCHED

@@ -123,7 +123,7 @@ def _meeting() -> re.Pattern[str]:
     return re.compile(rf"(?<=[^\W_])(?<!{one})(?={one})|(?<={one})(?=[^\W_])(?!{one})")
 
 
-_LABELLED = re.compile(r"(?<!\w)(project|type|tag):(\"[^\"\x00]+\"|[^\s\"\x00]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE)
+LABELLED = re.compile(r"(?<!\w)(project|type|tag):(\"[^\"\x00]+\"|[^\s\"\x00]+)|(?<![\w&])#(\w[\w/-]*)", re.IGNORECASE)
 _COMPOUND = re.compile(r"\w+(?:[-./:@+'\u2019]\w+)*")
 _LEADS = re.compile(r"[:\uff1a][\s*_`]*\Z")
 _SUFFIX = re.compile(r"\.(?:md|txt|jsonl|pdf|png|jpe?g|gif|webp)$")
@@ -260,13 +260,17 @@ def match_terms(query: str) -> list[str]:
     Stop words are left out, unless there is nothing else. A name with punctuation inside (`v1.2.3`, `alpha-notes.md`,
     `2023-05-08`) is searched for as a whole and by its parts. `project:NAME`, `type:TYPE` and `#tag` search for labels.
     """
-    terms = dict.fromkeys(_terms(query, STOP_WORDS)) or dict.fromkeys(_terms(query, frozenset()))
-    return list(terms)[:MAX_TERMS]
+    return (content_terms(query) or list(dict.fromkeys(_terms(query, frozenset()))))[:MAX_TERMS]
+
+
+def content_terms(query: str) -> list[str]:
+    """Return the FTS5 terms of a question without its stop words, even if there is nothing else."""
+    return list(dict.fromkeys(_terms(query, STOP_WORDS)))
 
 
 def unlabelled(query: str) -> str:
     """Return a question without its labels, which narrow the search rather than describe its subject."""
-    return _LABELLED.sub(" ", query)
+    return LABELLED.sub(" ", query)
 
 
 def identifiers(query: str) -> list[str]:
@@ -278,7 +282,7 @@ def _terms(query: str, stop: frozenset[str]) -> Iterator[str]:
     """Yield the terms, quoted for FTS5; none of the patterns above matches a quotation mark."""
     query = normalised(query)
     yield from (f'"{picture}"' for picture in pictures(query))
-    for label, value, tag in _LABELLED.findall(query):
+    for label, value, tag in LABELLED.findall(query):
         labelled = marker(label.lower() or "tag", value.strip('"') or tag)
         yield f'"{labelled}"'
     for pair in unspaced_pairs(query):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import UsageFault
-from pipelines.search.chunk_context import normalised
+from pipelines.search.chunk_context import LABELLED, content_terms, normalised
 from pipelines.search.schema import NEVER, SEPARATOR
 from pipelines.store.layout import EPISODES, LOGS, SESSIONS, slug
 
@@ -121,23 +122,42 @@ def meta_in(query: str, connection: sqlite3.Connection) -> tuple[str, ...]:
     return tuple(pairs[key] for key in known)
 
 
-def resolved(filters: Filters, connection: sqlite3.Connection, query: str = "") -> Filters:
-    """Return filters with those in the question, and all spellings of the project.
+def resolved(filters: Filters, connection: sqlite3.Connection, query: str) -> tuple[Filters, str]:
+    """Return filters with those in a question and all spellings of the project, and the question without them.
 
-    A log names a project by its title or by its file's name.
+    `type:TODO` and `project:NAME` filter, unless there is no such type or project, or one was given beside the
+    question: then they stay words. What is left is empty if it has no content word. `KEY=VALUE` stays in the question.
     """
+    given, rest = filters, query
     if "=" in query:
         filters = filters._replace(meta=(*filters.meta, *meta_in(query, connection)))
-    if not filters.project:
-        return filters
-    wanted, names = slug(filters.project), {filters.project}
+    if filters.project:
+        filters = filters._replace(spellings=_spellings(filters.project, connection))
+    for found in LABELLED.finditer(query):
+        from pipelines.store.item import ItemType  # noqa: PLC0415  few questions have labels
+
+        label, value = (found[1] or "").lower(), (found[2] or "").rstrip(",.;:!?").strip('"')
+        if label == "type" and value.capitalize() in frozenset(ItemType) and not given.types:
+            filters = filters._replace(types=(*filters.types, value))
+        elif label == "project" and not filters.project and (names := _spellings(value, connection)):
+            filters = filters._replace(project=value, spellings=names)
+        else:
+            continue
+        rest = rest.replace(found[0], " ", 1)
+    return filters, rest if rest == query or content_terms(rest) else ""
+
+
+def _spellings(project: str, connection: sqlite3.Connection) -> tuple[str, ...]:
+    """Return the names of a project in any case: a log names it by its title or its file's name; none if it is none."""
+    wanted, names = slug(project), {project}
     for path, title in connection.execute(_PROJECTS):
         stem = path.rpartition("/")[2].removesuffix(".md")
         if wanted in {slug(title), slug(stem)}:
             names |= {title, stem}
     # SQLite ignores case only for ASCII letters.
     cased = {one for name in names for one in (name, name.lower(), name.upper(), name.title(), name.capitalize())}
-    return filters._replace(spellings=tuple(sorted(cased)))
+    there = len(names) > 1 or connection.execute(_IN_PROJECT, (json.dumps(list(cased)),)).fetchone()
+    return tuple(sorted(cased)) if there else ()
 
 
 _LIKE = "Write it like topic=kafka."
@@ -146,6 +166,10 @@ _PAIR = re.compile(r"(?<!\S)([^\W\d][\w.-]*)=(?:\"([^\"]+)\"|(\S+))")
 _KNOWN = (
     "SELECT 1 FROM files WHERE instr(meta, ?) UNION ALL"
     " SELECT 1 FROM units INDEXED BY idx_units_meta WHERE meta != '' AND instr(meta, ?) LIMIT 1"
+)
+_IN_PROJECT = (
+    "SELECT 1 FROM units INDEXED BY idx_units_placed"
+    " WHERE project COLLATE NOCASE IN (SELECT value FROM json_each(?)) LIMIT 1"
 )
 _PROJECTS = (
     "SELECT path, coalesce((SELECT project FROM units WHERE file = files.id LIMIT 1), '') FROM files"

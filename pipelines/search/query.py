@@ -98,7 +98,8 @@ def search(
 
     Args:
         root: the memory.
-        query: a question in plain words, or names, ids, file names, `#tag`, `project:NAME`, `type:TYPE`.
+        query: a question in plain words, or names, ids, file names, `#tag`; `project:NAME` and `type:TYPE` filter. One
+            that only filters finds all that matches, newest first.
         limit: the maximum number of hits.
         stale: files to leave out, because they changed since.
         asked: ranking, filters and the question's vector; by default words alone.
@@ -137,14 +138,14 @@ def answer(
         IndexUnusable: the index cannot be read.
     """
     asked = asked or SearchRequest()
-    question = _question(root, connection, query, {*stale, *copied_pages(root, connection)}, asked)
+    question, query = _question(root, connection, query, {*stale, *copied_pages(root, connection)}, asked)
     ranking = asked.ranking
     count = OVERFETCH * limit if ranking.fusion == "rrf" else max(CANDIDATES, CANDIDATES_A_HIT * limit)
     places, words, meaning = candidates(connection, question, count)
     # Ids are looked up directly: the full text is tokenised and stemmed.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
     held = held_words(connection, _telling(query) if question.terms else (), words)
-    is_found = bool(named) or _is_close(query, question, held, words, meaning, asked.embedder)
+    is_found = bool(named) or question.is_listing or _is_close(query, question, held, words, meaning, asked.embedder)
     twice = repeated_in_logs(connection, places, question) | repeated_in_copies(root, connection, places)
     own = own_words_first(words, held, places)
     fused = _fused(connection, question, own, meaning, count, is_read=reads(asked.embedder, query))
@@ -204,6 +205,8 @@ def _worths(
 ) -> dict[int, float]:
     """Return by how much each unit's score counts: by what it is, its age and how often it was found before."""
     day, ranking = question.filters.as_of, question.ranking
+    if question.is_listing:
+        return dict.fromkeys(scores, 1.0)
     worths = {unit: worth(places[unit], day) for unit in scores}
     if ranking.half_life_days:
         (last,) = connection.execute(_LAST_DAY).fetchone()
@@ -219,17 +222,18 @@ def _worths(
 
 def _question(
     root: Path, connection: sqlite3.Connection, query: str, stale: Collection[str], asked: SearchRequest
-) -> IndexQuestion:
-    """Return what to search for, with the vectors to compare with the question's."""
+) -> tuple[IndexQuestion, str]:
+    """Return what to search for, with the vectors to compare with the question's, and the question without filters."""
+    filters, query = resolved(asked.filters, connection, query)
     near = None
-    if asked.vector is not None and asked.ranking.mode != "keyword":
+    if asked.vector is not None and (query.strip() or not filters.any) and asked.ranking.mode != "keyword":
         from pipelines.search.vectors import VectorModel, load  # noqa: PLC0415  words alone need none
 
         vectors = load(root, VectorModel(asked.embedder, len(asked.vector)))
         near = (vectors, asked.vector) if len(vectors) else None
     # By words in every mode: what has no vector yet can only be found by them.
     terms = match_expression(query)
-    return IndexQuestion(terms, resolved(asked.filters, connection, query), stale, asked.ranking, near)
+    return IndexQuestion(terms, filters, stale, asked.ranking, near), query
 
 
 def _telling(query: str) -> list[str]:

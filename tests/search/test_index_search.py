@@ -255,3 +255,44 @@ def test_a_turn_is_left_to_the_logs_line_only_where_that_line_may_be_found(root:
     assert places(Filters(sources=("session",))) == {"Sessions:1", "Sessions:2"}
     assert places(Filters(trusts=("owner",))) == {"Sessions:1"}
     assert places(stale=("Logs/2026-03-02.md",)) == {"Sessions:1", "Sessions:2"}
+
+
+TASKS = """\
+# Beta
+
+## Next
+
+- [ ] Todo: Paint the boat. <!-- k00000000a1 since=2026-02-01 trust=owner -->
+- [ ] Todo: Sell the boat. <!-- k00000000a2 since=2026-03-01 trust=owner -->
+- Rule: Never sail the boat at night. <!-- k00000000a3 since=2026-03-02 trust=owner -->
+"""
+
+
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [
+        ("the boat type:todo", {"beta:5", "beta:6"}),
+        ("boat type:TODO type:rule", {"beta:5", "beta:6", "beta:7"}),
+        ("boat project:beta", {"beta:5", "beta:6", "beta:7"}),
+        ('servers project:"Alpha Station"', {"alpha-notes:6", "alpha-notes:7"}),
+        ("servers project:beta", set()),
+        ("legal type:chore", {"alpha-notes:7"}),
+        ("legal project:gamma", {"alpha-notes:7"}),
+    ],
+)
+def test_type_and_project_in_a_question_filter_unless_there_is_none(root: Path, query: str, lines: set[str]) -> None:
+    (root / "Projects/beta.md").write_text(TASKS, encoding="utf-8")
+    update_index(root)
+    hits = search(root, query, 20)
+    assert {f"{hit.path.removeprefix('Projects/').removesuffix('.md')}:{hit.start_line}" for hit in hits} == lines
+
+
+@pytest.mark.parametrize("query", ["type:todo", "the type:todo"])
+def test_a_question_that_only_filters_lists_the_newest_first(root: Path, query: str) -> None:
+    old = "".join(f"- [ ] Todo: Oil hinge {at}. <!-- k0000000{at:03} since=2025-01-01 -->\n" for at in range(150))
+    (root / "Projects/beta.md").write_text(f"{TASKS}{old}", encoding="utf-8")
+    (root / "Logs/2026-03-02.md").write_text("- Todo: Buy tar.\n", encoding="utf-8")
+    update_index(root)
+    days = [hit.date for hit in search(root, query, 10)]
+    assert days == ["2026-03-18", "2026-03-02", "2026-03-01", "2026-02-01", *["2025-01-01"] * 6]
+    assert [hit.date for hit in search(root, query, 1)] == days[:1]
