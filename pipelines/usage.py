@@ -179,8 +179,11 @@ _BY_STATUS = {
     504: "gave no answer in time",
     529: "is overloaded",
 }
-_TIMEOUTS = frozenset({"APITimeoutError", "TimeoutException", "TimeoutError"})
-_TRANSPORT = frozenset({"APIConnectionError", "TransportError", "ConnectionError", "OSError"})
+_STATUS = ("status_code", "code", "http_status")
+_TIMEOUTS = frozenset({"APITimeoutError", "TimeoutException", "TimeoutError", "Timeout"})
+_TRANSPORT = frozenset({"APIConnectionError", "TransportError", "ConnectionError", "OSError", "HTTPException"})
+_GARBLED = frozenset({"APIResponseValidationError", "UnknownApiResponseError"})
+_UNPACKING = (AttributeError, LookupError, TypeError, ValueError)
 
 
 def reason(fault: BaseException) -> str:
@@ -189,7 +192,9 @@ def reason(fault: BaseException) -> str:
     The exception's own message is never used: it may quote the request, a key, an address or the log. Exceptions are
     recognised by class name, because two SDKs over two HTTP libraries raise them.
     """
-    status = getattr(fault, "status_code", None) or getattr(fault, "code", None)
+    cause = getattr(fault, "reason", None)  # urllib wraps the actual exception
+    fault = cause if isinstance(cause, BaseException) else fault
+    status = next((found for name in _STATUS if (found := getattr(fault, name, None))), None)
     if isinstance(status, int) and status >= 400:  # noqa: PLR2004  where HTTP's error statuses begin
         wrong_key = "API_KEY_INVALID" in str(getattr(fault, "details", ""))  # Gemini's status for that is 400
         otherwise = "had an internal error" if status >= 500 else "rejected the request"  # noqa: PLR2004  as above
@@ -199,6 +204,7 @@ def reason(fault: BaseException) -> str:
         return "gave no answer in time"
     if kinds & _TRANSPORT:
         return "could not be reached, or the connection broke"
-    if isinstance(fault, ValueError) or "APIResponseValidationError" in kinds or "UnknownApiResponseError" in kinds:
+    # Some SDKs unpack an answer without checking it.
+    if isinstance(status, int) or isinstance(fault, _UNPACKING) or kinds & _GARBLED:
         return "answered with something that is not its wire format"
     return f"failed with an unknown error ({type(fault).__name__})"

@@ -33,14 +33,12 @@ def curate_index(*, full: bool, as_json: bool, root: Path) -> int:
     """
     from pipelines.search.build import rebuild_index, update_index  # noqa: PLC0415  the verb's work, not its help
     from pipelines.search.embed import embed  # noqa: PLC0415  as above
-    from pipelines.search.indexed_files import unread  # noqa: PLC0415  as above
 
     with watch_for_people() as watch:
         with watch.stage("index"):
             report = rebuild_index(root) if full else update_index(root)
         with watch.stage("embed"):
             vectors, notes = embed(root, math.inf, watch.advance)
-    report = report._replace(partial=unread(root)[1])
     if as_json:
         done = report.to_json() | ({"vectors": vectors} if vectors else {})
         say_json_line(done)

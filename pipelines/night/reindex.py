@@ -35,7 +35,6 @@ def reindex(root: Path, watch: Watch | None = None) -> tuple[dict[str, object], 
         What was done, and sentences on what failed.
     """
     from pipelines.search.build import update_index  # noqa: PLC0415  takes long to import
-    from pipelines.search.indexed_files import unread  # noqa: PLC0415  as above
 
     seconds, watch = (watch.patience, watch) if watch else (_VERB_SECONDS, Watch())
     try:
@@ -49,7 +48,6 @@ def reindex(root: Path, watch: Watch | None = None) -> tuple[dict[str, object], 
         return {}, (f"The index could not be brought up to date: {fault} To rebuild it, run `curate index --full`.",)
     with watch.stage("embed"):
         vectors, notes = embed(root, seconds, watch.advance)
-    done["partial"] = [one._asdict() for one in unread(root)[1][:NAMED]]
     return done | ({"vectors": vectors} if vectors else {}), notes
 
 

@@ -177,8 +177,8 @@ def _episodes_behind(
 def _past_items(connection: sqlite3.Connection, units: Collection[int]) -> dict[int, list[_About]]:
     """Return the items among units that no longer hold, each with what overruled it."""
     past: dict[int, list[_About]] = {}
-    for unit, *about in connection.execute(_PAST, (json.dumps(list(units)),)):
-        past.setdefault(unit, []).append((about[0], about[1], about[2], about[3]))
+    for unit, item, why, successor, since in connection.execute(_PAST, (json.dumps(list(units)),)):
+        past.setdefault(unit, []).append((item, why, successor, since))
     return past
 
 
@@ -186,8 +186,6 @@ def _claims_about(
     connection: sqlite3.Connection, units: Collection[int], question: IndexQuestion
 ) -> dict[int, list[_About]]:
     """Return the claims about each line: item, why it is overruled on the requested day, by what, since when."""
-    if connection.execute("SELECT 1 FROM claims LIMIT 1").fetchone() is None:
-        return {}
     claims: dict[int, list[_About]] = {}
     day = question.filters.as_of
     for unit, item, *against in connection.execute(_ABOUT, (json.dumps(list(units)),)):

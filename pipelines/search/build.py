@@ -33,7 +33,6 @@ from pipelines.search.schema import (
     make_tables,
     reading,
     replacing,
-    transaction,
     writer_lock,
 )
 from pipelines.store.files import writing
@@ -135,7 +134,8 @@ def _update(root: Path) -> Outcome:
     with closing(sqlite3.connect(root / INDEX, timeout=BUSY_SECONDS, isolation_level=None)) as connection:
         # If a power cut loses the last update, the next scan notices; the file cannot be damaged by it.
         connection.execute("PRAGMA synchronous = NORMAL")
-        with transaction(connection):
+        with connection:  # all or nothing
+            connection.execute("BEGIN IMMEDIATE")  # SQLite does not let a reader wait to become a writer
             for path in changes.removed:
                 take_out(connection, path)
             for path in (*changes.added, *changes.changed):
@@ -159,7 +159,8 @@ def _rebuild(root: Path) -> Outcome:
     try:
         with replacing(root) as connection:
             make_tables(connection)
-            with transaction(connection):
+            with connection:
+                connection.execute("BEGIN")
                 for path, stamp in found.items():
                     put(connection, root, path, stamp, checked_ns)
                 place_claims(connection, root, ())
@@ -176,17 +177,9 @@ def _report(root: Path, outcome: Outcome, began: float) -> IndexReport:
         (files,) = connection.execute(_FILES, (json.dumps(sorted(CLAIMING)),)).fetchone()
         (units,) = connection.execute("SELECT count(*) FROM units").fetchone()
         skipped, partial = unread_in(root, connection, passed)
-    return IndexReport(
-        files=files,
-        added=len(set(changes.added) - CLAIMING),
-        changed=len(set(changes.changed) - CLAIMING),
-        removed=len(set(changes.removed) - CLAIMING),
-        unchanged=len(set(changes.unchanged) - CLAIMING),
-        units=units,
-        skipped=skipped,
-        partial=partial,
-        seconds=round(time.monotonic() - began, 3),
-    )
+    added, changed, removed, unchanged = (len(set(paths) - CLAIMING) for paths in changes[:4])
+    seconds = round(time.monotonic() - began, 3)
+    return IndexReport(files, added, changed, removed, unchanged, units, skipped, partial, seconds)
 
 
 class Freshness(NamedTuple):

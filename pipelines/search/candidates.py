@@ -124,7 +124,7 @@ def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: i
     """
     places = Places(connection, question)
     if question.near is None:
-        return _by_words(connection, question, places, _matching(connection, question, count), count)
+        return (*_by_words(connection, question, places, _matching(connection, question, count), count), {})
     near = _Nearness(connection, question.near, _allowed_units(connection, question.filters))
     scanning = threading.Thread(target=near.scan)
     (scanning.start if len(near.vectors) >= _LARGE else scanning.run)()
@@ -133,7 +133,7 @@ def candidates(connection: sqlite3.Connection, question: IndexQuestion, count: i
         scanning.join()
     cosines = near.nearest(count)
     places.of((*own, *cosines))  # both are looked up at once
-    there_by_words, words, _ = _by_words(connection, question, places, own, count)
+    there_by_words, words = _by_words(connection, question, places, own, count)
     wanted = count
     # Rows of deleted units may be among the nearest: if so, search further.
     while len(_holding(there := places.of(cosines))) < count and wanted < near.size:
@@ -265,7 +265,7 @@ def _holding(places: Mapping[int, CandidatePlace]) -> list[int]:
 
 def _by_words(
     connection: sqlite3.Connection, question: IndexQuestion, places: Places, own: dict[int, float], count: int
-) -> Candidates:
+) -> tuple[dict[int, CandidatePlace], dict[int, float]]:
     """Return the units found by words, given the best `count` matches, scored with their surroundings."""
     wanted = count
     # Hidden or stale units may be among the best: if so, search further.
@@ -280,7 +280,7 @@ def _by_words(
         unit: own[unit] + question.ranking.passages * max(passages.get(first or 0, 0.0), passages.get(last or 0, 0.0))
         for unit, (_, _, first, last, *_) in there.items()
     }
-    return there, scores, {}
+    return there, scores
 
 
 class Places:

@@ -81,29 +81,20 @@ def _claims_of(item: Item) -> Iterator[LineClaim]:
 
 
 _PUT = f"INSERT INTO claims(file, {', '.join(CLAIM_COLUMNS)}) VALUES (?, {', '.join('?' * len(CLAIM_COLUMNS))})"  # noqa: S608  our own columns
-_THERE = f"SELECT id, {', '.join(CLAIM_COLUMNS)} FROM claims WHERE file = ?"  # noqa: S608  as above
 _MOVE = "UPDATE claims SET start_line = ?, end_line = ? WHERE id = ?"
 _UNPLACED = -1
 
 
-def put_claims(connection: sqlite3.Connection, file: int, claims: Iterable[LineClaim]) -> None:
-    """Update a file's claims; those that stay keep their lines, and `place_claims` finds those of the new ones.
+def put_claims(connection: sqlite3.Connection, file: int | None, claims: Iterable[LineClaim]) -> None:
+    """Insert a file's claims; `place_claims` finds their lines.
 
     Args:
         connection: the index, in a transaction.
         file: the file's number.
-        claims: what the file claims now.
+        claims: what the file claims.
     """
-    there: dict[tuple[str, ...], list[int]] = {}
-    for number, *row in connection.execute(_THERE, (file,)):
-        there.setdefault(tuple(row[: len(LineClaim._fields)]), []).append(number)
-    for claim in claims:
-        if there.get(claim):
-            there[claim].pop()
-        elif at := Evidence.parse(claim.cited):
-            connection.execute(_PUT, (file, *claim, at.path, _UNPLACED, _UNPLACED))
-    gone = [number for numbers in there.values() for number in numbers]
-    connection.executemany("DELETE FROM claims WHERE id = ?", ((number,) for number in gone))
+    placed = ((claim, at) for claim in claims if (at := Evidence.parse(claim.cited)))
+    connection.executemany(_PUT, ((file, *claim, at.path, _UNPLACED, _UNPLACED) for claim, at in placed))
 
 
 def place_claims(connection: sqlite3.Connection, root: Path, changed: Collection[str]) -> None:

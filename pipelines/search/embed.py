@@ -38,6 +38,8 @@ FEWEST_WORDS: Final = 5
 """A shorter text ("ok, thanks") is found by its words alone, unless it is an item: its vector says little."""
 BATCH: Final = 64
 """Texts per call; each call's vectors are stored at once."""
+BATCH_BYTES: Final = 240_000
+"""The limit of text per call: half of what Voyage's large models take, at four bytes a token."""
 _FAILURES = 3
 """The limit of successive failed calls, each confirmed with a harmless text, before giving up on the embedder."""
 _HARMLESS = "memory"
@@ -154,12 +156,12 @@ def embed_index(
     """
     model, until = VectorModel(embedder.name, embedder.dimension), time.monotonic() + seconds
     wanted, faults, failures, embedded, interrupted = _wanted(root, model), dict[str, None](), 0, 0, False
-    keys = list(wanted)
-    for at in range(0, len(keys), BATCH):
+    done = 0
+    for batch in _batches(wanted):
         if time.monotonic() >= until or failures == _FAILURES:
             break
         try:
-            for some, vectors in _asked(embedder, model, {key: wanted[key] for key in keys[at : at + BATCH]}):
+            for some, vectors in _asked(embedder, batch):
                 with writer_lock(root):
                     keep(root, model, some, vectors)
                     if not embedded:
@@ -171,7 +173,8 @@ def embed_index(
         except KeyboardInterrupt:
             interrupted = True
             break
-        advance(min(at + BATCH, len(keys)), len(keys))
+        done += len(batch)
+        advance(done, len(wanted))
     with writer_lock(root), reading(root) as index:
         if embedded or not wanted:
             tidy(root, model, {key for _, key in index.execute(_KEYS)})
@@ -198,9 +201,22 @@ def _wanted(root: Path, model: VectorModel) -> dict[int, str]:
         }
 
 
-def _asked(
-    embedder: Embedder, model: VectorModel, texts: Mapping[int, str]
-) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+def _batches(texts: Mapping[int, str]) -> Iterator[dict[int, str]]:
+    """Yield the texts in order, as many as one call takes; one that is too long alone."""
+    batch: dict[int, str] = {}
+    size = 0
+    for known, text in texts.items():
+        length = len(text.encode(errors="replace"))
+        if batch and (len(batch) == BATCH or size + length > BATCH_BYTES):
+            yield batch
+            batch, size = {}, 0
+        batch[known] = text
+        size += length
+    if batch:
+        yield batch
+
+
+def _asked(embedder: Embedder, texts: Mapping[int, str]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
     """Yield keys with their vectors.
 
     A batch that fails is halved until only the refused texts are left, which are left out.
@@ -210,28 +226,14 @@ def _asked(
     """
     keys = list(texts)
     try:
-        vectors = _vectors(embedder, model, list(texts.values()))
+        vectors = embedder.embed_documents(list(texts.values()))
     except ModelFailed:
-        _vectors(embedder, model, [_HARMLESS])
+        embedder.embed_documents([_HARMLESS])
         half = len(keys) // 2
         for some in (keys[:half], keys[half:]) if half else ():
-            yield from _asked(embedder, model, {key: texts[key] for key in some})
+            yield from _asked(embedder, {key: texts[key] for key in some})
     else:
         yield keys, vectors
-
-
-def _vectors(embedder: Embedder, model: VectorModel, texts: list[str]) -> NDArray[np.float32]:
-    """Call the embedder, whose vectors have length one, and check that they are usable.
-
-    Raises:
-        ModelFailed: they are not.
-    """
-    import numpy as np  # noqa: PLC0415  only needed to embed
-
-    vectors = np.asarray(embedder.embed_documents(texts), np.float32)
-    if vectors.shape != (len(texts), model.dimension) or not np.isfinite(vectors).all():
-        raise ModelFailed(model.name, f"returned unusable vectors (shape {vectors.shape})")
-    return vectors
 
 
 def key(text: str) -> int:

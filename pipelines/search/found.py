@@ -95,7 +95,7 @@ def is_close(terms: Sequence[str], held: Mapping[int, int], meaning: Mapping[int
 _FILE = "found"
 _REMEMBERED = 3
 """The first hits of a search: what comes later was shown rather than found."""
-_ROOM = 32_768
+_KEPT = 600
 _HALF_LIFE = 30
 """The days after which having been found counts half."""
 
@@ -108,19 +108,16 @@ def name_of(item: str, text: str) -> str:
 def remember_found(root: Path, hits: Sequence[Hit], day: str) -> None:
     """Remember the first hits of a search on a day. Nothing happens if the disk refuses.
 
-    The file keeps the last 600 searches or so. It is derived: without it, nothing was found before.
+    The file keeps the last 600 searches. It is derived: without it, nothing was found before.
     """
     line = " ".join((day, *(name_of(hit.item, hit.text) for hit in hits[:_REMEMBERED]))) + "\n"
     with contextlib.suppress(CurateError, OSError):
         private_folder(root)
-        descriptor = open_own(root, f"{PRIVATE}/{_FILE}", os.O_RDWR | os.O_CREAT | os.O_APPEND)
-        with os.fdopen(descriptor, "r+b", buffering=0) as file:
-            file.write(line.encode())
-            if os.fstat(descriptor).st_size > _ROOM:
-                file.seek(-_ROOM // 2, os.SEEK_END)
-                kept = file.read().partition(b"\n")[2]
-                file.truncate(0)
-                file.write(kept)
+        with os.fdopen(open_own(root, f"{PRIVATE}/{_FILE}", os.O_RDWR | os.O_CREAT), "r+b") as file:
+            kept = [*file, line.encode()][-_KEPT:]
+            file.seek(0)
+            file.writelines(kept)
+            file.truncate()
 
 
 def found_before(root: Path) -> dict[str, float]:

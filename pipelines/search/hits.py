@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from pipelines.search.beliefs import Overruled
 
 
-_SHOWN = f"""
-    SELECT units.id, files.path, {", ".join(f"units.{column}" for column in UNIT_COLUMNS)}
-    FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?))
-"""  # noqa: S608  our own columns
 OPEN, CLOSE = "\x01", "\x02"
 """Surround a matched word; they are not in any text, because control characters are removed."""
 _BETWEEN = "\x03"
@@ -31,12 +27,7 @@ _BETWEEN = "\x03"
 WIDTH: Final = 240
 _CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 
-_SEVERAL = ("headings", "types", "tags", "cites")
 _OF_EVIDENCE = ("path", "start_line", "end_line", "date", "text", "trust")
-_AS_WRITTEN = (
-    *("start_line", "end_line", "text", "date", "project"),
-    *("trust", "confidence", "status", "item", "until", "confidence_reason", "source"),
-)
 
 
 class Hit(NamedTuple):
@@ -137,16 +128,23 @@ def read_hits(connection: sqlite3.Connection, scored: Mapping[int, tuple[float, 
         connection: the index, open to read.
         scored: the units in the desired order, with their scores and the parts of those.
     """
-    rows = {row[0]: row[1:] for row in connection.execute(_SHOWN, (json.dumps(list(scored)),))}
+    rows = {unit: row for unit, *row in connection.execute(_SHOWN, (json.dumps(list(scored)),))}
     hits = []
     for unit, (score, factors) in scored.items():
         path, *values = rows[unit]
-        row = dict(zip(UNIT_COLUMNS, values, strict=True))
-        shown: dict[str, Any] = {name: row[name] for name in _AS_WRITTEN}
-        shown |= {name: tuple(row[name].split(SEPARATOR)) if row[name] else () for name in _SEVERAL}
-        shown["meta"] = tuple(one[1:] for one in row["meta"].split(SEPARATOR) if one.startswith(AS_SAID))
+        shown: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
+        shown |= {name: tuple(filter(None, shown[name].split(SEPARATOR))) for name in _SEVERAL}
+        shown["meta"] = tuple(one[1:] for one in shown["meta"] if one.startswith(AS_SAID))
         hits.append(Hit(path=path, score=score, factors=factors, **shown))
     return hits
+
+
+_SEVERAL = ("headings", "types", "tags", "cites", "meta")
+_COLUMNS = [name for name in UNIT_COLUMNS if name in Hit._fields]
+_SHOWN = f"""
+    SELECT units.id, files.path, {", ".join(f"units.{name}" for name in _COLUMNS)}
+    FROM units JOIN files ON files.id = units.file WHERE units.id IN (SELECT value FROM json_each(?))
+"""  # noqa: S608  our own columns
 
 
 def snippets(query: str, texts: Sequence[str]) -> list[str]:

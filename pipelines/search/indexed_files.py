@@ -346,10 +346,7 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
         if file is None:
             return None
         with file:
-            whole = hashlib.sha256()
-            while chunk := file.read(1024 * 1024):
-                whole.update(chunk)
-            digest = whole.hexdigest()
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
         if form_of(path) is FileForm.IMAGE:
             beside = hashlib.sha256(read_bytes(root, description_of(path, beside)) or b"").hexdigest()
     except (BadFile, OSError):

@@ -139,13 +139,16 @@ def answer(
     """
     asked = asked or SearchRequest()
     question, query = _question(root, connection, query, {*stale, *copied_pages(root, connection)}, asked)
-    ranking = asked.ranking
+    ranking = question.ranking
     count = OVERFETCH * limit if ranking.fusion == "rrf" else max(CANDIDATES, CANDIDATES_A_HIT * limit)
     places, words, meaning = candidates(connection, question, count)
     # Ids are looked up directly: the full text is tokenised and stemmed.
     named = [unit for prefix in identifiers(query) for (unit,) in connection.execute(_NAMED, {"prefix": prefix})]
-    held = held_words(connection, _telling(query) if question.terms else (), words)
-    is_found = bool(named) or question.is_listing or _is_close(query, question, held, words, meaning, asked.embedder)
+    telling = match_terms(unlabelled(query)) or match_terms(query)  # labels alone, if nothing else is asked
+    held = held_words(connection, telling, words)
+    # Character pairs are not words: most of those across word boundaries occur nowhere.
+    is_found = bool(named or question.is_listing or (words and unspaced_pairs(query)))
+    is_found = is_found or is_close(telling, held, meaning, asked.embedder)
     twice = repeated_in_logs(connection, places, question) | repeated_in_copies(root, connection, places)
     own = own_words_first(words, held, places)
     fused = _fused(connection, question, own, meaning, count, is_read=reads(asked.embedder, query))
@@ -162,14 +165,16 @@ def answer(
     governed.scores.update(raised | dict.fromkeys(there, _NAMED_SCORE))
     order = _best(connection, governed, scores, places | rules | there, limit, ranking)
     shown = {"words": words, "meaning": meaning, "fused": scores, "worth": worths, "rule": raised}
-    known = {
-        unit: {"named": _NAMED_SCORE}
-        if unit in there
-        else {name: one[unit] for name, one in shown.items() if unit in one}
-        for unit in (order if asked.explain else ())
-    }
+    known = {unit: _factors(unit, there, shown) if asked.explain else {} for unit in order}
     found: Found = "nothing" if not order else "yes" if is_found else "little"
-    return _shown(root, connection, governed, {unit: known.get(unit, {}) for unit in order}, asked.filters.as_of), found
+    return _shown(root, connection, governed, known, asked.filters.as_of), found
+
+
+def _factors(unit: int, named: Collection[int], shown: Mapping[str, Mapping[int, float]]) -> dict[str, float]:
+    """Return the parts of a unit's score, by name."""
+    if unit in named:
+        return {"named": _NAMED_SCORE}
+    return {name: one[unit] for name, one in shown.items() if unit in one}
 
 
 def _fused(
@@ -234,27 +239,6 @@ def _question(
     # By words in every mode: what has no vector yet can only be found by them.
     terms = match_expression(query)
     return IndexQuestion(terms, filters, stale, asked.ranking, near), query
-
-
-def _telling(query: str) -> list[str]:
-    """Return the terms of a question. Labels only narrow the search, unless nothing else is asked."""
-    return match_terms(unlabelled(query)) or match_terms(query)
-
-
-def _is_close(
-    query: str,
-    question: IndexQuestion,
-    held: Mapping[int, int],
-    words: Mapping[int, float],
-    meaning: Mapping[int, float],
-    embedder: str,
-) -> bool:
-    """Return whether something close was found."""
-    # Character pairs are not words: most of those across word boundaries occur nowhere.
-    if words and unspaced_pairs(query):
-        return True
-    telling = _telling(query) if question.terms else []
-    return is_close(telling, held, meaning, embedder)
 
 
 def _rule_scores(rules: Collection[int], scores: Mapping[int, float]) -> dict[int, float]:

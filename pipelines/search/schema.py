@@ -166,19 +166,6 @@ def _open_reading(path: Path) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Commit all or nothing. Begins as a writer, because SQLite does not let a reader wait to become one."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-@contextlib.contextmanager
 def writer_lock(root: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Hold the right to write the index.
 

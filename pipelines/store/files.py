@@ -11,7 +11,7 @@ import errno
 import os
 import stat
 import threading
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, NotWritable, reason_of
 from pipelines.store.layout import ASIDE, PRIVATE, SESSIONS
@@ -19,6 +19,7 @@ from pipelines.store.user_layout import inside, layout_of, real_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedReader
     from pathlib import Path
 
 
@@ -52,7 +53,7 @@ def open_own(root: Path, real: str, how: int = os.O_RDONLY, mode: int = 0o600) -
     return descriptor
 
 
-def open_regular(root: Path, path: str) -> BinaryIO | None:
+def open_regular(root: Path, path: str) -> BufferedReader | None:
     """Open a regular file of the memory for reading, or return None if it does not exist.
 
     Raises:
@@ -61,7 +62,7 @@ def open_regular(root: Path, path: str) -> BinaryIO | None:
     return open_real(root, real_path(root, path))
 
 
-def open_real(root: Path, real: str) -> BinaryIO | None:
+def open_real(root: Path, real: str) -> BufferedReader | None:
     """Do what `open_regular` does, by a path on disk."""
     try:
         return os.fdopen(open_own(root, real), "rb")

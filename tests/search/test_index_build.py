@@ -67,32 +67,6 @@ def rows(root: Path) -> dict[str, int]:
         return dict(connection.execute("SELECT text, id FROM units").fetchall())
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "where"),
-    [
-        ("- line 99 of fruit\n", "- line 99 of fruit\n- a line of nuts\n", 101),
-        ("- line 0 of fruit\n", "- a line of nuts\n- line 0 of fruit\n", 1),
-        ("- line 50 of fruit\n", "- a line of nuts\n", 51),
-        ("- line 50 of fruit\n- line 51 of fruit\n", "- a line of nuts\n", 51),
-    ],
-)
-def test_of_a_changed_file_what_stands_above_the_change_is_not_put_in_again(
-    root: Path, old: str, new: str, where: int
-) -> None:
-    lines = "".join(f"- line {number} of fruit\n" for number in range(100))
-    write(root, "Logs/2026-01-01.md", lines)
-    update_index(root)
-    before = rows(root)
-    write(root, "Logs/2026-01-01.md", lines.replace(old, new))
-    update_index(root)
-    after = rows(root)
-    assert sum(after.get(text) == number for text, number in before.items()) >= where - 4
-    assert found(root, "nuts")[0] == f"Logs/2026-01-01.md:{where}"
-    there = {text: place[1:] for text, place in places(root).items()}
-    rebuild_index(root)
-    assert {text: place[1:] for text, place in places(root).items()} == there
-
-
 def test_a_page_that_gains_an_item_in_each_section_is_as_if_built_anew(root: Path) -> None:
     def page(updated: str, *more: str) -> str:
         head = f"---\ntitle: Fruit\nupdated: {updated}\n---\n"

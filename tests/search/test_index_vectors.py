@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from pipelines.errors import ModelFailed
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -154,17 +154,6 @@ def test_where_most_units_lack_a_vector_words_answer_whatever_was_in_the_index_b
     bag.failing = False
     embed_index(root, bag)
     assert "Areas/a.md:6" in found(root, "happy", bag)
-
-
-def test_what_a_model_gives_is_checked(root: Path) -> None:
-    class Broken(Bag):
-        def embed_documents(self, texts: object) -> NDArray[np.float32]:
-            assert texts
-            return np.full((3, self.dimension), np.nan, np.float32)
-
-    report = embed_index(root, Broken("test:broken"))
-    assert (report.embedded, report.missing) == (0, 3)
-    assert "unusable" in report.faults[0]
 
 
 def test_vectors_of_two_models_are_never_compared(root: Path, bag: Bag) -> None:

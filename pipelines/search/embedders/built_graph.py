@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pipelines.errors import UnusableModel
-from pipelines.search.embedders.pinned_model import LOCAL, PinnedModel, digest
+from pipelines.search.embedders.pinned_model import LOCAL, PinnedModel, changed_file
 from pipelines.store.files import replace_synced, writing
 
 if TYPE_CHECKING:
@@ -125,22 +125,14 @@ def _tag(data: bytes) -> str:
 def _build(graph: Path, shape: ModelFolder, precision: Precision, pinned: PinnedModel | None) -> None:
     from pipelines.search.embedders.onnx_graph import build_graph  # noqa: PLC0415  only a build pays for numpy
 
-    _verify(shape.path, pinned)
+    if pinned and (name := changed_file(pinned, shape.path)):
+        raise UnusableModel(shape.path, f"{name} does not match its pinned SHA-256", _AGAIN)
     data = build_graph(shape, read_tensors(shape.path / WEIGHTS), precision)
     with writing(graph.parent):
         graph.parent.mkdir(parents=True, exist_ok=True)
         replace_synced(graph, data)
         for old in {*graph.parent.glob(f"{graph.name[:8]}-{precision}-*")} - {graph}:
             old.unlink(missing_ok=True)
-
-
-def _verify(folder: Path, pinned: PinnedModel | None) -> None:
-    try:
-        for name, (_, sha256) in pinned.files.items() if pinned else ():
-            if digest(folder / name) != sha256:
-                raise UnusableModel(folder, f"{name} does not match its pinned SHA-256", _AGAIN)
-    except OSError as error:
-        raise UnusableModel(folder, f"it cannot be read ({error.strerror})", _AGAIN) from None
 
 
 def read_folder(path: Path) -> ModelFolder:
@@ -154,42 +146,44 @@ def read_folder(path: Path) -> ModelFolder:
             raise UnusableModel(
                 path, f"it has no {name}", "Name a sentence-transformers folder with safetensors weights."
             )
-    config = _DEFAULTS | _read(path, CONFIG)
-    if fault := _fault(path, config):
-        raise UnusableModel(path, fault, "Set `folder` in [embedder] to a BERT model with mean pooling.")
+    try:
+        config = _DEFAULTS | _read(path, CONFIG)
+        fault = _fault(path, config)
+        if not fault:
+            return _shape(path, config)
+    except OSError as error:
+        fault = f"it cannot be read ({error.strerror})"
+    except (ValueError, TypeError, LookupError, AttributeError):
+        fault = "its description is damaged, or lacks something"
+    raise UnusableModel(path, fault, "Set `folder` in [embedder] to a BERT model with mean pooling.")
+
+
+def _shape(path: Path, config: dict[str, Any]) -> ModelFolder:
     first = _FIRST_POSITION[config["model_type"]]
-    positions = config["max_position_embeddings"] - first
+    positions = int(config["max_position_embeddings"]) - first
     wanted = _read(path, "sentence_bert_config.json").get("max_seq_length")
     prompts = _read(path, PROMPTS).get("prompts")
     if not isinstance(prompts, dict):
         prompts = _E5_PROMPTS if _E5.search(path.name) else {}
-    document, query = prompts.get("document", prompts.get("passage")), prompts.get("query")
     return ModelFolder(
         path=path,
-        layers=config["num_hidden_layers"],
-        heads=config["num_attention_heads"],
-        width=config["hidden_size"],
+        layers=int(config["num_hidden_layers"]),
+        heads=int(config["num_attention_heads"]),
+        width=int(config["hidden_size"]),
         # Below three there is no room for a token between the two special ones.
         limit=min(wanted, positions) if isinstance(wanted, int) and wanted > 2 else positions,  # noqa: PLR2004
-        epsilon=config["layer_norm_eps"],
+        epsilon=float(config["layer_norm_eps"]),
         first=first,
-        prompts=(document if isinstance(document, str) else "", query if isinstance(query, str) else ""),
+        prompts=(str(prompts.get("document", prompts.get("passage", ""))), str(prompts.get("query", ""))),
     )
 
 
-def _read(path: Path, name: str, kind: type[dict[str, Any] | list[Any]] = dict) -> Any:  # noqa: ANN401  a value of `kind`
-    """Return the content of a JSON file in the folder, or an empty `kind` if there is no such file."""
+def _read(path: Path, name: str) -> Any:  # noqa: ANN401  JSON
+    """Return the content of a JSON file in the folder, or an empty object if there is no such file."""
     try:
-        value = json.loads((path / name).read_bytes())
+        return json.loads((path / name).read_bytes())
     except FileNotFoundError:
-        return kind()
-    except OSError as error:
-        raise UnusableModel(path, f"{name} cannot be read ({error.strerror})") from None
-    except ValueError:
-        raise UnusableModel(path, f"{name} is not valid JSON") from None
-    if not isinstance(value, kind):
-        raise UnusableModel(path, f"{name} is not a {'JSON object' if kind is dict else 'list of steps'}")
-    return value
+        return {}
 
 
 def _fault(path: Path, config: dict[str, Any]) -> str:
@@ -197,18 +191,8 @@ def _fault(path: Path, config: dict[str, Any]) -> str:
     for key, (wanted, what) in _SUPPORTED.items():
         if config.get(key) not in wanted:
             return f"{what} {str(config.get(key))[:_SHOWN]}, not {' or '.join(wanted)}"
-    for key in ("num_hidden_layers", "num_attention_heads", "hidden_size", "max_position_embeddings"):
-        value = config.get(key)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            return f"config.json has no valid {key}"
-    if config["hidden_size"] % config["num_attention_heads"]:
-        return "its number of heads does not divide its width"
-    epsilon = config["layer_norm_eps"]
-    if not (isinstance(epsilon, float) and 0 < epsilon < 1):
-        return "its layer_norm_eps is not between 0 and 1"
-    for step in _read(path, MODULES, list):
-        kind = str(step.get("type", "") if isinstance(step, dict) else step).rpartition(".")[2]
-        if kind not in _STEPS:
+    for step in _read(path, MODULES) or ():
+        if (kind := step["type"].rpartition(".")[2]) not in _STEPS:
             return f"it has an unsupported step, {kind[:_SHOWN]}"
     pooling = [key for key, value in _read(path, "1_Pooling/config.json").items() if value is True]
     others = [key.removeprefix(_POOLING)[:_SHOWN] for key in pooling if key.startswith(_POOLING)]

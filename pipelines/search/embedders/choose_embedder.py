@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from pipelines.errors import CurateError, UnusableModel
 from pipelines.provider_settings import VOYAGE_KEY, VOYAGE_MODEL, EmbedderSettings
@@ -43,7 +44,7 @@ def _openai(settings: EmbedderSettings) -> Choice:
     from pipelines.search.embedders.remote import OpenAIEmbedder  # noqa: PLC0415  only the chosen one is imported
 
     # The host alone: the address may hold a login.
-    host = settings.base_url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    host = urlsplit(settings.base_url).netloc.rpartition("@")[2]
     return OpenAIEmbedder(settings), f"{settings.model} at {host}, as configured."
 
 

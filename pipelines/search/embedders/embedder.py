@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -58,8 +58,6 @@ def unit_rows(rows: object, count: int, dimension: int = 0) -> NDArray[np.float3
         table = np.asarray(rows, dtype=np.float64)
     except (ValueError, TypeError, OverflowError):
         raise BadVectors("answered with something other than a table of numbers") from None
-    if count == 0 and table.size == 0:
-        return np.empty((0, dimension), np.float32)
     if table.ndim != 2 or table.shape[1] == 0:  # noqa: PLR2004  rows and columns
         raise BadVectors("answered with something other than a table of numbers")
     if len(table) != count:
@@ -78,18 +76,3 @@ def fit_to_send(text: str, most_bytes: int) -> str:
     """Return a text as an API accepts it: valid UTF-8, not empty, at most `most_bytes` long."""
     whole = text.encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")
     return whole if whole.strip() else "-"  # an empty text would fail the whole batch
-
-
-def batches(texts: Sequence[str], most: int, most_bytes: int) -> Iterator[list[str]]:
-    """Yield the texts in batches, in order, limited by count and bytes. A text over the limit gets its own batch."""
-    batch: list[str] = []
-    size = 0
-    for text in texts:
-        length = len(text.encode())
-        if batch and (len(batch) == most or size + length > most_bytes):
-            yield batch
-            batch, size = [], 0
-        batch.append(text)
-        size += length
-    if batch:
-        yield batch

@@ -12,7 +12,6 @@ import hashlib
 import http.client
 import importlib.util
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -28,8 +27,8 @@ from typing import IO, TYPE_CHECKING, Final, Literal
 
 from pipelines.errors import FetchFailed, UsageFault
 from pipelines.search.embedders.built_graph import CONFIG, MODULES, PROMPTS, TOKENIZER, WEIGHTS, read_folder
-from pipelines.search.embedders.pinned_model import RECORD, PinnedModel, digest, recorded_model
-from pipelines.store.files import replace_synced, sync_folder, writing
+from pipelines.search.embedders.pinned_model import RECORD, PinnedModel, changed_file, digest, recorded_model
+from pipelines.store.files import replace_synced, writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,7 +83,7 @@ def fetch_model(
         NotWritable: the cache cannot be written.
     """
     target = models / model.name
-    if is_intact(model, target):
+    if not changed_file(model, target):
         return None
     faults = []
     with writing(target):
@@ -148,18 +147,8 @@ def fetch_named(
 
 def _move(model: PinnedModel, stage: Path, target: Path) -> None:
     for name in model.files:  # the weights last: once they are there, all are
-        place = target / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        (stage / name).replace(place)
-        sync_folder(place.parent)
-
-
-def is_intact(model: PinnedModel, folder: Path) -> bool:
-    """Return whether every file of a model exists with the pinned bytes. This reads them all."""
-    try:
-        return all(digest(folder / name) == sha256 for name, (_, sha256) in model.files.items())
-    except OSError:
-        return False
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (stage / name).replace(target / name)
 
 
 def _from(
@@ -283,7 +272,7 @@ def from_hub(model: PinnedModel, folder: Path, environ: Mapping[str, str], progr
 
 
 def _copy_pinned(source: IO[bytes], target: Path, name: str, pin: tuple[int, str], progress: Progress) -> str:
-    """Copy a source to a new file, flush it, and check it against its pin on the way.
+    """Copy a source to a new file, and check it against its pin on the way.
 
     Args:
         source: the bytes; at most one piece beyond the pinned size is read.
@@ -312,11 +301,10 @@ def _copy_pinned(source: IO[bytes], target: Path, name: str, pin: tuple[int, str
             progress(len(piece))
         with writing(path):
             file.flush()
-            os.fsync(file.fileno())
     if sha256 == _UNKNOWN and size <= most:
         return ""
-    if size != most:
-        return f"{name} ended after {size:,} of {most:,} bytes" if size < most else f"{name} is larger than its pin"
+    if size > most:
+        return f"{name} is larger than its pin"
     if found.hexdigest() != sha256:
         return f"{name} has the sha256 {found.hexdigest()}, not the pinned {sha256}"
     return ""

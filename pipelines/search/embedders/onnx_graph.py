@@ -49,7 +49,7 @@ def build_graph(shape: ModelFolder, tensors: Tensors, precision: Precision) -> b
         precision: `fp32` computes as the model was trained; `int8` is about half again as fast.
 
     Raises:
-        UnusableModel: a tensor is missing, or its shape differs from what the folder says.
+        UnusableModel: a tensor is missing.
     """
     graph = _Int8Graph(shape, tensors) if precision == "int8" else _Graph(shape, tensors)
     graph.encoder()
@@ -142,15 +142,10 @@ class _Graph:
         self.constants.append(_tensor(name, np.ascontiguousarray(value)))
         return name
 
-    def tensor(self, name: str, *sides: int) -> NDArray[np.float32]:
-        found = self.tensors.get(name)
-        if found is None:
+    def tensor(self, name: str) -> NDArray[np.float32]:
+        if name not in self.tensors:
             raise UnusableModel(self.shape.path, f"its weights lack {name}")
-        if found.ndim != len(sides) or any(
-            side not in {0, have} for side, have in zip(sides, found.shape, strict=True)
-        ):
-            raise UnusableModel(self.shape.path, f"{name} has the shape {found.shape}, which contradicts config.json")
-        return found
+        return self.tensors[name]
 
     def encoder(self) -> None:
         """Add the whole encoder, from `ids` and `mask` to `vector`."""
@@ -167,28 +162,26 @@ class _Graph:
         self.nodes.append(_node("LpNormalization", [mean], ["vector"], axis=-1, p=2))
 
     def embeddings(self) -> str:
-        width = self.shape.width
-        places = self.tensor("embeddings.position_embeddings.weight", 0, width)
-        places = places + self.tensor("embeddings.token_type_embeddings.weight", 0, width)[0]
+        places = self.tensor("embeddings.position_embeddings.weight")
+        places = places + self.tensor("embeddings.token_type_embeddings.weight")[0]
         places = places[self.shape.first :]
         count = self.node("Shape", "ids", start=1, end=2)
         there = self.node("Slice", places, [0], count, [0])
-        words = self.words(self.tensor("embeddings.word_embeddings.weight", 0, width))
+        words = self.words(self.tensor("embeddings.word_embeddings.weight"))
         return self.norm(self.node("Add", words, there), "embeddings.LayerNorm")
 
     def layer(self, prefix: str, hidden: str, bias: str) -> str:
-        width = self.shape.width
         attended = self.dense(
-            self.attention(prefix + "attention.self.", hidden, bias), width, prefix + "attention.output.dense"
+            self.attention(prefix + "attention.self.", hidden, bias), prefix + "attention.output.dense"
         )
         hidden = self.norm(self.node("Add", attended, hidden), prefix + "attention.output.LayerNorm")
-        inner = self.node("Gelu", self.dense(hidden, width, prefix + "intermediate.dense"))
-        outer = self.dense(inner, 0, prefix + "output.dense")
+        inner = self.node("Gelu", self.dense(hidden, prefix + "intermediate.dense"))
+        outer = self.dense(inner, prefix + "output.dense")
         return self.norm(self.node("Add", outer, hidden), prefix + "output.LayerNorm")
 
     def attention(self, prefix: str, hidden: str, bias: str) -> str:
         width, heads = self.shape.width, self.shape.heads
-        joint = self.dense(hidden, width, *(prefix + part for part in ("query", "key", "value")))
+        joint = self.dense(hidden, *(prefix + part for part in ("query", "key", "value")))
         split = [0, 0, heads, width // heads]
         query, key, value = (f"{joint}.{part}" for part in "qkv")
         self.nodes.append(_node("Split", [joint], [query, key, value], axis=-1, num_outputs=3))
@@ -200,14 +193,13 @@ class _Graph:
         return self.node("Reshape", mixed, [0, 0, width])
 
     def norm(self, hidden: str, name: str) -> str:
-        gain = self.tensor(name + ".weight", self.shape.width)
-        shift = self.tensor(name + ".bias", self.shape.width)
+        gain, shift = self.tensor(name + ".weight"), self.tensor(name + ".bias")
         return self.node("LayerNormalization", hidden, gain, shift, axis=-1, epsilon=self.shape.epsilon)
 
-    def dense(self, hidden: str, width: int, *names: str) -> str:
+    def dense(self, hidden: str, *names: str) -> str:
         """Add the linear layers with these names side by side: one product instead of several."""
-        weights = np.concatenate([self.tensor(name + ".weight", 0, width).T for name in names], axis=1)
-        shifts = np.concatenate([self.tensor(name + ".bias", 0) for name in names])
+        weights = np.concatenate([self.tensor(name + ".weight").T for name in names], axis=1)
+        shifts = np.concatenate([self.tensor(name + ".bias") for name in names])
         return self.node("Add", self.product(hidden, weights), shifts)
 
     def words(self, table: NDArray[np.float32]) -> str:

@@ -97,6 +97,17 @@ def is_complete(model: PinnedModel, folder: Path) -> bool:
         return False
 
 
+def changed_file(model: PinnedModel, folder: Path) -> str:
+    """Return the name of a model's first file that lacks the pinned bytes, or an empty string. This reads them all."""
+    for name, (_, sha256) in model.files.items():
+        try:
+            if digest(folder / name) != sha256:
+                return name
+        except OSError:
+            return name
+    return ""
+
+
 def digest(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, in hex."""
     with path.open("rb") as file:

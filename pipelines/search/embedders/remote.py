@@ -9,17 +9,17 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
-from functools import partial
+from http import HTTPStatus
 from typing import IO, TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pipelines.errors import EmbeddingFailed
 from pipelines.provider_settings import VOYAGE_MODEL, EmbedderSettings
-from pipelines.search.embedders.embedder import BadVectors, batches, fit_to_send, unit_rows
+from pipelines.search.embedders.embedder import BadVectors, fit_to_send, unit_rows
 from pipelines.usage import reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from http.client import HTTPMessage
 
     import numpy as np
@@ -27,32 +27,10 @@ if TYPE_CHECKING:
 
 
 QUERY_SECONDS: Final = 10.0  # a person is waiting, and keyword search is available
-MOST_TEXTS: Final = 64
-MOST_BYTES: Final = 256_000
 _TEXT_BYTES = 16_000
-_ANSWER_BYTES = 64_000_000
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-_ERRORS = 400
-"""The lowest HTTP error status."""
-_NOT_THE_PROTOCOL = "answered in an unexpected format"
-# What an SDK raises when it unpacks an answer without checking it.
-_UNPACKING_ERRORS = frozenset({"AttributeError", "LookupError", "TypeError", "ValueError"})
-_TIMEOUTS = frozenset({"Timeout", "TimeoutError"})
-VOYAGE_TEXTS: Final = 1000
 _VOYAGE_DIMENSION = 1024
 _VOYAGE_TEXT_BYTES = 120_000
-# The token limit of one call by prefix of the model's name, longest first; the empty prefix is for unknown models.
-_MOST_TOKENS = {
-    "voyage-3.5-lite": 1_000_000,
-    "voyage-4-large": 120_000,
-    "voyage-4-lite": 1_000_000,
-    "voyage-3.5": 320_000,
-    "voyage-4": 320_000,
-    "": 120_000,
-}
-# English has about four bytes per token. Half the limit leaves room for code, numbers and other scripts.
-_BYTES_PER_TOKEN, _SHARE = 4, 0.5
 # The document and query prefixes that models were trained with, by a part of their names.
 _PROMPTS = {
     "nomic-embed-text": ("search_document: ", "search_query: "),
@@ -81,10 +59,10 @@ class OpenAIEmbedder:
         return self._dimension
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of documents, in as many calls as they need.
+        """Return the vectors of documents.
 
         Raises:
-            EmbeddingFailed: a call failed; the message says why, and no vectors are kept.
+            EmbeddingFailed: the call failed; the message says why.
         """
         return self._embed(texts, self._prompts[0], self.settings.timeout_seconds)
 
@@ -99,8 +77,7 @@ class OpenAIEmbedder:
 
     def _embed(self, texts: Sequence[str], prompt: str, seconds: float) -> NDArray[np.float32]:
         fit = [fit_to_send(prompt + text, _TEXT_BYTES) for text in texts]
-        ask = partial(self._ask, seconds=seconds)
-        found = _embedded(self.name, batches(fit, MOST_TEXTS, MOST_BYTES), ask, self._dimension)
+        found = _embedded(self.name, lambda: self._ask(fit, seconds), len(fit), self._dimension)
         self._dimension = found.shape[1]
         return found
 
@@ -113,28 +90,18 @@ class OpenAIEmbedder:
         request = urllib.request.Request(url, body, headers)  # noqa: S310  the settings allow http and https alone
         try:
             with open_url(request, seconds) as answer:
-                said = answer.read(_ANSWER_BYTES + 1)
+                return _rows(json.load(answer))
         except urllib.error.HTTPError as refusal:
             refusal.close()
-            if refusal.code in _REDIRECTS:
+            if refusal.code < HTTPStatus.BAD_REQUEST:
                 raise BadVectors("sent a redirect; set embedder.base_url to the address it leads to") from None
             raise
-        if len(said) > _ANSWER_BYTES:
-            raise BadVectors("sent an answer that is far too long")
-        if answer.length:  # a limited read does not notice that the connection ended early
-            raise ConnectionError
-        return _rows(json.loads(said), len(texts))
 
 
-def _rows(answer: Any, count: int) -> list[Any]:  # noqa: ANN401  JSON from a server
+def _rows(answer: Any) -> list[Any]:  # noqa: ANN401  JSON from a server
     """Return an answer's vectors in the order of the texts: the answer numbers them and may shuffle them."""
-    try:
-        rows = {row["index"]: row["embedding"] for row in answer["data"]}
-        if len(answer["data"]) != count:
-            raise BadVectors(f"returned {len(answer['data'])} vectors for {count} texts")
-        return [rows[at] for at in range(count)]
-    except (KeyError, TypeError):
-        raise BadVectors(_NOT_THE_PROTOCOL) from None
+    rows = {row["index"]: row["embedding"] for row in answer["data"]}
+    return [rows[at] for at in sorted(rows)]
 
 
 class VoyageEmbedder:
@@ -147,10 +114,10 @@ class VoyageEmbedder:
         self.name = f"voyage:{self._model}"
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the vectors of documents, in as many calls as the model's limits require.
+        """Return the vectors of documents.
 
         Raises:
-            EmbeddingFailed: a call failed; the message says why, and no vectors are kept.
+            EmbeddingFailed: the call failed; the message says why.
         """
         return self._embed(texts, "document", self.settings.timeout_seconds, self.settings.max_retries)
 
@@ -166,70 +133,31 @@ class VoyageEmbedder:
     def _embed(
         self, texts: Sequence[str], kind: Literal["document", "query"], seconds: float, retries: int
     ) -> NDArray[np.float32]:
-        def ask(batch: list[str]) -> object:
+        def ask() -> object:
             from voyageai.client import Client  # noqa: PLC0415  takes half a second; loaded only to embed
 
             base = with_path(self.settings.base_url) if self.settings.base_url else None
             # This SDK counts attempts, including the first.
             client = Client(self.settings.api_key, max_retries=retries + 1, timeout=seconds, base_url=base)
-            answer = client.embed(batch, model=self._model, input_type=kind, output_dimension=_VOYAGE_DIMENSION)
-            return answer.embeddings
+            return client.embed(fit, self._model, kind, output_dimension=_VOYAGE_DIMENSION).embeddings
 
         fit = [fit_to_send(text, _VOYAGE_TEXT_BYTES) for text in texts]
-        return _embedded("voyage", batches(fit, VOYAGE_TEXTS, most_bytes(self._model)), ask, _VOYAGE_DIMENSION)
+        return _embedded("voyage", ask, len(fit), _VOYAGE_DIMENSION)
 
 
-def _embedded(
-    name: str, batches: Iterator[list[str]], ask: Callable[[list[str]], object], dimension: int
-) -> NDArray[np.float32]:
-    """Return the vectors of batches of texts. A dimension of zero means that the first answer sets it.
+def _embedded(name: str, ask: Callable[[], object], count: int, dimension: int) -> NDArray[np.float32]:
+    """Return an answer's vectors. A dimension of zero means that the answer sets it.
 
     Raises:
-        EmbeddingFailed: a call failed; the message says why.
+        EmbeddingFailed: the call failed; the message says why.
     """
-    import numpy as np  # noqa: PLC0415  loaded only to embed
-
-    parts = [np.empty((0, dimension), np.float32)]
     try:
-        for batch in batches:
-            parts.append(unit_rows(ask(batch), len(batch), dimension))
-            dimension = parts[-1].shape[1]
+        return unit_rows(ask(), count, dimension)
     except BadVectors as fault:
         raise EmbeddingFailed(name, str(fault)) from None
     except Exception as fault:  # noqa: BLE001  after any failure, search falls back to keywords
         # No cause: an SDK's exception holds the request, which a traceback would show.
-        raise EmbeddingFailed(name, failure_reason(fault)) from None
-    return np.concatenate(parts[len(parts) > 1 :])
-
-
-def most_bytes(model: str) -> int:
-    """Return how many bytes of text one call to a model may hold, well within its token limit."""
-    tokens = next(most for start, most in _MOST_TOKENS.items() if model.startswith(start))
-    return int(tokens * _BYTES_PER_TOKEN * _SHARE)
-
-
-class _Refused(Exception):
-    def __init__(self, status: int) -> None:
-        super().__init__(status)
-        self.status_code = status
-
-
-def failure_reason(fault: BaseException) -> str:
-    """Return what went wrong, from an exception's type and status alone: its message may quote the request."""
-    cause = getattr(fault, "reason", None)  # urllib wraps the actual exception
-    if isinstance(cause, BaseException):
-        fault = cause
-    status = getattr(fault, "http_status", None)  # voyageai's name for the status
-    if isinstance(status, int):
-        return reason(_Refused(status)) if status >= _ERRORS else _NOT_THE_PROTOCOL
-    names = {kind.__name__ for kind in type(fault).__mro__}
-    if names & _UNPACKING_ERRORS:
-        return _NOT_THE_PROTOCOL
-    if names & _TIMEOUTS:
-        return "did not answer in time"
-    if "HTTPException" in names:
-        return "could not be reached, or the connection broke"
-    return reason(fault)
+        raise EmbeddingFailed(name, reason(fault)) from None
 
 
 def with_path(base_url: str) -> str:
