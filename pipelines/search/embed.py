@@ -13,8 +13,7 @@ import os
 import re
 import sqlite3
 import time
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pipelines.errors import CurateError, ModelFailed, read_toml
 from pipelines.provider_settings import VOYAGE_KEY, EmbedderSettings, user_file
@@ -86,7 +85,7 @@ def embed(root: Path, seconds: float, advance: Callable[[int, int], None]) -> tu
         return {}, (f"Nothing could be embedded: {fault} New text is found only by its words.",)
     units = "1 unit is" if report.missing == 1 else f"{report.missing:,} units are"
     notes = (f"{' '.join(report.faults)} Until next time, {units} found only by words.",) if report.faults else ()
-    return asdict(report), notes
+    return report._asdict(), notes
 
 
 def vector_of(embedder: Embedder, query: str) -> tuple[NDArray[np.float32] | None, str]:
@@ -117,8 +116,7 @@ def embedder_settings(environ: Mapping[str, str]) -> EmbedderSettings:
     return load_user_settings(environ).embedder
 
 
-@dataclass(frozen=True, slots=True)
-class VectorReport:
+class VectorReport(NamedTuple):
     """The result of embedding.
 
     Args:

@@ -16,7 +16,6 @@ import errno
 import hashlib
 import os
 import stat
-from collections import Counter
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -136,15 +135,8 @@ def scan(root: Path) -> Scan:
     """Return the files of a memory that belong in the index. Nothing on disk makes this fail."""
     found: dict[str, FileStamp] = {}
     skipped: list[Skipped] = []
-    taken = Counter[str]()
     days = ""  # looked up when a transcript needs them
     for entry, path, form, description in _candidates(root, skipped):
-        top = path.partition("/")[0]
-        taken[top] += 1
-        if taken[top] > files.MOST_FILES:
-            if taken[top] == files.MOST_FILES + 1:  # report it once
-                skipped.append(Skipped(top, too_many(files.MOST_FILES) + _LEFT_OUT))
-            continue
         if form is FileForm.TRANSCRIPT and not days:
             from pipelines.store.days import read_days  # noqa: PLC0415  most memories have no transcripts
 

@@ -14,8 +14,7 @@ import resource
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from pipelines.text import clean
 
@@ -40,8 +39,7 @@ _FAULTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Pdf:
+class Pdf(NamedTuple):
     """The text of a PDF.
 
     Args:

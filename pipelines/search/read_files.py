@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO
+from dataclasses import replace
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from pipelines.errors import BadFile
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from pipelines.store.secrets.redact import Redactor
 
 
-@dataclass(frozen=True, slots=True)
-class FileReading:
+class FileReading(NamedTuple):
     """The result of reading a file.
 
     Args:
@@ -71,7 +70,7 @@ def read_file(root: Path, path: str, beside: str) -> FileReading | None:
                 read = _transcript(path, file, beside, load_redactor(root))
             else:
                 read = _pdf(file, load_redactor(root))
-            return read and replace(read, sha256=sha256)
+            return read and read._replace(sha256=sha256)
     except BadFile as error:
         return FileReading((), reason=error.why)
     except OSError as error:

@@ -76,20 +76,6 @@ def test_a_night_over_too_many_files_is_refused_and_loses_nothing(
     assert (memory.files(), memory.git("rev-parse", "HEAD")) == (before, head)
 
 
-def test_the_index_takes_what_fits_and_names_the_folder_of_the_rest(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(memory.root / "Resources", 30)
-    memory.write("Areas/a.md", "# Printers\n\nThe printer stands in hall 4.\n")
-    monkeypatch.setattr(files, "MOST_FILES", 20)
-    found, skipped = scan(memory.root)
-    assert sum(path.startswith("Resources/") for path in found) == 20
-    reason = "has more than 20 files, which is the limit; the others are not in the index"
-    assert skipped == (Skipped("Resources", reason),)
-    assert f"Resources {reason}" in " ".join(memory.curate("index").split())
-    assert "hall 4" in memory.curate("search", "printer hall")
-
-
 def test_the_index_looks_at_no_more_names_than_the_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path / "Logs", 9, ".svg")
     monkeypatch.setattr(files, "MOST_SEEN", 10)

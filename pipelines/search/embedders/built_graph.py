@@ -11,8 +11,7 @@ import hashlib
 import json
 import os
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pipelines.errors import UnusableModel
 from pipelines.search.embedders.pinned_model import LOCAL, PinnedModel, changed_file
@@ -53,8 +52,7 @@ _KINDS = {"F32": "<f4", "F16": "<f2"}
 _COUNT_BYTES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFolder:
+class ModelFolder(NamedTuple):
     """A model's shape, as described by its folder.
 
     Args:
@@ -78,8 +76,7 @@ class ModelFolder:
     prompts: tuple[str, str] = ("", "")
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltModel:
+class BuiltModel(NamedTuple):
     """A local model that is ready to run.
 
     Args:
