@@ -87,22 +87,24 @@ def test_a_correction_of_nothing_that_is_held_is_asked_about(memory: Memory) -> 
     assert items(memory)[PORT][1].status is Status.LIVE
 
 
-def test_a_contradiction_waits_and_the_older_one_stands(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Decision: Standup is at 9:30.")
-    told = night(memory, "2026-03-04", "Decision: Standup is at 10:00.")
-    assert told["verdicts"] == {"ask": 1}
-    assert told["people"]["asked"] == 1
-    queue = read_documents(memory.root)["Review.md"]
-    [entry] = read_queue(queue)
-    [item] = entry.items
-    old = items(memory)["Standup is at 9:30."][1]
-    assert (entry.kind, entry.ticked, old.status) == ("contradict", (), Status.LIVE)
-    assert dict(item.extra) == {"home": "Projects/kestrel.md", "was": "live", "against": old.id}
-    text = queue.text
-    assert f"The existing item is {old.id}" in text
-    assert "Logs/2026-03-02.md line 5: “- Decision: Standup is at 9:30.”" in text
-    assert [f"- [ ] {choice}:" in text for choice in ("keep new", "keep old", "keep both", "drop")] == [True] * 4
-    assert json.loads(memory.curate("check", "--json")) == []
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (f"Fact: {PORT}", f"Fact: {CORRECTED}"),
+        ("Rule: Never paint wall 0.", "Rule: Never paint wall 1."),
+        ("Rule: Deploy on Fridays.", "Rule: Never deploy on Fridays."),
+        ("Fact: Der Laden ist sonntags offen.", "Fact: Der Laden ist sonntags nicht offen."),
+    ],
+)
+def test_nothing_that_the_log_says_waits_because_of_its_words(memory: Memory, old: str, new: str) -> None:
+    night(memory, "2026-03-02", old)
+    told = night(memory, "2026-03-03", new)
+    assert (told["verdicts"], told["people"]["asked"]) == ({"add": 1}, 0)
+    assert [items(memory)[line.partition(": ")[2]][1].status for line in (old, new)] == [Status.LIVE, Status.LIVE]
+    assert new.partition(": ")[2] in memory.curate("context")
+    [asked] = json.loads(memory.curate("review", "--json"))
+    assert (asked["kind"], asked["items"]) == ("pair", [])
+    assert all(line.partition(": ")[2] in asked["why"] for line in (old, new))
 
 
 def test_the_same_question_is_asked_once(memory: Memory) -> None:

@@ -225,6 +225,19 @@ def test_what_is_not_worth_a_look_is_not_shown(memory: Memory, old: str, new: st
     assert not queue(memory)
 
 
+@pytest.mark.parametrize("row", ["Gantry {} has {} wheels.", "Wall {} of the depot is grey."])
+def test_a_list_of_like_sentences_is_no_pair(memory: Memory, row: str) -> None:
+    start(memory)
+    lines = [f"Fact: {row.format(number, 40 + number * 7 % 11)}" for number in range(45)]
+    live(memory, 0, *lines[:20])
+    live(memory, 1, *lines[20:40])
+    live(memory, 2, *lines[40:])
+    assert len(items(memory)) == 45
+    assert not start(memory)
+    live(memory, 3, f"Fact: {row.replace('.', ' now.').format(7, 12)}")
+    assert start(memory).count("curate settle") == 2, "what says something else of one of them is a pair"
+
+
 def test_who_says_both_on_one_day_means_both(memory: Memory) -> None:
     start(memory)
     live(memory, 0, f"Fact: {OLD}", f"Fact: {NEW}")

@@ -96,7 +96,7 @@ def test_what_was_rejected_in_the_review_is_not_proposed_again(memory: Memory) -
     learn(memory, 11, "The mill opens at 9")
     learn(memory, 12, "The mill opens at 10")
     [asked] = told(memory, "review")
-    memory.curate("review", asked["id"], "--reject", "--now", "2026-03-13T09:00")
+    memory.curate("review", asked["id"], "--choose", "keep old", "--now", "2026-03-13T09:00")
     learn(memory, 13, "A mill opens at 10.")
     assert told(memory, "review") == []
     assert live(memory) == ["The mill opens at 9"]

@@ -66,14 +66,13 @@ def _standard_input() -> str:
 @click.argument("kind", metavar="TYPE", type=click.Choice([t.value for t in ItemType], case_sensitive=False))
 @click.argument("text", nargs=-1, required=True)
 @document_option("Where it goes: a document's path, id, title or file name.")
-@click.option("--anyway", is_flag=True, help="Add it even if an item contradicts it.")
 @with_memory
-def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway: bool, opened: OpenMemory) -> None:
+def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, opened: OpenMemory) -> None:
     """Add an item yourself. TYPE is Decision, Fact, Rule, Todo or Risk.
 
     Without --document it goes where a run would file it. The change is committed at once. If an item already has the
-    same words, it is confirmed as your word. Items that say nearly the same are shown, for you to replace. If one
-    contradicts it, nothing is added: replace that one with `curate correct`, or keep both with --anyway.
+    same words, it is confirmed as your word. Items that say nearly the same are shown, each with the command that puts
+    yours in its place.
     """
     from pipelines.cli.item_lines import item_line  # noqa: PLC0415  logging a line needs nothing of the night
     from pipelines.cli.manual_changes import open_document, redacted_text  # noqa: PLC0415  as above
@@ -88,14 +87,9 @@ def curate_add(*, kind: str, text: tuple[str, ...], document: str | None, anyway
         if document:
             advice = "Name one by its path; archives take no new items."
             path = open_document(direct, document, {Kind.ARCHIVE, Kind.EPISODE}, advice)
-        filed = file_own_item(ItemType(kind), sentence, path, direct, anyway=anyway)
+        filed = file_own_item(ItemType(kind), sentence, path, direct)
         ident, place = filed.item.id, direct.snapshot.shown(filed.path)
         said = f"{ident} in {place}"
-        if filed.differs:
-            raise UsageFault(
-                f"Nothing was added: {said} says “{filed.item.text}”, and {filed.differs}.",
-                f"Replace it with `curate correct {ident} SENTENCE`, or keep both with --anyway.",
-            )
         if filed.documents:
             summary = (
                 f"Add {ident}: one {kind.lower()} by its owner"

@@ -20,7 +20,6 @@ from pipelines.night.file_items import new_document
 from pipelines.night.reconcile import understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.night.sync_merge import join
-from pipelines.review.compare import conflict
 from pipelines.review.existing_items import speaks_for
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id, placed_item
 from pipelines.store.conservation import written_faults
@@ -203,7 +202,6 @@ class FiledByHand:
         path: its document.
         documents: every document by path after the change; None if nothing changed.
         is_new: whether the item is new.
-        differs: why the new text contradicts `item`, as the end of a sentence; nothing changed then.
         near: the items beside a new one that its sentence may replace or repeat, with their documents, nearest first.
     """
 
@@ -211,7 +209,6 @@ class FiledByHand:
     path: str
     documents: dict[str, Document] | None = None
     is_new: bool = False
-    differs: str = ""
     near: tuple[tuple[Item, str], ...] = ()
 
 
@@ -220,7 +217,7 @@ _ALIKE = 0.7
 _MOST_NEAR = 3
 
 
-def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, *, anyway: bool = False) -> FiledByHand:
+def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory) -> FiledByHand:
     """File an owner's item; an existing item with the same words is confirmed instead, as by a night.
 
     Args:
@@ -228,7 +225,6 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, *, any
         text: its sentence.
         path: the document's path, or empty to choose one.
         held: the memory as it is.
-        anyway: file it even if another item contradicts it; never beside the same words.
     """
     home = path or home_of(kind, text, Confidence.HIGH, Catalog(held.documents, held.snapshot.unreadable()))
     items = [
@@ -236,9 +232,6 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory, *, any
     ]
     if same := [pair for pair in items if words_key(pair[0].text) == words_key(text)]:
         return _confirmed(*same[0], held)
-    for item, place in () if anyway or kind is ItemType.TODO else items:
-        if speaks_for(place, home) and (why := conflict(text, item.text)):
-            return FiledByHand(item, place, differs=why)
     near = _near(text, [pair for pair in items if speaks_for(pair[1], home)])
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)

@@ -1,7 +1,6 @@
-"""Compare two sentences by their words and values alone.
+"""The distinctive words of a sentence, and what it says beyond another one: for whoever names an item by its words.
 
-The comparison is careful on purpose: two sentences that do not conflict in one value are both kept. A statement kept
-twice costs little; a lost one is gone.
+It decides which item a closing form or a command means, and nothing else: what is believed does not hang on it.
 """
 
 from __future__ import annotations
@@ -27,20 +26,7 @@ _CONDITIONS = _set(
     may could almost nearly partly half hardly barely rarely sometimes mostly"""
 )
 _IDLE = _set("a an the now")
-"""Words that count for nothing when values are compared: `the limit is now 100` conflicts with `the limit is 50`."""
-_BEING = _set("is are be will")
-_AUXILIARIES = _BEING | _set("was were has have had can must should does do did needs would could")
-# Verbs that usually take one object at a time.
-_SINGULAR = _BEING | _set("use uses run runs live lives work works stay stays host hosts choose")
-_PREPOSITIONS = _set("for in on at to as from since with by of under until and because so")
-# A number after one of these is only a name.
-_NUMBERED = _set(
-    """pr mr pull request issue ticket bug task invoice order room step phase chapter page section sprint milestone
-    release version build commit flight gate line batch case item rfc episode week day lesson sensor node server machine
-    volume figure table sample platform terminal question option row test unit number no part article level stage run
-    attempt meeting session slide story epic"""
-)
-
+_AUXILIARIES = _set("is are be will was were has have had can must should does do did needs would could")
 _MONTH = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
     r"|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?)(?!\w)"
@@ -162,8 +148,6 @@ def adds_nothing(new: str, held: str) -> bool:
         return False
     if not _has_values(held, new):
         return False
-    if _verb(tokens) and _verb(tokens) == _verb(others) and tokens[0].key != others[0].key:
-        return False  # another subject
     shared = {one.clause for one in others if _is_distinctive(one) and one.key in keywords(new)}
     denied = sum(one.word in _NEGATIONS and one.clause in shared for one in others)
     return denied == sum(one.word in _NEGATIONS for one in tokens)
@@ -178,12 +162,6 @@ def _names(tokens: Sequence[_Token]) -> set[str]:
     return named
 
 
-def _verb(tokens: Sequence[_Token]) -> str:
-    """Return the second word if it is a verb in the third person, as in `Anna owns the pager`; else nothing."""
-    word = tokens[1].word if len(tokens) > 1 else ""
-    return word if word in _AUXILIARIES or word.endswith("s") else ""
-
-
 def _has_values(text: str, wanted: str) -> bool:
     """Whether a sentence has each number, time and date of another one as it is written, or a date more exactly."""
     held = {one.key for one in _read(text) if one.kind in _VALUED}
@@ -195,90 +173,3 @@ def _has_values(text: str, wanted: str) -> bool:
 
 
 _VALUED = frozenset({"number", "time", "date"})
-
-
-# ---------------------------------------- a conflict, which a person decides
-
-
-def conflict(new: str, held: str) -> str:
-    """Return why two sentences cannot both be true, as the end of a sentence; empty if they can.
-
-    They are the same sentence except for one value, or one denies what the other says. A value is a number with its
-    unit, a date, a time or a name. What only names something (`PR 41`) is not a value, nor is one in a subject or a
-    past event: there may be many of those. Two tasks never conflict; the caller leaves them out.
-    """
-    one, other = _read(new), _read(held)
-    if _undenied(one) == _undenied(other) and keywords(new) & keywords(held):
-        counts = [sum(token.word in _NEGATIONS for token in tokens) for tokens in (one, other)]
-        return "one denies what the other says" if abs(counts[0] - counts[1]) == 1 else ""
-    start, end = _common([token.key for token in one], [token.key for token in other])
-    left, right = one[start : len(one) - end], other[start : len(other) - end]
-    before, after = one[:start], one[len(one) - end :]
-    kind = _kind_of(left)
-    if not kind or kind != _kind_of(right) or not any(map(_is_distinctive, (*before, *after))):
-        return ""
-    if not _one_at_a_time(kind, before, after):
-        return ""
-    if kind != "name" and (_has_values(new, held) or _has_values(held, new)):
-        return ""  # the same value, written differently
-    return f"one says {' '.join(t.raw for t in left)}, the other {' '.join(t.raw for t in right)}"
-
-
-def _undenied(tokens: Sequence[_Token]) -> list[str]:
-    kept: list[str] = []
-    for token in tokens:
-        if token.word == "without":
-            kept.append("with")
-        elif token.word in _NEGATIONS:
-            if kept and kept[-1] in {"do", "did", stem("does")}:
-                kept.pop()
-        elif token.word not in {"always", "ever", "any", "some", "longer"}:
-            kept.append(token.key)
-    return kept
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
-    """Return how many words two sentences share at the start and at the end."""
-    least, start, end = min(len(one), len(other)), 0, 0
-    while start < least and one[start] == other[start]:
-        start += 1
-    while end < least - start and one[-1 - end] == other[-1 - end]:
-        end += 1
-    return start, end
-
-
-def _kind_of(tokens: Sequence[_Token]) -> str:
-    """Return the kind of the single value that some tokens form (number, date, time or name), or empty."""
-    kinds = [token.kind for token in tokens]
-    if kinds[1:] and kinds[-1] == "number":
-        kinds.pop()  # `MySQL 8`
-    is_one = len(set(kinds)) == 1 and kinds[0] in {"number", "date", "time", "name"}
-    return kinds[0] if is_one and (kinds[0] != "number" or len(tokens) == 1) else ""
-
-
-def _one_at_a_time(kind: str, before: Sequence[_Token], after: Sequence[_Token]) -> bool:
-    """Whether only one such value can be true at a time between these words; see `conflict`."""
-    words = {token.word for token in before}
-    if not words & _BEING and any(_happened(at, before) for at in range(len(before))):
-        return False
-    last, then = before[-1] if before else None, after[0].word if after else ""
-    if kind == "number":
-        is_product = last is not None and last.kind == "name" and not last.raw.isupper()  # `Node 18`
-        numbered = last is not None and last.word in _NUMBERED and not is_product
-        names = len(before) == 1 or then in _AUXILIARIES  # `Train 17 stops`, `the old train 17 is late`
-        return not numbered and not (last and last.word not in STOP_WORDS and names)
-    if kind == "date" and last is not None and last.word == "of":  # `the minutes of 4 May`
-        return False
-    if any(token.word in _AUXILIARIES for token in after):
-        return False
-    if kind == "name":
-        return bool(words & _SINGULAR) and (not after or after[0].word in _PREPOSITIONS)
-    return True
-
-
-def _happened(at: int, tokens: Sequence[_Token]) -> bool:
-    """Whether a word reports an event: `failed` does in `it failed on Monday`, not in `retry failed jobs`."""
-    word, after = tokens[at].word, tokens[at + 1 : at + 2]
-    if word in _PAST or word in {"was", "were", "had", "did"}:
-        return True
-    return word.endswith("ed") and (not at or not after or bool(after[0].kind) or after[0].word in _PREPOSITIONS)

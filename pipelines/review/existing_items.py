@@ -14,7 +14,7 @@ from math import fsum
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import is_pending
-from pipelines.review.compare import conflict
+from pipelines.review.match_forms import parts_at
 from pipelines.store.item import Item, ItemType, Status, Trust, brought_back
 from pipelines.store.layout import BRIEFING, GENERAL, REVIEW, USER, Kind, is_archive_of, kind_of
 from pipelines.store.wording import veto_key, words_key
@@ -152,13 +152,14 @@ class KnownItems:
             ident: an item's id, or a temporary one.
             day: the day of a log that changes the item. What the same log has put in its place is then no successor:
                 one belief may be replaced by two.
-            text: what the log says. If it conflicts with what the log has put there, that is the successor after all.
+            text: what the log says. If it gives another value than what the log has put there, that is the successor
+                after all.
         """
         own = found = self.get(ident)
         while found and found.stands_in:
             found = found.stands_in
         is_of_log = own and own.item.status is Status.SUPERSEDED and found and found.is_new and found.learnt == day
-        return own if is_of_log and found and not conflict(text, found.item.text) else found
+        return own if is_of_log and found and parts_at(text, found.item.text) is None else found
 
     def overtaker(self, many: Iterable[Belief], day: str) -> Belief | None:
         """Return the item that took the place of others by what was learnt after a day; None if any still holds."""

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.extract.grounded_values import without_dates
-from pipelines.review.compare import adds_nothing, conflict, guard_words, keywords
+from pipelines.review.compare import adds_nothing, guard_words, keywords
 from pipelines.store.item import Item, ItemType, folded
 from pipelines.text import ARROW, content_words
 
@@ -281,6 +281,27 @@ def _with_value(text: str, line: str, was: _Token, now: _Token) -> str:
     return f"{text[:start]}{line[now.start : until]}{text[end:]}" if fits else ""
 
 
+def parts_at(one: str, other: str) -> int | None:
+    """Return at which word two sentences part that are the same but for one run of words with a value on both sides.
+
+    None if they differ otherwise, or not at all. At most two thirds of either are in the run.
+    """
+    shared, *runs = _apart(one, other)
+    has_values = all(any(word.kind in _VALUES for word in run) for run in runs)
+    return shared[0] if has_values and 2 * sum(shared) >= max(map(len, runs)) else None
+
+
+def _apart(one: str, other: str) -> tuple[tuple[int, int], tuple[_Token, ...], tuple[_Token, ...]]:
+    """Return how many words two sentences share at the start and at the end, and what stands between in each."""
+    here, there = _read(one).tokens, _read(other).tokens
+    least, start, end = min(len(here), len(there)), 0, 0
+    while start < least and here[start].key == there[start].key:
+        start += 1
+    while end < least - start and here[-1 - end].key == there[-1 - end].key:
+        end += 1
+    return (start, end), here[start : len(here) - end], there[start : len(there) - end]
+
+
 # ---------------------------------------- corrections
 
 
@@ -290,9 +311,9 @@ _QUOTED = re.compile(r"[\"“`]([^\"“”`]{3,200})[\"”`]")
 def corrected_by(form: ClosingForm, items: Iterable[Held]) -> str | None:
     """Return the id of the one item that a correction replaces; None if a person must decide.
 
-    It is the only item to which the correction gives a new value; or that differs from it in one value or a `not`, of
-    which it quotes a part, or of which it has all words and a value besides. Failing that, it is the only item that
-    differs in one word.
+    It is the only item to which the correction gives a new value; or that differs from it in one value or in words put
+    in, of which it quotes a part, or of which it has all words and a value besides. Failing that, it is the only item
+    that differs in one word.
 
     Args:
         form: a correction.
@@ -308,17 +329,17 @@ def corrected_by(form: ClosingForm, items: Iterable[Held]) -> str | None:
 
 
 def _corrects(target: str, text: str) -> int:
-    """Return how well a correction matches an item: 2 by a value or a quoted part, 1 by one word, 0 not."""
+    """Return how well a correction matches an item: 2 by a value, an insertion or a quoted part, 1 by a word, 0 not."""
     quoted = [folded(part) for part in _QUOTED.findall(target)]
     if any(len(part.split()) >= _FEWEST and f" {part} " in f" {folded(text)} " for part in quoted):
         return 2
-    new, old = keywords(target), keywords(text)
-    gone, shared = old - new, old & new
-    one_apart = len(new - old) == len(gone) == 1 and bool(shared) and guard_words(target) == guard_words(text)
-    by_value = one_apart and all(any(map(str.isdigit, word)) for word in new ^ old)
-    names_new = any(one.kind in _VALUES and (one.key,) not in _read(text).units for one in _read(target).tokens)
-    has_all = bool(old) and not gone and names_new
-    return 2 if by_value or has_all or conflict(target, text) else int(one_apart)
+    said, held, (shared, here, there) = _read(target), _read(text), _apart(target, text)
+    names_new = any(one.kind in _VALUES and (one.key,) not in held.units for one in said.tokens)
+    has_all = names_new and {one.key for one in held.tokens if one.says} <= {one.key for one in said.tokens}
+    is_near = 2 * sum(shared) >= max(len(said.tokens), len(held.tokens), 1) and max(len(here), len(there)) <= _FEWEST
+    if has_all or (is_near and (parts_at(target, text) is not None or not (here and there))):
+        return 2
+    return int(is_near and len(here) == len(there) == 1)
 
 
 def corrected_text(form: ClosingForm, text: str) -> str:

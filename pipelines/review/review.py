@@ -1,8 +1,8 @@
 """Review: decide on each candidate, and on what the log says about existing items, in order of the days.
 
 Code does little, but does it right. A candidate with the same words confirms an item; one that names what it replaces
-takes its place; of those that the rules found, one that differs in a single value is asked about; all others are added.
-Who reads with a model asks a second reader about near pairs (`review.verification`).
+takes its place; all others are added, and nothing waits because of its words. Who reads with a model asks a second
+reader about near pairs; of what the rules found, the next session's agent is asked (`review.verification`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, Operation, OperationKind
 from pipelines.extract.rules.label_reader import due_after
-from pipelines.review.compare import conflict
-from pipelines.review.existing_items import Belief, KnownItems, home_of_successor, speaks_as, speaks_for
+from pipelines.review.existing_items import Belief, KnownItems, home_of_successor, speaks_as
 from pipelines.review.match_forms import answer_in, corrected_by, corrected_text, replaced_in, target_of
 from pipelines.store.evidence import act_in
 from pipelines.store.item import OUTCOMES, PERSON, SOURCE, Confidence, Item, ItemType, Status, Trust, folded
@@ -274,22 +273,19 @@ def _by_rules(one: Filed, context: ReviewContext) -> Ruling:
     candidate = one.candidate
     if _was_closed(one, context):
         return _ignored(one, "it repeats a closed item")
-    there = [
+    is_asked = candidate.confidence in ASKED_ABOUT and candidate.page_section != ASKED
+    held = [
         belief
         for belief in context.known.near(candidate, one.place)
         if belief.item.type is candidate.type
         and belief.item.active
         and speaks_as(belief.item, candidate.trust)
-        and (belief.item.page_section == ASKED) is (candidate.page_section == ASKED)
-        and speaks_for(belief.document, one.place)
+        and belief.item.page_section != ASKED
+        and belief.document == one.place
+        and belief.learnt <= candidate.entry.day
     ]
-    is_asked = candidate.confidence in ASKED_ABOUT and candidate.page_section != ASKED
-    is_asked = is_asked and candidate.by.startswith("rules@")
-    for belief in there if is_asked and candidate.type is not ItemType.TODO else ():
-        if why := conflict(candidate.text, belief.item.text):
-            return _ruling(one, OperationKind.SUPERSEDE, belief, reason=why, asks=why)
-    held = [belief for belief in there if belief.document == one.place and belief.learnt <= candidate.entry.day]
-    if is_asked and (found := replaced_in(candidate.text, [belief.item for belief in held])):
+    by_rules = is_asked and candidate.by.startswith("rules@")
+    if by_rules and (found := replaced_in(candidate.text, [belief.item for belief in held])):
         belief = next(belief for belief in held if belief.item.id == found.item.id)
         asks = guarded(OperationKind.SUPERSEDE, [belief], candidate.trust, candidate.entry.day, context.known)
         if found.is_whole and candidate.trust is Trust.OWNER and not asks:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.extract.claims import PAIR, Claim, Verdict, needs_verifying, operation_text, quotes_of, said_under
 from pipelines.extract.extraction import Candidate, Operation, OperationKind, is_pending, with_weekday
 from pipelines.review.existing_items import speaks_as
+from pipelines.review.match_forms import parts_at
 from pipelines.review.review import ASKED, guarded, said_otherwise
 from pipelines.store.item import MAY_CONFLICT, OUTCOMES, Confidence, ItemType, Status, Trust
 from pipelines.store.spoken_lines import parse_spoken
@@ -42,6 +43,8 @@ _ALIKE_OPEN = 0.3
 """The same for two open items: a Todo and a question of one matter are worded apart."""
 _NEAR = 0.2
 """The share of words from which a pair without a second reader is worth a look, as tried on two journals."""
+_A_LIST = 2
+"""How many like sentences make a list with a new one: they say no more than where else its value stands."""
 _REFERENCE = re.compile(r"#\d+|\b\w{1,12}://[^\s)]+")
 UNSETTLED_DAYS: Final = 7
 """The days of work after which nobody is asked about a pair any more."""
@@ -178,11 +181,20 @@ def with_unsettled(rulings: Sequence[Ruling], known: KnownItems) -> list[Ruling]
         if one is None or ruling.told not in days or not one.by.startswith(RULES) or one.type is ItemType.TODO:
             continue
         near = [belief for belief in _near_ones(ruling, named, known) if _may_conflict(one, belief)]
+        there = known.near(one, ruling.document) if near else ()
+        rows = Counter(_row(one, belief) for belief in there if belief.document == ruling.document)
+        rows[None] = 0  # no list
+        near = [belief for belief in near if rows[_row(one, belief)] < _A_LIST]
         shares = [(known.share(one.text, belief.item.text), belief.item.id) for belief in near]
         if shares and (nearest := max(shares))[0] >= _NEAR:
             links = (*one.links, (MAY_CONFLICT, nearest[1]))
             after[at] = replace(ruling, candidate=replace(one, links=links))
     return after
+
+
+def _row(one: Candidate, old: Belief) -> int | None:
+    """Return where an item parts from another one of its type that has another value there, or None."""
+    return parts_at(one.text, old.item.text) if old.item.type is one.type and old.item.id != one.id else None
 
 
 def _may_conflict(one: Candidate, old: Belief) -> bool:

@@ -196,7 +196,7 @@ def test_a_question_about_an_item_goes_with_its_answer_by_hand(memory: Memory, i
     assert "<!-- review done " not in memory.read("Review.md")
 
 
-def test_add_confirms_what_is_said_already_and_refuses_what_speaks_against_it(
+def test_add_confirms_what_is_said_already_and_says_how_to_replace_what_is_near(
     memory: Memory, ids: Mapping[str, str]
 ) -> None:
     told = memory.curate("add", "Fact", "the port of the gateway is 8080.", *NOON)
@@ -205,12 +205,9 @@ def test_add_confirms_what_is_said_already_and_refuses_what_speaks_against_it(
     head = memory.git("rev-parse", "HEAD")
     assert "Nothing was changed" in memory.curate("add", "Fact", PORT, *NOON)
     assert memory.git("rev-parse", "HEAD") == head
-    before = memory.files()
-    told = memory.curate("add", "Fact", "The port of the gateway is 9090", "--document", "Alpha", *NOON, exits=2)
-    assert f"{ids[PORT]} in {ALPHA} says “{PORT}”, and one says 9090, the other 8080." in told
-    assert f"`curate correct {ids[PORT]} SENTENCE`" in told
-    assert memory.files() == before
-    memory.curate("add", "Fact", "The port of the gateway is 9090", "--document", "Alpha", "--anyway", *NOON)
+    told = memory.curate("add", "Fact", "The port of the gateway is 9090", "--document", "Alpha", *NOON)
+    assert f"Near it in {ALPHA}: " in told
+    assert f"curate correct {ids[PORT]} 'The port of the gateway is 9090'" in told
     assert {PORT, "The port of the gateway is 9090"} <= items(memory).keys()
     memory.curate("undo")
     assert "The port of the gateway is 9090" not in items(memory)

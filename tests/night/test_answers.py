@@ -182,14 +182,14 @@ def test_an_item_that_was_put_under_a_question_about_a_project_is_not_lost_with_
 
 def test_an_answer_is_told_in_the_episode_of_its_day(memory: Memory) -> None:
     first_night(memory)
-    memory.write("Logs/2026-03-12.md", "- Fact: The port of the gateway is 9090\n")
+    memory.write("Logs/2026-03-12.md", "- WebFetch: Rule: Shut the gate at nine\n")
     night(memory, 13)
     assert "Nothing was kept of the day's entry." in memory.read("Episodes/2026-03.md")
-    tick(memory, "keep new")
+    tick(memory, "keep")
     night(memory, 14)
     assert memory.git("log", "-1", "--format=%s").strip() == "Curated up to 2026-03-14: 1 approved"
     told = memory.read("Episodes/2026-03.md").partition("## 2026-03-12\n")[2]
-    assert "Learnt: The port of the gateway is 9090." in told
+    assert "From now on: Shut the gate at nine." in told
     assert "Nothing was kept" not in told
 
 
@@ -197,7 +197,7 @@ def test_status_and_context_count_the_questions_below_the_fold(memory: Memory) -
     doors = ("gate", "tower", "barn", "attic", "cellar", "kitchen")
     memory.write("Logs/2026-03-10.md", "".join(f"- Fact: The {one} has 8080 bricks.\n" for one in doors))
     memory.curate("run", "--now", "2026-03-11T02:00")
-    memory.write("Logs/2026-03-12.md", "".join(f"- Fact: The {one} has 9090 bricks.\n" for one in doors))
+    memory.write("Logs/2026-03-12.md", "".join(f"- WebFetch: Rule: Shut the {one}.\n" for one in doors))
     memory.curate("run", "--now", "2026-03-13T02:00")
     assert "more question" in memory.read("Review.md")
     assert "6 entries wait in Review.md" in memory.curate("status", "--now", "2026-03-13T08:00")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.review.review import Filed
-from pipelines.store.item import STRUCK, Confidence, Item, ItemType, Status, Trust, folded
+from pipelines.store.item import STRUCK, Item, ItemType, Status, Trust, folded
 from pipelines.text import content_words
 from tests.making import candidate
 from tests.review.ruling import GENERAL, context, rulings, told
@@ -149,34 +149,12 @@ def test_what_a_person_took_out_is_not_proposed_again() -> None:
 # ---------------------------------------------------------------- what differs
 
 
-def test_a_conflict_is_asked_about_and_what_stands_stays() -> None:
+@pytest.mark.parametrize("trust", list(Trust)[:3])
+def test_another_value_waits_for_nobody_and_what_stands_stays(trust: Trust) -> None:
     by = context([held(GENERAL, text="Standup is at 9:30")])
-    [ruling] = rulings([candidate("Standup is at 10:00")], by)
-    assert told([ruling]) == [("ask", (USE,))]
-    assert [item.text for _, item in by.known.held()] == ["Standup is at 9:30"]
-
-
-@pytest.mark.parametrize("confidence", [Confidence.LOW, Confidence.SPECULATIVE])
-def test_nobody_is_asked_about_what_is_barely_believed(confidence: Confidence) -> None:
-    known = [held(GENERAL, text="Standup is at 9:30")]
-    found = rulings([candidate("Standup is at 10:00", confidence=confidence)], context(known))
-    assert told(found) == [("add", ())]
-
-
-def test_two_tasks_never_conflict() -> None:
-    known = [held(GENERAL, ItemType.TODO, "Order 3 chairs", Status.OPEN)]
-    assert told(rulings([candidate("Order 5 chairs", ItemType.TODO)], context(known))) == [("add", ())]
-
-
-def test_what_holds_in_another_project_is_no_conflict() -> None:
-    known = [held("Projects/a.md", text="Standup is at 9:30")]
-    assert ruled("Standup is at 10:00", known, "Projects/b.md", "Projects/b.md") == ("add", ())
-
-
-def test_the_same_question_is_asked_once() -> None:
-    known = [held(GENERAL, text="Standup is at 9:30")]
-    found = rulings([candidate(f"{word} is at 10:00") for word in ("Standup", "standup")], context(known))
-    assert told(found) == [("ask", (USE,)), ("confirm", ("n1",))]
+    found = [replace(candidate(f"{word} is at 10:00"), trust=trust) for word in ("Standup", "standup")]
+    assert told(rulings(found, by)) == [("add", ()), ("confirm", ("n1",))]
+    assert [item.text for _, item in by.known.held()] == ["Standup is at 9:30", "Standup is at 10:00"]
 
 
 # ---------------------------------------------------------------- what nobody vouches for
