@@ -120,7 +120,7 @@ def shares(memory: Memory, folder: Path) -> Memory:
     """Share a memory through a bare remote, and return the clone of another machine."""
     remote = folder / "remote.git"
     subprocess.run(["git", "init", "--quiet", "--bare", "--initial-branch=main", str(remote)], check=True)
-    settings(folder, 'providers = ["rules"]\n[push]\nremote = "origin"\n')
+    settings(folder, 'providers = ["rules"]\n[push]\nremote = "origin"\ntries = 1\n')
     memory.git("remote", "add", "origin", str(remote))
     memory.curate("sync", "--now", "2026-03-01T13:00")
     other = memory.aside(folder / "other")
@@ -146,7 +146,8 @@ def answering(folder: Path, replies: dict[str, Any], name: str = "answers") -> s
         f"print(json.dumps(asked), file=open({str(folder / name) + '.asked'!r}, 'a'))\n"
         "reply = told[asked['task']]\n"
         "claims = asked['input'].get('claims', [])\n"
-        "said = [{'claim': c['claim'], 'verdict': reply if c['kind'] != 'pair' else 'both'} for c in claims]\n"
+        "of = {'pair': told.get('pair', 'both')}\n"
+        "said = [{'claim': c['claim'], 'verdict': of.get(c['kind'], reply)} for c in claims]\n"
         "print(json.dumps({'verdicts': said}) if isinstance(reply, str) else json.dumps(reply))\n"
     )
     return f"exec:{sys.executable} {shlex.quote(str(program))}"

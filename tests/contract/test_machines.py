@@ -213,3 +213,23 @@ def test_a_memory_made_from_a_bundle_is_the_memory(pair: tuple[Memory, Memory], 
     again = one.aside(tmp_path / "again")
     assert run_cli(["init", str(again.root), "--from", str(tmp_path / "all.bundle")]) == 0
     assert items(again) == items(one)
+
+
+def test_prose_of_one_line_that_both_reworded_stands_twice(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    one.write("Areas/own.md", "# Own\n\nThe lamp is green.\n")
+    meet(one, other)
+    reword(one, "green", "red", "Areas/own.md")
+    reword(other, "green", "blue", "Areas/own.md")
+    meet(one, other)
+    assert {"The lamp is red.", "The lamp is blue."} <= set(one.read("Areas/own.md").splitlines())
+    assert waiting(one)
+    check_alike(one, other)
+
+
+def test_what_one_closed_and_the_other_pinned_is_closed(pair: tuple[Memory, Memory]) -> None:
+    one, other = pair
+    one.curate("end", FRIDAY, *EVENING)
+    other.curate("pin", FRIDAY, *EVENING)
+    meet(one, other)
+    assert (status(one, FRIDAY), status(other, FRIDAY)) == ("ended", "ended")

@@ -14,6 +14,7 @@ from tests.contract.story import (
     MARA,
     NEXT,
     PORT,
+    THIRD,
     answering,
     asked,
     held,
@@ -22,6 +23,7 @@ from tests.contract.story import (
     log,
     night,
     questions,
+    settings,
     start,
     status,
     waiting,
@@ -167,3 +169,45 @@ def test_an_estimate_asks_no_model(told: Memory, tmp_path: Path) -> None:
     provider = answering(tmp_path, {})
     assert "1 day" in told.curate("run", "--estimate", "--provider", provider, "--now", "2026-03-12T02:00")
     assert not (tmp_path / "answers.asked").exists()
+
+
+def test_an_item_is_trusted_no_more_than_the_lowest_of_its_lines(memory: Memory, tmp_path: Path) -> None:
+    memory.write(f"Logs/{NEXT}.md", "project: Alpha\n\n- We went with brass for the hinge.\n\n> Brass never rusts.\n")
+    read(memory, tmp_path, items=[fact("Brass for the hinge never rusts.", lines=(3, 3)) | {"lines": [[3, 3], [5, 5]]}])
+    assert {one["trust"] for text, one in items(memory).items() if "Brass" in text} == {"external"}
+
+
+def test_a_conflict_that_the_second_reader_sees_is_asked_about(told: Memory, tmp_path: Path) -> None:
+    log(told, NEXT, "Ops moved it: the gateway listens on port 9090.")
+    new = fact("The gateway listens on port 9090.", document="alpha") | {"type": "Fact"}
+    provider = answering(tmp_path, {"extract": {"items": [new]}, "verify": "supported", "pair": "conflict"})
+    told.curate("run", "--provider", provider, "--now", "2026-03-12T02:00")
+    assert PORT in held(told)
+    assert any("9090" in str(one) for one in waiting(told))
+
+
+def test_forgetting_takes_the_words_out_of_what_a_model_was_told_and_said(told: Memory, tmp_path: Path) -> None:
+    read(told, tmp_path, items=[fact()])
+    told.curate("forget", ident(told, BRASS), "--yes", "--now", "2026-03-12T09:00")
+    kept = [path for path in (told.root / ".curate").rglob("*") if path.is_file()]
+    assert not [path for path in kept if BRASS.encode() in path.read_bytes()]
+
+
+def test_a_night_keeps_the_cap_on_what_it_may_spend(told: Memory, tmp_path: Path) -> None:
+    settings(tmp_path, "[limits]\nmax_tokens = 10\n")
+    before = held(told)
+    assert "max_tokens = 10" in read(told, tmp_path, items=[fact()])
+    assert held(told) == before
+    assert not (tmp_path / "answers.asked").exists()
+
+
+def test_a_sentence_of_the_brief_that_a_person_deleted_does_not_come_back(told: Memory, tmp_path: Path) -> None:
+    now = [{"text": "Alpha waits for Mara.", "ids": [ident(told, MARA)], "days": []}]
+    reply = {"extract": {"items": [fact()]}, "brief": {"now": now, "states": []}, "verify": "supported"}
+    told.curate("run", "--provider", answering(tmp_path, reply), "--now", "2026-03-12T02:00")
+    text = told.read("MEMORY.md")
+    assert "Alpha waits for Mara." in text
+    told.write("MEMORY.md", "".join(line for line in text.splitlines(keepends=True) if "waits for Mara" not in line))
+    log(told, THIRD, "", "", "It rained all day.")
+    told.curate("run", "--provider", answering(tmp_path, reply), "--now", "2026-03-13T02:00")
+    assert "Alpha waits for Mara." not in told.read("MEMORY.md")

@@ -240,3 +240,88 @@ def test_a_second_run_at_the_same_time_says_who_holds_the_lock(memory: Memory) -
         fcntl.flock(lock, fcntl.LOCK_EX)
         log(memory, NEXT, "Fact: The kettle is new.")
         memory.curate("run", "--now", after(NEXT), exits=75)
+
+
+@pytest.mark.parametrize("line", ["Decision (proposed): Use brass.", "Proposed resolution: Use brass.", "no decision"])
+def test_what_is_only_proposed_is_no_decision(memory: Memory, line: str) -> None:
+    night(memory, DAY, line)
+    assert not held(memory)
+
+
+def test_a_closing_line_that_fits_two_items_closes_none(memory: Memory) -> None:
+    night(memory, DAY, "Todo: Tell Mara about the gateway", "Todo: Tell Mara about the kettle")
+    night(memory, NEXT, "Done: tell Mara")
+    assert len(items(memory, "open")) == 2
+
+
+def test_a_todo_set_again_after_it_was_done_is_open(memory: Memory) -> None:
+    night(memory, DAY, *LINES)
+    night(memory, NEXT, f"Done: {MARA}")
+    night(memory, THIRD, f"Todo: {MARA}")
+    assert [one["status"] for one in asked(memory, "items") if one["text"] == MARA].count("open") == 1
+
+
+def test_what_was_ended_is_not_held_because_it_is_said_again(memory: Memory) -> None:
+    night(memory, DAY, *LINES)
+    memory.curate("end", FRIDAY, "--now", "2026-03-11T09:00")
+    night(memory, NEXT, f"Rule: {FRIDAY}")
+    assert FRIDAY not in held(memory)
+
+
+def test_its_own_output_in_a_log_is_nothing_new(memory: Memory) -> None:
+    night(memory, DAY, *LINES)
+    before = {text: one["confirmed"] for text, one in items(memory).items()}
+    page = [line for line in memory.read(ALPHA).splitlines() if line.startswith("- ")]
+    log(memory, NEXT, *(line.removeprefix("- ") for line in page))
+    memory.curate("run", "--now", after(NEXT))
+    assert {text: one["confirmed"] for text, one in items(memory).items()} == before
+
+
+def test_what_an_image_or_a_link_of_a_log_would_load_is_inert_on_the_page(memory: Memory) -> None:
+    night(memory, DAY, "Fact: The chart is ![x](http://evil.example/p.png) by <img src=//evil.example>.")
+    assert "](http" not in memory.read(ALPHA)
+    assert "<img" not in memory.read(ALPHA)
+    assert any("chart" in text for text in held(memory))
+
+
+def test_a_linked_log_or_page_is_not_followed_and_is_named(memory: Memory) -> None:
+    outside = memory.root.parent / "outside.md"
+    outside.write_text("- Fact: The safe opens with 1234.\n")
+    (memory.root / f"Logs/{DAY}.md").symlink_to(outside)
+    log(memory, NEXT, "Fact: The kettle is new.")
+    said = memory.curate("run", "--now", after(NEXT), exits=1)
+    assert f"Logs/{DAY}.md" in said
+    assert held(memory) == {"The kettle is new."}
+    (memory.root / "Areas/linked.md").symlink_to(outside)
+    memory.curate("run", "--now", "2026-03-12T03:00", exits=1)
+    assert outside.read_text() == "- Fact: The safe opens with 1234.\n"
+    assert not any("1234" in hit["text"] for hit in found(memory, "safe opens"))
+
+
+def test_a_page_keeps_its_cap_and_what_left_it_is_found(memory: Memory) -> None:
+    memory.write("curate.toml", 'timezone = "UTC"\n[caps]\ndocument = 4096\n')
+    night(memory, DAY, *(f"Fact: The {thing} stands in the barn." for thing in THINGS))
+    memory.curate("pin", "anchor", "--now", "2026-03-11T09:00")
+    for number, place in enumerate(("mill", "quay", "shed")):
+        night(memory, f"2026-04-{10 + number}", *(f"Fact: The {thing} stands in the {place}." for thing in THINGS))
+        assert len(memory.read(ALPHA).encode()) <= 4096
+    assert page_of(memory, "The anchor stands in the barn.") == ALPHA
+    assert {f"The {thing} stands in the barn." for thing in THINGS} <= set(items(memory))
+    assert "kettle stands in the barn" in found(memory, "kettle stands in the barn")[0]["text"]
+
+
+def test_a_todo_that_nobody_mentions_is_quiet_and_comes_back_when_somebody_does(memory: Memory) -> None:
+    night(memory, DAY, "Todo: Paint the barn", "Todo: Tell Mara about the gateway")
+    for day in range(11, 31):
+        night(memory, f"2026-03-{day}", f"Fact: It rained {day} mm.")
+    (head, _, rest) = start(memory, "2026-03-31T08:00").partition("Open, but not")
+    assert "Paint the barn" not in head
+    assert "Paint the barn" in rest
+    night(memory, "2026-03-31", "Todo: Paint the barn")
+    assert "Paint the barn" in start(memory, "2026-04-01T08:00").partition("Open, but not")[0]
+
+
+def test_a_missed_night_is_told(memory: Memory) -> None:
+    night(memory, DAY, *LINES)
+    log(memory, NEXT, "Fact: The kettle is new.")
+    assert "No run has ended well since 2026-03-11" in memory.curate("status", "--now", "2026-03-14T08:00", exits=1)

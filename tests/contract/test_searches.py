@@ -161,3 +161,27 @@ def test_recall_gives_the_beliefs_that_bear_on_a_prompt(told: Memory) -> None:
 
 def test_search_says_so_when_nothing_has_any_of_the_words(told: Memory) -> None:
     assert asked(told, "search", "xylophone")["results"] == []
+
+
+def test_a_search_narrows_by_whose_word_it_is(told: Memory) -> None:
+    told.curate("add", "Fact", "The gateway is grey.", "--now", "2026-03-12T09:00")
+    hits = found(told, "gateway", "--trust", "owner")
+    assert [hit["text"] for hit in hits if "gateway" in hit["text"]]
+    assert not any("8080" in hit["text"] for hit in hits)
+
+
+def test_a_search_as_of_a_day_shows_what_held_on_it_alone(told: Memory) -> None:
+    night(told, THIRD, "Correction: the gateway listens on port 9090, not 8080")
+    only = ("gateway port", "--source", "document", "--as-of")
+    assert ["8080" in hit["text"] for hit in found(told, *only, NEXT)][:1] == [True]
+    assert not any("8080" in hit["text"] for hit in found(told, *only, "2026-03-13"))
+
+
+def test_what_git_ignores_is_not_searched(told: Memory) -> None:
+    told.write("notes/.gitignore", "private/\n")
+    told.write("notes/private/x.md", "The winch is stolen.\n")
+    told.write("notes/open.md", "The winch is rented.\n")
+    told.curate("index")
+    texts = [hit["text"] for hit in found(told, "winch")]
+    assert any("rented" in text for text in texts)
+    assert not any("stolen" in text for text in texts)

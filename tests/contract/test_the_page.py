@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -40,10 +41,25 @@ def test_without_the_code_nothing_is_shown(told: Memory) -> None:
 
 
 def test_a_form_from_elsewhere_is_refused(told: Memory) -> None:
-    browser = Browser(told).enter()
+    browser, todo = Browser(told).enter(), ident(told, MARA)
     headers = {"Cookie": browser.cookie, "Origin": "http://evil.example", "Sec-Fetch-Site": "cross-site"}
-    browser.ask("POST", f"/item/{ident(told, MARA)}", headers, "verb=done")
+    token = re.findall(r'name="token" value="([^"]+)"', browser.get(f"/item/{todo}"))[0]
+    verb = f"verb=done&id={todo}"
+    browser.ask("POST", "/do", headers, f"token={token}&{verb}")
+    own = {"Cookie": browser.cookie, "Origin": f"http://{browser.host}", "Sec-Fetch-Site": "same-origin"}
+    browser.ask("POST", "/do", own, verb)
     assert status(told, MARA) == "open"
+    assert browser.ask("GET", "/", {"Cookie": browser.cookie, "Host": "evil.example"})[0] == 403
+    assert browser.ask("POST", "/enter", {"Origin": "null"}, f"code={browser.code}")[0] == 403
+
+
+def test_a_form_does_what_it_says_unless_the_item_changed_meanwhile(told: Memory) -> None:
+    browser, todo, cache = Browser(told).enter(), ident(told, MARA), ident(told, CACHE)
+    browser.post("/do", verb="done", id=todo, was=MARA, back=f"/item/{todo}")
+    assert status(told, MARA) == "done"
+    page = browser.post("/do", verb="correct", id=cache, was="Other words.", text="Use tin.", back=f"/item/{cache}")
+    assert "changed meanwhile" in page
+    assert CACHE in held(told)
 
 
 def test_an_item_shows_what_it_rests_on(told: Memory) -> None:
@@ -57,6 +73,8 @@ def test_what_waits_is_decided_on_the_page(told: Memory) -> None:
     (one,) = waiting(told)
     browser = Browser(told).enter()
     assert one["id"] in browser.get("/inbox")
+    assert "Nothing waits for you." in browser.post("/answer", **{f"choice-{one['id']}": "drop"})
+    assert waiting(told) == []
 
 
 @pytest.mark.parametrize("words", HOSTILE[:6])
@@ -97,9 +115,23 @@ def test_an_agent_searches_reads_and_logs_over_mcp(told: Memory) -> None:
 
 def test_an_agent_cannot_end_what_the_owner_said(told: Memory) -> None:
     told.curate("add", "Rule", "Never sell the boat.", "--now", "2026-03-11T09:00")
-    pair = {"first": ident(told, FRIDAY), "verb": "replaces", "second": ident(told, "Never sell the boat.")}
-    mcp(told, ("memory_settle", pair))
+    boat, mine = ident(told, "Never sell the boat."), ident(told, FRIDAY)
+    calls = (
+        ("memory_settle", {"item": mine, "how": "replaces", "other": boat}),
+        ("memory_close", {"item": boat, "how": "ended"}),
+        ("memory_correct", {"item": boat, "sentence": "Sell the boat."}),
+        ("memory_close", {"item": mine, "how": "ended", "reason": "the key is AKIAIOSFODNN7QZ3XK2B"}),
+        ("memory_read", {"name": "Areas/../../outside.md"}),
+        ("memory_read", {"name": "Areas/linked.md"}),
+    )
+    told.root.with_name("outside.md").write_text("Not of the memory.\n")
+    (told.root / "Areas/linked.md").symlink_to(told.root.with_name("outside.md"))
+    *_, ended, read, linked = mcp(told, *calls)
     assert "Never sell the boat." in held(told)
+    assert not ended.get("isError")
+    assert status(told, FRIDAY) == "ended"
+    assert "Not of the memory." not in str(read) + str(linked)
+    assert not [log for log in (told.root / "Logs").glob("*.md") if "AKIAIOSFODNN7QZ3XK2B" in log.read_text()]
 
 
 def test_bad_input_over_mcp_is_told_and_the_server_goes_on(told: Memory) -> None:

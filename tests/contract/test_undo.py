@@ -21,6 +21,7 @@ from tests.contract.story import (
     ident,
     items,
     night,
+    page_of,
     reword,
     start,
     status,
@@ -77,10 +78,13 @@ def test_an_older_run_is_taken_back_and_what_came_later_stays(told: Memory) -> N
 
 
 def test_what_a_person_changed_since_is_kept(told: Memory) -> None:
+    run = next(one["run"] for one in asked(told, "runs") if one["added"] == 2)
     reword(told, KETTLE, "The kettle is new and blue.")
+    reword(told, MARA, f"{MARA} tonight", page_of(told, MARA))
     night(told, THIRD)
-    told.curate("undo", asked(told, "runs")[-1]["run"], *AT)
-    assert "The kettle is new and blue." in held(told)
+    told.curate("undo", run, *AT)
+    assert {"The kettle is new and blue.", f"{MARA} tonight"} <= set(items(told))
+    assert status(told, PORT) == "live"
 
 
 def test_an_undo_of_a_deletion_brings_the_line_back(told: Memory) -> None:
@@ -125,3 +129,12 @@ def test_a_git_revert_of_a_night_is_heeded(told: Memory) -> None:
     told.curate("run", "--now", "2026-03-13T02:00")
     assert told.git("status", "--porcelain") == ""
     assert status(told, PORT) == "live"
+
+
+def test_what_a_person_deleted_stays_deleted_when_the_run_that_saw_it_is_undone(told: Memory) -> None:
+    text = told.read("Projects/alpha.md")
+    told.write("Projects/alpha.md", "".join(line for line in text.splitlines(keepends=True) if KETTLE not in line))
+    night(told, THIRD, "Fact: It rains.")
+    told.curate("undo", *AT)
+    night(told, "2026-03-13", f"Fact: {KETTLE}")
+    assert not {KETTLE, "It rains."} & held(told)

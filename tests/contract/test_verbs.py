@@ -191,3 +191,25 @@ def test_a_page_of_a_person_is_checked_before_an_edit_is_saved(told: Memory, mon
 def test_check_finds_an_untouched_memory_sound(told: Memory) -> None:
     assert asked(told, "check") == []
     assert "ended well" in told.curate("status", *AT)
+
+
+def test_evidence_moves_with_its_line_and_is_exported_as_it_was_cited(told: Memory) -> None:
+    exported = [json.loads(line) for line in told.curate("export", "--jsonl", "-").splitlines()]
+    (cited,) = [one["evidence"][0][:3] for one in exported if one.get("text") == PORT]
+    assert cited == [f"Logs/{DAY}.md", 4, 4]
+    told.write(f"Logs/{DAY}.md", told.read(f"Logs/{DAY}.md").replace("- Decision", "- Coffee.\n- Tea.\n- Decision", 1))
+    (place,) = asked(told, "why", ident(told, PORT))["evidence"]
+    assert (place["start_line"], place["quote"]) == (6, f"- {LINES[1]}")
+
+
+def test_a_todo_that_is_corrected_keeps_its_due_day(memory: Memory) -> None:
+    night(memory, DAY, "Todo: Pay the printer (due 2026-03-12)")
+    memory.curate("correct", "printer", "Pay the printer in cash", *AT)
+    assert "due 2026-03-12" in start(memory)
+
+
+def test_a_recap_of_a_project_tells_nothing_of_another(told: Memory) -> None:
+    night(told, NEXT, "Fact: The kettle is new.", project="Harbor")
+    told.curate("run", "--now", "2026-03-13T02:00")
+    assert "kettle" in told.curate("recap", NEXT)
+    assert "kettle" not in told.curate("recap", NEXT, "--project", "alpha")
