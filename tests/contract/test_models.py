@@ -208,6 +208,7 @@ def test_a_sentence_of_the_brief_that_a_person_deleted_does_not_come_back(told: 
     text = told.read("MEMORY.md")
     assert "Alpha waits for Mara." in text
     told.write("MEMORY.md", "".join(line for line in text.splitlines(keepends=True) if "waits for Mara" not in line))
-    log(told, THIRD, "", "", "It rained all day.")
+    log(told, THIRD, "The boat is called Pelican now.")
+    reply["extract"] = {"items": [fact("The boat is called Pelican.")]}
     told.curate("run", "--provider", answering(tmp_path, reply), "--now", "2026-03-13T02:00")
     assert "Alpha waits for Mara." not in told.read("MEMORY.md")

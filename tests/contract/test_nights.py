@@ -140,7 +140,7 @@ def test_a_day_that_grows_later_is_read_on(memory: Memory) -> None:
 
 def test_an_old_log_that_turns_up_late_is_read_and_ends_nothing_newer(memory: Memory) -> None:
     night(memory, THIRD, "Fact: The gateway listens on port 9090.")
-    night(memory, DAY, LINES[1])
+    night(memory, DAY, LINES[1], "No longer: the gateway listens on port 9090")
     assert "The gateway listens on port 9090." in held(memory)
 
 
@@ -154,15 +154,17 @@ def test_what_is_overdue_stays_on_top_and_an_appointment_passes(memory: Memory) 
     night(memory, DAY, "Todo: Pay the printer (due 2026-03-12)", "Todo: Water the plants")
     opened = start(memory, "2026-03-25T08:00").partition("Open todos")[2]
     assert opened.index("Pay the printer") < opened.index("Water the plants")
-    assert "overdue" in opened
+    assert "due 2026-03-12, overdue" in opened
 
 
 def test_the_briefing_keeps_its_cap_and_what_left_it_is_found(memory: Memory) -> None:
     memory.write("curate.toml", 'timezone = "UTC"\n[caps]\nbriefing = 2048\n')
+    memory.curate("add", "Fact", "The boat is called Pelican.", "--document", "MEMORY.md", "--now", "2026-03-02T09:00")
     for number, place in enumerate(("barn", "mill", "quay", "shed")):
         rules = [f"Rule: Never leave the {thing} in the {place} overnight." for thing in THINGS]
         night(memory, f"2026-03-{10 + number}", *rules, project="")
         assert len(memory.read("MEMORY.md").encode()) <= 2048
+        assert page_of(memory, "The boat is called Pelican.") == "MEMORY.md"
     assert {f"Never leave the {thing} in the barn overnight." for thing in THINGS} <= set(items(memory))
     assert "kettle in the barn" in found(memory, "kettle in the barn overnight")[0]["text"]
 

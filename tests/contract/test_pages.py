@@ -224,14 +224,3 @@ def test_a_log_with_the_old_words_does_not_bring_them_back(told: Memory) -> None
     night(told, THIRD, LINES[1])
     assert PORT not in held(told)
     assert waiting(told) == []
-
-
-def test_a_persons_line_stays_in_the_briefing_however_much_it_holds(told: Memory) -> None:
-    told.write("curate.toml", 'timezone = "UTC"\n[caps]\nbriefing = 2048\n')
-    told.curate("add", "Fact", "The boat is called Pelican.", "--document", "MEMORY.md", "--now", "2026-03-11T09:00")
-    rules = [
-        f"Rule: Never leave the {thing} in the barn overnight at all." for thing in ("kettle", "cart", "drill", "saw")
-    ]
-    for number in range(4):
-        night(told, f"2026-03-{12 + number}", *(rule.replace("barn", f"barn {number}") for rule in rules), project="")
-    assert page_of(told, "The boat is called Pelican.") == "MEMORY.md"

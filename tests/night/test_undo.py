@@ -57,25 +57,6 @@ def with_line(documents: Documents, path: str, change: Callable[[str], str]) -> 
     return {**documents, path: Document(path, change(documents[path].text))}
 
 
-def test_what_nobody_touched_has_its_bytes_again() -> None:
-    was = Document(ALPHA, "# Alpha\r\n\r\nMine.\r\n\r\n* **decision**: by hand <!-- kaaaaaaaaaa -->\r\n")
-    left = edited(was, add=[Block(item(1)), Block(item(2, ItemType.RISK))], replace={"kaaaaaaaaaa": item(3)})
-    undone = back(of(was), of(left))
-    assert undone.documents == of(was)
-    assert undone.exact == {ALPHA}
-    assert {one.id for one in undone.removed} == {item(1).id, item(2).id, item(3).id}
-
-
-def test_an_added_item_goes_and_one_that_was_changed_since_stays() -> None:
-    before, after = of(document(ALPHA)), of(document(ALPHA, item(1), item(2), item(3)))
-    now = with_line(after, ALPHA, lambda text: text.replace("thing number 2", "thing number two"))
-    undone = back(before, after, now)
-    assert set(held(undone.documents)) == {item(2).id}
-    assert "thing number two" in undone.documents[ALPHA].text
-    assert undone.kept == {item(2).id: "was changed since, so it stays"}
-    assert [one.id for one in undone.removed] == [item(1).id, item(3).id]
-
-
 def test_notes_that_a_person_wrote_under_an_item_keep_it() -> None:
     before, after = of(document(ALPHA)), of(document(ALPHA, item(1)))
     line = render_item(item(1)) + "\n"
@@ -88,13 +69,6 @@ def test_an_item_that_a_person_moved_goes_from_where_it_stands_now() -> None:
     before, after = of(document(ALPHA), document(BETA)), of(document(ALPHA, item(1)), document(BETA))
     now = of(document(ALPHA), document(BETA, item(1)))
     assert held(back(before, after, now).documents) == {}
-
-
-def test_an_item_deleted_since_stays_deleted() -> None:
-    before = of(document(ALPHA, item(1)))
-    after = of(document(ALPHA, replace(item(1), seen=2), item(2)))
-    undone = back(before, after, of(document(ALPHA)))
-    assert (held(undone.documents), undone.changed, undone.kept) == ({}, False, {})
 
 
 def test_what_a_run_moved_returns_with_its_notes_to_its_section() -> None:
@@ -117,18 +91,6 @@ def test_what_was_moved_again_since_stays_where_it_is_with_its_old_words() -> No
     undone = back(before, after, of(document(ALPHA), document(BETA, late), document(GENERAL)))
     assert held(undone.documents)[item(1).id] == (BETA, item(1))
     assert undone.kept == {item(1).id: f"was moved since, so it stays in {BETA}"}
-
-
-def test_what_was_superseded_is_live_again() -> None:
-    before = of(document(ALPHA, item(1)))
-    old = replace(item(1), status=Status.SUPERSEDED, until="2026-03-09", superseded_by=item(2).id)
-    after = of(document(ALPHA, old, item(2)))
-    now = with_line(after, ALPHA, lambda text: text + "\nMine.\n")
-    undone = back(before, after, now)
-    assert held(undone.documents) == {item(1).id: (ALPHA, item(1))}
-    assert undone.documents[ALPHA].items[0].section == "Decisions"
-    only = back(before, after, now, only=item(2).id)
-    assert held(only.documents) == {item(1).id: (ALPHA, item(1))}
 
 
 def test_what_was_superseded_stays_so_while_its_successor_does() -> None:
