@@ -168,7 +168,7 @@ class Verbs(click.Group):
 @click.group(
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Each verb has its own --help. To complete verbs, options and ids with the Tab key, put this into your"
+    epilog="Each verb has its own --help. To complete verbs and options with the Tab key, put this into your"
     ' ~/.bashrc: eval "$(curate completion bash)"',
 )
 @click.version_option(__version__, prog_name="curate")

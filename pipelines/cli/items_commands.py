@@ -19,8 +19,6 @@ from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import confirm, item_named, one_document, open_document, redacted_text
 from pipelines.cli.options import (
     as_of_option,
-    complete_documents,
-    complete_ids,
     document_option,
     json_option,
     with_memory,
@@ -54,7 +52,7 @@ if TYPE_CHECKING:
 _SHOWN = 5
 _END = "END-OF-WORDS"
 _PERL = 'open F, "<", $ENV{WORDS}; chomp(@w = <F>)'
-_ID = click.argument("ident", metavar="ID", shell_complete=complete_ids)
+_ID = click.argument("ident", metavar="ID")
 
 
 @click.command()
@@ -153,7 +151,7 @@ def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
 
 @click.command()
 @_ID
-@click.argument("document", shell_complete=complete_documents)
+@click.argument("document")
 @with_memory
 def curate_move(ident: str, document: str, opened: OpenMemory) -> None:
     """Move an item to DOCUMENT, given by path, id, title or file name. The item keeps its id and its links."""
@@ -259,7 +257,7 @@ def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) 
 
 
 @click.command()
-@click.argument("name", shell_complete=complete_documents)
+@click.argument("name")
 @click.option("--set", "said", multiple=True, metavar="KEY=VALUE", help="Say this of the item NAME; `KEY=` removes it.")
 @with_memory
 def curate_edit(*, name: str, said: tuple[str, ...], opened: OpenMemory) -> None:

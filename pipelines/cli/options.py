@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pipelines.errors import CurateError, UsageFault
+from pipelines.errors import UsageFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from click.shell_completion import CompletionItem
+    from collections.abc import Callable
 
     from pipelines.settings import Settings
-    from pipelines.store.document import Document
 
     Command = Callable[..., Any]
     OpenMemory = tuple[Path, Settings, datetime]
@@ -111,51 +108,13 @@ def as_of_option(command: Command) -> Command:
 
 
 def document_option(text: str) -> Callable[[Command], Command]:
-    """Return the option `--document NAME` with its help, which the shell completes; passed on as `str | None`."""
-    return click.option("--document", metavar="NAME", help=text, shell_complete=complete_documents)
+    """Return the option `--document NAME` with its help; passed on as `str | None`."""
+    return click.option("--document", metavar="NAME", help=text)
 
 
 def project_option(text: str) -> Callable[[Command], Command]:
-    """Return the option `--project NAME` with its help, which the shell completes; passed on as `project: str`."""
-    return click.option("--project", metavar="NAME", default="", help=text, shell_complete=complete_projects)
-
-
-def complete_documents(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return the file names of documents that begin so, for the shell."""
-    return _documents_beginning(context, begun, "")
-
-
-def complete_projects(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return the file names of projects that begin so, for the shell."""
-    return _documents_beginning(context, begun, "Projects/")
-
-
-def complete_ids(context: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Return the ids of items that begin so, for the shell."""
-    items = (placed.item for one in _documents(context).values() for placed in one.items)
-    return _beginning(begun, {item.id: f"{item.type}: {item.text}" for item in items})
-
-
-def _documents_beginning(context: click.Context, begun: str, folder: str) -> list[CompletionItem]:
-    found = ((path, one.title) for path, one in _documents(context).items() if path.startswith(folder))
-    return _beginning(begun, {path.rpartition("/")[2].removesuffix(".md"): title for path, title in found})
-
-
-def _beginning(begun: str, names: Mapping[str, str]) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem  # noqa: PLC0415  only a shell asks
-
-    return [CompletionItem(name, help=text) for name, text in names.items() if name and name.startswith(begun)]
-
-
-def _documents(context: click.Context) -> Mapping[str, Document]:
-    """Return the documents of the memory that is meant, or none if there is no memory to read."""
-    from pipelines.store.snapshot import read_documents  # noqa: PLC0415  as above
-    from pipelines.store.user_layout import find_memory  # noqa: PLC0415  as above
-
-    given = (context.params.get("memory"), context.find_root().params.get("memory"))
-    with contextlib.suppress(CurateError, OSError):
-        return read_documents(find_memory(next((one for one in given if isinstance(one, Path)), None)))
-    return {}
+    """Return the option `--project NAME` with its help; passed on as `project: str`."""
+    return click.option("--project", metavar="NAME", default="", help=text)
 
 
 def with_root(command: Command) -> Command:

@@ -12,7 +12,7 @@ import click
 
 from pipelines.cli.item_lines import safe
 from pipelines.cli.manual_changes import redacted_text
-from pipelines.cli.options import TextCommand, complete_ids, json_option, with_memory
+from pipelines.cli.options import TextCommand, json_option, with_memory
 from pipelines.cli.output import day_shown, say, say_json, say_verbatim
 from pipelines.errors import UsageFault
 from pipelines.night.manual import HeldMemory, ManualChange, change_by_hand
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pipelines.store.document import Document
 
 
-_IDS = click.argument("items", metavar="ID...", nargs=-1, required=True, shell_complete=complete_ids)
+_IDS = click.argument("items", metavar="ID...", nargs=-1, required=True)
 _JSON = json_option("Print a JSON array, an object for each item.")
 _MOST_NAMED = 3
 _SAID = {
@@ -147,7 +147,7 @@ def curate_retract(**given: Unpack[_Given]) -> None:
 
 
 @click.command(cls=TextCommand)
-@click.argument("words", metavar="ID SENTENCE", nargs=-1, required=True, shell_complete=complete_ids)
+@click.argument("words", metavar="ID SENTENCE", nargs=-1, required=True)
 @click.option("--never-held", is_flag=True, help="The old sentence was wrong from the start.")
 @json_option("Print a JSON array with the old item; superseded_by is the id of the new one.")
 @with_memory
@@ -189,7 +189,7 @@ def curate_reopen(**given: Unpack[_Given]) -> None:
 
 
 @click.command(cls=TextCommand)
-@click.argument("words", metavar="[ID replaces|both ID]", nargs=-1, shell_complete=complete_ids)
+@click.argument("words", metavar="[ID replaces|both ID]", nargs=-1)
 @with_memory
 def curate_settle(*, words: tuple[str, ...], opened: OpenMemory) -> None:
     """Settle two items that may conflict, as agents do at the start of a session.

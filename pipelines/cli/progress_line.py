@@ -1,4 +1,4 @@
-"""Progress on a terminal: one line a stage, which moves even while a single step takes long."""
+"""Progress on a terminal: one line, which moves even while a single step takes long."""
 
 from __future__ import annotations
 
@@ -11,24 +11,22 @@ from pipelines.night.report import Watch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.progress import TaskID
-
 
 @contextlib.contextmanager
 def watch_for_people() -> Iterator[Watch]:
-    """Give a watch that draws bars if standard error is a terminal, and is silent elsewhere."""
+    """Give a watch that draws a bar if standard error is a terminal, and is silent elsewhere."""
     if not sys.stderr.isatty():
         yield Watch()
         return
-    bars = Bars()
-    with bars.progress:
-        yield bars
+    bar = Bar()
+    with bar.progress:
+        yield bar
 
 
-class Bars(Watch):
-    """One bar a stage on standard error, which stays when the stage is over.
+class Bar(Watch):
+    """A bar on standard error for the current stage.
 
-    Until a stage says how far it is, its bar runs to and fro; a spinner and the time move in any case.
+    Until a stage says how far it is, the bar runs to and fro; the time moves in any case.
     """
 
     patience = 60.0
@@ -36,50 +34,31 @@ class Bars(Watch):
     def __init__(self) -> None:
         super().__init__()
         from rich.console import Console  # noqa: PLC0415  50 ms that cron need not pay
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
-        self.progress = Progress(
-            SpinnerColumn(finished_text=" "),
-            TextColumn("{task.description:<8}"),
-            BarColumn(bar_width=30),
-            TextColumn("{task.fields[how_far]}"),
-            TimeElapsedColumn(),
-            console=Console(stderr=True),
-        )
-        self._task: TaskID | None = None
-        self._left = 0
+        columns = TextColumn("{task.description:<8}"), BarColumn(bar_width=30), TextColumn("{task.fields[how_far]}")
+        self.progress = Progress(*columns, TimeElapsedColumn(), console=Console(stderr=True), transient=True)
+        self._task, self._left = self.progress.add_task("", how_far=""), ""
 
     def next_day(self, left: int) -> None:
-        """Note how many days are left, for the bars that follow."""
-        self._left = left
+        """Note how many days are left, for the stages that follow."""
+        self._left = f"{left} more" if left > 1 else ""
 
     @contextlib.contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Draw a bar for the stage, and fill it at the end."""
+        """Draw the bar anew for the stage."""
         self.begin(name)
-        try:
-            with super().stage(name):
-                yield
-        finally:
-            task = self.progress.tasks[-1]
-            self.progress.update(task.id, total=task.total or 1, completed=task.total or 1)
+        with super().stage(name):
+            yield
 
     def begin(self, name: str) -> None:
-        """Draw a bar. The bars of a day that is over make room for those of the next one."""
-        for task in self.progress.tasks if self._left else ():
-            if task.finished:
-                self.progress.remove_task(task.id)
-        left = f"{self._left} more" if self._left > 1 else ""
-        self._task = self.progress.add_task(name, total=None, how_far=left)
+        """Draw the bar anew."""
+        self.progress.reset(self._task, description=name, total=None, how_far=self._left)
 
     def advance(self, done: int, total: int) -> None:
-        """Move the current bar."""
-        if self._task is not None:
-            # A single step of one says nothing of how far it is: the bar goes on running.
-            known = total if total > 1 or done else None
-            self.progress.update(
-                self._task, completed=done, total=known, how_far=f"{done:,}/{total:,}" if known else ""
-            )
+        """Move the bar. A single step of one says nothing of how far it is: the bar goes on running."""
+        if total > 1 or done:
+            self.progress.update(self._task, completed=done, total=total, how_far=f"{done:,}/{total:,}")
 
     def ready(self) -> None:
         """Say that the rest is no reason to wait."""

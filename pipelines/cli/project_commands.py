@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import confirm, project_named
-from pipelines.cli.options import TextCommand, complete_projects, with_memory
+from pipelines.cli.options import TextCommand, with_memory
 from pipelines.cli.output import count, say
 from pipelines.errors import UsageFault
 from pipelines.night.choose_document import Catalog
@@ -45,7 +45,7 @@ def new(name: tuple[str, ...], opened: OpenMemory) -> None:
 
 
 @curate_project.command()
-@click.argument("name", shell_complete=complete_projects)
+@click.argument("name")
 @click.argument("new_name")
 @with_memory
 def rename(name: str, new_name: str, opened: OpenMemory) -> None:
@@ -66,8 +66,8 @@ def rename(name: str, new_name: str, opened: OpenMemory) -> None:
 
 
 @curate_project.command()
-@click.argument("name", shell_complete=complete_projects)
-@click.argument("into", shell_complete=complete_projects)
+@click.argument("name")
+@click.argument("into")
 @with_memory
 def merge(name: str, into: str, opened: OpenMemory) -> None:
     """Merge a project into another, INTO, which gets its items, its names and the links to it.
@@ -87,7 +87,7 @@ def merge(name: str, into: str, opened: OpenMemory) -> None:
 
 
 @curate_project.command()
-@click.argument("name", shell_complete=complete_projects)
+@click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask, even if todos are open.")
 @with_memory
 def close(*, name: str, yes: bool, opened: OpenMemory) -> None:

@@ -9,7 +9,7 @@ import click
 
 from pipelines.cli.item_lines import listed_json
 from pipelines.cli.manual_changes import redacted_text
-from pipelines.cli.options import complete_ids, json_option, with_memory
+from pipelines.cli.options import json_option, with_memory
 from pipelines.cli.output import count, day_shown, on_terminal, say, say_bold, say_json, say_table
 from pipelines.errors import UsageFault
 from pipelines.night.answers import ReviewQuestion, choice_keys, decide, named_question, questions
@@ -30,7 +30,7 @@ _SHOWN = 12
 
 
 @click.command()
-@click.argument("ident", metavar="[ID]", required=False, default="", shell_complete=complete_ids)
+@click.argument("ident", metavar="[ID]", required=False, default="")
 @click.option(
     "--accept",
     "word",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pipelines.cli.manual_changes import diff_of
-from pipelines.cli.options import complete_ids, json_option, with_memory, with_root
+from pipelines.cli.options import json_option, with_memory, with_root
 from pipelines.cli.output import (
     count,
     dollars,
@@ -88,13 +88,7 @@ def _tell_skipped(root: Path, git: Git, run: str, *, as_json: bool) -> None:
 
 @click.command()
 @click.argument("run", required=False, default="")
-@click.option(
-    "--item",
-    default="",
-    metavar="ID",
-    help="Take back only what the last run did to this item.",
-    shell_complete=complete_ids,
-)
+@click.option("--item", default="", metavar="ID", help="Take back only what the last run did to this item.")
 @click.option("--dry-run", is_flag=True, help="Show what would change, as a diff, and write nothing.")
 @with_memory
 def curate_undo(*, run: str, item: str, dry_run: bool, opened: OpenMemory) -> None:

@@ -44,7 +44,7 @@ _LOOK_SECONDS = 60.0
 @click.argument("shell", type=click.Choice(("bash", "zsh", "fish")))
 @click.pass_context
 def curate_completion(context: click.Context, shell: str) -> None:
-    r"""Print the script that completes verbs, options, projects and ids with Tab in SHELL.
+    r"""Print the script that completes verbs and options with Tab in SHELL.
 
     \b
     bash: put this into ~/.bashrc:   eval "$(curate completion bash)"

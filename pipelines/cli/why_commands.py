@@ -16,7 +16,6 @@ from pipelines.cli.manual_changes import item_named
 from pipelines.cli.options import (
     TextCommand,
     as_of_option,
-    complete_ids,
     json_option,
     project_option,
     with_memory,
@@ -50,11 +49,11 @@ if TYPE_CHECKING:
     from pipelines.queries.audit import Audit
 
 
-_ID = click.argument("item", metavar="ID", nargs=-1, required=True, shell_complete=complete_ids)
+_ID = click.argument("item", metavar="ID", nargs=-1, required=True)
 
 
 @click.command(cls=TextCommand)
-@click.argument("item", metavar="[ID]", nargs=-1, shell_complete=complete_ids)
+@click.argument("item", metavar="[ID]", nargs=-1)
 @click.option("--shown", is_flag=True, help="List the sessions that were shown ID, or what sessions were shown.")
 @click.option("--session", metavar="ID", help="With --shown: only this session; the start of its id is enough.")
 @json_option()
