@@ -3,8 +3,7 @@
 A transcript holds what the owner wrote, what the assistant answered, and as a tool's what was uploaded, pasted as a
 file or brought by a tool, so that capture knows what the assistant repeats of it. Left out are branches that were given
 up, hidden messages, calls of tools, thoughts and images.
-An export is somebody's file: nothing in it names a path that is written, and what unpacks to far more than it should is
-refused.
+Nothing in an export names a path that is written.
 """
 
 from __future__ import annotations
@@ -39,12 +38,9 @@ Record = dict[str, Any]
 CHATGPT, CLAUDE_AI = "chatgpt", "claude-ai"
 TITLES: Final = {CHATGPT: "ChatGPT", CLAUDE_AI: "claude.ai"}
 
-_NAMES = re.compile(r"conversations(?:-\d{1,5})?\.json|projects\.json|memories\.json")
-_MOST_TIMES = 200
-"""Times its size to which a file in an archive may unpack; JSON of chats comes to ten or twenty."""
+_NAMES = re.compile(r"conversations(?:-\d{1,5})?\.json")
 _AT_ONCE = 50
 """Conversations that are captured under one lock: a session that ends meanwhile waits no longer."""
-_SMALL = 16 << 20
 _FAULTS = (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError)
 _ADVICE = "Name the conversations.json of an export, or the zip file as it was downloaded."
 
@@ -73,14 +69,10 @@ def read_chats(path: Path) -> tuple[list[Conversation], int]:
         Its conversations, the one that was begun first in front, and how many more hold no words.
 
     Raises:
-        BadFile: it cannot be read, is no such export, or unpacks to more than it should.
+        BadFile: it cannot be read, or is no such export.
     """
     try:
-        found = [
-            chat
-            for name, data in _files(path)
-            for chat in _chats_in(name, json.loads(data.decode("utf-8-sig", "replace")))
-        ]
+        found = [chat for data in _files(path) for chat in _chats_in(json.loads(data.decode("utf-8-sig", "replace")))]
     except json.JSONDecodeError:
         raise BadFile(path, "is no JSON, or it was cut off", _ADVICE) from None
     except RecursionError:
@@ -142,27 +134,25 @@ def _branch(data: bytes, known: Mapping[str, KeptSession]) -> bytes:
     return b'%s,"branch":"%s"}\n%s' % (opening[:-1], hashlib.sha256(rest).hexdigest()[:12].encode(), rest)
 
 
-def _files(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the files that may hold conversations.
+def _files(path: Path) -> Iterator[bytes]:
+    """Yield the files that hold conversations.
 
     Raises:
-        ValueError: an archive has none, or one that unpacks to too much.
+        ValueError: an archive has none.
     """
     if not zipfile.is_zipfile(path):
-        yield path.name, path.read_bytes()
+        yield path.read_bytes()
         return
     with zipfile.ZipFile(path) as archive:
         inside = {one.filename.replace("\\", "/").rpartition("/")[2].lower(): one for one in archive.infolist()}
         wanted = sorted(name for name in inside if _NAMES.fullmatch(name))
-        if not any(name.startswith("conversations") for name in wanted):
+        if not wanted:
             raise ValueError("it holds no conversations.json")
         for name in wanted:
-            if inside[name].file_size > max(_SMALL, _MOST_TIMES * inside[name].compress_size):
-                raise ValueError(f"{name} in it unpacks to {inside[name].file_size >> 20:,} MB, far too much")
-            yield name, archive.read(inside[name])
+            yield archive.read(inside[name])
 
 
-def _chats_in(name: str, data: object) -> Iterator[Conversation | None]:
+def _chats_in(data: object) -> Iterator[Conversation | None]:
     """Yield the conversations of a file, None for each without words."""
     listed = data.get("conversations", [data]) if isinstance(data, dict) else data
     for raw in map(_object, _list(listed)):
@@ -170,43 +160,32 @@ def _chats_in(name: str, data: object) -> Iterator[Conversation | None]:
             yield _transcript(CHATGPT, raw, _of_chatgpt(raw))
         elif isinstance(raw.get("chat_messages"), list):
             yield _transcript(CLAUDE_AI, raw, _of_claude(raw))
-        elif name in _OTHERS and (made := _OTHERS[name](raw)):
-            yield made
 
 
 # What a conversation comes to: (role, words, moment, id) for each message, a tool's for what came from outside.
 Message = tuple[str, str, float | None, str]
 
 
-def _transcript(program: str, raw: Record, said: Iterator[Message]) -> Conversation | None:
+def _transcript(program: str, raw: Record, said: Iterable[Message]) -> Conversation | None:
     """Return a conversation, or None where nobody says anything in it."""
-    begun = _moment(raw.get("create_time", raw.get("created_at")))
-    ident = next((str(raw[key]) for key in ("conversation_id", "uuid", "id") if raw.get(key)), "")
-    project = raw.get("project")
-    name = str(project.get("name") or "") if isinstance(project, dict) else ""
-    return _lines(program, ident or _text(raw.get("title")), begun, list(said), name)
-
-
-def _lines(
-    program: str, ident: str, begun: float | None, messages: list[Message], project: str = ""
-) -> Conversation | None:
-    moments = [moment for _, _, moment, _ in messages if moment]
-    begun = begun or min(moments, default=0.0)
+    messages = list(said)
     if not any(role != "tool" for role, *_ in messages):
         return None
-    opening = {"type": "session", "id": ident, "program": program} | ({"timestamp": _iso(begun)} if begun else {})
-    rows = [opening]
+    begun = _moment(raw.get("create_time", raw.get("created_at")))
+    begun = begun or min((moment for _, _, moment, _ in messages if moment), default=0.0)
+    ident = next((str(raw[key]) for key in ("conversation_id", "uuid", "id", "title") if raw.get(key)), "")
+    rows = [{"type": "session", "id": ident, "program": program} | ({"timestamp": _iso(begun)} if begun else {})]
     for role, text, moment, key in messages:
         when = {"timestamp": _iso(moment)} if moment else {}
         rows.append({"role": role, "program": program, "id": key, **when, "content": text})
     data = "".join(f"{json.dumps(row, ensure_ascii=False, separators=(',', ':'))}\n" for row in rows)
-    return Conversation(begun, program, project, data.encode("utf-8", "replace"))
+    return Conversation(begun, program, _text(_object(raw.get("project")).get("name")), data.encode("utf-8", "replace"))
 
 
 def _of_chatgpt(raw: Record) -> Iterator[Message]:
     """Yield the messages from the first to the one that is shown last: other branches were given up."""
     mapping, branch, seen = raw["mapping"], list[Record](), set[str]()
-    at = raw.get("current_node") or _last_leaf(mapping)
+    at = raw.get("current_node")
     while isinstance(at, str) and at not in seen and isinstance(node := mapping.get(at), dict):
         seen.add(at)
         branch.append(node)
@@ -227,16 +206,6 @@ def _of_chatgpt(raw: Record) -> Iterator[Message]:
 
 _SPOKEN = frozenset({None, "text", "multimodal_text", "code"})
 _BROUGHT = frozenset({"tether_quote", "tether_browsing_display", "execution_output", "system_error"})
-
-
-def _last_leaf(mapping: Record) -> str | None:
-    """Return the message that was written last and that none answers, in exports that do not name it."""
-    leaves = [
-        (_moment(_object(node.get("message")).get("create_time")) or 0.0, number, key)
-        for number, (key, node) in enumerate(mapping.items())
-        if isinstance(node, dict) and not node.get("children")
-    ]
-    return max(leaves)[2] if leaves else None
 
 
 def _is_hidden(message: Record) -> bool:
@@ -274,26 +243,6 @@ def _of_claude(raw: Record) -> Iterator[Message]:
 _ROLES = {"human": "user", "user": "user", "assistant": "assistant"}
 
 
-def _project(raw: Record) -> Conversation | None:
-    """Return what the owner wrote of a project of claude.ai; its documents were uploaded, and are left out."""
-    if raw.get("is_starter_project"):
-        return None
-    moment = _moment(raw.get("created_at"))
-    texts = {key: _text(raw.get(key)) for key in ("description", "prompt_template")}
-    messages: list[Message] = [("user", text, moment, key) for key, text in texts.items() if text.strip()]
-    return _lines(CLAUDE_AI, _text(raw.get("uuid")) or "project", moment, messages, _text(raw.get("name")))
-
-
-def _memories(raw: Record) -> Conversation | None:
-    """Return what claude.ai remembers of the owner, which is its own word, a paragraph a message."""
-    texts = [raw.get("conversations_memory"), *_object(raw.get("project_memories")).values()]
-    pieces = [piece.strip() for text in texts for piece in _text(text).split("\n\n") if piece.strip()]
-    return _lines(CLAUDE_AI, "memory", None, [("assistant", piece, None, "") for piece in pieces])
-
-
-_OTHERS = {"projects.json": _project, "memories.json": _memories}
-
-
 def _object(value: object) -> Record:
     return value if isinstance(value, dict) else {}
 
@@ -310,9 +259,8 @@ def _moment(value: object) -> float | None:
     """Return a moment of an export, a number of seconds or an ISO 8601 text, as seconds since 1970."""
     with contextlib.suppress(ValueError, OverflowError, OSError):
         if isinstance(value, str):
-            value = (
-                datetime.fromisoformat(value).replace(tzinfo=datetime.fromisoformat(value).tzinfo or UTC).timestamp()
-            )
+            told = datetime.fromisoformat(value)
+            return told.replace(tzinfo=told.tzinfo or UTC).timestamp()
         if isinstance(value, (int, float)) and value > 0:
             return datetime.fromtimestamp(value, UTC).timestamp()
     return None

@@ -86,13 +86,6 @@ CLAUDE: list[dict[str, Any]] = [
     },
     {"uuid": "c1a0-2", "name": "", "created_at": "2026-02-11T09:00:00Z", "chat_messages": []},
 ]  # fmt: skip
-PROJECTS = [
-    {"uuid": "p1", "name": "Mill", "description": "", "docs": [{"content": "x"}],
-     "created_at": "2026-02-01T08:00:00+00:00",
-     "prompt_template": "Rule: answer about the mill in one sentence.", "is_starter_project": False},
-    {"uuid": "p2", "name": "How to use Claude", "prompt_template": "Be nice.", "is_starter_project": True},
-]  # fmt: skip
-MEMORIES = [{"conversations_memory": "**Work**\n\nOwns a mill.", "project_memories": {"p1": "The mill is in Uster."}}]
 
 
 def saved(folder: Path, value: Any, name: str = "conversations.json") -> str:
@@ -155,8 +148,8 @@ def test_a_newer_export_adds_only_what_is_new(memory: Memory, tmp_path: Path) ->
     assert whole.count("And the lamp is green.") == 1
 
 
-def test_an_export_of_claude_ai_with_its_projects_and_memories(memory: Memory, tmp_path: Path) -> None:
-    export = zipped(tmp_path, conversations=CLAUDE, projects=PROJECTS, memories=MEMORIES)
+def test_an_export_of_claude_ai(memory: Memory, tmp_path: Path) -> None:
+    export = zipped(tmp_path, conversations=CLAUDE, projects=[])
     told = memory.curate("import", export, *NOW)
     assert "with claude.ai" in told
     log = memory.read("Logs/2026-02-10.md")
@@ -165,8 +158,6 @@ def test_an_export_of_claude_ai_with_its_projects_and_memories(memory: Memory, t
     assert "**user:** An old message without blocks." in log
     assert "not supported" not in log
     assert "miller's cat" not in log
-    assert "[project: Mill] **user:** Rule: answer about the mill" in memory.read("Logs/2026-02-01.md")
-    assert "**assistant:** Owns a mill." in memory.read("Logs/2026-03-20.md")
     assert not (tmp_path.parent.parent / "escape.txt").exists()
     assert "Nothing new" in memory.curate("import", export, "--now", "2026-04-20T12:00")
 
@@ -208,10 +199,7 @@ def test_what_is_no_export_is_refused(memory: Memory, tmp_path: Path, text: str,
     assert memory.files() == before
 
 
-def test_an_archive_that_unpacks_to_too_much_or_holds_none_is_refused(memory: Memory, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("conversations.json", b"[" + b" " * (32 << 20) + b"]")
-    assert "unpacks to 32 MB" in memory.curate("import", str(tmp_path / "bomb.zip"), *NOW, exits=1)
+def test_an_archive_that_holds_none_is_refused(memory: Memory, tmp_path: Path) -> None:
     empty = zipped(tmp_path, user={"id": 1})
     assert "holds no conversations.json" in memory.curate("import", empty, *NOW, exits=1)
     assert "cannot be read" in memory.curate("import", str(tmp_path / "nowhere.zip"), *NOW, exits=1)
