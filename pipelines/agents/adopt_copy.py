@@ -6,12 +6,11 @@ The whole memory is built in a staging folder and committed before it moves to i
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import re
 import shutil
 from dataclasses import dataclass, replace
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.adopt_days import DIGEST, Vault, dated, read_vault
 from pipelines.agents.adopt_items import with_items, with_statements
@@ -21,6 +20,7 @@ from pipelines.agents.adopt_source import (
     Source,
     base_of,
     distinct_paths,
+    file_bytes,
     is_note,
     note_text,
     portable_path,
@@ -29,7 +29,7 @@ from pipelines.agents.adopt_source import (
 from pipelines.errors import BadFile, UsageFault
 from pipelines.store.document import with_comments
 from pipelines.store.edits import commit_edits
-from pipelines.store.files import open_regular, writing
+from pipelines.store.files import writing
 from pipelines.store.git import Author, Git
 from pipelines.store.item import Trust, new_id
 from pipelines.store.layout import BRIEFING, LOGS, PARA, SETTINGS, USER, document_id, log_path
@@ -75,13 +75,13 @@ class CopyPlan:
         kind: the kind of the source.
         pieces: the files to write, in order of their sources.
         left_out: what stays behind, and why.
-        notes: sentences for the person.
+        sentences: notes for the person.
     """
 
     kind: NotesKind
     pieces: tuple[CopiedFile, ...]
     left_out: tuple[LeftOut, ...]
-    notes: tuple[str, ...] = ()
+    sentences: tuple[str, ...] = ()
 
     @property
     def days(self) -> int:
@@ -226,7 +226,7 @@ def check_places(source: Path, target: Path) -> None:
         raise UsageFault(f"{target} is not empty.", "Name a new folder: adopting never mixes two memories.")
 
 
-def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, now: datetime) -> CopyPlan:
+def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, now: datetime) -> None:
     """Copy the files of a plan, add what else a memory needs, and commit it. The source is only read.
 
     `target` ends up as a whole memory or untouched.
@@ -238,18 +238,15 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
         settings: its first settings: the time zone, and the author of commits if git has none.
         now: the moment of its first commit.
 
-    Returns:
-        The plan as carried out, without what could no longer be read.
-
     Raises:
-        UsageFault, BadFile: see `check_places`.
+        UsageFault, BadFile: see `check_places`, or a file can no longer be read; nothing is left.
         NotWritable: the disk refused; nothing is left.
         GitFault: git refused; nothing is left.
     """
     check_places(source, target)
     with _stage_in(target) as stage:
-        lost = [left for piece in plan.pieces for left in _put(source, stage, piece, plan.kind)]
-        done = _without(plan, lost)
+        for piece in plan.pieces:
+            _put(source, stage, piece, plan.kind)
         lay_down(stage, resource("memory_template"), settings.timezone)
         if plan.kind in _BY_AGENTS:
             _mark_as_the_agents(stage, now.date().isoformat(), settings.caps.briefing)
@@ -258,13 +255,12 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
         git.check()
         with run_lock(stage, "curate init"):
             author = Author(*settings.author, now)
-            commit_edits(stage, git, f"Adopt {plan.kind.called}: {len(done.pieces):,} files\n", author)
+            commit_edits(stage, git, f"Adopt {plan.kind.called}: {len(plan.pieces):,} files\n", author)
         with writing(target):
             os.sync()
             # The settings turn a folder into a memory, so they come last.
             for entry in sorted(stage.iterdir(), key=lambda one: one.name == SETTINGS):
                 entry.rename(target / entry.name)
-    return done
 
 
 def _mark_as_the_agents(stage: Path, today: str, cap: int) -> None:
@@ -299,50 +295,19 @@ def _stage_in(target: Path) -> Iterator[Path]:
                 target.rmdir()  # fails if it is not empty
 
 
-def _put(source: Path, stage: Path, piece: CopiedFile, kind: NotesKind) -> list[LeftOut]:
-    """Write one file of the new memory; return the sources that could not be read."""
-    lost: list[LeftOut] = []
+def _put(source: Path, stage: Path, piece: CopiedFile, kind: NotesKind) -> None:
+    """Write one file of the new memory; it grants others no more than the original does."""
     place = stage / piece.target
+    if piece.target.lower().endswith((".md", ".txt")):
+        data = joined(place.stem, [(path, note_text(source, path)) for path in piece.sources])
+        data = data if piece.target.startswith(f"{LOGS}/") else with_items(kind, data.decode()).encode()
+    else:
+        data = file_bytes(source, piece.sources[0])
     with writing(piece.target):
         place.parent.mkdir(parents=True, exist_ok=True)
-    if piece.target.lower().endswith((".md", ".txt")):
-        notes = []
-        for path in piece.sources:
-            try:
-                notes.append((path, note_text(source, path)))
-            except BadFile as fault:
-                lost.append((path, fault.why))
-        if notes:
-            data = joined(place.stem, notes)
-            data = data if piece.target.startswith(f"{LOGS}/") else with_items(kind, data.decode()).encode()
-            _write(place, io.BytesIO(data), source / notes[0][0])
-        return lost
-    [path] = piece.sources
-    try:
-        reading = open_regular(source, path)
-    except BadFile as fault:
-        return [(path, fault.why)]
-    if reading is None:
-        return [(path, "vanished while it was read")]
-    with reading:
-        _write(place, reading, source / path)
-    return lost
-
-
-def _write(place: Path, data: IO[bytes], like: Path) -> None:
-    """Write a file that grants others no more than the original does."""
-    with writing(place), place.open("xb") as file:
-        shutil.copyfileobj(data, file)
-        mode = os.fstat(file.fileno()).st_mode & (like.stat().st_mode | 0o600) & 0o666
-        os.fchmod(file.fileno(), mode)
-
-
-def _without(plan: CopyPlan, lost: Sequence[LeftOut]) -> CopyPlan:
-    """Return the plan without the files that could no longer be read when they were copied."""
-    gone = {path for path, _ in lost}
-    pieces = [replace(one, sources=tuple(path for path in one.sources if path not in gone)) for one in plan.pieces]
-    left = sorted((*plan.left_out, *lost))
-    return replace(plan, pieces=tuple(piece for piece in pieces if piece.sources), left_out=tuple(left))
+        place.touch(0o600, exist_ok=False)
+        place.write_bytes(data)
+        place.chmod((source / piece.sources[0]).stat().st_mode & 0o666 | 0o600)
 
 
 def joined(day: str, notes: Sequence[tuple[str, bytes]]) -> bytes:

@@ -21,28 +21,18 @@ if TYPE_CHECKING:
 _SETTINGS = ".obsidian/daily-notes.json"
 _PERIODIC = ".obsidian/plugins/periodic-notes/data.json"
 _TEMPLATES = ".obsidian/templates.json"
-_TOKEN = re.compile(
-    r"\[([^\]]{0,100})\]|(Y{4}|YY|M{1,4}|D{1,4}o?|d{1,4}|WW?|ww?|gggg|GGGG|[HhkmsSaAXxZQEe])|(.)", re.DOTALL
-)
-_WORD = r"[^\W\d_]{1,20}"
-_PATTERNS = {
-    "YYYY": r"\d{4}",
-    "YY": r"\d{2}",
-    "MM": r"\d{2}",
-    "M": r"\d{1,2}",
-    "DD": r"\d{2}",
-    "D": r"\d{1,2}",
-    "MMMM": _WORD,
-    "MMM": _WORD,
+_TOKEN = re.compile(r"\[([^\]]{0,100})\]|(YYYY|M{1,4}|Do|DD?)|(([A-Za-z])\4*)|(.)", re.DOTALL)
+_PARTS = {
+    "YYYY": ("year", r"\d{4}"),
+    "MM": ("month", r"\d{2}"),
+    "M": ("month", r"\d{1,2}"),
+    **dict.fromkeys(("MMM", "MMMM"), ("month", r"[^\W\d_]{1,20}")),
+    "DD": ("day", r"\d{2}"),
+    "D": ("day", r"\d{1,2}"),
+    "Do": ("day", r"\d{1,2})(?:st|nd|rd|th"),
 }
-_IGNORED = {
-    **dict.fromkeys(("dddd", "ddd", "dd"), rf"{_WORD}\.?"),
-    **dict.fromkeys(("WW", "W", "ww", "w"), r"\d{1,2}"),
-    **dict.fromkeys(("gggg", "GGGG"), r"\d{4}"),
-    "d": r"\d",
-    "Q": r"[1-4]",
-}
-_VARYING = frozenset({"dddd", "ddd", "dd", "MMMM", "MMM", "WW", "W", "ww", "w", "M", "D"})
+_ANY = r"[^/]{1,20}"
+_FIXED = frozenset({"", "YYYY", "MM", "DD"})
 _MOST_VARYING = 4
 _LONGEST = 200
 """Limits for formats that others wrote: each part of variable length multiplies the ways to match a name."""
@@ -85,7 +75,7 @@ class Vault:
         if not found and "/" not in self.form:  # people sort old notes into folders
             found = self.pattern.fullmatch(name.rpartition("/")[2])
         own = day if inside or "/" not in name else ""  # what a format before this one named, or a second note
-        return _date_of(found.groupdict()) if found else own
+        return _date_of(**found.groupdict()) if found else own
 
 
 def read_vault(root: Path, paths: Iterable[str] = ()) -> Vault:
@@ -127,27 +117,22 @@ def dated(path: str) -> tuple[str, str, str]:
 
 
 def moment_pattern(form: str) -> re.Pattern[str] | None:
-    """Return a pattern for dates in a moment.js format, or None if the format has no full date or is unknown."""
+    """Return a pattern for dates in a moment.js format, or None if the format has no full date.
+
+    Weekdays, weeks and what else it may hold are not read.
+    """
     tokens = _TOKEN.findall(form) if len(form) <= _LONGEST else []
-    if sum(written.removesuffix("o") in _VARYING for _, written, _ in tokens) > _MOST_VARYING:
+    if sum(bool(run) or token not in _FIXED for _, token, run, _, _ in tokens) > _MOST_VARYING:
         return None
     parts, seen = [], set()
-    for literal, written, other in tokens:
-        token = written.removesuffix("o")
-        suffix = "(?:st|nd|rd|th)" if written != token else ""
-        if token in seen:
-            parts.append(f"(?P={token}){suffix}")
-        elif token in _PATTERNS:
-            seen.add(token)
-            parts.append(f"(?P<{token}>{_PATTERNS[token]}){suffix}")
-        elif token in _IGNORED:
-            parts.append(_IGNORED[token])
-        elif token:
-            return None
+    for literal, token, run, _, other in tokens:
+        if token:
+            name, pattern = _PARTS[token]
+            parts.append(f"({'?:' if name in seen else f'?P<{name}>'}{pattern})")
+            seen.add(name)
         else:
-            parts.append(re.escape(literal or other))
-    whole = seen & {"YYYY", "YY"} and seen & {"MM", "M", "MMM", "MMMM"} and seen & {"DD", "D"}
-    return re.compile("".join(parts)) if whole else None
+            parts.append(_ANY if run else re.escape(literal or other))
+    return re.compile("".join(parts)) if len(seen) == len({"year", "month", "day"}) else None
 
 
 def written_pattern(form: str) -> str | None:
@@ -156,19 +141,16 @@ def written_pattern(form: str) -> str | None:
     Names that we write, and do not only read, must not depend on a language or on how weeks are counted.
     """
     parts = []
-    for literal, token, other in _TOKEN.findall(form):
-        if token and token not in {"YYYY", "MM", "DD"}:
+    for literal, token, run, _, other in _TOKEN.findall(form):
+        if run or token not in _FIXED:
             return None
         parts.append(f"{{{token}}}" if token else literal or other)
     return "".join(parts)
 
 
-def _date_of(raw: dict[str, str]) -> str:
-    year = raw.get("YYYY") or f"20{raw['YY']}"
-    name = (raw.get("MMMM") or raw.get("MMM") or "")[:3].casefold()
-    month = raw.get("MM") or raw.get("M") or _MONTHS.get(name, 0)
+def _date_of(year: str, month: str, day: str) -> str:
     try:
-        return date(int(year), int(month), int(raw.get("DD") or raw["D"])).isoformat()
+        return date(int(year), _MONTHS.get(month[:3].casefold()) or int(month), int(day)).isoformat()
     except ValueError:
         return ""
 

@@ -122,15 +122,25 @@ def shown(path: str) -> str:
     return escape_terminal_line(path)
 
 
+def file_bytes(root: Path, path: str) -> bytes:
+    """Return the bytes of a file.
+
+    Raises:
+        BadFile: it vanished, or cannot be read.
+    """
+    data = read_bytes(root, path, MAX_BYTES)
+    if data is None:
+        raise BadFile(path, "vanished while it was read")
+    return data
+
+
 def note_text(root: Path, path: str) -> bytes:
     """Return the bytes of a note.
 
     Raises:
         BadFile: it vanished, cannot be read, or is not UTF-8.
     """
-    data = read_bytes(root, path)
-    if data is None:
-        raise BadFile(path, "vanished while it was read")
+    data = file_bytes(root, path)
     try:
         data.decode()
     except UnicodeDecodeError as error:

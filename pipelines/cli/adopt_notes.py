@@ -77,14 +77,10 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
         if len(rows) > _MOST_ROWS:
             say(f"and {len(rows) - _MOST_ROWS:,} more rows; --json lists every file.")
         _show_left_out(plan.left_out)
-        say(*plan.notes)
+        say(*plan.sentences)
     going = target if target and _is_agreed(wanted, f"Copy this to {target}?") else None
     if going:
-        before = set(plan.left_out)
-        plan = carry_out(plan, source, going, settings, moment(wanted.now, settings))
-        for path, why in plan.left_out:
-            if (path, why) not in before:
-                warn(f"Left out {shown(path)}, because it {why}.")
+        carry_out(plan, source, going, settings, moment(wanted.now, settings))
     if wanted.as_json:
         folders = Counter(piece.target.partition("/")[0] for piece in plan.pieces)
         say_json(
@@ -97,16 +93,13 @@ def adopt_by_copy(wanted: Wanted, directory: Path | None) -> None:
                 ],
                 "left_out": _left_out_json(plan.left_out),
                 "places": dict(sorted(folders.items())),
-                "notes": list(plan.notes),
+                "notes": list(plan.sentences),
             }
         )
     elif going:
-        files = sum(len(piece.sources) for piece in plan.pieces)
-        say(
-            f"Created a memory in {going} from {count(files, 'file')}: {count(plan.days, 'day')} and"
-            f" {count(len(plan.pieces) - plan.days, 'other')}."
-        )
-        say(_NEXT)
+        files = count(sum(len(piece.sources) for piece in plan.pieces), "file")
+        others = count(len(plan.pieces) - plan.days, "other")
+        say(f"Created a memory in {going} from {files}: {count(plan.days, 'day')} and {others}.", _NEXT)
     else:
         where = "" if target else " Name the new memory too: `curate init DIR --adopt NOTES --yes`."
         say(f"Nothing was written. Add --yes to do it.{where}")
@@ -154,10 +147,8 @@ def adopt_in_place(wanted: Wanted, home: str, opted_in: tuple[str, ...]) -> None
             }
         )
     elif going:
-        for path in held:
-            warn(f"Did not commit {shown(path)}, because it holds a secret or something private.")
-        say(f"{source} is now a memory.")
-        say(_NEXT)
+        warn(*(f"Did not commit {shown(path)}, because it holds a secret or something private." for path in held))
+        say(f"{source} is now a memory.", _NEXT)
     else:
         say("Nothing was written. Add --yes to do it.")
 
@@ -245,10 +236,10 @@ def _show_left_out(left: Iterable[LeftOut]) -> None:
     groups: dict[str, list[str]] = {}
     for path, why in left:
         groups.setdefault(why, []).append(shown(path))
-    rows = []
-    for why, names in groups.items():
-        more = f" and {len(names) - _ALONE:,} more" if len(names) > _ALONE else ""
-        rows.append((", ".join(names[:_ALONE]) + more, why, f"{len(names):,}"))
+    rows = [
+        (", ".join([*names[:_ALONE], *["…"] * (len(names) > _ALONE)]), why, f"{len(names):,}")
+        for why, names in groups.items()
+    ]
     if rows:
         say("")
         say_table(("left out", "because it", "files"), rows[:_MOST_ROWS])

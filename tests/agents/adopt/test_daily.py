@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         ("YYYY/MM-MMMM/YYYY-MM-DD dddd", "2026/02-February/2026-02-03 Tuesday.md"),
         ("D MMM YYYY", "3 Feb 2026.md"),
         ("MMMM Do, YYYY", "February 3rd, 2026.md"),
-        ("[Day] YY.M.D", "Day 26.2.3.md"),
+        ("[Day] YYYY.M.D", "Day 2026.2.3.md"),
         ("gggg-[W]ww/YYYYMMDD", "2026-W06/20260203.md"),
     ],
 )
