@@ -176,7 +176,7 @@ def read_month(folder: Path) -> Month:
     try:
         gold = Gold.model_validate(raw)
     except ValidationError as error:
-        raise BadGold(path, faults_of(error, raw)) from None
+        raise BadGold(path, faults_of(error)) from None
     month = Month(gold=gold, logs={name: read_text(file, _SHAPE) for name, file in logs.items()})
     if faults := [*_faults_of_beliefs(month), *_faults_of_events(month), *_faults_of_arrivals(month)]:
         raise BadGold(path, faults)

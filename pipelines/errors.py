@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from pydantic import ValidationError
@@ -409,15 +409,10 @@ def read_toml(path: Path) -> dict[str, object]:
         raise BadSettings(path, ["it has a number or date that cannot be read"]) from None
 
 
-def faults_of(error: ValidationError, raw: Mapping[str, object]) -> list[str]:
+def faults_of(error: ValidationError) -> list[str]:
     """Return each fault as `key = value: what is wrong`, in the order in which pydantic found them.
 
-    Args:
-        error: what the validation of `raw` raised.
-        raw: the file's contents, to show values as the person wrote them.
-
-    Returns:
-        One line a fault, without values that look secret or belong to a key that does.
+    It is one line a fault, without values that look secret or belong to a key that does.
     """
     lines = []
     for found in error.errors(include_url=False):
@@ -425,8 +420,7 @@ def faults_of(error: ValidationError, raw: Mapping[str, object]) -> list[str]:
         if found["type"] == "missing":
             lines.append(f"{key}: this key is missing")
         else:
-            value = _value_at(raw, found["loc"], found["input"])
-            lines.append(fault_line(key, value, _sentence(found["type"], found["msg"], key)))
+            lines.append(fault_line(key, found["input"], _sentence(found["type"], found["msg"], key)))
     return list(dict.fromkeys(lines))
 
 
@@ -450,16 +444,6 @@ def shown(key: str, value: object) -> str:
         return HIDDEN
     text = _USER_INFO.sub("…@", text)
     return text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 1] + "…"
-
-
-def _value_at(raw: Mapping[str, object], location: Sequence[int | str], otherwise: object) -> object:
-    value: object = raw
-    for part in location:
-        try:
-            value = value[part]  # type: ignore[index]  # anything but a table or list raises
-        except (TypeError, LookupError):
-            return otherwise
-    return value
 
 
 def _sentence(kind: str, message: str, key: str) -> str:

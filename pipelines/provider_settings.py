@@ -1,8 +1,6 @@
-"""Settings that only the user's own file may have: providers, prices, caps, the embedder; and restricted keys.
+"""Settings that only the user's own file may have: providers, prices, caps, the embedder.
 
-A memory may be somebody else's repository. None of its keys may stop a night, let alone run a command, name an address,
-a model, a remote or a key, or raise trust. So keys of the user's settings, and keys that would mean such a thing, are
-removed before curate.toml is read; they are reported and ignored. This module does not import pydantic.
+This module does not import pydantic.
 """
 
 from __future__ import annotations
@@ -14,73 +12,18 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipelines.errors import BadSettings, read_toml
 from pipelines.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping
-
-    from pydantic import BaseModel
+    from collections.abc import Mapping
 
     Prices = tuple["Price", ...]
 
 
 Table = dict[str, object]
-_MEANT = (
-    "command", "commands", "shell", "hook", "hooks", "editor", "pager", "endpoint", "endpoints", "address",
-    "host", "proxy", "webhook", "models", "remotes", "origin", "upstream", "key", "keys", "token", "secret", "password",
-    "credentials", "env", "environment", "trusted",
-)  # fmt: skip
-"""Keys that no settings have, but that ask to run a program, contact an address, use a key or trust words."""
-_USERS = (
-    "anthropic", "api_key", "api_key_env", "base_url", "cached", "claude-code", "codex", "concurrency", "embedder",
-    "exec", "folder", "gemini", "headless", "input", "input_tokens", "limits", "max_minutes", "max_tokens", "max_usd",
-    "memories", "model", "openai", "output", "ping", "precision", "prices", "program", "provider", "providers",
-    "push", "remote", "rules_from", "threads", "timeout_seconds", "tools", "tries",
-    "trust", "url", "verify", "written",
-)  # fmt: skip
-"""Every key of the user's settings, in any table; a test keeps it complete."""
-
-
-def without_restricted(raw: Mapping[str, object], known: type[BaseModel]) -> tuple[Table, tuple[str, ...]]:
-    """Return a table without restricted keys, and the restricted keys with their tables' names.
-
-    Args:
-        raw: the table.
-        known: the memory's own settings; their keys are never restricted.
-    """
-    own: Table = {}
-    restricted: list[str] = []
-    for key, value in raw.items():
-        field = known.model_fields.get(key)
-        table = field.annotation if field else None
-        if field is None and restricted_keys([key]):
-            restricted.append(key)
-        elif isinstance(value, dict) and hasattr(table, "model_fields"):
-            own[key], further = without_restricted(value, cast("type[BaseModel]", table))
-            restricted += (f"{key}.{one}" for one in further)
-        else:
-            own[key] = value
-    return own, tuple(restricted)
-
-
-def restricted_keys(keys: Iterable[str], own: Container[str] = ()) -> tuple[str, ...]:
-    """Return the keys of a table that only the user's settings may have.
-
-    Args:
-        keys: the keys; case, `-` and `_` make no difference.
-        own: keys of the table itself, which are never restricted.
-    """
-    users = {_folded(name) for name in (*_USERS, *_MEANT)}
-    return tuple(key for key in keys if key not in own and _folded(key) in users)
-
-
-def _folded(key: str) -> str:
-    return key.casefold().replace("_", "").replace("-", "")
-
-
 _USERINFO = re.compile(r"(?<=://)[^/?#\s]*@")
 
 PREFIX: Final = "exec:"

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from pathlib import Path  # noqa: TC003  read at run time by pydantic's namespace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from pipelines.errors import BadFile, BadSettings, faults_of, read_toml
-from pipelines.provider_settings import restricted_keys, without_restricted
-from pipelines.store.in_place_layout import KEYS, layout_faults
+from pipelines.store.in_place_layout import layout_faults
 from pipelines.store.layout import LINKED, SETTINGS
 from pipelines.store.user_layout import read_layout
 
@@ -142,6 +141,31 @@ class Settings(_Strict):
         return name.strip(), mail.rstrip(">")
 
 
+def _without_users_keys(raw: dict[str, Any], known: type[BaseModel]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return a table without what only the user's settings may have, and the names of the keys that were taken out.
+
+    A memory may be somebody else's repository. It cannot run a command, name an address, a model, a remote or a key, or
+    raise trust; what it says of that is ignored and reported.
+    """
+    own, restricted = dict[str, Any](), list[str]()
+    for key, value in raw.items():
+        table = known.model_fields[key].annotation if key in known.model_fields else None
+        if isinstance(value, dict) and isinstance(table, type) and issubclass(table, BaseModel):
+            own[key], further = _without_users_keys(value, table)
+            restricted += (f"{key}.{one}" for one in further)
+        elif table is None and key in _users_keys():
+            restricted.append(key)
+        else:
+            own[key] = value
+    return own, tuple(restricted)
+
+
+def _users_keys() -> set[str]:
+    from pipelines.user_settings import UserFile, keys_in  # noqa: PLC0415  few memories have an unknown key
+
+    return set(keys_in(UserFile))
+
+
 def load_settings(root: Path) -> Settings:
     """Return the settings of the memory at `root`. Keys that only the user's settings may have are ignored.
 
@@ -152,18 +176,16 @@ def load_settings(root: Path) -> Settings:
     path = root / SETTINGS
     if path.is_symlink():
         raise BadFile(SETTINGS, LINKED)
-    raw, restricted = without_restricted(read_toml(path), Settings)
+    raw, restricted = _without_users_keys(read_toml(path), Settings)
     faults: list[str] = []
     if (layout := raw.pop("layout", None)) is not None:
-        if isinstance(layout, dict):
-            restricted += tuple(f"layout.{key}" for key in restricted_keys(layout, KEYS))
         faults = layout_faults(layout, root)
     if not faults and not read_layout(root).in_place and layout is not None:
         faults = ["layout: write this key without escapes"]
     try:
         settings = Settings.model_validate(raw, context=restricted)
     except ValidationError as error:
-        raise BadSettings(path, [*faults_of(error, raw), *faults]) from None
+        raise BadSettings(path, [*faults_of(error), *faults]) from None
     if faults:
         raise BadSettings(path, faults)
     return settings

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -30,7 +30,7 @@ from pipelines.provider_settings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from pipelines.provider_settings import Prices
 
@@ -216,7 +216,7 @@ class TrustTable(_Table):
 
 
 class UserFile(_Table):
-    """The contents of the file. Its keys are listed in `_USERS`, too, since no memory may set them."""
+    """The contents of the file."""
 
     providers: Annotated[list[Named], Field(min_length=1)] | None = None
     verify: VerifyTable = VerifyTable()
@@ -233,6 +233,15 @@ class UserFile(_Table):
     rules_from: Literal["self", "owner"] = "self"
     push: PushTable = PushTable()
     trust: TrustTable = TrustTable()
+
+
+def keys_in(table: type[BaseModel]) -> Iterator[str]:
+    """Yield the name of every key of a table, and of the tables in it."""
+    for name, key in table.model_fields.items():
+        yield key.alias or name
+        for inner in (key.annotation, *get_args(key.annotation)):
+            if isinstance(inner, type) and issubclass(inner, BaseModel):
+                yield from keys_in(inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,21 +299,19 @@ def load_user_settings(environ: Mapping[str, str], provider: str = "") -> UserSe
     """
     path = user_file(environ)
     raw = read_toml(path) if path else {}
-    faults: list[str] = []
-    wrong: frozenset[object] = frozenset()
     try:
         file = UserFile.model_validate(raw)
     except ValidationError as error:
-        faults = faults_of(error, raw)
-        wrong = frozenset(fault["loc"][0] for fault in error.errors(include_url=False) if fault["loc"])
-        file = UserFile.model_validate({key: value for key, value in raw.items() if key not in wrong})
+        raise BadSettings(path or Path(), faults_of(error)) from None
     found = {name: _provider(name, getattr(file, name), environ) for name in KEY_VARIABLES}
     lacks = {name: one for name, one in found.items() if isinstance(one, str)}
-    # Missing keys are reported together with the faults, unless the fault may be in the variable's name.
     named = {} if provider else {"providers": file.providers, "verify.providers": file.verify.providers}
-    for key, names in named.items():
-        missing = [(at, name) for at, name in enumerate(names or ()) if name in lacks and name not in wrong]
-        faults += (fault_line(f"{key}[{at}]", name, lacks[name]) for at, name in missing)
+    faults = [
+        fault_line(f"{key}[{at}]", name, lacks[name])
+        for key, names in named.items()
+        for at, name in enumerate(names or ())
+        if name in lacks
+    ]
     if faults and path:
         raise BadSettings(path, faults)
     keys = {name: one.api_key for name, one in found.items() if not isinstance(one, str)}

@@ -10,7 +10,7 @@ import click
 
 from pipelines.cli.output import count, dollars, warn
 from pipelines.errors import UsageFault
-from pipelines.extract.llm.model_extractor import Counting, Estimate, ModelExtractor, estimate, unanswered
+from pipelines.extract.llm.model_extractor import Counting, ModelExtractor, estimate, unanswered
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.report import Watch
 from pipelines.queries.health import waiting_days
@@ -20,6 +20,7 @@ from pipelines.store.snapshot import read_snapshot
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pipelines.extract.llm.call import Call
     from pipelines.extract.llm.replies import Replies
 
 
@@ -48,7 +49,7 @@ def with_backlog(night: Night, replies: Replies, wanted: str | None, *, may_ask:
     if len(days) <= most:
         return night
     if wanted is None and may_ask:
-        most = _asked(night, replies, days)
+        most = _asked(night, night.extractor, replies, days)
     elif wanted is None:
         older = count(len(days) - most, "older day")
         warn(
@@ -71,33 +72,28 @@ def days_wanted(wanted: str | None) -> int:
     return int(wanted)
 
 
-def _asked(night: Night, replies: Replies, days: Sequence[str]) -> int:
+def _asked(night: Night, reader: ModelExtractor, replies: Replies, days: Sequence[str]) -> int:
     """Return how many days a person wants a model to read."""
     warn(f"{count(len(days), 'day')} of logs are unread, from {days[0]} to {days[-1]}. All can be searched at once.")
+    _, calls = unread_calls(night, reader, replies)
     for most in (MOST_DAYS, len(days)):
-        found = cost_of(replace(night, rules_before=days[-most]), replies)
-        usd = f"about {dollars(found.usd)}" if found and found.usd is not None else "at an unknown price"
+        some = [one for one in calls if one.place[0] >= days[-most]]
+        found = estimate(some, reader.chain.models[0], reader.chain.prices)
+        usd = "at an unknown price" if found.usd is None else f"about {dollars(found.usd)}"
         which = "all of them" if most == len(days) else f"the newest {most}"
-        warn(f"  To read {which} with a model: {count(sum(found.calls.values()) if found else 0, 'call')}, {usd}.")
+        warn(f"  To read {which} with a model: {count(sum(found.calls.values()), 'call')}, {usd}.")
     answer = click.prompt(
         "How many of the newest days should the model read? The rules read the others", default=str(MOST_DAYS), err=True
     )
     return len(days) if answer.strip() == ALL else min(len(days), days_wanted(answer.strip()))
 
 
-def cost_of(night: Night, replies: Replies) -> Estimate | None:
-    """Return what the night would cost with its first model; None without one, or with nothing to pay."""
-    reader = night.extractor
-    if not isinstance(reader, ModelExtractor):
-        return None
-    counting = Counting(reader)
-    git = Git(night.root)
+def unread_calls(night: Night, reader: ModelExtractor, replies: Replies) -> tuple[Counting, list[Call]]:
+    """Return the calls with which a model would read what is unread, and those of them that no kept reply answers."""
+    counting, git = Counting(reader), Git(night.root)
     git.check()
-    plan_night(replace(night, extractor=counting, verifier=None, writer=None, rules_before=""), git, Watch())
-    calls = [
-        one for one in unanswered(counting.calls, reader.chain.models, replies) if one.place[0] >= night.rules_before
-    ]
-    return estimate(calls, reader.chain.models[0], reader.chain.prices) if calls else None
+    plan_night(replace(night, extractor=counting, verifier=None, writer=None), git, Watch())  # of all days at once
+    return counting, unanswered(counting.calls, reader.chain.models, replies)
 
 
 def is_person_there() -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pipelines.cli.backlog import days_wanted, is_person_there, with_backlog
+from pipelines.cli.backlog import days_wanted, is_person_there, unread_calls, with_backlog
 from pipelines.cli.manual_changes import diff_of
 from pipelines.cli.options import day_option, json_option, with_memory
 from pipelines.cli.output import count, dollars, on_terminal, say, say_json, say_verbatim, warn
@@ -17,7 +17,7 @@ from pipelines.cli.progress_line import watch_for_people
 from pipelines.clock import day_of
 from pipelines.errors import EXPECTED, BadSettings, UsageFault
 from pipelines.extract.llm.logged_in import found_program
-from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, Counting, ModelExtractor, estimate, unanswered
+from pipelines.extract.llm.model_extractor import ITEMS_A_DAY, ModelExtractor, estimate
 from pipelines.night.plan import Night, plan_night
 from pipelines.night.report import RunReport, Watch, save_failure
 from pipelines.night.unattended import curate_unattended, in_journal
@@ -193,17 +193,14 @@ def _tell_estimate(night: Night, replies: Replies, *, as_json: bool) -> None:
 
     Nothing is called or written. What a saved reply answers is free.
     """
-    git, reader = Git(night.root), night.extractor
-    git.check()
+    reader = night.extractor
     if not isinstance(reader, ModelExtractor):
         if as_json:
             say_json({"days": 0, "calls": 0, "kept": 0, "models": []})
         else:
             say("Rules read the logs, so no model is asked and nothing is paid.")
         return
-    counting = Counting(reader)
-    plan_night(replace(night, extractor=counting, verifier=None, writer=None), git, Watch())  # of all days at once
-    calls = unanswered(counting.calls, reader.chain.models, replies)
+    counting, calls = unread_calls(night, reader, replies)
     estimates = [estimate(calls, model, reader.chain.prices) for model in reader.chain.models]
     kept = len(counting.calls) - len(calls)
     if as_json:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pipelines.errors import fault_line
 from pipelines.store.layout import (
@@ -241,7 +241,7 @@ _ALIAS = re.compile(r"git~\d", re.IGNORECASE)
 _MOST_GLOBS = 200
 _LONGEST_NAME = 255
 _LONGEST = 1024
-KEYS: Final = ("home", "logs", *_ROLES, "notes", "opted_in")
+_KEYS = ("home", "logs", *_ROLES, "notes", "opted_in")
 
 
 def layout_names(raw: Any) -> InPlaceLayout:  # noqa: ANN401  parsed TOML in which `layout_faults` found no fault
@@ -256,17 +256,14 @@ def layout_names(raw: Any) -> InPlaceLayout:  # noqa: ANN401  parsed TOML in whi
 
 
 def layout_faults(raw: object, root: Path) -> list[str]:
-    """Return each fault of a layout as `key = value: what is wrong`. Keys for the user's settings are not faults."""
+    """Return each fault of a layout as `key = value: what is wrong`."""
     if not isinstance(raw, dict):
         return [fault_line("layout", raw, "it should be a table")]
     return [fault_line(f"layout.{key}", value, what) for key, value, what in _faults(raw, root)]
 
 
 def _faults(raw: dict[str, object], root: Path) -> Iterator[tuple[str, object, str]]:
-    from pipelines.provider_settings import restricted_keys  # noqa: PLC0415  few memories have a `[layout]`
-
-    set_aside = restricted_keys(raw, KEYS)
-    yield from ((key, raw[key], "there is no such key") for key in raw if key not in KEYS and key not in set_aside)
+    yield from ((key, raw[key], "there is no such key") for key in raw if key not in _KEYS)
     for key in ("home", "logs", *(role for role in _ROLES if role in raw)):
         if what := _path_fault(raw.get(key), root):
             yield key, raw.get(key), what

@@ -8,11 +8,9 @@ import pytest
 from pydantic import BaseModel
 
 from pipelines.errors import BadSettings
-from pipelines.provider_settings import _MEANT, _USERS
 from pipelines.settings import Settings, load_settings
-from pipelines.store.in_place_layout import KEYS
 from pipelines.store.user_layout import read_layout
-from pipelines.user_settings import UserFile, load_user_settings
+from pipelines.user_settings import UserFile, keys_in, load_user_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,22 +22,9 @@ _TABLES = ("", *(name for name, field in Settings.model_fields.items() if isinst
 _VALUES = ('"http://evil.example"', "{ x = 1 }", "[1]", "9999999")
 
 
-def names_in(table: type[BaseModel]) -> Iterator[str]:
-    """Yield the name of every key of a table, and of the tables in it."""
-    for name, field in table.model_fields.items():
-        yield field.alias or name
-        for inner in (field.annotation, *getattr(field.annotation, "__args__", ())):
-            if isinstance(inner, type) and issubclass(inner, BaseModel):
-                yield from names_in(inner)
-
-
-def test_the_names_of_the_users_keys_are_those_of_the_users_settings() -> None:
-    assert sorted(_USERS) == sorted(set(names_in(UserFile)))
-
-
 def _keys() -> Iterator[tuple[str, str]]:
     """Every name of the user's settings in every table of curate.toml, where the memory has no key of that name."""
-    for name in sorted(set(names_in(UserFile))):
+    for name in sorted(set(keys_in(UserFile))):
         for table in _TABLES:
             held = Settings if not table else type(Settings.model_fields[table].default)
             if name not in held.model_fields:
@@ -50,7 +35,7 @@ def test_the_table_holds_what_could_do_harm() -> None:
     harmful = (
         "providers exec base_url api_key api_key_env model ping url push remote memories rules_from embedder folder"
     )
-    assert set(harmful.split()) <= set(names_in(UserFile))
+    assert set(harmful.split()) <= set(keys_in(UserFile))
 
 
 @pytest.mark.parametrize("value", _VALUES)
@@ -69,45 +54,12 @@ def test_no_key_of_the_users_settings_counts_in_a_memory(tmp_path: Path, value: 
 _LAYOUT = '[layout]\nhome = "Curated"\nlogs = "Daily/{YYYY}-{MM}-{DD}.md"\n'
 
 
-@pytest.mark.parametrize("value", _VALUES)
-def test_nor_does_one_in_a_layout(tmp_path: Path, value: str) -> None:
-    keys = sorted({*names_in(UserFile), *_MEANT, "API-Key", "baseUrl"} - {*KEYS})
-    told = _LAYOUT + "".join(f"{key} = {value}\n" for key in keys)
-    (tmp_path / "curate.toml").write_text(told)
-    assert load_settings(tmp_path).model_dump() == Settings().model_dump()
-    names = read_layout(tmp_path)
-    assert names.in_place
-    assert (names.home, names.theirs, names.notes, names.opted_in) == ("Curated", {}, (), ())
-    (note,) = load_settings(tmp_path).ignored_note
-    assert all(f"`layout.{key}`" in note for key in keys)
-    assert value not in note
-
-
-@pytest.mark.parametrize("key", ["homes", "log", "opted-in", "note", "colour"])
+@pytest.mark.parametrize("key", ["homes", "log", "opted-in", "note", "colour", "endpoint"])
 def test_what_is_misspelt_in_a_layout_is_a_fault_as_ever(tmp_path: Path, key: str) -> None:
-    (tmp_path / "curate.toml").write_text(f'{_LAYOUT}{key} = "x"\nmodel = "m"\n')
+    (tmp_path / "curate.toml").write_text(f'{_LAYOUT}{key} = "x"\n')
     for read in (load_settings, read_layout):
         with pytest.raises(BadSettings, match=rf'a fault:\n  layout.{key} = "x": there is no such key'):
             read(tmp_path)
-
-
-@pytest.mark.parametrize("key", _MEANT)
-def test_what_would_do_harm_if_there_were_such_a_key_is_named_and_ignored(tmp_path: Path, key: str) -> None:
-    for head in ("", "[caps]\n", "[commit]\n"):
-        (tmp_path / "curate.toml").write_text(f'{head}{key} = "touch x"\n')
-        assert load_settings(tmp_path).model_dump() == Settings().model_dump()
-        assert f"{key}`, which only your own settings can" in load_settings(tmp_path).ignored_note[0]
-
-
-def test_a_night_of_a_memory_in_place_goes_on_and_names_them(memory: Memory) -> None:
-    settings = memory.read("curate.toml")
-    memory.write("curate.toml", f'{settings}\n{_LAYOUT}endpoint = "http://127.0.0.1:9"\nmodel = "m"\n')
-    memory.write("Daily/2026-03-18.md", "- 09:14 Decision: use SQLite for the index\n")
-    for verb in ("run", "status"):
-        told = " ".join(memory.curate(verb, "--now", "2026-03-20T02:00").split())
-        assert "curate.toml sets `layout.endpoint`, `layout.model`, which only your own settings can" in told
-        assert "127.0.0.1" not in told
-    assert "use SQLite for the index" in memory.read("Curated/Areas/general.md")
 
 
 def test_what_nobody_knows_is_a_fault_as_ever(tmp_path: Path) -> None:
