@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from dataclasses import dataclass, field
 from functools import partial
@@ -112,7 +111,6 @@ class Agent:
 
     Args:
         title: its name.
-        commands: the commands that start it, any of which shows that it is installed.
         servers: the file that lists its MCP servers.
         keys: where the list is in that file.
         entry: what an entry of the list needs besides command and arguments.
@@ -121,13 +119,11 @@ class Agent:
         hooks_file: the file that lists them.
         head: what the file of hooks must hold besides.
         grouped: whether hooks are listed in groups.
-        is_app: whether it is an app, which need not be on PATH; its settings folder shows that it is installed.
         notes: what a person should know after an installation.
         project_notes: what they should know besides after one for a project.
     """
 
     title: str
-    commands: tuple[str, ...]
     servers: SettingsPlace
     keys: tuple[str, ...] = ("mcpServers",)
     entry: Mapping[str, str] = field(default_factory=dict)
@@ -136,7 +132,6 @@ class Agent:
     hooks_file: SettingsPlace | None = None
     head: Mapping[str, Any] = field(default_factory=dict)
     grouped: bool = True
-    is_app: bool = False
     notes: tuple[str, ...] = ()
     project_notes: tuple[str, ...] = ()
 
@@ -147,7 +142,6 @@ _READS_BLOCK = "also reads AGENTS.md: `curate install agents` in a project says 
 AGENTS: Final[Mapping[str, Agent]] = {
     "claude-code": Agent(
         "Claude Code",
-        ("claude",),
         SettingsPlace(".claude.json", "", "CLAUDE_CONFIG_DIR", project=".mcp.json"),
         entry=_STDIO,
         hooks=CLAUDE_HOOKS,
@@ -158,7 +152,6 @@ AGENTS: Final[Mapping[str, Agent]] = {
     ),
     "codex": Agent(
         "Codex",
-        ("codex",),
         SettingsPlace("config.toml", ".codex", "CODEX_HOME", project=".codex/config.toml"),
         keys=("mcp_servers",),
         hooks=_CODEX_HOOKS,
@@ -168,27 +161,22 @@ AGENTS: Final[Mapping[str, Agent]] = {
     ),
     "cursor": Agent(
         "Cursor",
-        ("cursor", "cursor-agent"),
         SettingsPlace("mcp.json", ".cursor", project=".cursor/mcp.json"),
         entry=_STDIO,
         hooks=_CURSOR_HOOKS,
         hooks_file=SettingsPlace("hooks.json", ".cursor", project=".cursor/hooks.json"),
         head={"version": 1},
         grouped=False,
-        is_app=True,
         notes=("Open a new chat in Cursor: it starts with the memory.", f"Cursor {_READS_BLOCK}"),
         project_notes=("Cursor runs the hooks of a project only if you trust the workspace.",),
     ),
     "claude-desktop": Agent(
         "Claude Desktop",
-        ("claude-desktop",),
         SettingsPlace("Claude/claude_desktop_config.json", ".config", "XDG_CONFIG_HOME", "Library/Application Support"),
-        is_app=True,
         notes=("Quit Claude Desktop and start it again: it reads its settings only at the start.",),
     ),
     "gemini": Agent(
         "Gemini CLI",
-        ("gemini",),
         _GEMINI,
         hooks=_GEMINI_HOOKS,
         hooks_file=_GEMINI,
@@ -196,7 +184,6 @@ AGENTS: Final[Mapping[str, Agent]] = {
     ),
     "vscode": Agent(
         "VS Code",
-        ("code",),
         SettingsPlace(
             "Code/User/mcp.json",
             ".config",
@@ -206,12 +193,10 @@ AGENTS: Final[Mapping[str, Agent]] = {
         ),
         keys=("servers",),
         entry=_STDIO,
-        is_app=True,
         notes=("VS Code asks once whether you trust the server, before it starts it.", f"VS Code {_READS_BLOCK}"),
     ),
 }
 """The agents that need nothing but settings. To add one, add a row here and a line to `TARGETS`."""
-_COMMANDS = {"openclaw": "openclaw", "cron": "crontab", "systemd": "systemctl", "launchd": "launchctl"}
 
 
 def installed_agents(asked: InstallRequest) -> dict[str, list[str]]:
@@ -245,22 +230,6 @@ def gives_sessions(name: str, asked: InstallRequest) -> bool:
         root = os.path.realpath(asked.program.root)
         return any(isinstance(one, str) and one and os.path.realpath(one) == root for one in named)
     return False
-
-
-def program_found(name: str, asked: InstallRequest) -> bool | None:
-    """Whether the program of a target is on this machine; None for a target without a program."""
-    agent = AGENTS.get(name)
-    commands = agent.commands if agent else (_COMMANDS[name],) if name in _COMMANDS else ()
-    if not commands:
-        return None
-    return any(map(shutil.which, commands)) or (agent is not None and agent.is_app and _has_settings(agent, asked))
-
-
-def _has_settings(agent: Agent, asked: InstallRequest) -> bool:
-    """Whether the folder of an app's settings holds more than what an installation writes."""
-    ours = {Path(place.file).name for place in (agent.servers, agent.hooks_file) if place}
-    folder = agent.servers.path(asked).parent
-    return folder.is_dir() and any(one.name not in ours for one in folder.iterdir())
 
 
 def plan_settings(name: str, asked: InstallRequest, *, adding: bool) -> InstallPlan:

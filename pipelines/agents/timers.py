@@ -183,10 +183,7 @@ def units(asked: InstallRequest, *, walls: bool) -> dict[str, str]:
     time = night_time(asked, found_in_systemd(asked))
     clock(time)
     # With a colon before the program, systemd leaves `$` in paths alone.
-    words = asked.program.words
-    if set(words[0]) & set("\"'\\"):  # systemd refuses quotes and backslashes in the path of a program
-        words = ("/bin/sh", "-c", 'exec "$@"', "sh", *words)
-    program = ":" + " ".join(_quoted(word) for word in words)
+    program = ":" + " ".join(map(_quoted, asked.program.words))
     memory = _quoted(asked.program.root)
     keys = _GLOB.sub(r"\\\1", str(keys_file(asked.home))).replace("%", "%%")
     slots: Mapping[str, str] = {

@@ -201,10 +201,8 @@ def found_in_launchd(asked: InstallRequest) -> InstalledNight | None:
         words, when = raw["ProgramArguments"], raw["StartCalendarInterval"]
         time = f"{int(when['Hour']):02}:{int(when['Minute']):02}"
         ours = words[_MEMORY_AT] == str(asked.program.root)
-    except OSError:
+    except (OSError, ValueError, LookupError, TypeError, plistlib.InvalidFileException):
         return None
-    except (ValueError, LookupError, TypeError, plistlib.InvalidFileException):
-        return InstalledNight("launchd", str(file), "", "", ours=False, enabled=None)
     return InstalledNight("launchd", str(file), time, "", ours, enabled=None)
 
 

@@ -13,7 +13,7 @@ import click
 from pipelines.agents.edit_files import bare_diff, carry_out, changes
 from pipelines.agents.install_plan import NIGHTLY, TARGETS, InstallPlan, InstallRequest, this_program
 from pipelines.agents.session_places import note_project
-from pipelines.agents.targets import PLANS, installed_agents, program_found, reader_removal
+from pipelines.agents.targets import PLANS, installed_agents, reader_removal
 from pipelines.agents.timers_cron import crontab_change, found_nights, run_in_order, write_crontab
 from pipelines.cli.models_commands import can_ask, choose, login_means
 from pipelines.cli.options import memory_option, named_memory
@@ -214,7 +214,7 @@ def _carry_out(plan: InstallPlan) -> bool:
 
 
 def _list_targets(memory: Path | None, folder: Path | None, agents_md: Path | None) -> None:
-    """Print the targets: whether the program is found, whether something is installed, and where.
+    """Print the targets: whether something is installed, and where.
 
     Raises:
         NoMemory: the person named a memory that is none.
@@ -228,7 +228,7 @@ def _list_targets(memory: Path | None, folder: Path | None, agents_md: Path | No
     asked = _asked_for(root, folder, agents_md)
     agents = installed_agents(asked)
     nights = {one.target: one for one in found_nights(asked)}
-    say_table(("Target", "Program", "Installed", "Where"), _rows(asked, agents, nights))
+    say_table(("Target", "Installed", "Where"), _rows(asked, agents, nights))
     if on_terminal():
         say("", "`curate install TARGET` installs one, `curate uninstall TARGET` removes it.")
         say("Claude Code can use a plugin instead. Add it with:")
@@ -241,11 +241,10 @@ def _rows(
 ) -> Iterable[tuple[str, ...]]:
     """Yield a row for each target."""
     for name in TARGETS:
-        program = {None: "-", True: "found", False: "missing"}[program_found(name, asked)]
         night = nights.get(name)
         places = [_night(night, has_memory=asked.program.root != Path())] if night else agents.get(name, [])
         installed = "inactive" if night and night.enabled is False else "yes" if places else "no"
-        yield name, program, installed, ", ".join(place.replace(f"{asked.home}/", "~/") for place in places)
+        yield name, installed, ", ".join(place.replace(f"{asked.home}/", "~/") for place in places)
 
 
 def _night(night: InstalledNight, *, has_memory: bool) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 import tempfile
 from dataclasses import replace
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 _END = "END-OF-WORDS"
-_PERL = 'open F, "<", $ENV{WORDS}; chomp(@w = <F>)'
 _ID = click.argument("ident", metavar="ID")
 
 
@@ -220,38 +218,25 @@ def _tell_rewriting(root: Path, prefix: str) -> None:
         raise UsageFault(f"Git's history has no words of {ident}.", "There is nothing to rewrite.")
     if git.layout.in_place:
         say("# This also rewrites your own committed files on disk, including daily notes.")
-    has_filter = bool(shutil.which("git-filter-repo"))
-    say_verbatim("\n".join(commands(root, git.repository.top, words, filter_repo=has_filter)))
+    say_verbatim("\n".join(commands(root, git.repository.top, words)))
 
 
-def commands(root: Path, top: Path, words: Sequence[str], *, filter_repo: bool) -> Iterator[str]:
+def commands(root: Path, top: Path, words: Sequence[str]) -> Iterator[str]:
     """Yield commands to paste into a shell, with comments on what to know.
 
     Args:
         root: the memory.
         top: the top folder of its repository.
         words: the words to remove, each a line of a file or a part of one.
-        filter_repo: whether git-filter-repo is installed; git's own filter-branch is slower.
     """
     place, file = shlex.quote(str(top)), shlex.quote(str(root / PRIVATE / "forget.txt"))
     yield "# Nothing has been run. Every commit since the first one with these words gets a new id."
+    yield "# It needs git-filter-repo, which your package manager has."
     yield f"cp -a {place} {shlex.quote(f'{top}.before-forgetting')}   # delete it in the end: it has the words"
     yield f"cat > {file} <<'{_END}'"
-    yield from (f"literal:{text}==>[forgotten]" for text in words) if filter_repo else words
+    yield from (f"literal:{text}==>[forgotten]" for text in words)
     yield _END
-    if filter_repo:
-        yield f"git -C {place} filter-repo --force --replace-text {file}"
-    else:
-        blot = f"BEGIN {{ {_PERL} }} for $w (@w) {{ s/\\Q$w\\E/[forgotten]/g }}"
-        each = f"find . -type f -exec env WORDS={file} perl -i -pe {shlex.quote(blot)} {{}} +"
-        yield (
-            f"FILTER_BRANCH_SQUELCH_WARNING=1 git -C {place} filter-branch --force "
-            f"--tree-filter {shlex.quote(each)} --tag-name-filter cat -- --all"
-        )
-        refs = "git for-each-ref --format='delete %(refname)' refs/original"
-        yield f"(cd {place} && {refs} | git update-ref --stdin)"
-    yield f"git -C {place} reflog expire --expire=now --all"
-    yield f"git -C {place} gc --quiet --prune=now"
+    yield f"git -C {place} filter-repo --force --replace-text {file}"
     yield f"rm {file}"
     yield "# If it was ever pushed, run `git push --force --all`, and clone it again everywhere else."
 

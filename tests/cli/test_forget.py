@@ -163,7 +163,7 @@ def test_the_commands_for_history_are_printed_not_run_and_do_what_they_say(memor
     script = memory.curate("forget", ident, "--from-history")
     assert WORDS in before
     assert WORDS in script
-    if shutil.which("git-filter-repo") is None and shutil.which("perl"):
+    if shutil.which("git-filter-repo"):
         assert WORDS in memory.git("log", "-p", "--all")
         subprocess.run(["bash", "-e"], input=script, check=True, capture_output=True, text=True, cwd=memory.root)
         assert "Anna told us" not in memory.git("log", "-p", "--all")
@@ -174,7 +174,7 @@ def test_the_commands_for_history_are_printed_not_run_and_do_what_they_say(memor
         assert night(memory, 13)["commit"] is None
 
 
-def test_filter_repo_is_named_where_it_is_there(memory: Memory) -> None:
-    lines = list(commands(memory.root, memory.root, ["it's a ==> word"], filter_repo=True))
+def test_filter_repo_is_given_the_words_as_they_are(memory: Memory) -> None:
+    lines = list(commands(memory.root, memory.root, ["it's a ==> word"]))
     assert "literal:it's a ==> word==>[forgotten]" in lines
     assert any("filter-repo --force --replace-text" in line for line in lines)
