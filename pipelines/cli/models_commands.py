@@ -90,18 +90,15 @@ def fetch(*, source: Source | None, name: str | None, as_json: bool) -> None:
     from pipelines.user_settings import load_user_settings  # noqa: PLC0415  as above
 
     settings = load_user_settings(os.environ).embedder
-    models, drawn = models_folder(os.environ), ""
+    models = models_folder(os.environ)
     if name and source == "index":
         raise UsageFault(f"The package index does not have {name}.", "Leave out --from.")
     with watch_for_people() as watch:
 
-        def draw(source: Source, here: int, needed: int) -> None:
-            nonlocal drawn
-            if source != drawn:
-                drawn = source
-                watch.begin(source)
+        def draw(_: Source, here: int, needed: int) -> None:
             watch.advance(here // _MILLION, needed // _MILLION)
 
+        watch.begin("model")
         asked: tuple[Source, ...] = (source,) if source else ("hub", "index")
         if name:
             pinned, given = fetch_named(name, models, os.environ, draw)

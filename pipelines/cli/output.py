@@ -31,6 +31,7 @@ _GAP = "  "
 _NARROWEST = 24
 """A table whose last column has no room for so many cells is printed as lines."""
 _BELOW = "    "
+_OPENS, _CLOSES = "\0", "\1"  # which no file that is read as text holds
 
 
 def say(*lines: str, hang: str = "") -> None:
@@ -60,25 +61,16 @@ def warn(*lines: str, wrap: bool = True) -> None:
 
 def say_bold(heading: str, more: str = "") -> None:
     """Print a line that begins with a heading, which is bold on a terminal."""
-    opening, closing = _bold()
-    head = escape_terminal(heading)
-    lines = head + escape_terminal(more)
-    lines = _fitted(lines, _BELOW) if on_terminal() else lines
-    end = len(head) if lines.startswith(head) else len(lines)
-    print(f"{opening}{lines[:end]}{closing}{lines[end:]}")  # noqa: T201  as above
+    say_marked(f"{_OPENS}{heading}{_CLOSES}{more}", _OPENS, _CLOSES)
 
 
 def say_marked(line: str, opens: str, closes: str) -> None:
     """Print a line in which the text between two marks is bold on a terminal; the marks are not shown."""
-    opening, closing = _bold()
+    coloured = on_terminal() and "NO_COLOR" not in os.environ
+    opening, closing = (click.style("", bold=True, reset=False), click.style("", reset=True)) if coloured else ("", "")
     line = _fitted(line, "" if line[:1].isspace() else _BELOW) if on_terminal() else line
     parts = (closing.join(map(escape_terminal, part.split(closes))) for part in line.split(opens))
     print(opening.join(parts))  # noqa: T201  as above
-
-
-def _bold() -> tuple[str, str]:
-    coloured = on_terminal() and "NO_COLOR" not in os.environ
-    return (click.style("", bold=True, reset=False), click.style("", reset=True)) if coloured else ("", "")
 
 
 def _fitted(text: str, hang: str = "") -> str:
