@@ -119,3 +119,18 @@ def test_the_fleet_and_the_product_do_not_know_each_other() -> None:
     assert [path.name for path in FLEET.rglob("*.py") if importing.search(path.read_text())] == []
     assert [path for path in FILES if re.search(r"\bfleet", path.read_text(), re.IGNORECASE)] == []
     assert python_tokens(FLEET.rglob("*.py")) <= 13_500
+
+
+def test_items_have_one_reader() -> None:
+    """Items come from documents, and documents from a tree; a log's labelled lines are no items, but parse alike."""
+    calls = re.compile(r"(?<![\w\"`])(parse_item|read_item_line|Document)\(")
+    found: dict[str, set[str]] = {}
+    for file in FILES:
+        for call in calls.findall(re.sub(r"(?m)^(?:class|def) .*$", "", file.read_text(encoding="utf-8"))):
+            found.setdefault(call, set()).add(file.relative_to(HOUSE).as_posix())
+    assert found["parse_item"] == {"store/document.py", "search/chunks.py"}
+    assert found["read_item_line"] == {"store/item.py", *(f"queries/startup/{name}.py" for name in _AT_START)}
+    assert found["Document"] == {"store/document.py", "store/trees.py"}
+
+
+_AT_START = ("listed", "read", "recall")

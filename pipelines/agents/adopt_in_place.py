@@ -14,7 +14,6 @@ from pipelines.agents.adopt_days import DIGEST, Vault, dated, read_vault, writte
 from pipelines.agents.adopt_items import with_statements
 from pipelines.agents.adopt_source import LeftOut, NotesKind, Source, is_note, note_text, shown
 from pipelines.errors import UsageFault
-from pipelines.store.document import document_at
 from pipelines.store.edits import commit_edits, find_edits
 from pipelines.store.files import create_file, writing
 from pipelines.store.git import Author, Git
@@ -23,6 +22,7 @@ from pipelines.store.layout import BRIEFING, LOGS, NOTES, PARA, SETTINGS, SOUL, 
 from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_documents
 from pipelines.store.template import lay_down
+from pipelines.store.trees import read_version
 from pipelines.store.user_layout import read_layout
 from pipelines.templating import resource
 
@@ -205,9 +205,7 @@ def move_in(plan: InPlace, root: Path, settings: Settings, now: datetime) -> tup
     lay_down(root, resource("memory_template"), settings.timezone)
     if plan.kind is NotesKind.CLAUDE_CODE:
         pages = read_documents(root)
-        notes = [
-            document_at(f"{NOTES}/{path}", note_text(root, path).decode()) for path in (*plan.notes, *plan.opted_in)
-        ]
+        notes = [read_version(f"{NOTES}/{path}", note_text(root, path)) for path in (*plan.notes, *plan.opted_in)]
         for path, page in with_statements(notes, pages, now.date().isoformat(), settings.caps.briefing).items():
             place = root / layout.real(path)
             with writing(path):

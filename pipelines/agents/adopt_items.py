@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.agents.adopt_source import NotesKind
 from pipelines.extract.rules.labels import read_label
-from pipelines.store.document import Block, Document, edited
+from pipelines.store.document import Block, Document, document_at, edited
 from pipelines.store.item import Evidence, Item, ItemType, Trust, new_id, quote_digest
 from pipelines.store.layout import BRIEFING, GENERAL, USER, document_id
 from pipelines.store.markdown import body_lines, read_front_matter, split_lines
@@ -86,7 +86,7 @@ def with_statements(
         for kind, text, evidence in _statements(note):
             item = Item(kind, text, since=today, trust=Trust.SELF, evidence=(evidence,), seen=1)
             for path in (USER,) if kind is ItemType.FACT else (BRIEFING, GENERAL):
-                page = after.get(path) or pages.get(path) or Document(path, "# General\n")
+                page = after.get(path) or pages.get(path) or document_at(path, "# General\n")
                 item = replace(item, id=new_id(item, document_id(path), taken))
                 page = edited(page, add=[Block(item)])
                 if path != BRIEFING or page.size <= cap:

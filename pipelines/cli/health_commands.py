@@ -39,7 +39,6 @@ from pipelines.queries.health import Health, health_of, installed_nights, minute
 from pipelines.search.index_facts import VectorFacts, index_facts
 from pipelines.search.indexed_files import unread
 from pipelines.settings import Settings, load_settings
-from pipelines.store.document import Document
 from pipelines.store.git import Git
 from pipelines.store.layout import BRIEFING, REVIEW
 from pipelines.store.left_out import MISSING, left_out
@@ -47,6 +46,7 @@ from pipelines.store.review_queue import read_queue
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import read_snapshot
 from pipelines.store.state import NIGHTS, not_reached, push_state, spent
+from pipelines.store.trees import read_version
 from pipelines.store.user_layout import layout_of
 from pipelines.user_settings import load_user_settings
 
@@ -189,8 +189,8 @@ def _nights(root: Path, state: Health, when: datetime, *, probing: bool) -> Part
     failed = (models[-1].get("failing") if models else None) or {}
     queue = layout_of(root).real(REVIEW)
     try:
-        entries = len(read_queue(Document(REVIEW, (root / queue).read_text(encoding="utf-8"))))
-    except (OSError, ValueError):
+        entries = len(read_queue(read_version(REVIEW, (root / queue).read_bytes())))
+    except OSError:
         entries = 0
     facts: dict[str, object] = {
         "last_run": _run_json(state.last) if state.last else None,

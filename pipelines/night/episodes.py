@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.states import MOST_NAMED, joined, shortened, titled
 from pipelines.review.trust import made_inert
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import Document, kept_with_document, numbered
+from pipelines.store.document import Document, document_at, kept_with_document, numbered
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import (
     Sentence,
@@ -206,7 +206,7 @@ def with_episodes(
     titles = {fold(one.title).casefold() for one in documents.values() if one.kind in _TOPICS}
     for one in days:
         path = episode_path(one.day)
-        page = after.get(path) or Document(path, f"# {date.fromisoformat(one.day):%B %Y}\n")
+        page = after.get(path) or document_at(path, f"# {date.fromisoformat(one.day):%B %Y}\n")
         own = [sentence for _, sentence, is_changed in sentences_under(page, one.day) if is_changed]
         found = [item for _, item in items.get(one.day, ())]
         if found and all(is_vetoed(one.day, "", (item,), vetoed) for item in found):

@@ -23,7 +23,7 @@ from pipelines.review.item_links import (
 from pipelines.review.outcomes import DOUBT, REPLACED, DoubtfulClaim, with_end
 from pipelines.review.questions import Question
 from pipelines.store.change_set import items_by_id, moved
-from pipelines.store.document import Block, Document, edited, with_comments
+from pipelines.store.document import Block, Document, document_at, edited, with_comments
 from pipelines.store.item import (
     CLOSED,
     ON,
@@ -289,7 +289,7 @@ def new_document(path: str, title: str, day: str) -> Document:
     title = (document_title(title) if path != GENERAL else "") or path.rpartition("/")[2].removesuffix(".md").replace(
         "-", " "
     ).capitalize()
-    return Document(path, render("document.md", title=title, day=day, kind=kind_of(path)))
+    return document_at(path, render("document.md", title=title, day=day, kind=kind_of(path)))
 
 
 _MARKUP = re.compile(r"""[<>"`\\]|(?<!\w)#|(?<!\w)'|'(?!\w)""")

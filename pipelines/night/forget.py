@@ -178,7 +178,7 @@ def _unasked(queue: Document, ident: str, words: Words) -> Document:
             end = line[len(line.rstrip("\r\n")) :]
             mark = " " + line[line.index("<!-- ") :].rstrip("\r\n") if number in marks else ""
             lines[number] = f"{'## ' if mark else ''}{FORGOTTEN}{mark}{end}"
-    return Document(bare.path, "".join(lines))
+    return bare.with_text("".join(lines))
 
 
 def _log_changes(held: HeldMemory, item: Item, words: Words) -> tuple[list[Change], int]:

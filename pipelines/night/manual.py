@@ -23,7 +23,7 @@ from pipelines.night.sync_merge import join
 from pipelines.review.existing_items import speaks_for
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id, placed_item
 from pipelines.store.conservation import written_faults
-from pipelines.store.document import Block, Document, edited, numbered, with_comments
+from pipelines.store.document import Block, Document, document_at, edited, numbered, with_comments
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import read_bytes
 from pipelines.store.generated import vetoed_by
@@ -348,7 +348,7 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
             )
             return Saved("", (why,), text, base)
         written = text.replace("\n", "\r\n") if "\r\n" in now else text
-        documents = {**snapshot.documents, path: Document(path, written)}
+        documents = {**snapshot.documents, path: document_at(path, written)}
         cap = settings.caps.briefing
         before = {fault.key for fault in written_faults(snapshot, held.git, cap)}
         after = written_faults(replace(snapshot, documents=documents), held.git, cap)

@@ -48,7 +48,6 @@ from pipelines.review.review import REMOVING, ReviewContext, Ruling, review
 from pipelines.review.trust import TrustGate
 from pipelines.review.verification import judged, posed, with_unsettled
 from pipelines.store.change_set import Change, check_documents, document_changes
-from pipelines.store.document import Document
 from pipelines.store.evidence import Quotes
 from pipelines.store.generated import vetoed_by
 from pipelines.store.item import Trust
@@ -76,6 +75,7 @@ from pipelines.store.state import (
     render_tombstones,
 )
 from pipelines.store.template import missing_files
+from pipelines.store.trees import read_documents_in
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from pipelines.night.report import RunReport, Watch
     from pipelines.night.sync import Sharing
     from pipelines.settings import Settings
+    from pipelines.store.document import Document
     from pipelines.store.git import Git
 
 
@@ -174,7 +175,7 @@ def plan_night(night: Night, git: Git, watch: Watch, earlier: Earlier | None = N
     """
     snapshot = without_secret_files(read_snapshot(night.root))
     template = missing_files(night.root, resource("memory_template"))
-    made = {path: Document(path, data.decode()) for path, data in template.items() if kind_of(path)}
+    made = read_documents_in(template)
     found = {**snapshot.documents, **made}
     earlier = earlier or Earlier()
     earlier = replace(earlier, documents=earlier.documents or snapshot.documents)

@@ -16,6 +16,7 @@ from pipelines.store.document import (
     ORDER,
     Document,
     aliases_of,
+    document_at,
     with_alias,
     with_comments,
     with_front_lines,
@@ -119,7 +120,7 @@ def merged_projects(
     ours = {f"# {document.title}", *(f"## {title}" for title in ORDER), ""}
     if any(line.strip() not in ours for line in left.lines[left.front.lines :]):
         target = free_path(f"Archives/{names[1]}-notes.md", documents)
-        notes = _retitled(Document(target, left.text), f"{document.title}: notes")
+        notes = _retitled(document_at(target, left.text), f"{document.title}: notes")
         after[target] = with_front_matter(notes, {"status": "archived"})
     return after
 

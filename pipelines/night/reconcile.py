@@ -20,12 +20,13 @@ from pipelines.store.document import HISTORY, Document, Placed, block_of, edited
 from pipelines.store.find_left_out import MANY_GONE, SMALL, asked_pages_in
 from pipelines.store.generated import told_in
 from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
-from pipelines.store.item import STRUCK, Confidence, Item, Status, Trust, new_id, without_comment
+from pipelines.store.item import STRUCK, Confidence, Item, Status, Trust, new_id
 from pipelines.store.layout import REVIEW, document_id
 from pipelines.store.left_out import MISSING, left_out
 from pipelines.store.review_queue import read_queue, waiting, with_entry
 from pipelines.store.session_state import written_by_agents
 from pipelines.store.state import Reason, Tombstone, tombstone
+from pipelines.store.trees import words_on_page
 from pipelines.store.user_layout import at
 
 if TYPE_CHECKING:
@@ -176,13 +177,13 @@ def reconcile(
             item = placed.item
             if is_new:
                 item = _as_new(item, present | before, today)
-                item = _by_agent(item) if wrote(_line(document, placed)) else item
+                item = _by_agent(item) if wrote(words_on_page(document, placed)) else item
                 item = replace(item, id=new_id(item, document_id(path), taken))
                 taken.add(item.id)
                 numbered.append(item.id)
             elif item.id in before and _wording(old := before[item.id][1]) != _wording(item):
                 corrected.append(tombstone(replace(old, id=""), today, Reason.CORRECTED))
-                item = _by_agent(item) if wrote(_line(document, placed)) else _by_person(item)
+                item = _by_agent(item) if wrote(words_on_page(document, placed)) else _by_person(item)
                 edited += [item.id] if item != placed.item else []
             if item != placed.item or _holds_again(item, before) or _is_due_else(item, before):
                 new[placed.line] = item
@@ -213,10 +214,6 @@ def _lines(document: Document, copies: frozenset[tuple[str, int]]) -> Iterator[t
         item = placed.item
         if (key := (item.id, item.text)) not in document.copied:
             yield placed, not item.id or (document.path, placed.line) in copies or key in document.reworded
-
-
-def _line(document: Document, placed: Placed) -> str:
-    return without_comment(document.lines[placed.line].rstrip())
 
 
 def _by_agent(item: Item) -> Item:

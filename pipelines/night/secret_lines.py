@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from pipelines.store.document import Document, without_empty
 from pipelines.store.generated import is_pointer, read_sentence
-from pipelines.store.item import parse_item
 from pipelines.store.layout import REVIEW
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.redact import load_redactor
@@ -45,6 +44,7 @@ def without_secret_lines(
 
 def _clean(document: Document, old: Collection[str], redactor: Redactor) -> str:
     lines, titles, old = list(document.lines), dict[str, None](), frozenset(old)
+    items = {placed.line for placed in document.placed}
     for number, line in enumerate(document.lines):
         # `redactor.find` would remember what it finds, and what two sentences make together is no known value.
         if line in old or not (spans := find_secrets(line.encode(), known=redactor.known)):
@@ -53,7 +53,7 @@ def _clean(document: Document, old: Collection[str], redactor: Redactor) -> str:
         if is_pointer(line) or (read and not read[1]):
             lines[number] = ""
             titles |= dict.fromkeys([one.title for one in document.headings if one.line < number][-1:])
-        elif document.path == REVIEW and parse_item(line) is None:
+        elif document.path == REVIEW and number not in items:
             lines[number] = redactor.replaced(line.encode(), spans).decode()
     for title in titles:
         lines = without_empty(lines, title)

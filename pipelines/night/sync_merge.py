@@ -6,7 +6,6 @@ machines changed in different ways stays, or is named, so that a person can deci
 
 from __future__ import annotations
 
-import contextlib
 import re
 import tomllib
 from collections import Counter
@@ -15,16 +14,17 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.night.reconcile import reconcile
 from pipelines.night.undo_items import own_words
-from pipelines.store.document import Block, Document, block_of, edited, numbered
+from pipelines.store.document import Block, Document, block_of, document_at, edited, numbered
 from pipelines.store.generated import vetoed_by, without_differing, without_pointers
 from pipelines.store.git_history import baseline_at
 from pipelines.store.item import Status, with_metadata
 from pipelines.store.layout import BRIEFING, LOGS, REVIEW, SETTINGS, STATE, TOMBSTONES, kind_of
 from pipelines.store.markdown import body_lines, headings_among, split_lines
-from pipelines.store.merge import merge_documents, merge_notes
+from pipelines.store.merge import blocks_in, merge_documents, merge_notes
 from pipelines.store.review_queue import with_entry
 from pipelines.store.state import read_tombstones, render_tombstones
 from pipelines.store.three_way import Clash, both, merge_texts
+from pipelines.store.trees import read_documents_in
 from pipelines.store.wording import words_key
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def join(
     before, ours, theirs = _renamed_alike(before, ours, theirs)
     documents, disputed = _join_documents(_documents(before), _documents(ours), _documents(theirs))
     for path in sorted({*before, *ours, *theirs}):
-        if path in documents or _readable({path: ours.get(path) or theirs.get(path) or b""}):
+        if path in documents or read_documents_in({path: ours.get(path) or theirs.get(path) or b""}):
             continue
         was, here, there = (side.get(path) for side in (before, ours, theirs))
         if there in (here, was):
@@ -157,7 +157,7 @@ def _line_counts(data: bytes) -> Counter[bytes]:
 
 def vetoes(before: Files, ours: Files, theirs: Files) -> frozenset[str]:
     """Return the generated lines that either person deleted, without those that one put back since the trees parted."""
-    sides = (vetoed_by(read_tombstones(one.get(TOMBSTONES)), _readable(one)) for one in (before, ours, theirs))
+    sides = (vetoed_by(read_tombstones(one.get(TOMBSTONES)), read_documents_in(one)) for one in (before, ours, theirs))
     was, here, there = sides
     return (here & there) | (here | there) - was
 
@@ -220,22 +220,13 @@ def _as_it_is(sides: Sides, blocks: Mapping[str, Block]) -> Document | None:
     """Return the only side that changed a document, if its items are the joined ones: its lines keep their bytes."""
     was, here, there = (side.text if side else None for side in sides)
     one = sides[1] if there in {was, here} else sides[2] if here == was else None
-    items = {p.item.id: block_of(one, p) for p in one.items if p.item.id} if one else {}
-    return one if one and items == blocks else None
+    return one if one and blocks_in(one) == blocks else None
 
 
 def _documents(files: Files) -> dict[str, Document]:
     """Return the files that can be read as documents; MEMORY.md without its generated rows, which are rewritten."""
-    found = _readable(files)
+    found = read_documents_in(files)
     return found | {path: without_pointers(found[path]) for path in (BRIEFING,) if path in found}
-
-
-def _readable(files: Files) -> dict[str, Document]:
-    found: dict[str, Document] = {}
-    for path in filter(kind_of, files):
-        with contextlib.suppress(UnicodeDecodeError):
-            found[path] = Document(path, files[path].decode())
-    return found
 
 
 def _places(documents: Mapping[str, Document]) -> dict[str, Place]:
@@ -323,8 +314,9 @@ def _join_document(path: str, sides: Sides, blocks: Mapping[str, Block], dispute
     before, ours, theirs = sides
     if ours and theirs:  # generated sentences that differ are rewritten later
         ours, theirs = sorted(without_differing(ours, theirs), key=lambda one: one.text)
-    left = ours or theirs or Document(path, "")
-    versions = (before or Document(path, ""), ours, theirs) if ours and theirs else (left, left, left)
+    empty = document_at(path, "")
+    left = ours or theirs or empty
+    versions = (before or empty, ours, theirs) if ours and theirs else (left, left, left)
     joined = merge_documents(versions, blocks)
     if path != REVIEW:  # there, both questions stand
         disputed += [_disputed(path, clash, _BOTH) for clash in joined.clashes]
@@ -451,7 +443,7 @@ def with_edits_recorded(
     last = git.last_run(until=there) or base
     if last == there:
         return theirs
-    documents = _readable(theirs)
+    documents = read_documents_in(theirs)
     unread = frozenset(path for path in theirs if kind_of(path)) - documents.keys()
     found = reconcile(documents, baseline_at(git, last, documents, unread), today)
     changed = {path: one.text.encode() for path, one in found.documents.items() if one is not documents.get(path)}

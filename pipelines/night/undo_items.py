@@ -17,7 +17,7 @@ from pipelines.store.change_set import (
     item_places,
     with_recorded_edits,
 )
-from pipelines.store.document import ORDER, OWN_KEYS, Document, insert_rows, section_of
+from pipelines.store.document import ORDER, OWN_KEYS, Document, document_at, insert_rows, section_of
 from pipelines.store.generated import without_pointers, without_sentences
 from pipelines.store.item import STRUCK, Item, Status, Trust
 from pipelines.store.layout import FOLDERS, REVIEW, Kind
@@ -250,7 +250,7 @@ def _rewritten(work: Undone, twice: frozenset[str], *, whole: bool) -> dict[str,
         document = _with_rows(base, rows.get(path, {}), twice)
         made = path in sides.after and path not in sides.before and path.partition("/")[0] in FOLDERS
         # Comparing with the run's commit will not do: somebody may have written to the file during the run.
-        empty = Document(path, "") if document.kind is Kind.EPISODE else new_document(path, document.title, "")
+        empty = document_at(path, "") if document.kind is Kind.EPISODE else new_document(path, document.title, "")
         if made and not document.items and own_words(document) == own_words(empty):
             documents.pop(path, None)  # it holds nothing but its template's text
         elif (path in now or rows.get(path)) and (path not in now or document.text != now[path].text):

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any
 from pipelines.queries.item_graph import Holding, beliefs_of
 from pipelines.store.days import read_days
 from pipelines.store.files import read_bytes
-from pipelines.store.git_history import changed_lines, commits_of
-from pipelines.store.item import Item, parse_item
-from pipelines.store.layout import TOMBSTONES, kind_of
+from pipelines.store.git_history import commits_of
+from pipelines.store.layout import TOMBSTONES
 from pipelines.store.state import Reason, Tombstone, read_tombstones
 from pipelines.store.template import named_item
+from pipelines.store.trees import document_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from pipelines.store.git import Git
+    from pipelines.store.item import Item
 
     Place = tuple[str, Item | None]
     Commit = tuple[str, str, str, str, str, bool]
@@ -172,24 +173,18 @@ def _commits_of(git: Git, ident: str) -> list[tuple[Commit, list[str], dict[str,
     if not (commits := commits_of(git, ident)):
         return []
     found, narrowed = [], (f"-G{ident}", "--text", "--no-walk=unsorted", *commits)
-    for head, lines in groupby(changed_lines(git, _FORMAT, *narrowed), key=itemgetter(0)):
+    for head, versions in groupby(document_versions(git, _FORMAT, *narrowed), key=itemgetter(0)):
         commit, when, run, undoes, reader, author, subject = head.split("\x1f", _FIELDS - 1)
         run, undoes, reader = run.strip(), undoes.strip(), reader.strip()
         removed: list[str] = []
         added: dict[str, Item] = {}
         by_hand: list[Item] = []
-        for _, path, sign, line in lines:
-            if ident not in line and "<!-- k" in line:
-                continue  # another item's, of which there may be thousands
-            own = git.layout.canonical(path)
-            # Git may report other files too; a document that lost its role could still hold items.
-            item = parse_item(line) if path.endswith(".md") and (own is None or kind_of(own)) else None
-            if item and item.id == ident and sign == "-":
-                removed.append(path)
-            elif item and item.id == ident:
-                added[path] = item
-            elif item and not item.id and sign == "-":
-                by_hand.append(item)
+        for _, before, after, path in versions:
+            was, now = (side.held.get(ident, ("", None))[1] for side in (before, after))
+            if was != now:
+                removed += [path] if was else []
+                added |= {path: now} if now else {}
+                by_hand += [placed.item for placed in before.items if not placed.item.id]
         if removed or added:
             is_person = not run or reader == _OWNER or bool(undoes)
             found.append(((commit, when, run, author, subject, is_person), removed, added, by_hand))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.review.item_links import history_of, leaving
 from pipelines.review.questions import Sources, as_queue_text, grounds
 from pipelines.store.change_set import placed_item
-from pipelines.store.document import HISTORY, Document, block_of, edited
+from pipelines.store.document import HISTORY, Document, block_of, document_at, edited
 from pipelines.store.item import (
     CLOSED,
     CLOSED_BY,
@@ -196,7 +196,7 @@ def with_reopened(documents: Mapping[str, Document], ident: str) -> dict[str, Do
     block = replace(block_of(after[path], placed), item=item)
     after[path] = edited(after[path], remove=[ident])
     home = _home_of(path, after)
-    after[home] = edited(after.get(home) or Document(home, "# General\n"), add=[block])
+    after[home] = edited(after.get(home) or document_at(home, "# General\n"), add=[block])
     return after
 
 
@@ -240,5 +240,5 @@ def replaced(documents: Mapping[str, Document], path: str, item: Item) -> dict[s
         return after
     target = history_of(path)
     after[path], blocks = leaving(after[path], {item.id: item})
-    after[target] = edited(after.get(target) or Document(target, "# General\n"), add=blocks)
+    after[target] = edited(after.get(target) or document_at(target, "# General\n"), add=blocks)
     return after

@@ -16,7 +16,7 @@ from pipelines.search.schema import NEVER, PAST, SHOWN
 from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import is_pointer, read_sentence, sentences_in
-from pipelines.store.item import QUIET, STRUCK, Confidence, Status, Trust, parse_item
+from pipelines.store.item import QUIET, STRUCK, Confidence, Item, Status, Trust, parse_item
 from pipelines.store.layout import LOGS, Kind, log_path
 from pipelines.store.log import Entry, is_message, parse_entries, starts_with_clock, tags_of
 from pipelines.store.markdown import Heading, body_lines, fence_ends, headings_among, without_spans
@@ -165,13 +165,14 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         yield from _episode_units(base, document)
         return
     unsaid, lines = _template_blocks(path), document.lines
+    items = {placed.line + 1: placed.item for placed in document.placed}
     if " <!-- s:" in text:  # generated sentences only repeat items
         ours = {number for rows in sentences_in(document).values() for number, _, is_changed in rows if not is_changed}
         lines = ["\n" if number in ours else line for number, line in enumerate(lines)]
     item: Unit | None = None
     for block in split_blocks(lines, front.lines):
         below = item if block.text[:1].isspace() else None
-        item = (None if block.verbatim else _item(base, block)) or below
+        item = (None if block.verbatim else _item(base, block, items.get(block.start_line))) or below
         unit = item or _prose(base, block)
         if item and item is below:  # a person's note below it
             unit = _prose(base, block)._replace(date=item.date, until=item.until, hidden=item.hidden)
@@ -204,12 +205,11 @@ def _template_blocks(path: str) -> frozenset[str]:
     return frozenset(block.text for block in split_blocks(lines, 0))
 
 
-def _item(base: Unit, block: TextBlock) -> Unit | None:
+def _item(base: Unit, block: TextBlock, item: Item | None) -> Unit | None:
     """Return the unit of an item with the notes below it, or None if the block is not an item."""
-    line, _, notes = block.text.partition("\n")
-    item = parse_item(line)
     if item is None:
         return None
+    notes = block.text.partition("\n")[2]
     date, until, hidden = _day(item.since) or base.date, _day(item.until), SHOWN
     if item.status is Status.NEVER_HELD:
         until, hidden = date, PAST  # it held on no day

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pipelines.store.document import Block, Document, Placed, block_of, edited, numbered, with_comments
-from pipelines.store.item import Item, Trust, brought_back, parse_item, render_item
+from pipelines.store.item import Item, Trust, brought_back, render_item
 from pipelines.store.layout import BRIEFING, kind_of
+from pipelines.store.trees import read_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
@@ -67,7 +67,9 @@ def check_documents(
         faults += [
             f"{placed.item.id} in {path} would not parse to the same item"
             for placed in document.items
-            if placed.item.id and (line := document.lines[placed.line]) not in known and not _reads_back(line)
+            if placed.item.id
+            and (line := document.lines[placed.line]) not in known
+            and not _reads_back(placed.item, line)
         ]
     briefing = after.get(BRIEFING)
     extracted = briefing and briefing is not before.get(BRIEFING) and any(placed.item.by for placed in briefing.items)
@@ -109,11 +111,11 @@ def _not_conserved(
     ]
 
 
-@lru_cache(maxsize=32_768)
-def _reads_back(line: str) -> bool:
-    """Whether the item in a line, written anew, would be parsed to the same item."""
-    item = parse_item(line := line.rstrip("\r\n"))
-    return item is None or (rendered := render_item(item)) == line or parse_item(rendered) == item
+def _reads_back(item: Item, line: str) -> bool:
+    """Whether the item of a line, written anew, would be read as the same item."""
+    if (rendered := render_item(item)) == line.rstrip("\r\n"):
+        return True
+    return [placed.item for placed in read_version("", rendered.encode()).placed] == [item]
 
 
 def _places(documents: Iterable[Document]) -> dict[str, list[str]]:

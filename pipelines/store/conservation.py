@@ -6,29 +6,26 @@ into an item that is accounted for. Git's history knows all items that ever exis
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipelines.errors import NotARepository
-from pipelines.store.document import Document, Placed
 from pipelines.store.files import read_bytes
 from pipelines.store.git import Git
-from pipelines.store.git_history import baseline_at, changed_lines, is_at_or_below
-from pipelines.store.item import ID_PATTERN, Item, parse_item
+from pipelines.store.git_history import is_at_or_below
+from pipelines.store.item import Item, ids_in
 from pipelines.store.layout import BRIEFING, SETTINGS, TOMBSTONES, kind_of
 from pipelines.store.state import Tombstone, read_tombstones, unreadable_lines
+from pipelines.store.trees import changed_ids, committed, document_versions
 from pipelines.text import escape_terminal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from pipelines.store.document import Document, Placed
     from pipelines.store.snapshot import Snapshot
-
-
-_ITEM_COMMENT = re.compile(rf"<!--\s*{ID_PATTERN}\b")
 
 
 # The kinds that `curate check --fix` repairs: those with one right answer.
@@ -162,7 +159,7 @@ def _of_document(document: Document) -> Iterator[Fault]:
         yield Fault(document.path, int(line.removeprefix("line ")), "", "front-matter", what)
     known = {placed.line for placed in document.placed if placed.item.id}
     for number, line in enumerate(document.lines):
-        if number not in known and _ITEM_COMMENT.search(line):
+        if number not in known and ids_in(line):
             what = "has an item's comment that cannot be read, or where no item can be"
             yield Fault(document.path, number + 1, "", "broken-comment", what)
 
@@ -216,9 +213,7 @@ def hidden_ids(snapshot: Snapshot, git: Git) -> frozenset[str]:
     unread = snapshot.unreadable()
     head = git.head() if unread else None
     hidden = [path for path in git.tree(head) if kind_of(path) and is_at_or_below(path, unread)]
-    texts = {path: (git.show(head, path) or b"").decode(errors="replace") for path in hidden if head}
-    held = (placed.item.id for path, text in texts.items() for placed in Document(path, text).items)
-    return frozenset(filter(None, held))
+    return frozenset(ident for path in hidden for ident in committed(git, head, path).held)
 
 
 def lost_items(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:
@@ -227,31 +222,15 @@ def lost_items(snapshot: Snapshot, git: Git) -> list[tuple[Item, str, str]]:
     Items of documents that cannot be read now are left out: their fate is unknown.
 
     Returns:
-        Each item, its last document, and the commit that last had or removed it.
+        Each item, its last document, and the commit that last changed or removed it.
     """
     known = {placed.item.id for _, placed in snapshot.items()} | buried_ids(snapshot) | hidden_ids(snapshot, git)
-    found: dict[str, tuple[Item, str, str]] = {}
-    unread = snapshot.unreadable()
-    for commit, path, line in _removed_lines(snapshot, git):
-        item = parse_item(line) if not is_at_or_below(path, unread) else None
-        if item and item.id and item.id not in known:
-            found.setdefault(item.id, (item, path, commit))
+    found, unread = dict[str, tuple[Item, str, str]](), snapshot.unreadable()
+    gone = {ident for _, ids in changed_ids(git, "%H", "-m") for ident in ids} - known if git.head() else set()
+    if gone:
+        for commit, *sides, real in document_versions(git, "%H", "-m", f"-G{'|'.join(sorted(gone))}"):
+            for document in reversed(sides) if git.layout.tracked(real) else ():
+                if not is_at_or_below(document.path, unread):
+                    for ident in gone & document.held.keys():
+                        found.setdefault(ident, (document.held[ident][1], document.path, commit))
     return list(found.values())
-
-
-def _removed_lines(snapshot: Snapshot, git: Git) -> Iterator[tuple[str, str, str]]:
-    """Yield commit, document and text of each line with an item's comment that a commit removed, newest first.
-
-    Every missing item was either removed from its last place by some commit, or is still in HEAD and was removed from
-    the files since.
-    """
-    head = git.head()
-    if head is None:
-        return
-    for path, document in baseline_at(git, head, snapshot.documents)[0].items():
-        for placed in document.items:
-            yield head, path, document.lines[placed.line]
-    for commit, path, sign, line in changed_lines(git, "%H", "-m"):
-        own = git.layout.tracked(path) or ""
-        if sign == "-" and "<!-- k" in line and kind_of(own):
-            yield commit, own, line

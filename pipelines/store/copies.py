@@ -15,16 +15,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.errors import CurateError
-from pipelines.store.document import Document
 from pipelines.store.git import Git
 from pipelines.store.item import folded
 from pipelines.store.layout import Kind, kind_of
+from pipelines.store.trees import committed, read_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from pipelines.store.document import Placed
+    from pipelines.store.document import Document, Placed
     from pipelines.store.item import Item
 
     Place = tuple[str, Placed]
@@ -99,10 +99,9 @@ class _Committed:
         """Return an item as a document had it, or None."""
         key = (commit or self._commit, path)
         if key not in self._read:
-            data = None
+            self._read[key] = read_version(path, None)
             with contextlib.suppress(CurateError):
-                data = self._git.show(*key) if key[0] else None
-            self._read[key] = Document(path, (data or b"").decode(errors="replace"))
+                self._read[key] = committed(self._git, *key)
         found = self._read[key].held.get(ident)
         return found[1] if found else None
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.document import Document
 from pipelines.store.item import Status
 from pipelines.store.layout import NOTES, REVIEW, kind_of
 from pipelines.store.left_out import ASSUMED, FILE, MISSING, SPARSE
 from pipelines.store.review_queue import read_queue
 from pipelines.store.state import read_record, write_record
+from pipelines.store.trees import committed, read_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
+    from pipelines.store.document import Document
     from pipelines.store.git import Git
     from pipelines.store.review_queue import QueueEntry
 
@@ -60,7 +61,7 @@ def _to_ask_about(
     git: Git, tree: Mapping[str, tuple[str, str]], gone: Iterable[str], documents: Callable[[], Mapping[str, Document]]
 ) -> list[str]:
     """Return the pages that are gone with so many items that it looks like a bad checkout."""
-    pages = [Document(path, (git.blob(tree[path][1]) or b"").decode(errors="replace")) for path in gone]
+    pages = [read_version(path, git.blob(tree[path][1])) for path in gone]
     here = documents()
     known = {ident for one in here.values() for ident in one.held}
     waits = {ident for page in pages for ident, (_, item) in page.held.items() if item.status is Status.WAITING}
@@ -68,8 +69,7 @@ def _to_ask_about(
     if sum(map(len, lost.values())) <= MANY_GONE:
         lost = {page.path: lost[page.path] for page in pages if len(lost[page.path]) * 2 >= len(page.held) >= SMALL}
     # Taking a question out of Review.md is an answer, too: no more is asked.
-    was = git.show(git.head() or "", REVIEW) if REVIEW in tree and REVIEW in here else None
-    before = Document(REVIEW, (was or b"").decode(errors="replace"))
+    before = committed(git, git.head() if REVIEW in here else None, REVIEW)
     settled = asked_pages_in(read_queue(before), tree) - asked_pages_in(read_queue(here.get(REVIEW)), tree)
     return [path for path, items in lost.items() if items and path not in settled]
 

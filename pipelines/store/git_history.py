@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import CurateError, TooMuchFromGit, UnknownRun, did_you_mean
-from pipelines.store.document import Document, document_at
+from pipelines.store.document import Document, numbered
 from pipelines.store.evidence import starts_of
 from pipelines.store.git import Git, blob_id
-from pipelines.store.item import ID_PATTERN, Evidence, Item, parse_item, without_comment
 from pipelines.store.layout import kind_of
 from pipelines.store.log import lines_of
 from pipelines.store.state import read_record, write_record
+from pipelines.store.trees import changed_ids, document_versions, read_documents_in, words_on_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
+
+    from pipelines.store.item import Evidence
 
 
 BY_HAND: Final = "owner"
@@ -175,14 +175,10 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
     before, after = git.tree(run.parent or None), git.tree(run.commit)
     paths = [path for path in sorted(before.keys() | after.keys()) if before.get(path) != after.get(path)]
     paths = [path for path in paths if kind_of(path) is not None]
-    was: dict[str, Document] = {}
-    now: dict[str, Document] = {}
-    for path in paths:
-        with contextlib.suppress(UnicodeDecodeError):
-            read = [(tree, git.blob(tree[path][1])) for tree in (before, after) if path in tree]
-            texts = [(tree, data.decode()) for tree, data in read if data is not None]
-            for tree, text in texts if len(texts) == len(read) else ():
-                (was if tree is before else now)[path] = Document(path, text)
+    sides = [{path: git.blob(tree[path][1]) for path in paths if path in tree} for tree in (before, after)]
+    read = [read_documents_in({path: data for path, data in side.items() if data is not None}) for side in sides]
+    unread = {path for side, found in zip(sides, read, strict=True) for path in side.keys() - found.keys()}
+    was, now = ({path: one for path, one in found.items() if path not in unread} for found in read)
     return was, now
 
 
@@ -196,15 +192,16 @@ FORGOTTEN = "[forgotten]"
 
 def ids_in_history(git: Git, prefix: str) -> frozenset[str]:
     """Return the ids starting with `prefix` of all items that a document ever contained."""
-    return frozenset(item.id for item, _ in _lines(git, prefix) if item.id.startswith(prefix))
+    named = (ident for _, ids in changed_ids(git, "", "-m", f"-G{prefix}") for ident in ids)
+    return frozenset(ident for ident in named if ident.startswith(prefix))
 
 
 def unknown_ids(git: Git, commit: str, idents: frozenset[str]) -> frozenset[str]:
     """Return those of some ids that no document had in a commit or before it."""
-    known = set[str]()
-    for _, _, _, line in changed_lines(git, "", "-m", f"-G{'|'.join(sorted(idents))}", commit) if idents else ():
-        known.update(_COMMENT.findall(line))
-    return idents - known
+    if not idents:
+        return idents
+    named = changed_ids(git, "", "-m", f"-G{'|'.join(sorted(idents))}", commit)
+    return idents.difference(*(ids for _, ids in named))
 
 
 def wordings(git: Git, ident: str) -> tuple[str, ...]:
@@ -216,11 +213,12 @@ def wordings(git: Git, ident: str) -> tuple[str, ...]:
     """
     found: dict[str, None] = {}
     places: dict[Evidence, None] = {}
-    for item, line in _lines(git, ident):
-        if item.id == ident:
-            body = without_comment(line)
-            found[item.text if item.text in body else body.partition(": ")[2].rstrip("~ ")] = None
-            places.update(dict.fromkeys(item.evidence))
+    for _, *sides, _ in document_versions(git, "", "-m", f"-G{ident}"):
+        for side, placed in numbered(side for side in sides if ident in side.text):
+            if placed.item.id == ident:
+                item, body = placed.item, words_on_page(side, placed)
+                found[item.text if item.text in body else body.partition(": ")[2].rstrip("~ ")] = None
+                places.update(dict.fromkeys(item.evidence))
     for place in places:
         found.update(dict.fromkeys(_quoted(git, place)))
     return tuple(
@@ -228,45 +226,7 @@ def wordings(git: Git, ident: str) -> tuple[str, ...]:
     )
 
 
-def _lines(git: Git, ident: str) -> Iterator[tuple[Item, str]]:
-    lines = (line.rstrip("\r") for _, _, _, line in changed_lines(git, "", "-m", f"-G{ident}") if ident in line)
-    for line in dict.fromkeys(lines):
-        if (item := parse_item(line)) and item.id:
-            yield item, line
-
-
-def changed_lines(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield each line that a commit removed from or added to a file with items, newest commit first.
-
-    Args:
-        git: the memory's git.
-        form: the `git log --format` for each commit.
-        narrowed: further arguments of `git log`.
-
-    Yields:
-        The formatted commit, the path on disk, `-` or `+`, and the line.
-    """
-    rows = git.rows(
-        "log", f"--format=%x00{form}", "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv",
-        "--no-renames", "--relative", *narrowed, "--", *git.layout.pathspecs,
-    )  # fmt: skip
-    commit, paths, is_head = "", {"-": "", "+": ""}, True
-    for raw in rows:  # no line of a patch starts with a zero byte
-        if raw.startswith(b"\0"):
-            commit = raw[1:].decode(errors="replace")
-        elif raw.startswith(b"diff --git "):
-            is_head = True
-        elif is_head and raw.startswith((b"--- a/", b"+++ b/")):
-            paths[chr(raw[0])] = os.fsdecode(raw[6:]).rstrip("\t")
-        elif raw.startswith(b"@@ "):
-            is_head = False
-        elif not is_head and raw[:1] in {b"-", b"+"}:
-            sign = chr(raw[0])
-            yield commit, paths[sign], sign, raw[1:].decode(errors="replace")
-
-
 _TRAIL = "history.json"
-_COMMENT = re.compile(rf"<!--\s*({ID_PATTERN})\b")
 
 
 def commits_of(git: Git, ident: str) -> list[str]:
@@ -289,8 +249,8 @@ def commits_of(git: Git, ident: str) -> list[str]:
     if seen != head or not known:
         since = [f"^{seen}"] if known and _is_grown(git, str(seen), head) else []
         touched: dict[str, dict[str, None]] = {}
-        for commit, _, _, line in changed_lines(git, "%H", "--text", head, *since):
-            touched.setdefault(commit, {}).update(dict.fromkeys(_COMMENT.findall(line)))
+        for commit, ids in changed_ids(git, "%H", "--text", head, *since):
+            touched.setdefault(commit, {}).update(dict.fromkeys(ids))
         known = [" ".join([commit, *ids]) for commit, ids in touched.items() if ids] + (known if since else [])
         with contextlib.suppress(CurateError):  # on a disk that refuses, the next look takes as long
             write_record(git.root, _TRAIL, {"head": head, "within": within, "commits": known})
@@ -354,8 +314,6 @@ def baseline_at(
         if now is not None and blob_id(now.text.encode(), blob) == blob:
             same.add(path)
             continue
-        try:
-            changed[path] = document_at(path, (git.blob(blob) or b"").decode())
-        except (UnicodeDecodeError, TooMuchFromGit):  # never read as a document either
-            continue
+        with contextlib.suppress(TooMuchFromGit):  # never read as a document either
+            changed |= read_documents_in({path: git.blob(blob) or b""})
     return changed, frozenset(same)

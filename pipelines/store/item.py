@@ -21,6 +21,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import quote, unquote
 
+from pipelines.store.item_line import read_item_line, split_mark
 from pipelines.text import fold, stated_due
 
 if TYPE_CHECKING:
@@ -361,21 +362,8 @@ def _encode(value: str) -> str:
     return quote(value, safe="/#~:@+.-_()!$*'").replace("--", "-%2D")
 
 
-_HEAD = r"(?P<bullet>[-*+][ \t\xa0]+)(?:\[(?P<box>[ xX/>!-])\][ \t\xa0]+)?(?P<struck>~~)?"
-_LABEL = r"(?P<label>decision|fact|rule|todo|risk)"
-_PLAIN = re.compile(rf"{_HEAD}(?P<kind>\[)?{_LABEL}(?(kind)\][ \t]|:)[ \t]*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
-_MARKED = re.compile(
-    rf"{_HEAD}(?P<mark>\*\*|__|\*|_){_LABEL}(?:(?P=mark):|:(?P<close>(?P=mark))?)[ \t]*(?P<text>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-# The pairs of nearly every comment, in the order in which they are written: one match reads them all. Comments with
-# other pairs, or in another order, are read pair by pair.
 _USUAL = ("since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "status", "reason")
-_NO_COMMENT = ("",) * (len(_USUAL) + 3)
-_USUAL_PAIRS = "".join(rf"(?: {key}=([^\s<>]+))?" for key in _USUAL)
-_COMMENT = re.compile(
-    rf"<!-- (?P<id>{ID_PATTERN})(?P<pairs>{_USUAL_PAIRS}(?P<more>(?: [^\s=<>]+=[^\s<>]+)*)) ?-->[ \t]*\Z"
-)
+_USUAL_KEYS = frozenset(_USUAL)
 _KNOWN = frozenset({*_USUAL, "superseded-by", "merged-into", "pinned", "section", "due", "doubted", *LINK_KINDS})
 _TYPES = {kind.lower(): kind for kind in ItemType}
 
@@ -388,42 +376,31 @@ def parse_item(line: str) -> Item | None:
     in the comment default to those of a line that the owner wrote. Results are cached: a run meets the same line in
     many versions of a document.
     """
-    line = line.rstrip("\r\n")
-    at = line.rfind("<!-- k")  # comments do not nest
-    comment = _COMMENT.match(line, at) if at >= 0 else None
-    body = (line[: comment.start()] if comment else line).rstrip(" \t")
-    found = _PLAIN.match(body) or _MARKED.match(body)
-    if not found or (comment is None and body[-15:].startswith("<!-- p:")):  # a row that a run wrote is no item
+    if (read := read_item_line(line.rstrip("\r\n"))) is None:
         return None
-    text, struck = found["text"], bool(found["struck"])
-    if struck:
-        text, struck = (text[:-2], True) if text.endswith("~~") else ("~~" + text, False)
-    kind = _TYPES[found["label"].lower()]
-    box = (found["box"] or " ") if kind is ItemType.TODO else " "
+    kind, text, pairs, struck = _TYPES[read.label], read.words, read.fields, read.is_struck
+    box = read.box if kind is ItemType.TODO else " "
     done = box in "xX"
-    ident, pairs, *values, more = comment.groups("") if comment else _NO_COMMENT
-    others: dict[str, str] = {}
-    if more:
-        others = dict([pair.split("=", 1) for pair in pairs.split()])
-        values = [others.get(key, "") for key in _USUAL]
-    since, until, confirmed, trust, confidence, source, seen, by, named, reason = values
-    superseded, merged = others.get("superseded-by", ""), others.get("merged-into", "")
+    since, until, confirmed, trust, confidence, source, seen, by, named, reason = [pairs.get(key, "") for key in _USUAL]
+    superseded, merged = pairs.get("superseded-by", ""), pairs.get("merged-into", "")
     status = _STATUSES.get(named)
     if status is None or done or (status in STRUCK) != struck:
         status = _status(kind, superseded, merged, struck=struck, done=done)
     status = Status.DROPPED if box == "-" and status is Status.OPEN else status
     if status in ACTIVE:  # whatever the comment says: a person removed the strike-through or the tick
         superseded = merged = until = ""
-    rest = _rest(others) if others else {}
+    rest = {} if _USUAL_KEYS.issuperset(pairs) else _rest(pairs)
     if kind is ItemType.TODO and (due := stated_due(text)[1]):
         rest["due"] = due
     item = object.__new__(Item)  # A run parses every item: `__init__` would assign each default one by one.
     vars(item).update(
         type=kind,
         text=fold(
-            _unescape(text).removesuffix(_reported(rest["extra"], _TRUSTS.get(trust, Trust.OWNER)) if others else "")
+            _unescape(text).removesuffix(
+                _reported(rest["extra"], _TRUSTS.get(trust, Trust.OWNER)) if SOURCE in pairs else ""
+            )
         ),
-        id=ident,
+        id=read.id,
         status=status,
         since=since,
         until=until,
@@ -460,10 +437,18 @@ def _rest(pairs: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+_MARK = re.compile(rf"<!--\s*({ID_PATTERN})\b")
+
+
+def ids_in(text: str) -> list[str]:
+    """Return the ids of the items whose lines stand in a text, wherever that is."""
+    return _MARK.findall(text) if "<!--" in text else []
+
+
 def without_comment(line: str) -> str:
     """Return an item's line (without its end) up to its comment."""
-    comment = _COMMENT.match(line, at) if (at := line.rfind("<!-- k")) >= 0 else None
-    return line[: comment.start()].rstrip(" \t") if comment else line
+    bare, ident, _ = split_mark(line)
+    return bare if ident else line
 
 
 _STATUSES = {str(status): status for status in Status}

@@ -12,11 +12,12 @@ import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.document import OWN_KEYS, Block, Document, Placed, block_of, edited, with_front_matter
+from pipelines.store.document import OWN_KEYS, Block, Document, Placed, block_of, document_at, edited, with_front_matter
 from pipelines.store.item import Item, render_item
 from pipelines.store.layout import LOGS, PARTIAL, SETTINGS, STATE, kind_of
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.three_way import Clash, both, merge_texts
+from pipelines.store.trees import read_version
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -60,11 +61,10 @@ def _rows(data: bytes) -> list[bytes]:
 
 def _merge_documents(path: str, before: bytes, after: bytes, current: bytes) -> bytes:
     """Merge items by id, and all other lines as text; of generated lines that clash, the current ones stay."""
-    try:
-        old, new, now = sides = tuple(Document(path, data.decode()) for data in (before, after, current))
-    except UnicodeDecodeError:
-        return current
-    was, run, here = ({p.item.id: block_of(side, p) for p in side.items if p.item.id} for side in sides)
+    old, new, now = sides = tuple(read_version(path, data) for data in (before, after, current))
+    if any(one.text.encode() != data for one, data in zip(sides, (before, after, current), strict=True)):
+        return current  # not UTF-8
+    was, run, here = map(blocks_in, sides)
     blocks = {}
     for ident in {**here, **run}:
         had, wanted, there = was.get(ident), run.get(ident), here.get(ident)
@@ -77,6 +77,11 @@ def _merge_documents(path: str, before: bytes, after: bytes, current: bytes) -> 
         if kept:
             blocks[ident] = replace(kept, notes=merge_notes(had, wanted or kept, there or kept))
     return merge_documents((old, new, now), blocks, _without_generated)[0].text.encode()
+
+
+def blocks_in(document: Document) -> dict[str, Block]:
+    """Return id → block, for every item with an id."""
+    return {placed.item.id: block_of(document, placed) for placed in document.items if placed.item.id}
 
 
 def _without_generated(clash: Clash) -> list[str]:
@@ -151,7 +156,7 @@ def merge_documents(
             rows.append(line)
         elif block := left.pop(token[1], None):
             rows += [render_item(block.item) + end, *block.notes]
-    document = Document(path, front + "".join(rows))
+    document = document_at(path, front + "".join(rows))
     homeless = [placed.item.id for placed in document.items if _lost_its_heading(placed, sides)]
     again = sorted([*left, *homeless], key=lambda ident: (blocks[ident].item.since, ident))
     document = edited(document, add=[blocks[ident] for ident in again], remove=homeless)
@@ -201,8 +206,8 @@ def _skeleton(document: Document, without: Container[str]) -> str:
     return "".join(lines[document.front.lines :])
 
 
-def _items(document: Document) -> dict[str, Item]:
-    return {placed.item.id: placed.item for placed in document.items if placed.item.id}
+def _items(path: str, data: bytes | None) -> Mapping[str, tuple[str, Item]]:
+    return read_version(path, data).held if kind_of(path) else {}
 
 
 def without_void_moves(changes: Sequence[Change], currents: Sequence[bytes | None]) -> list[Change]:
@@ -215,7 +220,7 @@ def without_void_moves(changes: Sequence[Change], currents: Sequence[bytes | Non
     void: set[str] = set()
     for change, current in zip(changes, currents, strict=True):
         if current not in {change.before, change.after}:
-            was, will, now = (_items(_document(change.path, one)) for one in (change.before, change.after, current))
+            was, will, now = (_items(change.path, one) for one in (change.before, change.after, current))
             void |= {ident for ident in was.keys() - will.keys() if ident in now and now[ident] != was[ident]}
     if void:
         void &= {ident for change in changes for ident in _moves(change)[1]}
@@ -226,7 +231,7 @@ def without_void_moves(changes: Sequence[Change], currents: Sequence[bytes | Non
 
 def _moves(change: Change) -> tuple[set[str], set[str]]:
     """Return the items that leave a file, and those that arrive in it."""
-    old, new = (_items(_document(change.path, side)).keys() for side in (change.before, change.after))
+    old, new = (_items(change.path, side).keys() for side in (change.before, change.after))
     return old - new, new - old
 
 
@@ -235,11 +240,7 @@ def _undone(change: Change, void: set[str], current: bytes | None) -> Change:
     stay, arrive = (void & idents for idents in _moves(change))
     if not (stay or arrive):
         return change
-    old, new = (_document(change.path, side) for side in (change.before, change.after))
-    blocks = [block_of(old, one) for one in sorted(old.items, key=lambda one: one.item.id) if one.item.id in stay]
+    old, new = (read_version(change.path, side) for side in (change.before, change.after))
+    blocks = [block for ident, block in sorted(blocks_in(old).items()) if ident in stay]
     after = edited(new, add=blocks, remove=arrive).text.encode()
     return replace(change, before=current if current == change.after else change.before, after=after)
-
-
-def _document(path: str, data: bytes | None) -> Document:
-    return Document(path, (data or b"").decode(errors="replace") if kind_of(path) else "")

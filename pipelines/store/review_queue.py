@@ -21,7 +21,7 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from pipelines.store.document import Document, kept_with_document
+from pipelines.store.document import Document, document_at, kept_with_document
 from pipelines.store.item import Item, Status, render_item
 from pipelines.store.layout import REVIEW
 from pipelines.store.markdown import line_end
@@ -132,7 +132,7 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order o
         choices: the choices, as `word: what it does`.
         items: the waiting items, made by `waiting`.
     """
-    document = documents.get(REVIEW) or Document(REVIEW, "# Review\n")
+    document = documents.get(REVIEW) or document_at(REVIEW, "# Review\n")
     end = line_end(document.lines)
     rows = [f"## {title} <!-- review {kind} {day} -->", "", *why.splitlines(), ""]
     rows += [*(f"- [ ] {choice}" for choice in choices), "", *map(render_item, items)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BrokenChangeSet, CurateError
 from pipelines.store.copies import Copy, without_copies
-from pipelines.store.document import Document, Placed, document_at, edited
+from pipelines.store.document import Document, Placed, edited
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.git import Git
 from pipelines.store.in_place_layout import InPlaceLayout
@@ -31,6 +31,7 @@ from pipelines.store.layout import (
 from pipelines.store.left_out import left_out
 from pipelines.store.markdown import conflicts, split_lines
 from pipelines.store.state import LogProgress, read_progress
+from pipelines.store.trees import committed, read_documents_in, read_version
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
@@ -201,13 +202,10 @@ def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dic
         warnings: receives what was skipped, or has a problem.
     """
     documents = documents_on_disk(root, warnings)
-    here: set[str] = set()
-    for path, data in left_out(root).items():
-        if kind_of(path) and path not in documents:
-            here = here or {ident for one in documents.values() for ident in one.held}
-            with contextlib.suppress(UnicodeDecodeError):
-                page = document_at(path, data.decode())
-                documents[path] = edited(page, remove=here & page.held.keys()) if here & page.held.keys() else page
+    left = read_documents_in({path: data for path, data in left_out(root).items() if path not in documents})
+    here = {ident for one in documents.values() for ident in one.held} if left else set()
+    for path, page in left.items():
+        documents[path] = edited(page, remove=twice) if (twice := here & page.held.keys()) else page
     return documents
 
 
@@ -222,7 +220,8 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
             total += len(data)
             if total > MOST_DOCUMENTS_BYTES:
                 raise _too_much("The documents of the memory", MOST_DOCUMENTS_BYTES)
-            documents[path] = document = document_at(path, data.decode())
+            documents |= read_documents_in({path: data})
+            document = documents[path]
             faults = document.front.faults
             warnings += [FileWarning(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
             if at := conflict_in(document.text):
@@ -242,10 +241,10 @@ def conflict_in(text: str) -> int:
 def committed_without_conflict(root: Path, path: str) -> Document:
     """Return the newest committed version of a document that has no marks of a conflict; empty if there is none."""
     git = Git(root)
-    with contextlib.suppress(CurateError):
-        versions = ((git.show(commit, path) or b"").decode(errors="replace") for commit in git.versions(path))
-        return Document(path, next((text for text in versions if not conflict_in(text)), ""), is_still=True)
-    return Document(path, "", is_still=True)
+    with contextlib.suppress(CurateError, StopIteration):
+        versions = (committed(git, commit, path) for commit in git.versions(path))
+        return replace(next(one for one in versions if not conflict_in(one.text)), is_still=True)
+    return replace(read_version(path, None), is_still=True)
 
 
 def _warned_of(shown: Callable[[str], str], copy: Copy) -> FileWarning:

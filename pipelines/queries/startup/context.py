@@ -11,6 +11,7 @@ import time
 from pipelines.queries.startup.cache import StartupSettings, note_asked, settings_of
 from pipelines.queries.startup.listed import (
     Said,
+    items_of,
     open_entries,
     page_name,
     pair_entries,
@@ -161,7 +162,7 @@ def assemble(request: ContextRequest) -> list[ContextPart]:
 def unsettled_pairs(root: str) -> str:
     """Return the pairs that may conflict, as the context shows them; empty if none waits."""
     request = ContextRequest(root, 0, 0.0, settings=settings_of(root, time.time()))
-    return "\n".join([entry.text for entry in _veiled(pair_entries(_document_texts(request)))])
+    return "\n".join([entry.text for entry in _veiled(pair_entries(items_of(_document_texts(request))))])
 
 
 def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
@@ -208,13 +209,13 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
     elif fault:
         found.append(ContextPart("project", fault=fault))
     texts, today = _document_texts(request), day_text(request.today)
-    said = sentences_of_now(texts)
-    found.append(_part("open", "", lambda: _veiled(open_entries(texts, today, said, path))))
-    found.append(_part("quiet", "", lambda: _veiled(open_entries(texts, today, said, path, is_quiet=True))))
+    said, held = sentences_of_now(texts), items_of(texts)
+    found.append(_part("open", "", lambda: _veiled(open_entries(held, today, said, path))))
+    found.append(_part("quiet", "", lambda: _veiled(open_entries(held, today, said, path, is_quiet=True))))
     for name, day in ("yesterday", request.today - 1), ("today", request.today):
         found.append(_log_part(request, name, day, said))
-    found.append(_part("work", "", lambda: _veiled(work_entries(texts, today, said, path))))
-    found.append(_part("pairs", "", lambda: _veiled(pair_entries(texts))))
+    found.append(_part("work", "", lambda: _veiled(work_entries(texts, held, today, said, path))))
+    found.append(_part("pairs", "", lambda: _veiled(pair_entries(held))))
     if hits := request.hits:
         found.append(
             _part("hits", "", lambda: [Snippet(f"- {place}: {' '.join(text.split())}") for place, text in hits()])

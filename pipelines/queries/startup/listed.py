@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from itertools import pairwise
 
-from pipelines.queries.startup.read import Snippet, days_of, ids_in_mark, live_item, open_item, tokens
+from pipelines.queries.startup.read import Snippet, days_of, grounds_of, is_gone, is_open, kind_of_item, tokens
+from pipelines.store.item_line import ItemLine, read_item_line
 
 # The weights of `pipelines.store.item`, which takes longer to import than all the rest of the context takes.
 _TYPE = {"Todo": 0.5, "Risk": 0.6, "Question": 0.4, "Rule": 1.0, "Decision": 0.9, "Fact": 0.75, "howto": 0.9}
 _HALF_LIFE_DAYS = {"Todo": 90, "Risk": 180, "Question": 90, "Rule": 120, "Decision": 60, "Fact": 60, "howto": 120}
 """Those of beliefs are for the start of a session, which wants what is current."""
-_WORK = ("- Decision: ", "- Fact: ", "- Rule: ")
+_WORK = frozenset({"decision", "fact", "rule"})
 _SAID = 0.75
 """The share of a sentence's words that another has at which the other is said to tell it."""
 _LONGEST_WORD = 12
@@ -22,7 +23,6 @@ IN_FULL_TOKENS = 900
 """Tokens of open items in full words, and of quiet ones a quarter of that; those that come later are named."""
 _LONG_AGO = 21
 """Days after which what is overdue and was not mentioned since is only named."""
-_DATES = (" since=", " confirmed=")
 _OVER = frozenset({"done", "closed", "archived", "finished", "inactive"})
 _MOST_LOOKED_AT = 150
 _EACH_MORE = 0.95
@@ -33,11 +33,8 @@ _CONFIDENCE = {"high": 1.0, "medium": 0.7, "low": 0.4, "speculative": 0.2}
 _TRUST = {"owner": 1.0, "self": 0.8, "external": 0.5, "untrusted": 0.2}
 _FLOOR = 0.2
 _FADES = 4  # what nobody stated fades so many times as fast
-_DAY = 10
 _SOON = 14
 _NEVER = 1_000_000
-_HEAD = 24  # characters within which the label of an item stands: `- [ ] **Todo:**`
-_LONGEST_ID = 65
 _PAIRED = "may-conflict"
 _MOST_PAIRS = 3
 _MOST_SAID = 200  # characters of an item in a pair
@@ -45,6 +42,8 @@ LEAST_ID = 5
 """Characters of an id at least: `k` and four digits."""
 
 
+Held = list[tuple[str, ItemLine]]
+"""The items with an id of a memory's documents, whatever their status, each with the path of its document."""
 Said = list[tuple[frozenset[str], tuple[str, ...]]]
 """Sentences that a session is shown: the words of each, and the ids of the items that it rests on."""
 
@@ -56,7 +55,13 @@ def sentences_of_now(texts: list[tuple[str, str]]) -> Said:
         texts: path and text of each document.
     """
     lines = [line for path, text in texts if "/" not in path for line in text.split("\n")]
-    return [(_words(line.partition("<!-- s:")[0]), ids_in_mark(line)) for line in lines if "<!-- s:" in line]
+    return [(_words(line.partition("<!-- s:")[0]), grounds_of(line)) for line in lines if "<!-- s:" in line]
+
+
+def items_of(texts: list[tuple[str, str]]) -> Held:
+    """Return the items of some documents, given as path and text."""
+    marked = [(path, line) for path, text in texts for line in text.split("\n") if "<!-- k" in line]
+    return [(path, item) for path, line in marked if (item := read_item_line(line)) and item.id]
 
 
 def tells(said: Said, text: str, ident: str = "") -> bool:
@@ -76,9 +81,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def open_entries(
-    texts: list[tuple[str, str]], today: str, said: Said, project: str = "", *, is_quiet: bool = False
-) -> list[Snippet]:
+def open_entries(held: Held, today: str, said: Said, project: str = "", *, is_quiet: bool = False) -> list[Snippet]:
     """Return an entry for each open todo, risk and question, in the order in which they matter.
 
     What is overdue or due soon comes first, nearest to today, so that old todos hide none of today's; then what belongs
@@ -86,37 +89,32 @@ def open_entries(
     already, what was due weeks ago and not mentioned since, and what comes when the room is full, is only named.
 
     Args:
-        texts: path and text of each document.
+        held: the items of the memory's documents.
         today: the memory's day, `YYYY-MM-DD`.
         said: what the session is shown before.
         project: the path of the session's project, or empty.
         is_quiet: whether to return those that are quiet, and no others.
     """
     found, now = [], days_of(today)
-    ids: list[str] = []
-    for path, text in texts:
-        ids += _ids_in(text)
-        for line in text.split("\n"):
-            head = line[:_HEAD].lower()  # nearly all lines are others, and few need a closer look
-            likely = "todo" in head or "risk" in head or " section=questions" in line
-            if likely and "<!-- k" in line and (item := open_item(line)):
-                kind, words, ident, fields = item
-                if ("quiet" in fields) is not is_quiet:
-                    continue
-                due, on = (fields.get(key, "") for key in ("due", "on"))
-                is_overdue, has_passed = "" < due < today, "" < on < today
-                day = due or ("" if has_passed else on)
-                ahead = days_of(day) - now if day else _NEVER
-                gap = abs(ahead) if ahead <= _SOON else _NEVER
-                perhaps = fields.get("perhaps", "").replace("%20", " ").partition(":")[0]  # "done 2026-03-04: …"
-                rank = (has_passed or bool(perhaps), gap, not is_overdue, path != project, -weight(kind, fields, today))
-                notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
-                notes += [f"was on {on}, outcome unknown" if has_passed else f"on {on}"] if on else []
-                notes += [f"perhaps {perhaps.replace(' ', ' since ')}"] if perhaps else []
-                is_old = is_overdue and now - days_of(max(_date_of(line), due)) > _LONG_AGO
-                is_told = is_old or tells(said, words, ident)
-                found.append((rank, ident, f"{kind}: {words}", f" ({', '.join([*notes, page_name(path)])})", is_told))
-    short, entries, room = short_ids(ids), [], IN_FULL_TOKENS // (4 if is_quiet else 1)
+    for path, item in held:
+        fields = item.fields
+        if ("quiet" in fields) is not is_quiet or not is_open(item):
+            continue
+        kind, words, ident = kind_of_item(item), item.words, item.id
+        due, on = (fields.get(key, "") for key in ("due", "on"))
+        is_overdue, has_passed = "" < due < today, "" < on < today
+        day = due or ("" if has_passed else on)
+        ahead = days_of(day) - now if day else _NEVER
+        gap = abs(ahead) if ahead <= _SOON else _NEVER
+        perhaps = fields.get("perhaps", "").replace("%20", " ").partition(":")[0]  # "done 2026-03-04: …"
+        rank = (has_passed or bool(perhaps), gap, not is_overdue, path != project, -weight(kind, fields, today))
+        notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
+        notes += [f"was on {on}, outcome unknown" if has_passed else f"on {on}"] if on else []
+        notes += [f"perhaps {perhaps.replace(' ', ' since ')}"] if perhaps else []
+        is_old = is_overdue and now - days_of(max(_date_of(item), due)) > _LONG_AGO
+        is_told = is_old or tells(said, words, ident)
+        found.append((rank, ident, f"{kind}: {words}", f" ({', '.join([*notes, page_name(path)])})", is_told))
+    short, entries, room = short_ids([item.id for _, item in held]), [], IN_FULL_TOKENS // (4 if is_quiet else 1)
     for _, ident, words, where, is_told in sorted(found):
         if (is_told or room < 0) and (size := tokens(words)) > _NAMED:
             words = f"{words[: len(words) * _NAMED // size].rstrip()}…"  # noqa: PLW2901  what is shown of it
@@ -125,7 +123,7 @@ def open_entries(
     return entries
 
 
-def work_entries(texts: list[tuple[str, str]], today: str, said: Said, project: str = "") -> list[Snippet]:
+def work_entries(texts: list[tuple[str, str]], held: Held, today: str, said: Said, project: str = "") -> list[Snippet]:
     """Return what somebody at work needs of the pages, page by page: procedures, decisions, facts and their rules.
 
     They are chosen by worth, which fades; the newest are looked at alone. What a sentence tells already, and what
@@ -133,23 +131,21 @@ def work_entries(texts: list[tuple[str, str]], today: str, said: Said, project: 
 
     Args:
         texts: path and text of each document.
+        held: their items.
         today: the memory's day, `YYYY-MM-DD`.
         said: what the session is shown before; what is chosen is added.
         project: the path of the session's project, or empty.
     """
-    held, dated = dict(texts), []
-    for path, text in texts:
-        if path != project and "/" in path and _front(text, "status").casefold() not in _OVER:
-            dated += [(_date_of(line), path, line) for line in text.split("\n") if line.startswith(_WORK)]
-    dated.sort(reverse=True)
+    pages = {path: text for path, text in texts if path != project and "/" in path}
+    pages = {path: text for path, text in pages.items() if _front(text, "status").casefold() not in _OVER}
+    at_work = [one for one in held if one[0] in pages and one[1].label in _WORK and not one[1].is_struck]
+    dated = sorted(at_work, key=lambda one: (_date_of(one[1]), one[0], one[1].label, one[1].words), reverse=True)
     ranked = []
-    for _, path, line in dated[:_MOST_LOOKED_AT]:
-        item = live_item(line)
-        if item is None or item[0] == "Question" or "quiet" in item[3]:
-            continue
-        kind, words, ident, fields = item
-        worth = weight("howto" if fields.get("section") == "howto" else kind, fields, today)
-        ranked.append((-worth, ident, path, kind, words))
+    for path, item in dated[:_MOST_LOOKED_AT]:
+        kind, fields = kind_of_item(item), item.fields
+        if not (is_gone(item) or kind == "Question" or "quiet" in fields):
+            worth = weight("howto" if fields.get("section") == "howto" else kind, fields, today)
+            ranked.append((-worth, item.id, path, kind, item.words))
     ranked.sort()
     paths = [path for _, _, path, *_ in ranked]
     spread = [(one[0] * _EACH_MORE ** paths[:at].count(paths[at]), *one[1:]) for at, one in enumerate(ranked)]
@@ -160,8 +156,8 @@ def work_entries(texts: list[tuple[str, str]], today: str, said: Said, project: 
             room -= entry.size
             said.append((_words(words), ()))
             chosen.setdefault(path, []).append(entry)
-    pages = [path for path in dict.fromkeys([path for _, path, _ in dated]) if path in chosen]  # the latest news first
-    return [one for path in pages for one in (Snippet(_head_of(path, held[path]), heading=2), *chosen[path])]
+    latest = [path for path in dict.fromkeys([path for path, _ in dated]) if path in chosen]
+    return [one for path in latest for one in (Snippet(_head_of(path, pages[path]), heading=2), *chosen[path])]
 
 
 def _head_of(path: str, text: str) -> str:
@@ -175,31 +171,23 @@ def _front(text: str, key: str) -> str:
     return text[:2048].partition(f"\n{key}: ")[2].partition("\n")[0].strip() if text.startswith("---") else ""
 
 
-def pair_entries(texts: list[tuple[str, str]]) -> list[Snippet]:
-    """Return an entry for each pair that may conflict, newest first, with the commands that settle it.
-
-    Args:
-        texts: path and text of each document.
-    """
-    pairs = []
-    for path, text in texts:
-        lines = text.split("\n") if _PAIRED in text else ()
-        held = {item[2]: item for item in map(live_item, lines) if item}
-        olds = [(new, held.get(new[3].get(_PAIRED, ""))) for new in held.values()]
-        pairs += [(new[3].get("since", ""), new, old, page_name(path)) for new, old in olds if old]
-    short = short_ids([ident for _, text in texts for ident in _ids_in(text)]) if pairs else {}
+def pair_entries(held: Held) -> list[Snippet]:
+    """Return an entry for each pair that may conflict, newest first, with the commands that settle it."""
+    there = {(path, item.id): item for path, item in held if not is_gone(item)}
+    olds = [(path, new, there.get((path, new.fields.get(_PAIRED, "")))) for (path, _), new in there.items()]
+    pairs = [(new.fields.get("since", ""), new, old, page_name(path)) for path, new, old in olds if old]
+    short = short_ids([item.id for _, item in held]) if pairs else {}
     found = []
     for _, new, old, page in sorted(pairs, key=lambda pair: pair[0], reverse=True)[:_MOST_PAIRS]:
-        one, other = short[new[2]], short[old[2]]
+        one, other = short[new.id], short[old.id]
         ways = f"`curate settle {one} replaces {other}`, or `curate settle {one} both {other}`"
-        found.append(Snippet(f"- {one} {_said(new, page)}\n  {other} {_said(old)}\n  {ways}", ids=(new[2], old[2])))
+        found.append(Snippet(f"- {one} {_said(new, page)}\n  {other} {_said(old)}\n  {ways}", ids=(new.id, old.id)))
     return found
 
 
-def _said(item: tuple[str, str, str, dict[str, str]], page: str = "") -> str:
-    kind, words, _, fields = item
-    words = words if len(words) <= _MOST_SAID else f"{words[:_MOST_SAID]}…"
-    return f"{kind}: {words} ({page}{', ' if page else ''}since {fields.get('since', '?')})"
+def _said(item: ItemLine, page: str = "") -> str:
+    words = item.words if len(item.words) <= _MOST_SAID else f"{item.words[:_MOST_SAID]}…"
+    return f"{kind_of_item(item)}: {words} ({page}{', ' if page else ''}since {item.fields.get('since', '?')})"
 
 
 def page_name(path: str) -> str:
@@ -207,10 +195,9 @@ def page_name(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".md")
 
 
-def _date_of(line: str) -> str:
+def _date_of(item: ItemLine) -> str:
     """Return the day since which an item holds, or on which it was last said."""
-    found = [line[at + len(key) : at + len(key) + _DAY] for key in _DATES if (at := line.rfind(key)) >= 0]
-    return max(found, default="")
+    return max(item.fields.get("since", ""), item.fields.get("confirmed", ""))
 
 
 def weight(kind: str, fields: dict[str, str], today: str) -> float:
@@ -228,11 +215,6 @@ def weight(kind: str, fields: dict[str, str], today: str) -> float:
     fades = _FADES if fields.get("confidence") == "speculative" else 1
     recency = float(0.5 ** (age * fades / _HALF_LIFE_DAYS[kind]))
     return worth * max(_FLOOR, recency)
-
-
-def _ids_in(text: str) -> list[str]:
-    """Return the ids of the items of a document, whatever their status."""
-    return [f"k{part[:_LONGEST_ID].partition(' ')[0]}" for part in text.split("<!-- k")[1:]]
 
 
 def short_ids(ids: list[str]) -> dict[str, str]:

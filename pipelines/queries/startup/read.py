@@ -10,18 +10,20 @@ import os
 import time
 
 from pipelines.queries.startup.suspicion import suspicious
+from pipelines.store.item_line import is_item_id, read_item_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pipelines.store.item_line import ItemLine
 
 _BULLETS = ("- ", "* ", "+ ", "-\t", "*\t", "+\t")
-_GONE = frozenset({"forgotten", "archived", "waiting"})
 _OUTSIDE = frozenset({"external", "untrusted"})
 _CLOSED = "history"
 _KEPT_ROWS = ("people", "where the rest is")
 _KINDS_OPEN = frozenset({"Todo", "Risk", "Question"})
 _FENCES = ("```", "~~~")
-_HEX = frozenset("0123456789abcdef")
 _LEAST = 20  # tokens below which the end of an overlong entry says nothing
 _DEEPEST = 6
-_SHORTEST_ID = 11
 
 _WITHOUT_LETTERS = str.maketrans("", "", " \t\r\nabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _WITHOUT_DIGITS = str.maketrans("", "", "0123456789")
@@ -169,17 +171,18 @@ def _entries(
             closed = documents and told == _CLOSED
         if not bare or (not documents and bare.startswith("project:")):
             continue
-        fields = _fields(comment)
+        item = read_item_line(line) if documents else None
+        fields = item.fields if item else {}
         # Among what is closed stands what a person let hold again, until the next run puts it in its place.
-        if documents and ((closed and not fields) or _is_gone(bare, fields)):
+        if documents and ((closed and not fields) or (is_gone(item) if item else _is_ticked(bare))):
             continue
-        if documents and not with_open and open_item(line):
+        if item and not with_open and is_open(item):
             continue
         if documents and comment.startswith("p:") and told not in _KEPT_ROWS:
             continue
         current.append(bare)
         level = heading
-        ids += _ids_of(comment)
+        ids += (item.id,) if item and item.id else _grounds_in(comment)
         date = "" if told in first else max(date, fields.get("since", ""), fields.get("confirmed", ""))
     return _without_empty_headings(found)
 
@@ -204,24 +207,14 @@ def _heading(line: str) -> int:
     return level if level <= _DEEPEST and line[level : level + 1] in {" ", "\t"} else 0
 
 
-def _ids_of(comment: str) -> tuple[str, ...]:
-    """Return the id of the item whose comment this is, or those that a generated sentence names as its grounds."""
-    first, *more = comment.split() or [""]
-    named = more if first.startswith("s:") else [first]
-    return tuple(one for one in named if one[:1] == "k" and len(one) >= _SHORTEST_ID and _HEX.issuperset(one[1:]))
+def _grounds_in(comment: str) -> tuple[str, ...]:
+    """Return the ids of the items that the comment of a generated sentence names as its grounds."""
+    return tuple(filter(is_item_id, comment.split())) if comment.startswith("s:") else ()
 
 
-def ids_in_mark(line: str) -> tuple[str, ...]:
-    """Return the items that a generated sentence names as its grounds, or the id of an item."""
-    return _ids_of(_split_comment(line)[1])
-
-
-def _fields(comment: str) -> dict[str, str]:
-    """Return what an item's comment says by key, or nothing where it is another's comment."""
-    ident, *pairs = comment.split() or [""]
-    if ident[:1] != "k" or len(ident) < _SHORTEST_ID or not _HEX.issuperset(ident[1:]):
-        return {}
-    return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
+def grounds_of(line: str) -> tuple[str, ...]:
+    """Return the ids of the items on which the generated sentence in a line rests."""
+    return _grounds_in(_split_comment(line)[1])
 
 
 def _outside_comments(lines: list[str]) -> list[str]:
@@ -239,35 +232,25 @@ def _outside_comments(lines: list[str]) -> list[str]:
     return found
 
 
-def _is_gone(bare: str, fields: dict[str, str]) -> bool:
-    """Whether a line is an item that holds no longer: struck or done, or put away; or one from outside.
-
-    A strike-through is its own word.
-    """
-    if not bare.startswith(_BULLETS):
-        return False
-    text = bare[2:].lstrip()
-    if text[:4].lower() == "[x] ":
-        return True
-    text = text.removeprefix("[ ] ").lstrip()
-    return text.startswith("~~") or fields.get("status") in _GONE or fields.get("trust") in _OUTSIDE
+def is_gone(item: ItemLine) -> bool:
+    """Whether an item holds no longer, or is from outside."""
+    return item.is_over or item.fields.get("trust") in _OUTSIDE
 
 
-def open_item(line: str) -> tuple[str, str, str, dict[str, str]] | None:
-    """Return type, words, id and fields of the open todo, risk or question that a line of a document is, or None."""
-    found = live_item(line)
-    return found if found and found[0] in _KINDS_OPEN else None
+def _is_ticked(bare: str) -> bool:
+    """Whether a list item that is none of ours is ticked or struck through."""
+    text = bare[2:].lstrip().lower() if bare.startswith(_BULLETS) else ""
+    return text.startswith("[x] ") or text.removeprefix("[ ] ").lstrip().startswith("~~")
 
 
-def live_item(line: str) -> tuple[str, str, str, dict[str, str]] | None:
-    """Return type, words, id and fields of the item that a line of a document is and that still holds, or None."""
-    bare, comment = _split_comment(line)
-    fields = _fields(comment)
-    if not fields or not bare.startswith(_BULLETS) or _is_gone(bare, fields):
-        return None
-    label, _, words = bare[2:].lstrip().removeprefix("[ ] ").partition(":")
-    kind = "Question" if fields.get("section") == "questions" else label.strip("*_ \t").capitalize()
-    return kind, words.lstrip("*_ \t"), comment.split(" ", 1)[0], fields
+def kind_of_item(item: ItemLine) -> str:
+    """Return what a session is told that an item is: its type, or a question."""
+    return "Question" if item.fields.get("section") == "questions" else item.label.capitalize()
+
+
+def is_open(item: ItemLine) -> bool:
+    """Whether an item is an open todo, risk or question."""
+    return bool(item.id) and not is_gone(item) and kind_of_item(item) in _KINDS_OPEN
 
 
 def _without_empty_headings(entries: list[Snippet]) -> list[Snippet]:

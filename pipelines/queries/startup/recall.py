@@ -17,12 +17,15 @@ from pipelines.queries.startup.cache import StartupSettings, settings_of
 from pipelines.queries.startup.context import project_path
 from pipelines.queries.startup.fast import find_root, hook_answer, hook_event, note_shown, put_out
 from pipelines.queries.startup.listed import short_ids
-from pipelines.queries.startup.read import live_item, open_folder, read_part, redacted, tokens
+from pipelines.queries.startup.read import is_gone, kind_of_item, open_folder, read_part, redacted, tokens
+from pipelines.store.item_line import read_item_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
+
+    from pipelines.store.item_line import ItemLine
 
 
 BUDGET = 300
@@ -43,7 +46,6 @@ _ITEM_ONE_IN = 6  # words of an item, likewise: a long one shares a word with an
 _SHARE = 0.5  # of what the rarest word would tell: what the shared words must tell together, and of the best item's
 _RARE, _RARE_ONE_IN = 12, 500
 _FEWEST_WORDS, _FEW_WORDS = 3, 10
-_TRUSTED = ("owner", "self")
 
 _ROWS = "SELECT rowid FROM units_fts WHERE units_fts MATCH ? LIMIT ?"
 _ITEMS = """
@@ -157,7 +159,7 @@ def recall(root: str, prompt: str, folder: str = "") -> list[tuple[str, str]]:
             if real not in texts:
                 texts[real] = read_part(root, real, _A_FILE)
             if item := _item_of(texts[real], ident):
-                kind, words = item
+                kind, words = kind_of_item(item), item.words
                 rank = kind != "Rule", real != project, -score, ident
                 found.append((rank, ident, f"- {short} {kind}: {words} ({real})"))
                 break
@@ -179,16 +181,11 @@ def _real_paths(settings: StartupSettings, path: str) -> list[str]:
     return [f"{settings.home}{path}"]
 
 
-def _item_of(text: str, ident: str) -> tuple[str, str] | None:
-    """Return type and words of an item as its document has it now, or None where it is not to be shown."""
-    at = text.find(f"<!-- {ident} ")
-    if at < 0:
-        return None
-    end = text.find("\n", at)
-    item = live_item(text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)])
-    if item is None or item[2] != ident or item[3].get("doubted") or item[3].get("trust", "owner") not in _TRUSTED:
-        return None
-    return item[0], item[1]
+def _item_of(text: str, ident: str) -> ItemLine | None:
+    """Return an item as its document has it now, or None where it is not to be shown."""
+    line = next((line for line in text.split("\n") if f"<!-- {ident} " in line), "")
+    item = read_item_line(line)
+    return None if item is None or item.id != ident or is_gone(item) or item.fields.get("doubted") else item
 
 
 def _terms(prompt: str) -> dict[str, int]:
