@@ -29,12 +29,15 @@ SAID = (
 LATER = (
     "Decision: [project: Alpha] Do not use port 8080 for the gate.",
     "Done: call Ben about the lock.",
+    "> Rule: [project: Alpha] Always paint the gate red.",
 )
+OLD, NEW = (lines[0].partition("] ")[2] for lines in (SAID, LATER))
+QUOTED = "Always paint the gate red."
 _OWN_NAME = re.compile(r"(?<![\w/])(?:Areas|Projects|Archives|Review\.md|USER\.md|Logs/20|Sessions/|State/|Notes/)")
 
 
 class Grown:
-    """A memory in place with two nights behind it: an item that is contradicted, one that is done, one that holds."""
+    """A memory after two nights: two items that may conflict, one that is done, one that holds, one that waits."""
 
     def __init__(self, place: Place, daily: str) -> None:
         self.root, self.daily = place.root, daily
@@ -108,7 +111,7 @@ def opened(once: Path, place: Place) -> Grown:
 
 
 def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
-    ident, day = grown.ident("Use port 8080 for the gate."), f"{grown.daily}/2026-03-01.md"
+    ident, day = grown.ident(OLD), f"{grown.daily}/2026-03-01.md"
     gone = [["why", ident], ["history", ident], ["audit", "Alpha"], ["audit", "Alpha", "--json"], ["impact", ident]]
     gone += [
         ["why", ident, "--json"],
@@ -124,6 +127,7 @@ def test_questions_name_files_as_the_disk_does(grown: Grown) -> None:
     assert "filed by run" in said[f"why {ident}"]
     assert "  in Curated/Projects/alpha.md, live" in said[f"history {ident}"]
     assert "Waiting in Curated/Review.md (1)" in said["audit Alpha"]
+    assert [one["kind"] for one in json.loads(said["review --json"])] == ["quarantine", "pair"]
     assert "Without evidence" not in said["audit Alpha"]
     told = Embedded(grown.memory.root).why(ident)
     assert told.holding.place.startswith("Curated/Projects/alpha.md:")
@@ -163,16 +167,20 @@ def test_history_follows_an_item_through_a_persons_page_and_its_folder(opened: G
 
 
 def test_an_answer_is_applied_and_taken_back(grown: Grown) -> None:
-    waits = grown.ident("Do not use port 8080 for the gate.")
+    waits, old = grown.ident(QUOTED), grown.ident(OLD)
     review = grown.memory.read("Curated/Review.md")
-    assert f"({grown.daily}/2026-03-01.md line 1: “" in review
-    assert grown.curate("review", waits, "--accept") == f"{waits}: keep new.\n"
-    assert "superseded by" in grown.memory.curate("history", grown.ident("Use port 8080 for the gate."))
+    assert f"({grown.daily}/2026-03-02.md line 3: “" in review
+    pair = next(str(one["id"]) for one in grown.json("review") if one["kind"] == "pair")
+    assert grown.curate("review", pair, "--choose", "keep new") == f"{pair}: keep new.\n"
+    assert f"superseded by {grown.ident(NEW)}" in grown.memory.curate("history", old)
     assert "undone" in grown.curate("undo", now="2026-03-03T09:01")
     assert grown.memory.read("Curated/Review.md") == review
-    grown.memory.write("Curated/Review.md", review.replace("- [ ] drop", "- [x] drop"))
+    ticked = review.replace("- [ ] keep old", "- [x] keep old").replace("- [ ] drop", "- [x] drop")
+    grown.memory.write("Curated/Review.md", ticked)
     grown.curate("run", now="2026-03-04T02:00")
-    assert waits not in {one["id"] for one in grown.json("items")}
+    status = {one["id"]: one["status"] for one in grown.json("items")}
+    assert waits not in status
+    assert (status[old], status[grown.ident(NEW)]) == ("live", "never-held")
     assert grown.touched() == []
     assert grown.sound()
 
@@ -221,7 +229,7 @@ def test_forgetting_names_a_persons_files_and_leaves_them(grown: Grown) -> None:
     assert grown.sound()
     told = grown.memory.curate("forget", oak, "--from-history")
     assert "This also rewrites your own committed files on disk, including daily notes." in told
-    assert "\nThe gate is made of oak.\n" in told
+    assert "\nliteral:The gate is made of oak.==>" in told
 
 
 def test_a_folder_within_a_repository_has_a_history_too(place: Place) -> None:
@@ -251,8 +259,7 @@ def test_a_rename_leaves_the_links_in_a_persons_page_alone(opened: Grown) -> Non
 
 
 def test_a_project_that_is_over_is_proposed_and_archived(grown: Grown) -> None:
-    waits = grown.ident("Do not use port 8080 for the gate.")
-    grown.curate("review", waits, "--reject")
+    grown.curate("review", grown.ident(QUOTED), "--reject")
     told = grown.curate("run", now="2026-07-01T02:00")
     assert "Curated/Projects/alpha.md may be finished. Decide in Curated/Review.md whether to archive it." in told
     review = grown.memory.read("Curated/Review.md")
@@ -268,19 +275,19 @@ def test_a_project_that_is_over_is_proposed_and_archived(grown: Grown) -> None:
 
 def test_a_note_beside_the_days_keeps_a_project_from_being_over(once: Path, place: Place) -> None:
     grown = _copied(once, place, openclaw, "memory")
-    grown.curate("review", grown.ident("Do not use port 8080 for the gate."), "--reject")
+    grown.curate("review", grown.ident(QUOTED), "--reject")
     lay(grown.root, {"memory/2026-06-20-walk.md": "- talked of alpha with Ben\n"})
     grown.curate("run", now="2026-07-01T02:00")
     assert "archive:" not in grown.memory.read("Curated/Review.md")
 
 
 def test_what_waits_for_a_page_that_was_opted_out_is_filed_elsewhere(opened: Grown) -> None:
-    opened.write("2026-03-03", ("Fact: [project: Spring concert] The mill does not seat 80 people.",))
+    opened.write("2026-03-03", ("> Rule: [project: Spring concert] Always count the seats.",))
     opened.curate("run", now="2026-03-04T02:00")
-    waits = opened.ident("The mill does not seat 80 people.")
+    waits = opened.ident("Always count the seats.")
     settings = opened.memory.read("curate.toml")
     opened.memory.write("curate.toml", settings.replace('"Projects/*.md", ', "").replace(', "Projects/*.md"', ""))
     before = opened.memory.read("Projects/Spring concert.md")
     opened.curate("review", waits, "--accept", now="2026-03-04T09:00")
-    assert "does not seat" in opened.memory.read("Curated/Areas/general.md")
+    assert "count the seats" in opened.memory.read("Curated/Areas/general.md")
     assert opened.memory.read("Projects/Spring concert.md") == before
