@@ -76,7 +76,7 @@ def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str
 def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, list[str]]]:
     """Yield the formatted commit and the ids of each line that it removed or added; the arguments are those above."""
     commit = ""
-    for raw in _log(git, form, "--patch", "--unified=0", "--no-color", "--no-ext-diff", "--no-textconv", *narrowed):
+    for raw in _log(git, form, "--patch", "--unified=0", "--no-color", *narrowed):
         if raw.startswith(b"\0"):  # no line of a patch starts with a zero byte
             commit = raw[1:].decode(errors="replace")
         elif raw[:1] in {b"-", b"+"} and (ids := ids_in(raw.decode(errors="replace"))):
@@ -84,4 +84,5 @@ def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, list
 
 
 def _log(git: Git, form: str, *how: str) -> Iterator[bytes]:
-    return git.rows("log", f"--format=%x00{form}", "--no-renames", "--relative", *how, "--", *git.layout.pathspecs)
+    plain = ("--no-ext-diff", "--no-textconv", "--no-renames", "--relative")  # `-G` would run a textconv, too
+    return git.rows("log", f"--format=%x00{form}", *plain, *how, "--", *git.layout.pathspecs)
