@@ -132,7 +132,7 @@ def test_a_resolution_that_minutes_set_apart_is_the_writers_testimony_and_a_rule
     assert trusts(memory) == {
         "The gate opens at 8:00.": ("self", "live"),
         "Berths are numbered from the east.": ("self", "live"),
-        "The gate opens at 9:00.": ("self", "waiting"),
+        "The gate opens at 9:00.": ("self", "live"),
         "Ship at dawn.": ("external", "waiting"),
         "Cranes are blue.": ("external", "live"),
         "Ropes are red.": ("external", "live"),

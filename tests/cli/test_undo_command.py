@@ -65,10 +65,10 @@ def test_undo_takes_the_newest_run_back_and_says_which_it_was(memory: Memory) ->
 def test_a_run_that_only_asked_a_question_is_undone_with_it_and_comes_back(memory: Memory) -> None:
     two_nights(memory)
     before = memory.read("Review.md")
-    memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Fact: the port is 9090\n")
+    memory.write("Logs/2026-03-12.md", "project: Alpha\n\nThe vendor's page says:\n\n> Rule: Ship at dawn.\n")
     memory.curate("run", "--now", "2026-03-13T02:00")
     asked = memory.read("Review.md")
-    assert "the port is 9090" in asked
+    assert "Ship at dawn" in asked
     assert "1 item removed" in memory.curate("undo", "--now", "2026-03-13T09:00")
     assert memory.read("Review.md") == before
     undo = memory.curate("runs").split()[0]

@@ -183,7 +183,8 @@ def test_of_a_day_that_an_episode_tells_no_shred_of_a_long_entry_is_shown(memory
 
 MORNING = "2026-03-18T09:00"
 LAUNCH = (
-    "The launch on Friday waits for the harbour's key, which Odile promised to send by post from Malmö before noon."
+    "The launch on Friday waits for the harbour's key, which Odile promised to send by post from Malmö before noon, "
+    "together with the tide tables of the spring and the list of the pilots."
 )
 
 
