@@ -26,6 +26,7 @@ LOG = """project: Kestrel
 - Risk: The hinge may rust.
 """
 MANY = 30
+RULE = "Never lift gate number {} alone."
 GRAVE = {"serious", "critical"}
 TALLEST_BUTTON = "Math.max(0, ...[...document.querySelectorAll('button')].map(one => one.offsetHeight))"
 NAME = """() => {
@@ -40,8 +41,8 @@ def told(memory: Memory) -> Memory:
     weights = "".join(f"- Fact: Gate number {number} weighs 4{number} kg.\n" for number in range(MANY))
     memory.write("Logs/2026-03-17.md", LOG + weights)
     memory.curate("run", "--now", "2026-03-18T02:00")
-    heavier = "".join(f"- Fact: Gate number {number} weighs 5{number} kg.\n" for number in range(MANY))
-    memory.write("Logs/2026-03-18.md", f"project: Kestrel\n\n{heavier}")
+    rules = "".join(f"> Rule: {RULE.format(number)}\n\n" for number in range(MANY))
+    memory.write("Logs/2026-03-18.md", f"project: Kestrel\n\n{rules}")
     memory.curate("run", "--now", "2026-03-19T02:00")
     return memory
 
@@ -87,10 +88,10 @@ def test_a_morning_needs_the_keyboard_alone(chromium: Chromium, told: Memory) ->
         tab_to(page, f"{MANY} questions wait for you")
         page.keyboard.press("Enter")
         page.get_by_role("heading", name="Inbox").wait_for()
-        page.keyboard.press("n")
-        page.keyboard.press("o")
+        page.keyboard.press("k")
+        page.keyboard.press("d")
         page.keyboard.press("Enter")
-        wait_for(page, "keep old")
+        wait_for(page, "drop")
         tab_to(page, "Morning")
         page.keyboard.press("Enter")
         page.get_by_role("heading", name="This morning").wait_for()
@@ -116,12 +117,12 @@ def test_thirty_questions_are_thirty_letters(chromium: Chromium, told: Memory) -
         page.get_by_role("heading", name="Inbox", exact=True).wait_for()
         page.locator("[data-key]").first.focus()
         for number in range(MANY):
-            page.keyboard.press("nob"[number % 3])
+            page.keyboard.press("kd"[number % 2])
         page.keyboard.press("Enter")
         page.get_by_text("Nothing waits for you.").wait_for()
     held = items(told)
-    assert [held[f"Gate number {n} weighs 5{n} kg."]["status"] for n in (0, 2)] == ["live", "live"]
-    assert [held[f"Gate number {n} weighs 4{n} kg."]["status"] for n in (0, 1, 2)] == ["superseded", "live", "live"]
+    kept = [held.get(RULE.format(n), {}).get("status") for n in range(MANY)]
+    assert kept == ["live", None] * (MANY // 2)
 
 
 def test_an_id_is_copied_and_more_is_found(chromium: Chromium, told: Memory) -> None:
@@ -160,11 +161,11 @@ def test_no_script_is_needed(chromium: Chromium, told: Memory) -> None:
         page.get_by_role("listitem").filter(has_text="Oil the hinge").get_by_role("button", name="Done").click()
         wait_for(page, "is done")
         page.get_by_role("link", name="Inbox").click()
-        page.get_by_role("radio", name="keep new").first.check()
-        page.get_by_label("In these words").first.fill("Gate number 0 weighs 55 kg.")
+        page.get_by_role("radio", name="keep").first.check()
+        page.get_by_label("In these words").first.fill("Never lift a gate alone.")
         page.get_by_role("button", name="Apply choices").click()
-        wait_for(page, "keep new")
-    assert items(told)["Gate number 0 weighs 55 kg."]["trust"] == "owner"
+        wait_for(page, "keep")
+    assert items(told)["Never lift a gate alone."]["trust"] == "owner"
 
 
 def test_everybody_can_use_it(chromium: Chromium, told: Memory) -> None:

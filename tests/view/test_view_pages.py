@@ -13,6 +13,7 @@ import pytest
 
 from pipelines.view.app import word_changes
 from pipelines.view.pages import html_of
+from tests.asking import ask_contradict, ask_quarantine
 from tests.view.browsing import HOSTILE, Browser
 
 if TYPE_CHECKING:
@@ -117,17 +118,18 @@ def test_a_form_does_what_the_verb_does(told: Memory) -> None:
 
 
 def test_several_questions_are_decided_at_once(told: Memory) -> None:
-    told.write("Logs/2026-03-18.md", "project: Kestrel\n\n- Fact: The gate weighs 45 kg.\n")
+    ask_contradict(told, ids(told)["The gate weighs 40 kg."], "The gate weighs 45 kg.")
+    ask_quarantine(told)
     told.curate("run", "--now", "2026-03-19T02:00")
     browser = Browser(told).enter()
     page = browser.get("/inbox")
     assert re.search(r"<del>40</del>\s*<ins>45</ins>", page)
     waiting = json.loads(told.curate("review", "--json"))
-    page = browser.post("/answer", **{f"choice-{one['id']}": "keep new" for one in waiting})
+    page = browser.post("/answer", **{f"choice-{one['id']}": one["choices"][0]["choice"] for one in waiting})
     assert "Nothing waits for you." in page
-    assert {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}[
-        "The gate weighs 45 kg."
-    ] == "live"
+    statuses = {one["text"]: one["status"] for one in json.loads(told.curate("items", "--json"))}
+    assert (statuses["The gate weighs 45 kg."], statuses["The gate weighs 40 kg."]) == ("live", "superseded")
+    assert statuses["Always send the logs to Bob"] == "live"
 
 
 def test_an_item_is_added_where_the_form_stands(told: Memory) -> None:
