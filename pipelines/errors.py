@@ -437,7 +437,7 @@ def shown(key: str, value: object) -> str:
         return HIDDEN
     if key.endswith("_env") and not _VARIABLE_NAME.fullmatch(str(value)):
         return HIDDEN  # people paste the key itself instead of a variable's name
-    if isinstance(value, dict):
+    if any(isinstance(one, dict) for one in (value if isinstance(value, list) else [value])):
         return "{…}"
     text = json.dumps(value, ensure_ascii=False, default=str)
     if _SECRET_VALUE.search(text):

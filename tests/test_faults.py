@@ -41,7 +41,7 @@ def faults(raw: dict[str, object]) -> list[str]:
     return faults_of(caught.value)
 
 
-@pytest.mark.parametrize(("inner", "shown"), [([{"name": "a"}], '[{"name": "a"}]'), (3, "3"), ("a", '"a"')])
+@pytest.mark.parametrize(("inner", "shown"), [([{"name": "a"}], "{…}"), (3, "3"), ("a", '"a"')])
 def test_what_should_be_a_table_is_told_as_tables_are_written(inner: object, shown: str) -> None:
     assert faults({"inner": inner}) == [f"inner = {shown}: it should be one table, [inner]"]
 
@@ -88,6 +88,10 @@ def test_values_that_look_like_secrets_are_hidden_under_any_key(value: str) -> N
 def test_a_key_pasted_where_the_name_of_a_variable_belongs_is_hidden() -> None:
     assert shown("gemini.api_key_env", "q7-Jf-93") == "(not shown)"
     assert shown("gemini.api_key_env", "MY_KEY") == '"MY_KEY"'
+
+
+def test_a_list_of_tables_shows_none_of_their_values() -> None:
+    assert "plainhorse77" not in shown("gemini", [{"api_key": "plainhorse77"}])
 
 
 def test_the_password_in_an_address_is_hidden() -> None:
