@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.cli import run_cli
-from tests.contract.story import ALPHA, DAY, LINES, MARA, NEXT, PORT, asked, held, items, log, night, reword
+from tests.contract.story import ALPHA, LINES, MARA, NEXT, PORT, asked, held, items, log, night, reword
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,23 +68,22 @@ def points(root: Path, folder: Path, *words: str) -> int:
     ids=lambda one: one[0] if isinstance(one, tuple) else "",
 )  # fmt: skip
 def test_killed_at_any_change_everything_stands_once_after_the_next_run(
-    memory: Memory, tmp_path: Path, words: tuple[str, ...], tells: set[str]
+    told: Memory, tmp_path: Path, words: tuple[str, ...], tells: set[str]
 ) -> None:
-    night(memory, DAY, *LINES)
-    log(memory, NEXT, f"Fact: {KETTLE}")
-    memory.write("Areas/own.md", "# Own\n\nWords of mine.\n")
-    reword(memory, "# Alpha", "# Alpha\n\nMine alone.")
-    count = points(memory.root, tmp_path, *words)
+    log(told, NEXT, f"Fact: {KETTLE}")
+    told.write("Areas/own.md", "# Own\n\nWords of mine.\n")
+    reword(told, "# Alpha", "# Alpha\n\nMine alone.")
+    count = points(told.root, tmp_path, *words)
     assert count > 5
     for number in range(1, count + 1, max(1, count // 8)):
-        one = memory.aside(tmp_path / f"killed{number}")
-        shutil.copytree(memory.root, one.root, symlinks=True)
+        one = told.aside(tmp_path / f"killed{number}")
+        shutil.copytree(told.root, one.root, symlinks=True)
         assert killed(one.root, number, *words)
         one.curate("run", "--now", "2026-03-12T03:00")
         texts = [item["text"] for item in asked(one, "items")]
         assert len(texts) == len(set(texts))
         assert {KETTLE, *tells} <= held(one) | {KETTLE for _ in [0] if words[0] == "undo"}
-        assert set(items(memory)) - {PORT} <= set(items(one)) or words[0] == "undo"
+        assert set(items(told)) - {PORT} <= set(items(one)) or words[0] == "undo"
         everything = b"".join(one.files().values()).decode()
         assert "Words of mine." in everything
         assert "Mine alone." in everything
@@ -95,9 +94,8 @@ def test_killed_at_any_change_everything_stands_once_after_the_next_run(
 
 
 @pytest.mark.parametrize("at", range(1, 42, 5))
-def test_an_edit_during_a_run_is_kept(memory: Memory, at: int) -> None:
-    night(memory, DAY, *LINES)
-    page, left = memory.root / ALPHA, at
+def test_an_edit_during_a_run_is_kept(told: Memory, at: int) -> None:
+    page, left = told.root / ALPHA, at
 
     def edits(event: str, _: tuple[Any, ...]) -> None:
         nonlocal left
@@ -107,23 +105,22 @@ def test_an_edit_during_a_run_is_kept(memory: Memory, at: int) -> None:
             page.write_text(page.read_text() + "\nTyped during the run.\n")
 
     sys.addaudithook(edits)
-    night(memory, NEXT, f"Fact: {KETTLE}")
+    night(told, NEXT, f"Fact: {KETTLE}")
     assert left < 0
-    memory.curate("run", "--now", "2026-03-12T03:00")
+    told.curate("run", "--now", "2026-03-12T03:00")
     assert page.read_text().count("Typed during the run.") == 1
-    assert {KETTLE, *held(memory)} == held(memory)
+    assert {KETTLE, *held(told)} == held(told)
 
 
-def test_a_full_disk_fails_the_run_and_the_next_makes_it_good(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    night(memory, DAY, *LINES)
-    log(memory, NEXT, f"Fact: {KETTLE}")
+def test_a_full_disk_fails_the_run_and_the_next_makes_it_good(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    log(told, NEXT, f"Fact: {KETTLE}")
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", _no_space)
-        said = memory.curate("run", *EVENING, exits=1)
+        said = told.curate("run", *EVENING, exits=1)
     assert "Traceback" not in said
     assert "space" in said.lower()
-    memory.curate("run", "--now", "2026-03-12T03:00")
-    assert {KETTLE, PORT} <= held(memory)
+    told.curate("run", "--now", "2026-03-12T03:00")
+    assert {KETTLE, PORT} <= held(told)
 
 
 def _no_space(_: int) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from tests.contract.story import (
     CACHE,
-    DAY,
     FRIDAY,
     LINES,
     MARA,
@@ -46,11 +45,10 @@ def fact(text: str = BRASS, lines: tuple[int, int] = (3, 3), **more: Any) -> dic
 
 
 @pytest.fixture
-def told(memory: Memory) -> Memory:
+def told(told: Memory) -> Memory:
     """Return a memory that has one night behind it, and a day that waits."""
-    night(memory, DAY, *LINES)
-    log(memory, NEXT, *SAID)
-    return memory
+    log(told, NEXT, *SAID)
+    return told
 
 
 def read(memory: Memory, folder: Path, exits: int = 0, *, verdict: str = "supported", **reply: Any) -> str:
@@ -150,13 +148,12 @@ def test_the_brief_writes_how_things_stand_and_rests_on_items(told: Memory, tmp_
     assert "Alpha waits for Mara." not in start(told, "2026-03-12T10:00")
 
 
-def test_what_a_model_would_replace_of_the_owners_is_asked(memory: Memory, tmp_path: Path) -> None:
-    night(memory, DAY, *LINES)
-    memory.curate("add", "Decision", "The hinge is made of steel.", "--now", "2026-03-11T09:00")
-    log(memory, NEXT, *SAID)
-    read(memory, tmp_path, items=[fact(replaces=[ident(memory, "The hinge is made of steel.")])])
-    assert "The hinge is made of steel." in held(memory)
-    assert waiting(memory)
+def test_what_a_model_would_replace_of_the_owners_is_asked(told: Memory, tmp_path: Path) -> None:
+    told.curate("add", "Decision", "The hinge is made of steel.", "--now", "2026-03-11T09:00")
+    log(told, NEXT, *SAID)
+    read(told, tmp_path, items=[fact(replaces=[ident(told, "The hinge is made of steel.")])])
+    assert "The hinge is made of steel." in held(told)
+    assert waiting(told)
 
 
 def test_a_secret_is_never_sent(memory: Memory, tmp_path: Path) -> None:

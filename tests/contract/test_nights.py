@@ -79,30 +79,26 @@ def test_lines_without_a_label_are_counted_and_listed_not_swallowed(memory: Memo
         (f"[x] {MARA}", MARA, "done"), (f"{MARA} - DONE", MARA, "done"),
     ],
 )  # fmt: skip
-def test_a_log_closes_what_it_says_is_over(memory: Memory, line: str, text: str, over: str) -> None:
-    night(memory, DAY, *LINES)
-    log(memory, NEXT, line.replace("ID", ident(memory, text)))
-    night(memory, NEXT)
-    assert status(memory, text) == over
+def test_a_log_closes_what_it_says_is_over(told: Memory, line: str, text: str, over: str) -> None:
+    log(told, NEXT, line.replace("ID", ident(told, text)))
+    night(told, NEXT)
+    assert status(told, text) == over
 
 
-def test_a_closing_line_without_a_match_is_listed(memory: Memory) -> None:
-    night(memory, DAY, *LINES)
-    night(memory, NEXT, "Done: paint the fence")
-    assert "paint the fence" in memory.curate("runs", asked(memory, "runs")[0]["run"], "--skipped")
+def test_a_closing_line_without_a_match_is_listed(told: Memory) -> None:
+    night(told, NEXT, "Done: paint the fence")
+    assert "paint the fence" in told.curate("runs", asked(told, "runs")[0]["run"], "--skipped")
 
 
-def test_a_correction_replaces_what_it_corrects_and_both_ends_have_days(memory: Memory) -> None:
-    night(memory, DAY, *LINES)
-    night(memory, NEXT, "Correction: the gateway listens on port 9090, not 8080")
-    old, (new,) = items(memory)[PORT], [one for text, one in items(memory, "live").items() if "9090" in text]
+def test_a_correction_replaces_what_it_corrects_and_both_ends_have_days(told: Memory) -> None:
+    night(told, NEXT, "Correction: the gateway listens on port 9090, not 8080")
+    old, (new,) = items(told)[PORT], [one for text, one in items(told, "live").items() if "9090" in text]
     assert (old["status"], old["until"], old["superseded_by"]) == ("superseded", NEXT, new["id"])
 
 
-def test_the_same_words_confirm_and_add_nothing(memory: Memory) -> None:
-    night(memory, DAY, *LINES)
-    night(memory, NEXT, LINES[1].upper().replace("FACT", "Fact"))
-    (one,) = [one for one in asked(memory, "items") if "8080" in one["text"]]
+def test_the_same_words_confirm_and_add_nothing(told: Memory) -> None:
+    night(told, NEXT, LINES[1].upper().replace("FACT", "Fact"))
+    (one,) = [one for one in asked(told, "items") if "8080" in one["text"]]
     assert (one["confirmed"], one["since"]) == (NEXT, DAY)
 
 
@@ -130,12 +126,11 @@ def test_days_are_read_in_their_order_each_with_its_own_commit(memory: Memory) -
     assert commits(memory) >= count + 2
 
 
-def test_a_day_that_grows_later_is_read_on(memory: Memory) -> None:
-    night(memory, DAY, *LINES)
-    log(memory, DAY, *LINES, "Fact: The kettle is new.")
-    night(memory, DAY)
-    assert "The kettle is new." in held(memory)
-    assert len(asked(memory, "items")) == len(LINES) + 1
+def test_a_day_that_grows_later_is_read_on(told: Memory) -> None:
+    log(told, DAY, *LINES, "Fact: The kettle is new.")
+    night(told, DAY)
+    assert "The kettle is new." in held(told)
+    assert len(asked(told, "items")) == len(LINES) + 1
 
 
 def test_an_old_log_that_turns_up_late_is_read_and_ends_nothing_newer(memory: Memory) -> None:
@@ -207,12 +202,11 @@ def test_a_dry_run_shows_and_writes_nothing(memory: Memory) -> None:
     assert memory.files() == before
 
 
-def test_a_night_is_one_commit_that_names_its_run(memory: Memory) -> None:
-    night(memory, DAY, *LINES)
-    (run,) = [one for one in asked(memory, "runs") if one["added"] if one] or [None]
+def test_a_night_is_one_commit_that_names_its_run(told: Memory) -> None:
+    (run,) = [one for one in asked(told, "runs") if one["added"] if one] or [None]
     assert run is not None
-    assert run["run"] in memory.git("log", "-1", "--format=%B")
-    assert memory.git("status", "--porcelain") == ""
+    assert run["run"] in told.git("log", "-1", "--format=%B")
+    assert told.git("status", "--porcelain") == ""
 
 
 def test_a_failed_night_is_told_until_it_is_made_good(memory: Memory) -> None:
@@ -224,14 +218,13 @@ def test_a_failed_night_is_told_until_it_is_made_good(memory: Memory) -> None:
     assert held(memory)
 
 
-def test_again_reads_a_day_anew_with_what_was_deleted(memory: Memory) -> None:
-    night(memory, DAY, *LINES)
-    text = memory.read(ALPHA)
-    memory.write(ALPHA, "".join(line for line in text.splitlines(keepends=True) if PORT not in line))
-    night(memory, NEXT)
-    assert PORT not in held(memory)
-    memory.curate("run", "--again", DAY, "--now", "2026-03-12T03:00")
-    assert PORT in held(memory)
+def test_again_reads_a_day_anew_with_what_was_deleted(told: Memory) -> None:
+    text = told.read(ALPHA)
+    told.write(ALPHA, "".join(line for line in text.splitlines(keepends=True) if PORT not in line))
+    night(told, NEXT)
+    assert PORT not in held(told)
+    told.curate("run", "--again", DAY, "--now", "2026-03-12T03:00")
+    assert PORT in held(told)
 
 
 def test_a_second_run_at_the_same_time_says_who_holds_the_lock(memory: Memory) -> None:
@@ -256,27 +249,24 @@ def test_a_closing_line_that_fits_two_items_closes_none(memory: Memory) -> None:
     assert len(items(memory, "open")) == 2
 
 
-def test_a_todo_set_again_after_it_was_done_is_open(memory: Memory) -> None:
-    night(memory, DAY, *LINES)
-    night(memory, NEXT, f"Done: {MARA}")
-    night(memory, THIRD, f"Todo: {MARA}")
-    assert [one["status"] for one in asked(memory, "items") if one["text"] == MARA].count("open") == 1
+def test_a_todo_set_again_after_it_was_done_is_open(told: Memory) -> None:
+    night(told, NEXT, f"Done: {MARA}")
+    night(told, THIRD, f"Todo: {MARA}")
+    assert [one["status"] for one in asked(told, "items") if one["text"] == MARA].count("open") == 1
 
 
-def test_what_was_ended_is_not_held_because_it_is_said_again(memory: Memory) -> None:
-    night(memory, DAY, *LINES)
-    memory.curate("end", FRIDAY, "--now", "2026-03-11T09:00")
-    night(memory, NEXT, f"Rule: {FRIDAY}")
-    assert FRIDAY not in held(memory)
+def test_what_was_ended_is_not_held_because_it_is_said_again(told: Memory) -> None:
+    told.curate("end", FRIDAY, "--now", "2026-03-11T09:00")
+    night(told, NEXT, f"Rule: {FRIDAY}")
+    assert FRIDAY not in held(told)
 
 
-def test_its_own_output_in_a_log_is_nothing_new(memory: Memory) -> None:
-    night(memory, DAY, *LINES)
-    before = {text: one["confirmed"] for text, one in items(memory).items()}
-    page = [line for line in memory.read(ALPHA).splitlines() if line.startswith("- ")]
-    log(memory, NEXT, *(line.removeprefix("- ") for line in page))
-    memory.curate("run", "--now", after(NEXT))
-    assert {text: one["confirmed"] for text, one in items(memory).items()} == before
+def test_its_own_output_in_a_log_is_nothing_new(told: Memory) -> None:
+    before = {text: one["confirmed"] for text, one in items(told).items()}
+    page = [line for line in told.read(ALPHA).splitlines() if line.startswith("- ")]
+    log(told, NEXT, *(line.removeprefix("- ") for line in page))
+    told.curate("run", "--now", after(NEXT))
+    assert {text: one["confirmed"] for text, one in items(told).items()} == before
 
 
 def test_what_an_image_or_a_link_of_a_log_would_load_is_inert_on_the_page(memory: Memory) -> None:

@@ -36,13 +36,6 @@ if TYPE_CHECKING:
     from tests.conftest import Memory
 
 
-@pytest.fixture
-def told(memory: Memory) -> Memory:
-    """Return a memory that has one night behind it."""
-    night(memory, DAY, *LINES)
-    return memory
-
-
 def test_every_label_of_a_log_is_an_item_of_its_project(told: Memory) -> None:
     assert {(one["type"], text, one["document"]) for text, one in items(told).items()} == {
         (*line.split(": "), ALPHA) for line in LINES

@@ -95,17 +95,14 @@ def test_forgetting_takes_the_words_out_of_the_questions_too(asked_of: Memory) -
     assert JEST not in asked_of.read("Review.md")
 
 
-def test_many_lines_that_go_at_once_are_asked_about_and_come_back(memory: Memory) -> None:
-    night(memory, DAY, *LINES)
-    before = memory.read(ALPHA).splitlines(keepends=True)
-    memory.write(
-        ALPHA, "".join(line for line in before if not any(one.partition(": ")[2] in line for one in LINES[:3]))
-    )
-    night(memory, NEXT, "Fact: It rains.")
-    assert PORT not in held(memory)
-    for one in waiting(memory):
-        memory.curate("review", one["id"], "--choose", "restore", "--now", "2026-03-12T09:00")
-    assert {line.partition(": ")[2] for line in LINES} <= held(memory)
+def test_many_lines_that_go_at_once_are_asked_about_and_come_back(told: Memory) -> None:
+    before = told.read(ALPHA).splitlines(keepends=True)
+    told.write(ALPHA, "".join(line for line in before if not any(one.partition(": ")[2] in line for one in LINES[:3])))
+    night(told, NEXT, "Fact: It rains.")
+    assert PORT not in held(told)
+    for one in waiting(told):
+        told.curate("review", one["id"], "--choose", "restore", "--now", "2026-03-12T09:00")
+    assert {line.partition(": ")[2] for line in LINES} <= held(told)
 
 
 def test_a_log_that_ends_many_items_at_once_is_asked_about(memory: Memory) -> None:

@@ -9,7 +9,6 @@ import pytest
 from tests.contract.story import (
     ALPHA,
     DAY,
-    LINES,
     MARA,
     NEXT,
     PORT,
@@ -32,11 +31,10 @@ LATER = (
 
 
 @pytest.fixture
-def told(memory: Memory) -> Memory:
+def told(told: Memory) -> Memory:
     """Return a memory that has two nights behind it."""
-    night(memory, DAY, *LINES)
-    night(memory, NEXT, *LATER, project="Harbor")
-    return memory
+    night(told, NEXT, *LATER, project="Harbor")
+    return told
 
 
 @pytest.mark.parametrize(

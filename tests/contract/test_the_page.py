@@ -19,13 +19,6 @@ if TYPE_CHECKING:
     from tests.conftest import Memory
 
 
-@pytest.fixture
-def told(memory: Memory) -> Memory:
-    """Return a memory that has one night behind it."""
-    night(memory, DAY, *LINES)
-    return memory
-
-
 def test_the_first_page_tells_the_night_and_what_is_due(told: Memory) -> None:
     page = Browser(told).enter().get("/")
     for words in (CACHE, MARA, DAY[-2:]):

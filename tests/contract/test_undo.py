@@ -36,68 +36,67 @@ KETTLE = "The kettle is new."
 
 
 @pytest.fixture
-def told(memory: Memory) -> Memory:
+def twice(told: Memory) -> Memory:
     """Return a memory with two nights: the second adds an item, closes one and replaces one."""
-    night(memory, DAY, *LINES)
-    night(memory, NEXT, f"Fact: {KETTLE}", f"Done: {MARA}", "Correction: the gateway listens on port 9090, not 8080")
-    return memory
+    night(told, NEXT, f"Fact: {KETTLE}", f"Done: {MARA}", "Correction: the gateway listens on port 9090, not 8080")
+    return told
 
 
-def test_a_run_is_taken_back_whole(told: Memory) -> None:
-    told.curate("undo", *AT)
-    assert (status(told, MARA), status(told, PORT)) == ("open", "live")
-    assert KETTLE not in held(told)
-    assert not [text for text in held(told) if "9090" in text]
+def test_a_run_is_taken_back_whole(twice: Memory) -> None:
+    twice.curate("undo", *AT)
+    assert (status(twice, MARA), status(twice, PORT)) == ("open", "live")
+    assert KETTLE not in held(twice)
+    assert not [text for text in held(twice) if "9090" in text]
 
 
-def test_what_was_taken_back_is_not_proposed_again(told: Memory) -> None:
-    told.curate("undo", *AT)
-    night(told, THIRD, f"Fact: {KETTLE}", "Fact: It rains.")
-    assert held(told) >= {"It rains.", MARA, PORT}
-    assert KETTLE not in held(told)
+def test_what_was_taken_back_is_not_proposed_again(twice: Memory) -> None:
+    twice.curate("undo", *AT)
+    night(twice, THIRD, f"Fact: {KETTLE}", "Fact: It rains.")
+    assert held(twice) >= {"It rains.", MARA, PORT}
+    assert KETTLE not in held(twice)
 
 
-def test_an_undo_can_be_undone(told: Memory) -> None:
-    before = items(told)
-    told.curate("undo", *AT)
-    told.curate("undo", asked(told, "runs")[0]["run"], "--now", "2026-03-13T10:00")
-    assert items(told) == before
+def test_an_undo_can_be_undone(twice: Memory) -> None:
+    before = items(twice)
+    twice.curate("undo", *AT)
+    twice.curate("undo", asked(twice, "runs")[0]["run"], "--now", "2026-03-13T10:00")
+    assert items(twice) == before
 
 
-def test_one_item_of_a_run_is_taken_back(told: Memory) -> None:
-    told.curate("undo", "--item", ident(told, MARA), *AT)
-    assert status(told, MARA) == "open"
-    assert KETTLE in held(told)
+def test_one_item_of_a_run_is_taken_back(twice: Memory) -> None:
+    twice.curate("undo", "--item", ident(twice, MARA), *AT)
+    assert status(twice, MARA) == "open"
+    assert KETTLE in held(twice)
 
 
-def test_an_older_run_is_taken_back_and_what_came_later_stays(told: Memory) -> None:
-    first = next(one["run"] for one in asked(told, "runs") if one["added"] == len(LINES))
-    told.curate("undo", first, *AT)
-    assert CACHE not in held(told)
-    assert KETTLE in held(told)
+def test_an_older_run_is_taken_back_and_what_came_later_stays(twice: Memory) -> None:
+    first = next(one["run"] for one in asked(twice, "runs") if one["added"] == len(LINES))
+    twice.curate("undo", first, *AT)
+    assert CACHE not in held(twice)
+    assert KETTLE in held(twice)
 
 
-def test_what_a_person_changed_since_is_kept(told: Memory) -> None:
-    run = next(one["run"] for one in asked(told, "runs") if one["added"] == 2)
-    reword(told, KETTLE, "The kettle is new and blue.")
-    reword(told, MARA, f"{MARA} tonight", page_of(told, MARA))
-    night(told, THIRD)
-    told.curate("undo", run, *AT)
-    assert {"The kettle is new and blue.", f"{MARA} tonight"} <= set(items(told))
-    assert status(told, PORT) == "live"
+def test_what_a_person_changed_since_is_kept(twice: Memory) -> None:
+    run = next(one["run"] for one in asked(twice, "runs") if one["added"] == 2)
+    reword(twice, KETTLE, "The kettle is new and blue.")
+    reword(twice, MARA, f"{MARA} tonight", page_of(twice, MARA))
+    night(twice, THIRD)
+    twice.curate("undo", run, *AT)
+    assert {"The kettle is new and blue.", f"{MARA} tonight"} <= set(items(twice))
+    assert status(twice, PORT) == "live"
 
 
-def test_an_undo_of_a_deletion_brings_the_line_back(told: Memory) -> None:
-    reword(told, KETTLE, "gone")
-    night(told, THIRD)
-    told.curate("undo", *AT)
-    assert told.git("status", "--porcelain") == ""
+def test_an_undo_of_a_deletion_brings_the_line_back(twice: Memory) -> None:
+    reword(twice, KETTLE, "gone")
+    night(twice, THIRD)
+    twice.curate("undo", *AT)
+    assert twice.git("status", "--porcelain") == ""
 
 
-def test_a_dry_run_of_an_undo_shows_and_writes_nothing(told: Memory) -> None:
-    before = told.files()
-    assert KETTLE in told.curate("undo", "--dry-run", *AT)
-    assert told.files() == before
+def test_a_dry_run_of_an_undo_shows_and_writes_nothing(twice: Memory) -> None:
+    before = twice.files()
+    assert KETTLE in twice.curate("undo", "--dry-run", *AT)
+    assert twice.files() == before
 
 
 @pytest.mark.parametrize(
@@ -105,13 +104,12 @@ def test_a_dry_run_of_an_undo_shows_and_writes_nothing(told: Memory) -> None:
     [("done", MARA), ("end", FRIDAY), ("correct", CACHE, "Use Postgres for the cache."), ("pin", FRIDAY),
      ("add", "Fact", "It snows."), ("retract", CACHE), ("drop", MARA)],
 )  # fmt: skip
-def test_every_verb_is_taken_back_without_a_trace_in_what_is_held(memory: Memory, words: tuple[str, ...]) -> None:
-    night(memory, DAY, *LINES)
-    before, shown, count = items(memory), start(memory, AT[1]), commits(memory)
-    memory.curate(*words, *AT)
-    assert commits(memory) == count + 1
-    memory.curate("undo", *AT)
-    assert (items(memory), start(memory, AT[1])) == (before, shown)
+def test_every_verb_is_taken_back_without_a_trace_in_what_is_held(told: Memory, words: tuple[str, ...]) -> None:
+    before, shown, count = items(told), start(told, AT[1]), commits(told)
+    told.curate(*words, *AT)
+    assert commits(told) == count + 1
+    told.curate("undo", *AT)
+    assert (items(told), start(told, AT[1])) == (before, shown)
 
 
 def test_a_decision_in_the_inbox_is_taken_back(memory: Memory) -> None:
@@ -124,17 +122,17 @@ def test_a_decision_in_the_inbox_is_taken_back(memory: Memory) -> None:
     assert waiting(memory)
 
 
-def test_a_git_revert_of_a_night_is_heeded(told: Memory) -> None:
-    told.git("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "revert", "--no-edit", "HEAD")
-    told.curate("run", "--now", "2026-03-13T02:00")
-    assert told.git("status", "--porcelain") == ""
-    assert status(told, PORT) == "live"
+def test_a_git_revert_of_a_night_is_heeded(twice: Memory) -> None:
+    twice.git("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "revert", "--no-edit", "HEAD")
+    twice.curate("run", "--now", "2026-03-13T02:00")
+    assert twice.git("status", "--porcelain") == ""
+    assert status(twice, PORT) == "live"
 
 
-def test_what_a_person_deleted_stays_deleted_when_the_run_that_saw_it_is_undone(told: Memory) -> None:
-    text = told.read("Projects/alpha.md")
-    told.write("Projects/alpha.md", "".join(line for line in text.splitlines(keepends=True) if KETTLE not in line))
-    night(told, THIRD, "Fact: It rains.")
-    told.curate("undo", *AT)
-    night(told, "2026-03-13", f"Fact: {KETTLE}")
-    assert not {KETTLE, "It rains."} & held(told)
+def test_what_a_person_deleted_stays_deleted_when_the_run_that_saw_it_is_undone(twice: Memory) -> None:
+    text = twice.read("Projects/alpha.md")
+    twice.write("Projects/alpha.md", "".join(line for line in text.splitlines(keepends=True) if KETTLE not in line))
+    night(twice, THIRD, "Fact: It rains.")
+    twice.curate("undo", *AT)
+    night(twice, "2026-03-13", f"Fact: {KETTLE}")
+    assert not {KETTLE, "It rains."} & held(twice)

@@ -39,13 +39,6 @@ OUTCOMES = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def told(memory: Memory) -> Memory:
-    """Return a memory that has one night behind it."""
-    night(memory, DAY, *LINES)
-    return memory
-
-
 @pytest.mark.parametrize(("words", "text", "over"), OUTCOMES)
 def test_a_verb_gives_an_item_its_outcome_in_one_commit(
     told: Memory, words: tuple[str, ...], text: str, over: str
