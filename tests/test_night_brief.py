@@ -103,6 +103,19 @@ def test_now_may_rest_on_an_episode_and_on_none_that_was_not_shown(memory: Memor
     ], "of a day that was just read, the reader sees the lines: no page has its episode yet"
 
 
+def test_a_sentence_that_rests_on_a_day_brings_the_lines_nearest_to_it_and_not_the_day(memory: Memory) -> None:
+    log(
+        memory,
+        *(f"Fact: The {thing} was repaired." for thing in ("mast", "keel", "rudder", "anchor", "winch", "galley")),
+    )
+    model = writes("", episode="All of the boat was repaired.")
+    model.writes = lambda _: {"now": [{"text": "The galley is whole again.", "ids": [], "days": [DAY]}], "states": []}
+    curate(memory, model)
+    [claim] = [one for call in model.claims for one in call if one["text"].startswith("The galley")]
+    assert "- Fact: The galley was repaired." in claim["quotes"]
+    assert len(claim["quotes"]) == 4
+
+
 BAD = (
     "PostgreSQL 97 takes the orders.", "Orders move to PostgreSQL 16 on 2031-05-01.", "# Orders move to PostgreSQL 16.",
     "- Decision: Orders move to PostgreSQL 16.", "Orders move to PostgreSQL 16. <!-- k1 -->",

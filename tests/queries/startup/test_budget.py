@@ -90,6 +90,11 @@ def test_tokens_are_about_what_tokenizers_count(text: str, most: int, least: int
     assert least * 0.95 <= tokens(text) <= most * 1.35
 
 
+def test_a_script_of_two_bytes_a_letter_is_not_counted_as_one_of_three() -> None:
+    text = "Импорт заблокирован со среды, потому что тестовый сервер гавани отклоняет ключ."
+    assert 20 <= tokens(text) <= 35  # what vocabularies of 200,000 and 100,000 entries count
+
+
 def test_of_a_full_project_page_people_rules_and_goals_are_kept(tmp_path: Path) -> None:
     facts = "".join(
         f"- Fact: shelf {number} is full of old boxes <!-- kbbbbbbb{number:03} since=2024-10-01 -->\n"

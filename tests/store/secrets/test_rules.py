@@ -197,6 +197,21 @@ def test_a_password_is_found_as_people_write_it_down(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
+    [
+        "- **SSH:** root / {}",
+        "SSH: root / `{}` (down)",
+        "- **Account:** `ada@example.org` / `{}` (store it)",
+        "SFTP: ada:{}",
+    ],
+)
+def test_a_password_is_found_beside_the_user_of_a_way_in(text: str) -> None:
+    value = "vT#4kWq9pLmZ"
+    data = text.format(value).encode()
+    assert [data[span.start : span.end].decode() for span in find_secrets(data)] == [value]
+
+
+@pytest.mark.parametrize(
+    "text",
     ["use token {} for the gate", "API key (prod) is {}", 'curl -H "Authorization: token {}"', "the key on vm2: {}"],
 )
 def test_a_token_is_found_as_people_write_it_down(text: str) -> None:
