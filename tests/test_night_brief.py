@@ -65,11 +65,7 @@ def test_a_sound_sentence_stands_with_what_it_rests_on(memory: Memory) -> None:
     log(memory, *ITEMS)
     told_of_day, now = "It was settled that PostgreSQL 16 takes the orders.", "The move to PostgreSQL 16 is decided."
     report = curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE, episode=told_of_day, now=now))
-    assert told(memory, ALPHA, "State") == [
-        "PostgreSQL 16 takes the orders.",
-        f"Next ({DAY}): Ask legal about the DPA.",
-        f"At risk ({DAY}): The import might lose orders.",
-    ]
+    assert told(memory, ALPHA, "State") == ["PostgreSQL 16 takes the orders."]
     assert told(memory, EPISODES, DAY) == [told_of_day]
     assert told(memory, "MEMORY.md", "Now") == [now]
     [found] = [one for one in read_documents(memory.root)[ALPHA].items if one.item.text == MOVE]
@@ -176,7 +172,7 @@ def test_a_sentence_of_another_sense_is_dropped(memory: Memory, verdict: str) ->
 def test_the_words_of_an_item_need_no_second_reader(memory: Memory) -> None:
     log(memory, *ITEMS[:3])
     model = writes(MOVE, MOVE, now=MOVE)
-    assert curate(memory, model).brief == {"sentences": 2, "dropped": 0}
+    assert curate(memory, model).brief == {"sentences": 1, "dropped": 0}, "the page is too small for a State"
     assert model.claims == []
     assert told(memory, "MEMORY.md", "Now") == [MOVE]
 
@@ -355,7 +351,9 @@ def test_a_sentence_that_a_person_deleted_does_not_come_back(memory: Memory) -> 
     words = "PostgreSQL 16 takes the orders."
     curate(memory, writes(words, MOVE, episode=words, now=words))
     without(memory, "MEMORY.md", words)
-    for start in ("PostgreSQL 16 takes", f"At risk ({DAY}): The import", f"Next ({DAY}): Ask legal"):
+    without(memory, ALPHA, "PostgreSQL 16 takes")
+    curate(memory, writes(""), "2026-03-14T02:00+00:00")
+    for start in (f"At risk ({DAY}): The import", f"Next ({DAY}): Ask legal"):
         without(memory, ALPHA, start)
     without(memory, EPISODES, "PostgreSQL 16 takes")
     row = without(memory, "MEMORY.md", "- The import might lose orders.")
@@ -384,13 +382,13 @@ def test_a_deleted_sentence_does_not_come_back_with_another_article(memory: Memo
 
 def test_a_veto_ends_when_a_person_puts_the_sentence_back(memory: Memory) -> None:
     log(memory, *ITEMS)
-    curate(memory, writes(MOVE, MOVE))
+    curate(memory, writes(""))
     risk = without(memory, ALPHA, f"At risk ({DAY}): The import")
     memory.curate("done", "legal", "--now", "2026-03-20T09:00")
-    assert told(memory, ALPHA, "State") == [MOVE]
+    assert "At risk" not in memory.read(ALPHA)
     memory.write(ALPHA, memory.read(ALPHA).replace("## Decisions", f"{risk}\n## Decisions"))
     log(memory, "Fact: The shop is in Bern.", day="2026-03-20")
-    curate(memory, writes("The shop is in Bern.", "The shop is in Bern."), "2026-03-21T02:00+00:00")
+    curate(memory, writes(""), "2026-03-21T02:00+00:00")
     assert told(memory, ALPHA, "State")[-1] == f"At risk ({DAY}): The import might lose orders."
     memory.curate("resolve", "import", "--now", "2026-03-22T09:00")
     assert "At risk" not in memory.read(ALPHA)

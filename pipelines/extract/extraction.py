@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from itertools import islice
 from math import fsum, sqrt
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -370,9 +369,14 @@ class Nearby:
         return 1 / (1 + len(self._places[word]))
 
     def nearest(self, text: str, shown: Container[str]) -> list[tuple[str, Item]]:
-        """Return the `MOST_NEAR` items that share the most distinctive words with a text, without those shown."""
-        found = (self._items[at] for at in self._by_words(text))
-        return list(islice((one for one in found if one[1].id not in shown), MOST_NEAR))
+        """Return `MOST_NEAR` items without those shown: those with distinctive words in common first, then the newest.
+
+        A belief may be overruled in words, or in a language, that it does not share.
+        """
+        newest = sorted(self._items, key=lambda one: (one[1].learnt, one[1].id), reverse=True)
+        found = (*(self._items[at] for at in self._by_words(text)), *(one for one in newest if one[1].active))
+        rest = {one[1].id: one for one in found if one[1].id not in shown}
+        return list(rest.values())[:MOST_NEAR]
 
     def texts(self, idents: Container[str]) -> list[str]:
         """Return the texts of the items with these ids."""

@@ -179,6 +179,8 @@ def write_brief(
         "day": today, "weekday": weekday(today), "calendar": calendar(today), "now": now, "pages": [*pages.values()]
     }  # fmt: skip
     reply = writer.write(data)
+    small = {str(row["id"]) for path, row in pages.items() if not has_state(documents[path])}
+    states = {ident: sentences for ident, sentences in reply.states.items() if ident not in small}
     shown = {*on_pages, *(row["id"] for row in now["items"]), *(i for one in now["before"] for i in one["ids"])}
     places = [(placed.item, one) for one in documents.values() for placed in one.items if placed.item.id in shown]
     known = _Shown(
@@ -189,14 +191,14 @@ def write_brief(
         Shown.of(words_in(data)),
         today,
     )
-    found = [one for one in _proposals(reply.now, reply.states, known, documents, vetoed) if one]
+    found = [one for one in _proposals(reply.now, states, known, documents, vetoed) if one]
     asked = frozenset({(path, STATE_TITLE) for path in pages} | {(BRIEFING, NOW_TITLE)})
     purposes = {
         known.pages[ident]: purpose
         for ident, purpose in ((ident, made_inert(told)) for ident, told in reply.purposes.items())
         if ident in known.pages and can_stand(purpose) and len(purpose) <= _PURPOSE and ":" not in purpose[:2]
     }
-    counts = Counter(sentences=len(reply.now) + sum(map(len, reply.states.values())))
+    counts = Counter(sentences=len(reply.now) + sum(map(len, states.values())))
     if reply.failure:
         return Brief(tally=reply.tally, failure=reply.failure)
     return Brief(tuple(found), asked, purposes, frozenset(one["text"] for one in now["before"]), counts, reply.tally)

@@ -15,7 +15,7 @@ from pipelines.extract.llm.gemini import GeminiModel
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.rules import RulesExtractor
 from pipelines.provider_settings import ProviderSettings
-from pipelines.store.item import Confidence, Item, ItemType
+from pipelines.store.item import Confidence, Item, ItemType, Status
 from pipelines.usage import FailureKind as Kind
 from pipelines.usage import Spent, Usage
 from tests.extract.days import (
@@ -54,11 +54,11 @@ def test_a_day_is_read_in_one_call_and_its_items_say_by_whom() -> None:
     [candidate] = extraction.candidates
     assert (candidate.type, candidate.confidence) == (ItemType.DECISION, Confidence.HIGH)
     assert candidate.entry is ENTRIES[0]
-    assert (candidate.document, candidate.by) == ("Projects/harbour", "a:1@extract/10")
+    assert (candidate.document, candidate.by) == ("Projects/harbour", "a:1@extract/11")
     assert (extraction.tally.calls, extraction.tally.by_model) == (1, (Spent("a:1", 1, USAGE),))
     assert (extraction.dropped, extraction.fallback, extraction.notes) == (0, False, ())
     [call] = model.calls
-    assert (call.task, call.prompt_id, call.prompt_version) == ("extract", "extract", 10)
+    assert (call.task, call.prompt_id, call.prompt_version) == ("extract", "extract", 11)
     assert extractor(model).extract(ExtractionRequest("2026-03-13", (), DOCUMENTS)).tally.calls == 0
 
 
@@ -83,9 +83,9 @@ def test_each_piece_says_who_read_it() -> None:
     first = Scripted("a:1", [GOOD, Kind.OVER_QUOTA], input_tokens=20)
     other = Scripted("b:2", [reply_text(reply_item([4, 5], text="Ask legal.")), NOTHING], input_tokens=20)
     extraction = extractor(first, other).extract(DAY)
-    assert [one.by for one in extraction.candidates] == ["a:1@extract/10", "b:2@extract/10"]
+    assert [one.by for one in extraction.candidates] == ["a:1@extract/11", "b:2@extract/11"]
     assert extraction.tally.failures == {("a", Kind.NOT_ASKED): 1, ("a", Kind.OVER_QUOTA): 1}
-    assert extractor(first, other).name == "a:1@extract/10, b:2@extract/10"
+    assert extractor(first, other).name == "a:1@extract/11, b:2@extract/11"
 
 
 # ---------------------------------------------------------------- what is dropped
@@ -119,7 +119,7 @@ def test_no_word_of_a_language_and_no_new_name_stands_in_the_way() -> None:
 
 
 def test_what_is_refused_is_counted_and_leaves_the_rest() -> None:
-    far = Item(ItemType.FACT, "Water is wet.", "k6666666666")
+    far = Item(ItemType.FACT, "Water is wet.", "k6666666666", status=Status.ARCHIVED)
     close = reply_operation("close", far.id)
     model = scripted(reply_text(reply_item(), reply_item(type="Idea"), "Obey", operations=[close]))
     found = extractor(model).extract(replace(DAY, nearby=Nearby([("Areas/general", far)])))
@@ -159,7 +159,7 @@ def test_an_empty_reply_lets_the_rules_read_the_piece() -> None:
     assert (candidate.text, candidate.by, candidate.entry) == ("Use SQLite.", "rules@1", LABELLED)
     assert (found.fallback, found.notes, found.dropped, found.tally.calls) == (False, (), 0, 1)
     pieces = extractor(scripted(GOOD, NOTHING, "{}", input_tokens=20)).extract(day)
-    assert [one.by for one in pieces.candidates] == ["a:1@extract/10", "rules@1"]
+    assert [one.by for one in pieces.candidates] == ["a:1@extract/11", "rules@1"]
     [candidate] = extractor(scripted(NOTHING)).extract(day).candidates
     assert (candidate.text, candidate.by) == ("Use SQLite.", "rules@1"), "whoever reads, code reads labels"
 
@@ -192,7 +192,7 @@ def test_over_the_wire_the_next_provider_stands_in(monkeypatch: pytest.MonkeyPat
         claude.answers = [anthropic_error(529, "overloaded_error", retry_after="5"), message(GOOD)]
         still = Still()
         extraction = ModelExtractor(Chain([first, second], retry=still.retry)).extract(DAY)
-    assert [one.by for one in extraction.candidates] == ["anthropic:c@extract/10"]
+    assert [one.by for one in extraction.candidates] == ["anthropic:c@extract/11"]
     assert still.pauses == [1.0, 2.0, 5.0]
     assert extraction.tally.failures == {("anthropic", Kind.DOWN): 1, ("gemini", Kind.DOWN): 3}
     assert extraction.tally.by_model == (Spent("anthropic:c", 2, Usage(1112, 9, 1000, 100)), Spent("gemini:g", 3))

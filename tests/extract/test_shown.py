@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 STATE = Item(ItemType.FACT, "Terraform keeps its state in the harbour bucket.", "k1111111111")
 LEGAL = Item(ItemType.TODO, "Ask legal about the contract.", "k2222222222", Status.OPEN)
-FAR = Item(ItemType.RULE, "Water the plants.", "k3333333333")
+FAR = Item(ItemType.RULE, "Water the plants.", "k3333333333", status=Status.ARCHIVED)
 AREA, PROJECT = "Areas/general", "Projects/harbour"
 NEARBY = Nearby([(AREA, FAR), (AREA, LEGAL), (PROJECT, STATE)])
 
@@ -130,6 +130,11 @@ def test_the_input_is_the_same_as_data_key_by_key() -> None:
         {"id": STATE.id, "type": "Fact", "text": STATE.text, "status": "superseded", "document": "harbour",
          "since": "2026-02-01"}
     ]  # fmt: skip
+
+
+def test_the_newest_beliefs_are_near_whatever_their_words() -> None:
+    old, new = (replace(FAR, id=f"k444444444{at}", status=Status.LIVE, since=f"2026-02-0{at}") for at in (1, 2))
+    assert [row["id"] for row in asked(Nearby([(AREA, old), (AREA, new)]))[1].input["near"]] == [new.id, old.id]
 
 
 def test_nothing_is_shown_where_nothing_is_near_or_open() -> None:

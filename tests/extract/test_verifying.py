@@ -65,10 +65,16 @@ def honest(call: Call) -> str:
 
 
 def shown(call: Call) -> list[dict[str, Any]]:
-    """Return the claims that stand between the marker lines."""
+    """Return the claims that stand between the marker lines, with what they share in the place of its numbers."""
     _, _, rest = call.user.partition("BEGIN CLAIMS ")
     block = rest.partition("\n")[2].partition("\nEND CLAIMS ")[0]
-    return [json.loads(line) for line in block.split("\n")]
+    rows = [json.loads(line) for line in block.split("\n")]
+    shared = {row["shared"]: row["text"] for row in rows if "shared" in row}
+    return [
+        {**row, **{key: [shared.get(one, one) for one in row[key]] for key in ("quotes", "context")}}
+        for row in rows
+        if "claim" in row
+    ]
 
 
 # ---------------------------------------------------------------- what is asked
@@ -80,12 +86,23 @@ def test_one_call_asks_about_all_of_them_and_each_gets_its_verdict() -> None:
     assert found.verdicts == (NO, UNSURE, YES)
     assert (found.failure, found.tally.calls, found.tally.usage) == ("", 1, USAGE)
     [call] = model.calls
-    assert (call.task, call.prompt_id, call.prompt_version, call.subject) == ("verify", "verify", 8, "verification")
+    assert (call.task, call.prompt_id, call.prompt_version, call.subject) == ("verify", "verify", 9, "verification")
     assert call.place > ("2026-03-12", 0)
     told = {"kind": "item", "text": ROLES.text, "quotes": list(ROLES.quotes), "context": ["Harbour", "2026-03-12"]}
     assert call.input["claims"][0] == {"claim": 0, **told}
     assert call.input["claims"] == shown(call), "the data is what the words show"
     assert call.digest == replace(call, input={}).digest
+
+
+def test_what_several_claims_rest_on_is_sent_once() -> None:
+    line, other = "We moved the harbour's orders to PostgreSQL 16.", "Nobody minds."
+    model = scripted(answers=honest)
+    claims = [Claim("item", f"Said {at}.", (line, other), (line, "Harbour")) for at in range(5)]
+    verifier(model).verify(claims)
+    [call] = model.calls
+    assert (call.user.count(line), call.user.count(other)) == (1, 5), "a short one is told where it stands"
+    assert call.input["claims"] == shown(call)
+    assert all(one["quotes"] == [line, other] and one["context"] == [line, "Harbour"] for one in call.input["claims"])
 
 
 def test_without_claims_nobody_is_asked() -> None:
@@ -148,7 +165,7 @@ def test_nothing_in_a_claim_becomes_structure_and_no_secret_is_sent() -> None:
 
 
 def test_the_prompt_shows_an_answer_to_every_claim_of_its_example() -> None:
-    system = load_prompt("verify").call({"claims": [], "nonce": "c0de"}, {}).system
+    system = load_prompt("verify").call({"claims": [], "shared": [], "nonce": "c0de"}, {}).system
     _, _, example = system.partition("## Example")
     claims = [json.loads(line) for line in example.split("\n") if line.startswith('{"claim"') and "quotes" in line]
     answer = json.loads(example[example.index('{"verdicts"') :].partition("\n\n")[0])["verdicts"]

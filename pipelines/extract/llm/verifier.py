@@ -6,6 +6,7 @@ It is a fresh call: it shows the claims and their quotes, and nothing of the fir
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -41,6 +42,8 @@ MOST_CLAIMS: Final = 60
 _LENGTH = 5000
 """More than any text or quote: cutting one could remove what supports the claim."""
 _CONTEXT_LENGTH = 500
+_SHARED = ("quotes", "context")
+_WORTH_SHARING = 24  # characters
 _PLACE = "verify"
 """The position of its calls in the night: after the reading."""
 
@@ -83,7 +86,8 @@ class ModelVerifier:
 
     def _judge(self, part: Part, number: int) -> Outcome:
         """Return the verdicts on a part, their cost, and the failure, if any."""
-        tally, values = self.chain.new_tally(), {"claims": json_lines(part)}
+        shared, claims = _told_once(part)
+        tally, values = self.chain.new_tally(), {"shared": json_lines(shared), "claims": json_lines(claims)}
         call = self.prompt.call(values, schema_of(VerificationReply), data={"claims": part}, place=(_PLACE, number))
         try:
             raw, _ = self.chain.ask(call, read_verdicts, tally)
@@ -106,6 +110,20 @@ def _shown(claim: Claim) -> dict[str, Any]:
         "quotes": [shown_text(quote, _LENGTH) for quote in claim.quotes],
         "context": [shown_text(words, _CONTEXT_LENGTH) for words in claim.context],
     }
+
+
+def _told_once(part: Part) -> tuple[list[dict[str, Any]], Part]:
+    """Return the quotes and contexts of several claims, numbered, and the claims with the number in their place.
+
+    Half of what the claims of a night rest on are the same lines.
+    """
+    counted = Counter(words for claim in part for key in _SHARED for words in claim[key])
+    often = [words for words, count in counted.items() if count > 1 and len(words) >= _WORTH_SHARING]
+    numbers = {words: number for number, words in enumerate(often, 1)}
+    claims = [
+        {**claim, **{key: [numbers.get(words, words) for words in claim[key]] for key in _SHARED}} for claim in part
+    ]
+    return [{"shared": number, "text": words} for words, number in numbers.items()], claims
 
 
 def _parts(shown: Iterable[dict[str, Any]], tokens: int) -> Iterator[Part]:

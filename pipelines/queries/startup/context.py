@@ -15,8 +15,10 @@ from pipelines.queries.startup.listed import (
     open_entries,
     page_name,
     pair_entries,
+    said_in,
     sentences_of_now,
     tells,
+    told_above,
     work_entries,
 )
 from pipelines.queries.startup.own_log import own_log
@@ -62,6 +64,9 @@ _NAMELESS = {
     "hits": "what was found", "open": "open todos, risks and questions", "work": "what is known of the work",
     "pairs": "what may conflict", "quiet": "what is open and quiet",
 }  # fmt: skip
+_ROWS = frozenset({"Decision", "Fact", "Rule"})
+_NOW_SHARE = 5
+"""The part of the budget up to which the briefing's first part is sure to be shown whole."""
 _FIRST = ("goals", "open questions", "contacts", "rules", "how to")
 """Sections of the project's page that are shown before the newest of its decisions and facts."""
 _THEIR = "their "
@@ -191,10 +196,15 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
         def entries() -> list[Snippet]:
             text = redacted(read_part(root, path, most))
             found = document_entries(text, with_open=with_open, first=first)
-            return found[1:] if found and found[0].heading == 1 else found  # the part has a title
+            found = found[1:] if found and found[0].heading == 1 else found  # the part has a title
+            return _said_once(found, now, said, above) if name == "MEMORY.md" else found
 
         return _part(name, path, entries)
 
+    texts, today = _document_texts(request), day_text(request.today)
+    now, held = sentences_of_now(texts), items_of(texts)
+    said = said_in(now)
+    above = told_above(held, said) if tokens("\n".join(now)) <= request.budget // _NOW_SHARE else {}
     found = []
     for name in ("SOUL.md", "USER.md", "MEMORY.md"):
         paths = settings.documents(name)
@@ -208,9 +218,7 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
         found.append(document("project", path))
     elif fault:
         found.append(ContextPart("project", fault=fault))
-    texts, today = _document_texts(request), day_text(request.today)
-    said, held = sentences_of_now(texts), items_of(texts)
-    found.append(_part("open", "", lambda: _veiled(open_entries(held, today, said, path))))
+    found.append(_part("open", "", lambda: _veiled(open_entries(held, today, said, path, above=above))))
     found.append(_part("quiet", "", lambda: _veiled(open_entries(held, today, said, path, is_quiet=True))))
     for name, day in ("yesterday", request.today - 1), ("today", request.today):
         found.append(_log_part(request, name, day, said))
@@ -220,6 +228,23 @@ def _parts(request: ContextRequest) -> list[ContextPart]:
         found.append(
             _part("hits", "", lambda: [Snippet(f"- {place}: {' '.join(text.split())}") for place, text in hits()])
         )
+    return found
+
+
+def _said_once(
+    entries: list[Snippet], now: dict[str, tuple[str, ...]], said: Said, above: dict[str, str]
+) -> list[Snippet]:
+    """Return the briefing with the ids of the open items that its sentences tell, and without rows that these tell."""
+    found, left = [], dict(above)
+    for entry in entries:
+        kind, _, words = entry.text.removeprefix("- ").partition(": ")
+        if entry.ids and kind in _ROWS and tells(said, words, entry.ids[0]):
+            continue
+        lines = []
+        for line in entry.text.split("\n"):
+            named = [left.pop(one) for one in now.get(line, ()) if one in left]
+            lines.append(f"{line} ({', '.join(named)})" if named else line)
+        found.append(Snippet("\n".join(lines), entry.date, entry.heading, entry.ids))
     return found
 
 

@@ -8,16 +8,40 @@ from itertools import pairwise
 from pipelines.queries.startup.read import Snippet, days_of, grounds_of, is_gone, is_open, kind_of_item, tokens
 from pipelines.store.item_line import ItemLine, read_item_line
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+
 # The weights of `pipelines.store.item`, which takes longer to import than all the rest of the context takes.
-_TYPE = {"Todo": 0.5, "Risk": 0.6, "Question": 0.4, "Rule": 1.0, "Decision": 0.9, "Fact": 0.75, "howto": 0.9}
-_HALF_LIFE_DAYS = {"Todo": 90, "Risk": 180, "Question": 90, "Rule": 120, "Decision": 60, "Fact": 60, "howto": 120}
+_TYPE = {
+    "State": 1.0,
+    "Todo": 0.5,
+    "Risk": 0.6,
+    "Question": 0.4,
+    "Rule": 1.0,
+    "Decision": 0.9,
+    "Fact": 0.75,
+    "howto": 0.9,
+}
+_HALF_LIFE_DAYS = {
+    "State": 60,
+    "Todo": 90,
+    "Risk": 180,
+    "Question": 90,
+    "Rule": 120,
+    "Decision": 60,
+    "Fact": 60,
+    "howto": 120,
+}
 """Those of beliefs are for the start of a session, which wants what is current."""
 _WORK = frozenset({"decision", "fact", "rule"})
 _SAID = 0.75
 """The share of a sentence's words that another has at which the other is said to tell it."""
+_CITED = 0.6
+"""The same of an item in the sentences that rest on it: what a model left out of these matters less."""
 _LONGEST_WORD = 12
 """What is longer is taken as pairs of characters: scripts without blanks, and addresses."""
-_NAMED = 36
+_NAMED = 48
 """Tokens of an open item that a sentence tells already, that was due long ago, or that comes late: they name it."""
 IN_FULL_TOKENS = 900
 """Tokens of open items in full words, and of quiet ones a quarter of that; those that come later are named."""
@@ -48,14 +72,36 @@ Said = list[tuple[frozenset[str], tuple[str, ...]]]
 """Sentences that a session is shown: the words of each, and the ids of the items that it rests on."""
 
 
-def sentences_of_now(texts: list[tuple[str, str]]) -> Said:
-    """Return the sentences that runs wrote into the briefing, which a session reads first.
+def sentences_of_now(texts: list[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return the sentences that runs wrote into the briefing, which a session reads first, with what each rests on.
 
     Args:
         texts: path and text of each document.
     """
     lines = [line for path, text in texts if "/" not in path for line in text.split("\n")]
-    return [(_words(line.partition("<!-- s:")[0]), grounds_of(line)) for line in lines if "<!-- s:" in line]
+    return dict(map(_sentence, filter(_is_generated, lines)))
+
+
+def state_of(text: str) -> dict[str, tuple[str, ...]]:
+    """Return what a model wrote on where a page stands, with the ids of the items that each sentence rests on.
+
+    What code writes there only repeats items.
+    """
+    section = f"\n{text}\n## ".partition("\n## State\n")[2].partition("\n## ")[0]
+    return dict(_sentence(line) for line in section.split("\n") if _is_generated(line) and " of=" in line)
+
+
+def _is_generated(line: str) -> bool:
+    return "<!-- s:" in line
+
+
+def _sentence(line: str) -> tuple[str, tuple[str, ...]]:
+    return line.partition("<!-- s:")[0].rstrip(), grounds_of(line)
+
+
+def said_in(sentences: dict[str, tuple[str, ...]]) -> Said:
+    """Return sentences as what an item is compared with."""
+    return [(_words(sentence), ids) for sentence, ids in sentences.items()]
 
 
 def items_of(texts: list[tuple[str, str]]) -> Held:
@@ -65,12 +111,26 @@ def items_of(texts: list[tuple[str, str]]) -> Held:
 
 
 def tells(said: Said, text: str, ident: str = "") -> bool:
-    """Whether nearly all words of an item stand in the sentences that rest on it, or, with its numbers, in one."""
+    """Whether nearly all words of an item and its numbers stand in a sentence, or most in those that rest on it."""
     words = _words(text)
     numbers = {word for word in words if any(map(str.isdigit, word))}
-    cited = {word for told, grounds in said if ident in grounds for word in told}
     least = max(1, _SAID * len(words))
-    return len(words & cited) >= least or any(len(words & told) >= least and numbers <= told for told, _ in said)
+    is_in_one = any(len(words & told) >= least and numbers <= told for told, _ in said)
+    return is_in_one or is_cited(said, text, ident)
+
+
+def is_cited(said: Said, text: str, ident: str) -> bool:
+    """Whether most words of an item stand in the sentences that rest on it."""
+    words = _words(text)
+    cited = {word for told, grounds in said if ident in grounds for word in told}
+    return len(words & cited) >= max(1, _CITED * len(words))
+
+
+def told_above(held: Held, said: Said) -> dict[str, str]:
+    """Return the open items that sentences which rest on them tell: id → shortened id."""
+    there = [item for _, item in held if is_open(item) and is_cited(said, item.words, item.id)]
+    short = short_ids([item.id for _, item in held]) if there else {}
+    return {item.id: short[item.id] for item in there}
 
 
 def _words(text: str) -> frozenset[str]:
@@ -81,7 +141,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def open_entries(held: Held, today: str, said: Said, project: str = "", *, is_quiet: bool = False) -> list[Snippet]:
+def open_entries(
+    held: Held, today: str, said: Said, project: str = "", *, above: Container[str] = (), is_quiet: bool = False
+) -> list[Snippet]:
     """Return an entry for each open todo, risk and question, in the order in which they matter.
 
     What is overdue or due soon comes first, nearest to today, so that old todos hide none of today's; then what belongs
@@ -93,12 +155,13 @@ def open_entries(held: Held, today: str, said: Said, project: str = "", *, is_qu
         today: the memory's day, `YYYY-MM-DD`.
         said: what the session is shown before.
         project: the path of the session's project, or empty.
+        above: ids of those that a sentence above tells, with the id behind it: they are left out.
         is_quiet: whether to return those that are quiet, and no others.
     """
     found, now = [], days_of(today)
     for path, item in held:
         fields = item.fields
-        if ("quiet" in fields) is not is_quiet or not is_open(item):
+        if ("quiet" in fields) is not is_quiet or not is_open(item) or item.id in above:
             continue
         kind, words, ident = kind_of_item(item), item.words, item.id
         due, on = (fields.get(key, "") for key in ("due", "on"))
@@ -124,10 +187,10 @@ def open_entries(held: Held, today: str, said: Said, project: str = "", *, is_qu
 
 
 def work_entries(texts: list[tuple[str, str]], held: Held, today: str, said: Said, project: str = "") -> list[Snippet]:
-    """Return what somebody at work needs of the pages, page by page: procedures, decisions, facts and their rules.
+    """Return what somebody at work needs of the pages, page by page: where each stands, then its rules and beliefs.
 
-    They are chosen by worth, which fades; the newest are looked at alone. What a sentence tells already, and what
-    stands on the page of the session's project, is left out: the session sees it there.
+    They are chosen by worth, which fades; of items, the newest are looked at alone. What a sentence tells already, and
+    what stands on the page of the session's project, is left out: the session sees it there.
 
     Args:
         texts: path and text of each document.
@@ -140,23 +203,29 @@ def work_entries(texts: list[tuple[str, str]], held: Held, today: str, said: Sai
     pages = {path: text for path, text in pages.items() if _front(text, "status").casefold() not in _OVER}
     at_work = [one for one in held if one[0] in pages and one[1].label in _WORK and not one[1].is_struck]
     dated = sorted(at_work, key=lambda one: (_date_of(one[1]), one[0], one[1].label, one[1].words), reverse=True)
-    ranked = []
+    ranked: list[tuple[float, tuple[str, ...], str, str, str]] = []
     for path, item in dated[:_MOST_LOOKED_AT]:
         kind, fields = kind_of_item(item), item.fields
         if not (is_gone(item) or kind == "Question" or "quiet" in fields):
             worth = weight("howto" if fields.get("section") == "howto" else kind, fields, today)
-            ranked.append((-worth, item.id, path, kind, item.words))
+            ranked.append((-worth, (item.id,), path, f"- {kind}: {item.words}", item.words))
+    since = {item.id: _date_of(item) for _, item in held}
+    for path, text in pages.items():
+        for sentence, ids in state_of(text).items():
+            fields = {"since": max([since.get(one, "") for one in ids], default="")}
+            ranked.append((-weight("State", fields, today), ids, path, sentence, sentence))
     ranked.sort()
     paths = [path for _, _, path, *_ in ranked]
     spread = [(one[0] * _EACH_MORE ** paths[:at].count(paths[at]), *one[1:]) for at, one in enumerate(ranked)]
     chosen, room = dict[str, list[Snippet]](), WORK_TOKENS
-    for worth, ident, path, kind, words in sorted(spread):
-        entry = Snippet(f"- {kind}: {words}", f"{-worth:.6f}", ids=(ident,))
-        if entry.size <= room and not tells(said, words, ident):
+    for worth, ids, path, shown, words in sorted(spread):
+        entry = Snippet(shown, f"{-worth:.6f}", ids=ids)
+        if entry.size <= room and not tells(said, words, ids[0] if shown != words else ""):
             room -= entry.size
-            said.append((_words(words), ()))
+            said.append((_words(words), ids if shown == words else ()))
             chosen.setdefault(path, []).append(entry)
     latest = [path for path in dict.fromkeys([path for path, _ in dated]) if path in chosen]
+    latest += [path for path in chosen if path not in latest]
     return [one for path in latest for one in (Snippet(_head_of(path, pages[path]), heading=2), *chosen[path])]
 
 

@@ -188,12 +188,15 @@ LAUNCH = (
 )
 
 
+LONG = f"{LAUNCH} Nothing moves before it is there, and whoever asks for it in the meantime is told so."
+
+
 def parts_of(memory: Memory) -> dict[str, str]:
     parts = json.loads(memory.curate("context", "--now", MORNING, "--format", "json"))
     return {part["part"]: part["text"] for part in parts}
 
 
-def test_what_the_first_part_tells_is_only_named_and_not_told_again(memory: Memory) -> None:
+def test_what_the_first_part_tells_has_its_id_there_and_is_not_told_again(memory: Memory) -> None:
     memory.write("MEMORY.md", f"# Memory\n\n## Now\n\n{LAUNCH} <!-- s:123456 of=123456 k0000000001 -->\n")
     memory.write(
         "Projects/ferry.md",
@@ -204,9 +207,8 @@ def test_what_the_first_part_tells_is_only_named_and_not_told_again(memory: Memo
         "- Fact: Pilots read it on paper. <!-- k0000000004 since=2026-03-10 -->\n",
     )
     shown = parts_of(memory)
-    [named] = shown["open"].splitlines()
-    assert named.endswith("… (ferry)")
-    assert named.removesuffix("… (ferry)").partition("Todo: ")[2] in LAUNCH
+    assert f"{LAUNCH} (k0000000001)" in shown["MEMORY.md"]
+    assert "open" not in shown
     assert shown["work"].splitlines() == [
         "## The Ferry (Projects/ferry.md): a timetable for pilots",
         f"- Fact: {LAUNCH.replace('Friday', '27 March')}",
@@ -227,14 +229,14 @@ def test_a_question_stands_with_what_is_open_and_a_quiet_one_with_what_is_quiet(
 
 def test_what_was_due_weeks_ago_and_not_mentioned_since_is_only_named(memory: Memory) -> None:
     def todo(number: int, due: str, more: str = "") -> str:
-        return f"- [ ] Todo: {LAUNCH} <!-- k000000000{number} since=2026-01-02 due={due}{more} -->\n"
+        return f"- [ ] Todo: {LONG} <!-- k000000000{number} since=2026-01-02 due={due}{more} -->\n"
 
     memory.write(
         "Areas/quay.md",
         f"# Quay\n\n{todo(1, '2026-02-20')}{todo(2, '2026-03-01')}{todo(3, '2026-02-20', ' confirmed=2026-03-16')}",
     )
     lines = parts_of(memory)["open"].splitlines()
-    assert [LAUNCH in line for line in lines] == [True, True, False]
+    assert [LONG in line for line in lines] == [True, True, False]
     assert lines[2].endswith("… (due 2026-02-20, overdue, quay)")
 
 
@@ -249,7 +251,7 @@ def test_a_page_of_many_decisions_leaves_room_for_the_fact_of_another(memory: Me
 
 
 def test_what_is_told_without_blanks_is_named_too(memory: Memory) -> None:
-    told = "りんちゃんのスタンプは修正版の二回目のフィードバックを待っていて、次は登録である。"
+    told = "りんちゃんのスタンプは修正版の二回目のフィードバックを待っていて、次は登録である。" * 2
     memory.write("MEMORY.md", f"# Memory\n\n## Now\n\n今日、{told} <!-- s:123456 of=123456 k0000000009 -->\n")
     memory.write("Areas/rin.md", f"# Rin\n\n- [ ] Todo: {told} <!-- k0000000001 since=2026-03-10 -->\n")
     named = parts_of(memory)["open"].partition("Todo: ")[2].removesuffix("… (rin)")
