@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.cli import run_cli
-from pipelines.store.lock import run_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,18 +20,6 @@ if TYPE_CHECKING:
 
 NOW = ("--now", "2026-03-19T02:00")
 GOOD = "- Decision: Use SQLite\n"
-
-
-def test_a_log_that_is_not_utf8_waits_and_the_others_are_read(memory: Memory) -> None:
-    memory.write("Logs/2026-03-17.md", GOOD)
-    (memory.root / "Logs/2026-03-18.md").write_bytes(b"- Decision: caf\xe9\n")
-    told = memory.curate("run", *NOW, exits=1)
-    assert "Logs/2026-03-18.md is not UTF-8 at byte 15; its entries stay pending." in told
-    assert len(json.loads(memory.curate("items", "--json"))) == 1
-    assert (memory.root / "Logs/2026-03-18.md").read_bytes() == b"- Decision: caf\xe9\n"
-    memory.write("Logs/2026-03-18.md", "- Decision: café\n")
-    memory.curate("run", *NOW)
-    assert len(json.loads(memory.curate("items", "--json"))) == 2
 
 
 def test_a_log_in_utf16_waits_and_zeros_in_one_in_utf8_cost_nothing(memory: Memory) -> None:
@@ -63,16 +50,6 @@ def test_a_log_that_cannot_be_read_is_named(memory: Memory) -> None:
     assert "Logs/2026-03-18.md cannot be read" in memory.curate("run", *NOW, exits=1)
 
 
-def test_a_log_that_is_a_link_or_a_folder_is_not_read(memory: Memory, tmp_path: Path) -> None:
-    secret = tmp_path / "outside.md"
-    secret.write_text("- Decision: from outside\n")
-    (memory.root / "Logs/2026-03-17.md").symlink_to(secret)
-    (memory.root / "Logs/2026-03-18.md").mkdir()
-    said = memory.curate("run", *NOW, exits=1)
-    assert "Logs/2026-03-17.md is a symbolic link, which is never followed; its entries stay pending." in said
-    assert json.loads(memory.curate("items", "--json")) == []
-
-
 def test_empty_and_oddly_named_logs(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", "")
     memory.write("Logs/notes.md", GOOD)
@@ -84,28 +61,14 @@ def test_empty_and_oddly_named_logs(memory: Memory) -> None:
     assert json.loads(memory.curate("items", "--json")) == []
 
 
-@pytest.mark.parametrize("size", [10_000_000, pytest.param(50_000_000, marks=pytest.mark.torture)])
-def test_a_log_of_many_megabytes_is_read(memory: Memory, size: int) -> None:
-    line = f"- 09:00 {'nothing of note happened in this long minute ' * 200}\n"
-    memory.write("Logs/2026-03-18.md", line * (size // len(line)) + GOOD)
-    memory.curate("run", *NOW)
-    assert [item["text"] for item in json.loads(memory.curate("items", "--json"))] == ["Use SQLite"]
-
-
-def test_a_line_of_ten_megabytes_costs_itself_alone(memory: Memory) -> None:
-    huge = f"- 09:00 Decision: {'nothing of note ' * 650_000}\n"
+def test_a_line_of_a_megabyte_costs_itself_alone(memory: Memory) -> None:
+    huge = f"- 09:00 Decision: {'nothing of note ' * 65_000}\n"
     memory.write("Logs/2026-03-18.md", f"- 08:59 Rule: never push on Fridays\n{huge}{GOOD}")
     memory.curate("run", *NOW)
     found = [item["text"] for item in json.loads(memory.curate("items", "--json"))]
     assert {"never push on Fridays", "Use SQLite"} <= set(found)
     assert all(len(text) < 2000 for text in found)
     assert memory.read("Logs/2026-03-18.md").count(huge) == 1
-
-
-def test_a_log_over_the_limit_waits(memory: Memory) -> None:
-    with (memory.root / "Logs/2026-03-18.md").open("wb") as log:
-        log.truncate(65 * 1024 * 1024)
-    assert "the limit is 67,108,864" in memory.curate("run", *NOW, exits=1)
 
 
 @pytest.mark.parametrize(
@@ -168,22 +131,6 @@ def test_not_a_git_repository(memory: Memory) -> None:
     assert memory.files() == before
 
 
-def test_a_detached_head(memory: Memory) -> None:
-    memory.git("checkout", "--quiet", "--detach")
-    memory.write("Logs/2026-03-18.md", GOOD)
-    before = memory.files()
-    told = memory.curate("run", *NOW, exits=1)
-    assert "HEAD is detached" in told
-    assert "git switch main" in told
-    assert memory.files() == before
-
-
-def test_no_git_identity_is_needed(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", GOOD)
-    memory.curate("run", *NOW)
-    assert memory.git("log", "-1", "--format=%an <%ae>").strip() == "memcurate <memcurate@localhost>"
-
-
 def test_no_git_at_all(memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "env").symlink_to(shutil.which("env") or "/usr/bin/env")
@@ -202,18 +149,6 @@ def full_disk(memory: Memory, *arguments: str, limit: int) -> subprocess.Complet
     )
     command = [sys.executable, "-c", script, *arguments, "--memory", str(memory.root)]
     return subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ})
-
-
-def test_a_disk_that_refuses_writes(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", GOOD)
-    before = memory.files()
-    told = full_disk(memory, "run", *NOW, limit=0)
-    assert told.returncode == 1, told.stderr
-    assert "cannot be written" in told.stderr
-    assert "Traceback" not in told.stderr
-    assert memory.files() == before
-    memory.curate("run", *NOW)
-    assert len(json.loads(memory.curate("items", "--json"))) == 1
 
 
 def test_a_log_line_that_does_not_fit_is_not_half_written(memory: Memory) -> None:
@@ -253,14 +188,6 @@ def test_init_where_a_file_stands(tmp_path: Path, capsys: pytest.CaptureFixture[
     (tmp_path / "file").write_text("x")
     assert run_cli(["init", str(tmp_path / "file")]) == 1
     assert "is not a folder" in capsys.readouterr().err
-
-
-def test_two_runs_at_once(memory: Memory) -> None:
-    with run_lock(memory.root, "a run since noon"):
-        assert "a run since noon" in memory.curate("run", *NOW, exits=75)
-        memory.curate("log", "work goes on", *NOW)
-    assert "work goes on" in memory.read("Logs/2026-03-19.md")
-    memory.curate("run", *NOW)
 
 
 @pytest.mark.parametrize("verb", [("log",), ("add", "Fact"), ("project", "new"), ("search",), ("context", "--query")])

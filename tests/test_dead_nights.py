@@ -131,16 +131,3 @@ def test_a_night_whose_commit_was_taken_away_is_not_all_is_well(memory: Memory) 
     memory.git("reset", "-q", "--hard", "HEAD~2")
     memory.write("Logs/2026-03-17.md", "- Fact: The gate weighs 40 kg.\n")
     assert "The last run is gone" in memory.curate("status", "--now", LATER, exits=1)
-
-
-def test_a_dry_run_is_no_night(late: Memory) -> None:
-    late.curate("run", "--dry-run", "--now", LATER)
-    assert "5 days ago" in late.curate("status", "--now", LATER, exits=1)
-
-
-def test_a_run_that_was_cut_short_while_it_wrote_is_told(memory: Memory) -> None:
-    memory.curate("run", "--now", "2026-03-18T02:00")
-    (memory.root / ".curate/pending").mkdir()
-    assert "was cut short" in memory.curate("status", "--now", LATER, exits=1)
-    memory.curate("run", "--now", LATER)
-    assert "was cut short" not in memory.curate("status", "--now", LATER)

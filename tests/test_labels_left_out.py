@@ -53,13 +53,6 @@ def test_what_a_reply_leaves_out_is_filed_as_without_a_model(memory: Memory, tmp
         assert found["The fence is green."]["trust"] == "self"
 
 
-def test_a_line_that_the_reply_covers_in_other_words_gives_one_item(memory: Memory, tmp_path: Path) -> None:
-    log = "project: Kestrel\n\n- Decision: The fence is green.\n- Fact: The gate weighs 40 kg.\n"
-    one = said(3, "Decision", "Kestrel paints its fence green.")
-    found = night(memory, tmp_path, log, {"items": [one], "operations": []})
-    assert sorted(found) == ["Kestrel paints its fence green.", "The gate weighs 40 kg."]
-
-
 def test_of_several_labels_on_a_line_those_are_added_that_the_reply_does_not_say(
     memory: Memory, tmp_path: Path
 ) -> None:
@@ -82,22 +75,6 @@ def test_closing_forms_count_though_the_reply_tells_of_another_line_of_the_entry
     assert "The fence is green." in found
 
 
-def test_an_item_that_was_dropped_covers_nothing(memory: Memory, tmp_path: Path) -> None:
-    lie = said(9, "Decision", "The fence is blue.")
-    found = night(memory, tmp_path, "- Decision: The fence is green.\n", {"items": [lie], "operations": []})
-    assert list(found) == ["The fence is green."]
-
-
-def test_a_day_that_no_model_read_stays_pending_with_its_labels(memory: Memory, tmp_path: Path) -> None:
-    memory.write("Logs/2026-03-16.md", "- Decision: The fence is green.\n")
-    memory.write("Logs/2026-03-17.md", "- Decision: The gate is red.\n")
-    reader = exec_reader(tmp_path, NOTHING, d2026_03_17=None)
-    memory.curate("run", "--provider", reader, "--now", NIGHT, exits=1)
-    assert list(items(memory)) == ["The fence is green."]
-    memory.curate("run", "--provider", exec_reader(tmp_path, NOTHING), "--now", "2026-03-19T02:00")
-    assert sorted(items(memory)) == ["The fence is green.", "The gate is red."]
-
-
 def test_a_label_of_an_outsider_gives_no_live_rule(memory: Memory, tmp_path: Path) -> None:
     found = night(memory, tmp_path, ATTACK, NOTHING)
     assert not any(one["status"] == "live" for one in found.values())
@@ -108,13 +85,6 @@ def test_a_label_in_a_session_counts_as_without_a_model(memory: Memory, tmp_path
     turns = ("user", "Please look."), ("assistant", "Decision: The fence is green.")
     session(memory, tmp_path, *turns)
     memory.curate("run", "--provider", exec_reader(tmp_path, NOTHING), "--now", "2026-03-19T02:00")
-    assert list(items(memory)) == ["The fence is green."]
-
-
-def test_reading_a_day_again_adds_no_label_twice(memory: Memory, tmp_path: Path) -> None:
-    night(memory, tmp_path, "- Decision: The fence is green.\n", NOTHING)
-    reader = exec_reader(tmp_path, NOTHING)
-    memory.curate("run", "--again", "2026-03-17", "--provider", reader, "--now", "2026-03-19T02:00")
     assert list(items(memory)) == ["The fence is green."]
 
 
@@ -162,7 +132,3 @@ def test_a_plain_tick_box_is_the_readers_to_judge_unless_it_says_nothing_of_the_
     log = "project: Kestrel\n\n- [ ] Oil the hinge\n- [ ] Send the bill (due 2026-03-20)\n- The gate weighs 40 kg.\n"
     found = night(memory, tmp_path, log, {"items": [said(5, "Fact", "The gate weighs 40 kg.")]})
     assert sorted(found) == ["Send the bill", "The gate weighs 40 kg."]
-
-
-def test_a_reader_that_says_nothing_of_a_day_loses_no_tick_box(memory: Memory, tmp_path: Path) -> None:
-    assert list(night(memory, tmp_path, "project: Kestrel\n\n- [ ] Oil the hinge\n", NOTHING)) == ["Oil the hinge"]

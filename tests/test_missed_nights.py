@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tests.extract.wire import KEY, anthropic_wire
 
@@ -31,16 +31,6 @@ DECIDED = (
 def a_week(memory: Memory) -> None:
     for number, day in enumerate(DAYS):
         memory.write(f"Logs/{day}.md", f"# {day}\n\n- 10:00 Decision: {DECIDED[number]}.\n")
-
-
-def test_one_run_makes_up_for_a_week_and_dates_each_item_by_its_day(memory: Memory) -> None:
-    a_week(memory)
-    said = json.loads(memory.curate("run", "--json", "--now", "2026-03-16T09:30"))
-    assert (said["logs"]["read"], said["items"]["added"], said["exit_code"]) == (7, 7, 0)
-    items: list[dict[str, Any]] = json.loads(memory.curate("items", "--json"))
-    dated = {item["text"]: (item["since"], item["evidence"][0]["path"]) for item in items}
-    assert dated == {f"{DECIDED[number]}.": (day, f"Logs/{day}.md") for number, day in enumerate(DAYS)}
-    assert len(memory.git("log", "--format=%s", "--grep=^Run-Id").splitlines()) == 1
 
 
 def test_a_week_made_up_for_at_once_comes_to_what_seven_nights_come_to(memory: Memory, tmp_path: Path) -> None:
@@ -84,12 +74,3 @@ def test_what_did_not_fit_the_budget_is_the_next_nights_first_work(
     order = [DECIDED.index(one) for found in asked for one in dict.fromkeys(found)]
     assert order == sorted(order), "the oldest first, each once, and the new day last"
     assert (order[0], order[-1]) == (0, 7)
-
-
-def test_a_night_longer_than_a_day_keeps_the_next_one_out_and_loses_nothing(memory: Memory) -> None:
-    from pipelines.store.lock import run_lock
-
-    a_week(memory)
-    with run_lock(memory.root, "a run that acts as of 2026-03-15T02:00"):
-        assert "a run that acts as of 2026-03-15T02:00" in memory.curate("run", "--now", "2026-03-16T02:00", exits=75)
-    assert json.loads(memory.curate("run", "--json", "--now", "2026-03-16T03:00"))["items"]["added"] == 7

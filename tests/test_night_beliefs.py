@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.store.item import ItemType, Status
-from pipelines.store.review_queue import read_queue
+from pipelines.store.item import Status
 from pipelines.store.snapshot import read_documents
 
 if TYPE_CHECKING:
@@ -39,18 +38,6 @@ def replaced(memory: Memory, project: str = "Kestrel") -> tuple[Item, Item]:
     return items(memory)[PORT][1], items(memory)[CORRECTED][1]
 
 
-def test_a_correction_takes_the_place_of_what_it_corrects(memory: Memory) -> None:
-    old, new = replaced(memory)
-    assert (old.status, old.until, old.superseded_by) == (Status.SUPERSEDED, "2026-03-05", new.id)
-    assert (new.type, new.since, new.links) == (ItemType.FACT, "2026-03-05", (("supersedes", (old.id,)),))
-    home, path = items(memory)[PORT][0], items(memory)[CORRECTED][0]
-    assert home == path == "Projects/kestrel.md"
-    sections = {p.item.id: p.section for p in read_documents(memory.root)[home].items}
-    assert (sections[old.id], sections[new.id]) == ("History", "Facts")
-    assert json.loads(memory.curate("check", "--json")) == []
-    assert "Nothing new" in memory.curate("run", "--now", "2026-03-05T23:50")
-
-
 def test_search_and_the_briefing_tell_only_what_holds(memory: Memory) -> None:
     replaced(memory, project="")
     found = items(memory)
@@ -79,14 +66,6 @@ def test_links_of_others_keep_what_was_true(memory: Memory) -> None:
     assert "superseded" in memory.curate("why", todo.id)
 
 
-def test_a_correction_of_nothing_that_is_held_is_asked_about(memory: Memory) -> None:
-    night(memory, "2026-03-02", f"Fact: {PORT}")
-    told = night(memory, "2026-03-05", "Correction: The office is in Bern, not in Basel.")
-    assert (told["verdicts"], told["people"]["asked"]) == ({"ask": 1}, 1)
-    assert items(memory)["The office is in Bern, not in Basel."][1].status is Status.WAITING
-    assert items(memory)[PORT][1].status is Status.LIVE
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -105,80 +84,6 @@ def test_nothing_that_the_log_says_waits_because_of_its_words(memory: Memory, ol
     [asked] = json.loads(memory.curate("review", "--json"))
     assert (asked["kind"], asked["items"]) == ("pair", [])
     assert all(line.partition(": ")[2] in asked["why"] for line in (old, new))
-
-
-def test_the_same_question_is_asked_once(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Decision: Standup is at 9:30.")
-    night(memory, "2026-03-04", "Decision: Standup is at 10:00.")
-    told = night(memory, "2026-03-06", "Decision: standup is at 10:00!")
-    assert told["verdicts"] == {"confirm": 1}
-    assert len(read_queue(read_documents(memory.root)["Review.md"])) == 1
-
-
-def test_a_persons_word_is_not_corrected_by_a_log(memory: Memory) -> None:
-    memory.curate("add", "fact", PORT, "--now", "2026-03-02T12:00")
-    home, own = items(memory)[PORT]
-    told = night(memory, "2026-03-05", f"Correction: {CORRECTION}", project="")
-    assert (told["verdicts"], items(memory)[PORT]) == ({"ask": 1}, (home, own))
-    assert items(memory)[CORRECTED][1].status is Status.WAITING
-
-
-def test_a_correction_of_a_correction_brings_back_what_was_said_first(memory: Memory) -> None:
-    replaced(memory)
-    night(memory, "2026-03-08", f"Correction: {PORT}")
-    facts = json.loads(memory.curate("items", "--json", "--type", "Fact", "--status", "live"))
-    assert [one["text"] for one in facts] == [PORT]
-    assert night(memory, "2026-03-09", f"Fact: {CORRECTED}")["verdicts"] == {"ignore": 1}
-
-
-def test_what_was_corrected_does_not_come_back(memory: Memory) -> None:
-    replaced(memory)
-    told = night(memory, "2026-03-08", f"Fact: {PORT.lower()}")
-    assert told["verdicts"] == {"ignore": 1}
-    assert items(memory)[PORT][1].status is Status.SUPERSEDED
-
-
-def test_one_night_reads_days_in_their_order(memory: Memory) -> None:
-    memory.write("Logs/2026-03-02.md", "project: Kestrel\n\n- Decision: Standup is at 9:30.\n")
-    memory.write("Logs/2026-03-03.md", "project: Kestrel\n\n- Correction: Standup is at 10:00, not 9:30.\n")
-    told = night(memory, "2026-03-04", "Correction: Standup is at 11:15, not 10:00.")
-    assert told["verdicts"] == {"add": 1, "update": 2}
-    found = [item for _, item in items(memory).values()]
-    assert [item.text for item in found if item.active] == ["Standup is at 11:15."]
-    chain = {item.id: item.superseded_by for item in found}
-    assert len({*chain.values()} - {""}) == 2
-
-
-def test_a_late_log_does_not_undo_what_came_after(memory: Memory) -> None:
-    night(memory, "2026-03-05", "Decision: Standup is at 10:00.")
-    memory.write("Logs/2026-03-02.md", "project: Kestrel\n\n- Correction: Standup is at 9:30, not 10:00.\n")
-    json.loads(memory.curate("run", "--json", "--now", "2026-03-06T23:30"))
-    assert items(memory)["Standup is at 10:00."][1].status is Status.LIVE
-
-
-def test_no_more_than_a_quarter_goes_in_one_night(memory: Memory) -> None:
-    rooms = "Aare Reuss Rhone Inn Ticino".split()
-    night(memory, "2026-03-02", *(f"Fact: The {room} sync is at 9:30." for room in rooms))
-    told = night(memory, "2026-03-03", *(f"No longer: the {room} sync is at 9:30" for room in rooms))
-    assert told["verdicts"] == {"close": 3, "ask": 2}
-    assert memory.read("Review.md").count("## ended:") == 2
-
-
-def test_two_projects_have_beliefs_of_their_own(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Decision: Standup is at 9:30.", project="Kestrel")
-    told = night(memory, "2026-03-03", "Decision: Standup is at 10:00.", project="Orchard")
-    assert told["verdicts"] == {"add": 1}
-
-
-@pytest.mark.parametrize("over", ["Done", "Dropped"])
-def test_a_todo_that_is_set_again_is_a_new_one(memory: Memory, over: str) -> None:
-    task = "Send Ada the invoice 41 for Turin."
-    for day, line in enumerate([f"Todo: {task}", f"{over}: {task}", f"Todo: {task}", f"{over}: {task}"], 2):
-        night(memory, f"2026-03-0{day}", line, f"Todo: Pay the rent of month {day}.")
-        open_now = [one["text"] for one in json.loads(memory.curate("items", "--json", "--status", "open"))]
-        assert (task in open_now) is line.startswith("Todo"), day
-    assert memory.read("Projects/kestrel.md").count(task) == 2
-    assert json.loads(memory.curate("check", "--json")) == []
 
 
 def test_a_todo_that_is_set_and_done_on_one_day_stays_done(memory: Memory) -> None:
@@ -200,18 +105,6 @@ def test_what_is_done_in_a_project_is_its_own_todo(memory: Memory) -> None:
     night(memory, "2026-03-04", f"Done: {task}", project="Orchard")
     found = {path: placed.item.status for path, one in read_documents(memory.root).items() for placed in one.items}
     assert (found["Projects/kestrel.md"], found["Projects/orchard.md"]) == (Status.OPEN, Status.DONE)
-
-
-def test_a_todo_is_closed_by_what_the_log_says(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Todo: Write the migration guide for 2.0.", "Todo: Ask Lena about the invoice.")
-    told = night(memory, "2026-03-05", "Done: the migration guide for 2.0", "still have to ask Lena about the invoice")
-    assert told["items"]["closed"] == 1
-    found = items(memory)
-    done, still = found["Write the migration guide for 2.0."][1], found["Ask Lena about the invoice."][1]
-    assert (done.status, done.until, still.status) == (Status.DONE, "2026-03-05", Status.OPEN)
-    assert done.evidence[-1].path == "Logs/2026-03-05.md"
-    assert "- [x] Todo: Write the migration guide" in memory.read("Projects/kestrel.md")
-    assert json.loads(memory.curate("check", "--json")) == []
 
 
 FORMS = [
@@ -277,13 +170,6 @@ def test_what_a_person_no_longer_strikes_is_live_in_every_view(memory: Memory, a
     assert items(memory)[PORT][1].status is Status.RETRACTED
 
 
-def test_a_persons_tick_closes_a_todo(memory: Memory) -> None:
-    night(memory, "2026-03-02", "Todo: Ask Lena about the invoice.")
-    memory.write("Projects/kestrel.md", memory.read("Projects/kestrel.md").replace("- [ ] Todo", "- [x] Todo"))
-    night(memory, "2026-03-05", "ran the tests")
-    assert items(memory)["Ask Lena about the invoice."][1].status is Status.DONE
-
-
 def finished_project(memory: Memory) -> None:
     night(memory, "2026-01-02", "Todo: Write the migration guide for 2.0.")
     night(memory, "2026-01-05", "Done: the migration guide for 2.0")
@@ -314,16 +200,6 @@ def test_a_project_that_a_person_keeps_is_not_proposed_again(memory: Memory) -> 
     night(memory, "2026-03-21", "Todo: Oil the hinge.", "Decision: Stay with brass.")
     night(memory, "2026-03-22", "Done: oil the hinge")
     assert night(memory, "2026-07-20", "ran the tests", project="")["people"]["asked"] == 1
-
-
-def test_a_run_that_corrected_something_can_be_undone(memory: Memory) -> None:
-    night(memory, "2026-03-02", f"Fact: {PORT}", "Todo: Ask Lena about the invoice.", "Fact: The lab is in Basel.")
-    before = memory.read("Projects/kestrel.md")
-    forms = (f"Correction: {CORRECTION}", "Done: ask Lena about the invoice", "No longer: the lab is in Basel")
-    night(memory, "2026-03-05", *forms, "Decision: Retry thrice.")
-    assert memory.read("Projects/kestrel.md") != before
-    memory.curate("undo", "--now", "2026-03-06T12:00")
-    assert memory.read("Projects/kestrel.md") == before
 
 
 def test_a_cycle_of_links_corrupts_nothing(memory: Memory) -> None:

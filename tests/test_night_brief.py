@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -59,22 +58,6 @@ def writes(text: str, *cited: str, episode: str = "", now: str = "") -> Reader:
 
 
 MOVE = "Orders move to PostgreSQL 16."
-
-
-def test_a_sound_sentence_stands_with_what_it_rests_on(memory: Memory) -> None:
-    log(memory, *ITEMS)
-    told_of_day, now = "It was settled that PostgreSQL 16 takes the orders.", "The move to PostgreSQL 16 is decided."
-    report = curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE, episode=told_of_day, now=now))
-    assert told(memory, ALPHA, "State") == ["PostgreSQL 16 takes the orders."]
-    assert told(memory, EPISODES, DAY) == [told_of_day]
-    assert told(memory, "MEMORY.md", "Now") == [now]
-    [found] = [one for one in read_documents(memory.root)[ALPHA].items if one.item.text == MOVE]
-    for path, said in ((ALPHA, "PostgreSQL 16 takes"), ("MEMORY.md", now), (EPISODES, told_of_day)):
-        assert found.item.id in next(line for line in memory.read(path).splitlines() if line.startswith(said))
-    assert report.brief == {"sentences": 2, "dropped": 0}
-    assert memory.read(ALPHA).index("## State") < memory.read(ALPHA).index("## Decisions")
-    headings = [line for line in memory.read("MEMORY.md").splitlines() if line.startswith("## ")]
-    assert headings[0] == "## Now"
 
 
 def test_now_may_rest_on_an_episode_and_on_none_that_was_not_shown(memory: Memory) -> None:
@@ -138,20 +121,6 @@ def test_an_episode_is_checked_as_well(memory: Memory, text: str) -> None:
     assert "sk-ant" not in memory.read(EPISODES)
 
 
-def test_a_title_is_not_said_twice(memory: Memory) -> None:
-    log(memory, "Rule: From now on we sign releases.")
-    curate(memory, writes(""))
-    assert told(memory, EPISODES, DAY)[-1] == "From now on we sign releases."
-
-
-def test_an_id_of_another_page_or_of_none_is_no_ground(memory: Memory) -> None:
-    log(memory, *ITEMS)
-    model = writes("Orders move.", "k0123456789", now="Orders move on.")
-    curate(memory, model)
-    assert "Orders move.\n" not in memory.read(ALPHA)
-    assert "Orders move on." not in memory.read("MEMORY.md")
-
-
 @pytest.mark.parametrize("verdict", ["unsupported", "unsure"])
 def test_a_sentence_of_another_sense_is_dropped(memory: Memory, verdict: str) -> None:
     log(memory, *ITEMS)
@@ -169,14 +138,6 @@ def test_a_sentence_of_another_sense_is_dropped(memory: Memory, verdict: str) ->
     assert told(memory, EPISODES, DAY)[0] == "Worked on Alpha."
 
 
-def test_the_words_of_an_item_need_no_second_reader(memory: Memory) -> None:
-    log(memory, *ITEMS[:3])
-    model = writes(MOVE, MOVE, now=MOVE)
-    assert curate(memory, model).brief == {"sentences": 1, "dropped": 0}, "the page is too small for a State"
-    assert model.claims == []
-    assert told(memory, "MEMORY.md", "Now") == [MOVE]
-
-
 def test_a_sentence_that_stands_is_asked_about_again_only_when_what_it_rests_on_changed(memory: Memory) -> None:
     log(memory, *ITEMS[:3])
     now = "The move to PostgreSQL 16 is decided."
@@ -187,15 +148,6 @@ def test_a_sentence_that_stands_is_asked_about_again_only_when_what_it_rests_on_
     assert told(memory, "MEMORY.md", "Now") == [now]
     assert model.pages[1]["now"]["before"][0]["text"] == now
     assert [one["text"] for call in model.claims for one in call].count(now) == 1
-
-
-def test_a_sentence_of_now_goes_with_what_it_rests_on_though_no_model_is_asked(memory: Memory) -> None:
-    log(memory, *ITEMS[:3])
-    curate(memory, writes("", "Ask legal about the DPA.", now="Legal still has to look at the DPA."))
-    assert told(memory, "MEMORY.md", "Now") == ["Legal still has to look at the DPA."]
-    log(memory, "Done: Ask legal about the DPA", day="2026-03-20")
-    memory.curate("run", "--now", "2026-03-21T02:00", "--provider", "rules")
-    assert told(memory, "MEMORY.md", "Now") == []
 
 
 def test_the_purpose_of_a_page_is_kept_on_it(memory: Memory) -> None:
@@ -256,28 +208,6 @@ def test_code_writes_where_no_model_does(memory: Memory, said: Any) -> None:
     assert any("No model could write what stands at the top of MEMORY.md" in note for note in report.warnings) is failed
 
 
-def test_an_episode_cites_all_that_its_day_brought(memory: Memory) -> None:
-    log(memory, *ITEMS)
-    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE, episode="The move to PostgreSQL 16 was settled."))
-    held = {one.item.id for one in read_documents(memory.root)[ALPHA].items}
-    assert held == set(re.findall(r"k[0-9a-f]{10}", memory.read(EPISODES)))
-
-
-def test_nothing_new_asks_nobody_and_keeps_every_byte(memory: Memory) -> None:
-    log(memory, *ITEMS)
-    model = writes("PostgreSQL 16 takes the orders.", MOVE)
-    curate(memory, model)
-    before, asked = memory.files(), len(model.pages)
-    for day in (21, 22):
-        curate(memory, model, f"2026-03-{day}T02:00+00:00")
-    log(memory, "nothing", day="2026-03-19")
-    curate(memory, model, "2026-03-23T02:00+00:00")
-    after = memory.files()
-    assert len(model.pages) == asked
-    assert after[ALPHA] == before[ALPHA]
-    assert after["MEMORY.md"] == before["MEMORY.md"]
-
-
 def test_a_small_page_speaks_for_itself_until_something_ends(memory: Memory) -> None:
     log(memory, *ITEMS[:3])
     curate(memory, writes(MOVE, MOVE))
@@ -300,7 +230,7 @@ def test_a_state_is_true_at_once_after_a_change_by_hand(memory: Memory) -> None:
     ]
 
 
-def test_a_persons_change_survives_ten_nights(memory: Memory) -> None:
+def test_a_persons_change_survives_many_nights(memory: Memory) -> None:
     log(memory, *ITEMS)
     words = "PostgreSQL 16 takes the orders."
     curate(memory, writes(words, MOVE, episode=words))
@@ -308,7 +238,7 @@ def test_a_persons_change_survives_ten_nights(memory: Memory) -> None:
     for path in (ALPHA, EPISODES):
         memory.write(path, memory.read(path).replace("PostgreSQL 16 takes the orders.", mine))
     memory.write(ALPHA, memory.read(ALPHA).replace("## State\n\n", "## State\n\nMy own words.\n"))
-    for night in range(10):
+    for night in range(4):
         day = f"2026-04-{night + 1:02}"
         log(memory, f"Decision: Shelf {night} is painted.", f"Todo: Paint shelf {night} again", day=day)
         curate(
@@ -318,16 +248,9 @@ def test_a_persons_change_survives_ten_nights(memory: Memory) -> None:
         )
     state = told(memory, ALPHA, "State")
     assert state[:2] == ["My own words.", mine]
-    assert state[2] == "Shelf 9 is painted."
+    assert state[2] == "Shelf 3 is painted."
     assert not [line for line in state if MOVE in line]
     assert mine in told(memory, EPISODES, DAY)
-
-
-def test_the_last_decision_of_a_day_is_the_one_that_was_said_last(memory: Memory) -> None:
-    log(memory, "Decision: Orders stay in MySQL 9.", *ITEMS)
-    curate(memory, writes(""))
-    assert told(memory, ALPHA, "State")[0] == f"Last decision ({DAY}): {MOVE}"
-    assert "- Decision: Orders stay in MySQL 9." in memory.read(ALPHA)
 
 
 def without(memory: Memory, path: str, start: str) -> str:
@@ -336,38 +259,6 @@ def without(memory: Memory, path: str, start: str) -> str:
     [gone] = [line for line in lines if line.startswith(start)]
     memory.write(path, "".join(line for line in lines if line != gone))
     return gone
-
-
-def ten_nights(memory: Memory) -> None:
-    for night in range(10):
-        day = f"2026-04-{night + 1:02}"
-        log(memory, f"Decision: Shelf {night} is painted.", f"Todo: Paint shelf {night} again", day=day)
-        words = "PostgreSQL 16 takes the orders."
-        curate(memory, writes(words, MOVE, now=words), f"2026-04-{night + 2:02}T02:00+00:00")
-
-
-def test_a_sentence_that_a_person_deleted_does_not_come_back(memory: Memory) -> None:
-    log(memory, *ITEMS)
-    words = "PostgreSQL 16 takes the orders."
-    curate(memory, writes(words, MOVE, episode=words, now=words))
-    without(memory, "MEMORY.md", words)
-    without(memory, ALPHA, "PostgreSQL 16 takes")
-    curate(memory, writes(""), "2026-03-14T02:00+00:00")
-    for start in (f"At risk ({DAY}): The import", f"Next ({DAY}): Ask legal"):
-        without(memory, ALPHA, start)
-    without(memory, EPISODES, "PostgreSQL 16 takes")
-    row = without(memory, "MEMORY.md", "- The import might lose orders.")
-    ten_nights(memory)
-    state, episode = told(memory, ALPHA, "State"), told(memory, EPISODES, DAY)
-    assert state[0] == "Last decision (2026-04-10): Shelf 9 is painted."
-    assert state[1].startswith("Next (2026-04-08 to 2026-04-10): Paint shelf 9 again; ")
-    assert not [one for one in (*state, *episode) if "PostgreSQL" in one or "Orders move" in one]
-    assert not [one for one in state if "import" in one or "legal" in one]
-    assert episode == [], "nothing is told again of what it told"
-    assert row not in memory.read("MEMORY.md")
-    assert told(memory, "MEMORY.md", "Now") == []
-    memory.curate("correct", "The import might", "The import loses orders.", "--now", "2026-04-12T09:00")
-    assert "At risk (2026-04-12): The import loses orders." in told(memory, ALPHA, "State")
 
 
 def test_a_deleted_sentence_does_not_come_back_with_another_article(memory: Memory) -> None:
@@ -405,18 +296,6 @@ def test_an_episode_that_a_person_deleted_stays_away_and_asks_no_model(memory: M
     assert len(model.pages) == 1
 
 
-def test_a_row_of_the_briefing_that_a_person_reworded_is_told_once(memory: Memory) -> None:
-    log(memory, *ITEMS)
-    curate(memory, writes(MOVE, MOVE))
-    mine = "- [Alpha](Projects/alpha.md): our shop, in the hands of Mara."
-    memory.write("MEMORY.md", re.sub(r"- \[Alpha\].*", mine, memory.read("MEMORY.md")))
-    risk = "- Orders may get lost in the import, ask Mara."
-    memory.write("MEMORY.md", re.sub(r"- The import might.*", risk, memory.read("MEMORY.md")))
-    ten_nights(memory)
-    assert told(memory, "MEMORY.md", "Projects") == [mine]
-    assert told(memory, "MEMORY.md", "Open risks") == [risk]
-
-
 def test_what_a_late_line_tells_comes_after_what_was_told_of_the_day(memory: Memory) -> None:
     log(memory, *ITEMS[:1])
     moved = "The move to PostgreSQL 16 was settled."
@@ -428,59 +307,12 @@ def test_what_a_late_line_tells_comes_after_what_was_told_of_the_day(memory: Mem
     assert told(memory, EPISODES, DAY) == [moved, late], "what was told of the day before stays"
 
 
-def test_what_never_held_goes_from_the_episode(memory: Memory) -> None:
-    log(memory, *ITEMS[:2])
-    curate(memory, writes("", episode="It was settled that orders move."))
-    memory.curate("retract", "Orders move", "--now", "2026-03-20T09:00")
-    assert told(memory, EPISODES, DAY) == ["To do: Ask legal about the DPA."]
-
-
-def test_what_a_person_deleted_goes_from_the_episode_the_night_after(memory: Memory) -> None:
-    log(memory, *ITEMS)
-    curate(memory, writes("", MOVE))
-    assert "lose orders" in "".join(told(memory, EPISODES, DAY))
-    lines = [line for line in memory.read(ALPHA).splitlines(keepends=True) if not line.startswith("- Risk: ")]
-    memory.write(ALPHA, "".join(lines))
-    curate(memory, writes("", MOVE), f"{DAY[:8]}20T02:00:00+00:00")
-    assert "lose orders" not in "".join(told(memory, EPISODES, DAY))
-
-
 def test_what_is_forgotten_goes_from_states_and_episodes(memory: Memory) -> None:
     log(memory, *ITEMS)
     curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
     ident = json.loads(memory.curate("items", "--json"))[0]["id"]
     memory.curate("forget", ident, "--yes", "--now", "2026-03-20T09:00")
     assert not [path for path, data in memory.files().items() if b"PostgreSQL" in data]
-
-
-def test_an_undo_takes_states_and_episodes_back(memory: Memory) -> None:
-    log(memory, "Fact: The shop is in Bern.", day="2026-03-11")
-    curate(memory, writes("The shop is in Bern.", "The shop is in Bern."), "2026-03-12T02:00+00:00")
-    before = memory.files()
-    log(memory, *ITEMS)
-    curate(memory, writes("PostgreSQL 16 takes the orders.", MOVE))
-    memory.curate("undo", "--now", "2026-03-20T09:00")
-    after = memory.files()
-    assert after[ALPHA] == before[ALPHA]
-    assert after[EPISODES] == before[EPISODES]
-    assert after["MEMORY.md"] == before["MEMORY.md"]
-
-
-def test_an_undo_of_the_first_night_leaves_no_page_of_episodes(memory: Memory) -> None:
-    log(memory, *ITEMS)
-    curate(memory, writes(MOVE, MOVE))
-    memory.curate("undo", "--now", "2026-03-20T09:00")
-    assert not [path for path in memory.files() if path.startswith(("Episodes", "Projects"))]
-
-
-def test_a_page_of_episodes_that_cannot_be_read_is_left_alone(memory: Memory) -> None:
-    (memory.root / "Episodes").mkdir(exist_ok=True)
-    (memory.root / EPISODES).write_bytes(b"# Mine \xff\n")
-    log(memory, *ITEMS)
-    report = curate(memory, writes(MOVE, MOVE))
-    assert (memory.root / EPISODES).read_bytes() == b"# Mine \xff\n"
-    assert any("Episodes/2026-03.md is not UTF-8" in one for one in report.warnings)
-    assert told(memory, ALPHA, "State")
 
 
 def test_what_is_done_moves_to_the_history_after_two_weeks(memory: Memory) -> None:

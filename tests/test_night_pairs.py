@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
@@ -90,15 +89,6 @@ def test_an_agent_says_that_the_new_one_replaces_the_old_one(memory: Memory) -> 
     assert "nothing is broken" in memory.curate("check")
 
 
-def test_an_agent_says_that_the_old_one_holds_after_all(memory: Memory) -> None:
-    a_pair(memory)
-    [replaces, _] = commands(memory)
-    memory.curate(replaces[0], replaces[3], "replaces", replaces[1])
-    found = items(memory)
-    assert (found[OLD]["status"], found[NEW]["status"]) == ("live", "superseded")
-    assert not start(memory)
-
-
 def test_an_agent_says_that_both_hold(memory: Memory) -> None:
     a_pair(memory)
     told = memory.curate(*commands(memory)[1])
@@ -180,24 +170,6 @@ def test_at_most_three_wait_at_once_the_newest_first(memory: Memory) -> None:
     assert not start(memory)
 
 
-def test_after_seven_days_of_work_it_is_shown_no_more(memory: Memory) -> None:
-    a_pair(memory)
-    for days in (4, 5, 6, 7, 8, 9):
-        live(memory, days)
-    assert start(memory), "a holiday is no day of work"
-    live(memory, 10)
-    assert not start(memory)
-    live(memory, 11)
-    assert not start(memory)
-    assert (items(memory)[OLD]["status"], items(memory)[NEW]["status"]) == ("live", "live")
-
-
-def test_a_pair_of_which_one_has_ended_is_shown_no_more(memory: Memory) -> None:
-    a_pair(memory)
-    memory.curate("end", items(memory)[OLD]["id"])
-    assert not start(memory)
-
-
 # ---------------------------------------- which pairs
 
 
@@ -236,19 +208,6 @@ def test_a_list_of_like_sentences_is_no_pair(memory: Memory, row: str) -> None:
     assert not start(memory)
     live(memory, 3, f"Fact: {row.replace('.', ' now.').format(7, 12)}")
     assert start(memory).count("curate settle") == 2, "what says something else of one of them is a pair"
-
-
-def test_who_says_both_on_one_day_means_both(memory: Memory) -> None:
-    start(memory)
-    live(memory, 0, f"Fact: {OLD}", f"Fact: {NEW}")
-    assert not start(memory)
-
-
-def test_items_of_two_pages_are_no_pair(memory: Memory) -> None:
-    start(memory)
-    live(memory, 0, f"Fact: {OLD}")
-    live(memory, 1, f"Fact: {NEW}", page="Museum")
-    assert not start(memory)
 
 
 @pytest.mark.parametrize("agent", [True, False])
@@ -309,31 +268,3 @@ def test_a_person_answers_in_the_file_or_by_command(
     assert (items(memory)[OLD]["status"], items(memory)[NEW]["status"]) == (old, new)
     assert not queue(memory)
     assert "nothing is broken" in memory.curate("check")
-
-
-def test_a_person_is_asked_about_three_at_most_and_not_about_what_has_ended(memory: Memory) -> None:
-    live(memory, 0, *(f"Fact: {RED.format(one)}" for one in SUBJECTS))
-    live(memory, 1, *(f"Decision: {GREEN.format(one)}" for one in SUBJECTS))
-    asked = queue(memory)
-    assert len(asked) == 3
-    gone = next(one for one in SUBJECTS if GREEN.format(one) in asked[0]["why"])
-    memory.curate("end", items(memory)[RED.format(gone)]["id"])
-    live(memory, 2)
-    assert [one["id"] for one in queue(memory)] == [one["id"] for one in asked[1:]]
-
-
-def test_captured_sessions_show_that_an_agent_runs(memory: Memory) -> None:
-    memory.write("State/sessions.jsonl", "")
-    live(memory, 0, f"Fact: {OLD}")
-    live(memory, 1, f"Fact: {NEW}")
-    assert not queue(memory)
-    assert NEW in start(memory)
-
-
-def test_a_session_start_of_a_month_ago_shows_no_agent(memory: Memory) -> None:
-    a_pair(memory)
-    long_ago = (FIRST - timedelta(days=30)).toordinal() * 86400.0 - 719163 * 86400.0
-    os.utime(memory.root / ".curate/asked", (long_ago, long_ago))
-    live(memory, 2)
-    assert len(queue(memory)) == 1
-    assert not start(memory)

@@ -48,18 +48,6 @@ def test_a_night_without_a_model_says_so_once(memory: Memory, monkeypatch: pytes
 
 
 @pytest.mark.usefixtures("log")
-def test_where_a_program_can_read_the_night_names_the_command(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_command, "found_program", lambda name, _: name == "codex")
-    assert "No model reads the logs. `curate models use codex` lets Codex read them." in memory.curate(*NIGHT)
-
-
-@pytest.mark.usefixtures("log")
-def test_who_wants_the_rules_is_not_told(memory: Memory) -> None:
-    settle('providers = ["rules"]')
-    assert "No model" not in memory.curate(*NIGHT)
-
-
-@pytest.mark.usefixtures("log")
 def test_claude_code_reads_a_night_and_what_it_cost_is_told(memory: Memory, programs: Path) -> None:
     item = {"type": "Fact", "text": "We talked about the weather.", "lines": [[4, 4]]}
     lay(programs, "claude", claude_says(structured_output={"items": [item], "verdicts": [], "now": []}))

@@ -69,11 +69,6 @@ def night(memory: Memory, model: Model | None, day: int, again: str = "") -> Run
     return curate_night(Night(memory.root, settings, reader, when, again, rereads=True, verifier=verifier), Watch())
 
 
-def readings(model: Scripted) -> int:
-    """Return how often a model was asked to read."""
-    return sum(call.task == "extract" for call in model.calls)
-
-
 def items(memory: Memory) -> list[Item]:
     found = [placed.item for document in read_documents(memory.root).values() for placed in document.items]
     return sorted(found, key=lambda one: one.text)
@@ -116,31 +111,6 @@ def test_a_second_night_without_a_model_changes_nothing(by_rules: Memory) -> Non
     assert texts(by_rules) == FOUND
 
 
-@pytest.mark.parametrize(("day", "asked"), [(12, 1), (19, 1), (20, 0)])
-def test_it_is_read_again_within_seven_nights(by_rules: Memory, day: int, asked: int) -> None:
-    model = good()
-    night(by_rules, model, day)
-    assert (readings(model), texts(by_rules)) == (asked, BOTH if asked else FOUND)
-
-
-def test_what_comes_later_is_read_with_it_and_marked_alone(by_rules: Memory) -> None:
-    log = by_rules.read(f"Logs/{DAY}.md")
-    by_rules.write(f"Logs/{DAY}.md", log + "- Rule: never push on Fridays\n")
-    assert night(by_rules, down(), 15).entries["read"] == 1
-    assert marks(by_rules) == ["2026-03-15"]
-    model = good()
-    report = night(by_rules, model, 22)
-    assert (readings(model), report.reread, marks(by_rules)) == (1, (DAY,), [])
-    assert texts(by_rules) == [BOTH[0], "never push on Fridays", *FOUND]
-
-
-def test_rules_by_choice_mark_nothing_and_leave_marks(by_rules: Memory) -> None:
-    by_rules.write("Logs/2026-03-12.md", "- Fact: the sky is grey\n")
-    night(by_rules, None, 13)
-    assert marks(by_rules) == ["2026-03-12"]
-    assert night(by_rules, good(), 14).reread == (DAY,)
-
-
 def test_what_a_person_took_out_or_reworded_stays_so(by_rules: Memory) -> None:
     home = "Projects/harbour.md"
     text = by_rules.read(home)
@@ -148,13 +118,6 @@ def test_what_a_person_took_out_or_reworded_stays_so(by_rules: Memory) -> None:
     by_rules.write(home, text.replace(line + "\n", ""))
     night(by_rules, good(), 13)
     assert texts(by_rules) == BOTH[:1]
-
-
-def test_a_reworded_item_takes_what_the_model_says(by_rules: Memory) -> None:
-    home = "Projects/harbour.md"
-    by_rules.write(home, by_rules.read(home).replace("use Terraform, not Pulumi.", "OpenTofu it is."))
-    night(by_rules, good(), 13)
-    assert texts(by_rules) == [BOTH[0], "OpenTofu it is."]
 
 
 @pytest.mark.parametrize("first", ["rules", "model"])
@@ -168,23 +131,6 @@ def test_again_keeps_old_items_where_they_agree(memory: Memory, first: str) -> N
     assert (report.items["confirmed"], len(items(memory))) == (0, 2)
     assert [one for one in items(memory) if one in before] == before
     assert memory.curate("check", "--now", "2026-03-13T03:00")
-
-
-def test_a_day_read_anew_confirms_nothing_once_more(memory: Memory) -> None:
-    for day in (11, 12, 13):
-        memory.write(f"Logs/2026-03-{day}.md", "- Decision: use Terraform, not Pulumi.\n")
-    assert night(memory, None, 14).items["confirmed"] == 0
-    [before] = items(memory)
-    assert (before.seen, [one.path[-5:-3] for one in before.evidence]) == (3, ["11", "13"])
-    report = night(memory, None, 15, again="2026-03-12")
-    assert (report.items["confirmed"], items(memory)) == (0, [before])
-
-
-def test_a_mark_that_somebody_broke_costs_nothing_else(by_rules: Memory) -> None:
-    state = "State/progress.jsonl"
-    by_rules.write(state, by_rules.read(state).replace('"2026-03-12"', '"yesterday"'))
-    model = good()
-    assert (night(by_rules, model, 13).entries["read"], model.calls) == (0, [])
 
 
 def test_a_cap_leaves_the_mark(by_rules: Memory) -> None:

@@ -29,7 +29,6 @@ from tests.reviewing import (
     hold,
     item,
     items,
-    labelled,
     lines,
     log,
     operation,
@@ -76,25 +75,6 @@ def waits(memory: Memory) -> list[str]:
 # ---------------------------------------------------------------- what is asked
 
 
-def test_what_the_log_says_word_for_word_needs_nobody(memory: Memory) -> None:
-    log(memory, f"Fact: {LINE}", "Todo: Call Anders.")
-    model = Reader()
-    assert curate(memory, model).added == 2
-    assert model.claims == []
-
-
-def test_a_claim_holds_the_text_of_its_lines_and_where_they_stand(memory: Memory) -> None:
-    memory.write("Logs/2026-03-12.md", f"# 2026-03-12\n\nproject: Alpha\n\n## The van\n\n- {LINE}\n")
-    model = telling("supported")
-    report = curate(memory, model)
-    [[claim]] = model.claims
-    assert claim == {
-        "claim": 0, "kind": "item", "text": TOLD, "quotes": [f"- {LINE}"],
-        "context": ["2026-03-12 > The van", "project Alpha", "Thu 2026-03-12"],
-    }  # fmt: skip
-    assert (items(memory)[TOLD].status, report.review) == (Status.LIVE, {"claims": 1})
-
-
 def test_one_call_asks_of_all_that_a_day_says(memory: Memory) -> None:
     """Items, what is done to held ones, near pairs, and the sentences of the episode and the brief."""
     hold(memory, HOST, CALL)
@@ -131,45 +111,7 @@ def test_one_call_asks_of_all_that_a_day_says(memory: Memory) -> None:
     assert "The host of the billing jobs changed." in memory.read("Episodes/2026-03.md")
 
 
-def test_the_taught_forms_and_the_rules_need_nobody(memory: Memory) -> None:
-    hold(memory, CALL)
-    log(memory, "Done: call Anders about the invoices", "Fact: The mast is tall.")
-    model = Reader(lambda _: reply())
-    report = curate(memory, model)
-    assert (report.items["closed"], report.added, model.claims) == (1, 1, [])
-
-
-def test_each_day_is_verified_before_the_next_is_read(memory: Memory) -> None:
-    log(memory, LINE)
-    log(memory, "The van came back.", day="2026-03-13")
-    model = telling("unsupported")
-    curate(memory, model)
-    assert [len(one) for one in model.claims] == [1, 1]
-    assert [row["text"] for row in model.shown[1]["near"]] == []
-    model = telling("supported")
-    curate(memory, model, NEXT)
-    assert model.shown == [], "both days are read"
-
-
 # ---------------------------------------------------------------- what is unsupported
-
-
-def test_what_is_unsupported_is_dropped_and_counted(memory: Memory) -> None:
-    log(memory, LINE)
-    model = telling("unsupported")
-    report = curate(memory, model)
-    assert len(model.claims) == 1, "nobody is asked twice"
-    assert (items(memory), report.added, report.review) == ({}, 0, {"claims": 1, "unsupported": 1})
-    assert curate(memory, model).commit is None
-
-
-@pytest.mark.parametrize("verdict", ["unsupported", "unsure"])
-def test_what_is_not_replaced_stands_beside_what_is_new(memory: Memory, verdict: str) -> None:
-    hold(memory, HOST)
-    log(memory, f"Fact: {NEW}")
-    curate(memory, judging(replaces("k1111111111"), verdict))
-    assert by_id(memory, "k1111111111").status is Status.LIVE
-    assert (items(memory)[NEW].status, items(memory)[NEW].links, waits(memory)) == (Status.LIVE, (), [])
 
 
 @pytest.mark.parametrize("verdict", ["unsupported", "unsure"])
@@ -182,18 +124,6 @@ def test_what_is_not_supported_changes_nothing_and_asks_nobody(memory: Memory, k
     one = by_id(memory, "k2222222222")
     assert (one.status, one.doubted, waits(memory)) == (Status.OPEN, "", [])
     assert (report.items["closed"], report.review) == (0, {"claims": 1, verdict: 1})
-
-
-def test_a_sentence_that_is_not_supported_is_left_out(memory: Memory) -> None:
-    log(memory, "Fact: The mast is tall.")
-
-    def read(day: dict[str, Any]) -> dict[str, Any]:
-        [line] = day["entries"]
-        return reply(*labelled(day), episode=[{"text": "The mast fell.", "lines": lines(line)}])
-
-    curate(memory, Reader(read, lambda _: "unsure"))
-    assert "The mast fell." not in memory.read("Episodes/2026-03.md")
-    assert "The mast is tall." in memory.read("Episodes/2026-03.md")
 
 
 # ---------------------------------------------------------------- what is unsure
@@ -214,13 +144,6 @@ def test_an_item_that_is_unsure_replaces_nothing(memory: Memory) -> None:
     model.verifies = lambda claim: "unsure" if claim["kind"] == "item" else "supported"
     curate(memory, model)
     assert (by_id(memory, "k1111111111").status, items(memory)[TOLD].confidence) == (Status.LIVE, Confidence.LOW)
-
-
-def test_a_claim_that_the_reader_passes_over_is_unsure(memory: Memory) -> None:
-    log(memory, LINE)
-    model = telling("none of these")
-    curate(memory, model)
-    assert items(memory)[TOLD].confidence is Confidence.LOW
 
 
 # ---------------------------------------------------------------- a second reader that fails
@@ -250,26 +173,11 @@ def test_a_verifier_that_fails_leaves_the_day_pending_and_nothing_of_it_filed(me
     assert by_id(memory, "k2222222222").status is Status.DONE, "no closing is lost"
 
 
-def test_the_days_after_one_that_nobody_verified_wait_for_it(memory: Memory) -> None:
-    log(memory, LINE)
-    log(memory, "The van came back.", day="2026-03-13")
-    model = telling(Kind.DOWN)
-    report = curate(memory, model)
-    assert (report.pending_days, len(model.shown)) == (("2026-03-12", "2026-03-13"), 1)
-    assert curate(memory, telling("supported"), NEXT).pending_days == ()
-
-
 @pytest.mark.parametrize("said", ["", "no", "[]", '{"items": []}', '{"verdicts": {}}'])
 def test_an_answer_that_is_none_is_a_failed_call(memory: Memory, said: str) -> None:
     log(memory, LINE)
     report = curate(memory, answering(said))
     assert (report.added, report.pending_days) == (0, ("2026-03-12",))
-
-
-def test_an_empty_object_is_unsure_of_everything(memory: Memory) -> None:
-    log(memory, LINE)
-    curate(memory, answering({}))
-    assert items(memory)[TOLD].confidence is Confidence.LOW
 
 
 # ---------------------------------------------------------------- who verifies, and once more
@@ -284,13 +192,6 @@ def test_another_vendor_verifies(memory: Memory) -> None:
     chain = Chain([other], Replies(memory.root))
     report = curate_night(replace(night, verifier=ModelVerifier(chain)), Watch())
     assert (len(model.claims), len(other.claims), report.items["superseded"]) == (0, 1, 1)
-
-
-def test_a_night_without_a_verifier_asks_none(memory: Memory) -> None:
-    hold(memory, HOST)
-    log(memory, f"Fact: {NEW}")
-    report = curate_night(replace(a_night(memory, replaces("k1111111111")), verifier=None), Watch())
-    assert report.items["superseded"] == 1
 
 
 PROGRAM = """\

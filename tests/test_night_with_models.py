@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +29,6 @@ from tests.extract.fakes import USAGE, Scripted, Still
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from pipelines.extract.llm.call import Call, Model
     from pipelines.night.report import RunReport
@@ -105,35 +103,6 @@ def readings(model: Scripted) -> list[str]:
 # ---------------------------------------------------------------- failures
 
 
-# Each kind at one of the three calls, and at the others behind `make torture`.
-@pytest.mark.parametrize(
-    ("kind", "fails_at"),
-    [
-        pytest.param(kind, call, marks=[pytest.mark.torture] * (call != number % 3 + 1))
-        for number, kind in enumerate(Kind)
-        if kind not in {Kind.NOT_ASKED, Kind.OVER_BUDGET}
-        for call in (1, 2, 3)
-    ],
-)
-def test_a_failure_at_any_call_harms_nothing_and_the_next_night_completes_it(
-    memory: Memory, kind: Kind, fails_at: int
-) -> None:
-    logs(memory)
-    model = scripted(lambda at, call: kind if at == fails_at else reply(call))
-    report = curate(memory, model)
-    pending = {fails_at} if not kind.concerns_provider else set(range(fails_at, 4))
-    assert texts(memory) == [text for number, text in enumerate(ALL, 1) if number not in pending]
-    assert (report.entries["pending"], report.exit_code) == (2 * len(pending), 1)
-    told: dict[str, Any] = report.to_json()["model"]  # type: ignore[assignment]  # a dictionary
-    assert told["failures"] == {"a": {str(kind): 1}}
-    assert told["calls"] == len(model.calls) == (5 if not kind.concerns_provider else 2 * fails_at - 1)
-    assert told["input_tokens"] == 100 * told["calls"], "a call that failed may cost as well"
-    good = scripted(lambda _, call: reply(call))
-    after = curate(memory, good)
-    assert (texts(memory), after.exit_code, len(readings(good))) == (ALL, 0, len(pending))
-    assert curate(memory, good).commit is None
-
-
 @pytest.mark.parametrize("kind", [Kind.DOWN, Kind.REFUSED])
 @pytest.mark.parametrize("fails_at", [1, 2])
 def test_where_the_second_reader_fails_nothing_of_the_day_is_filed_and_the_next_night_pays_for_no_day_twice(
@@ -148,21 +117,6 @@ def test_where_the_second_reader_fails_nothing_of_the_day_is_filed_and_the_next_
     good = scripted(lambda _, call: reply(call))
     assert (curate(memory, good).exit_code, texts(memory)) == (0, ALL)
     assert readings(good) == list(DAYS[fails_at:]), "the reply about the day was kept"
-
-
-@pytest.mark.parametrize("kind", [Kind.DOWN, Kind.RATE_LIMITED, Kind.REFUSED, Kind.UNAUTHORISED])
-def test_the_next_of_the_chain_reads_what_one_cannot(memory: Memory, kind: Kind) -> None:
-    logs(memory)
-    report = curate(memory, Scripted("a:1", [kind]), scripted(lambda _, call: reply(call)))
-    assert (texts(memory), report.exit_code, report.failure) == (ALL, 0, "")
-    assert all(provider == "a" for provider, _ in report.tally.failures)
-
-
-def test_a_day_that_only_the_rules_could_read_is_marked(memory: Memory) -> None:
-    logs(memory)
-    report = curate(memory, Scripted("a:1", [Kind.OVER_QUOTA]), last=True)
-    assert (report.exit_code, report.entries["pending"], report.fallback) == (0, 0, DAYS)
-    assert "Logs/2026-03-11.md: read by the rules alone: a was over-quota." in report.warnings
 
 
 @pytest.mark.parametrize("title", ["Harbour", "Renamed under the run"])
@@ -286,29 +240,6 @@ def check_added(lines: list[str], *, waits: bool) -> None:
 # ---------------------------------------------------------------- from the command line
 
 
-def test_a_program_can_stand_in_from_the_command_line(memory: Memory, tmp_path: Path) -> None:
-    logs(memory)
-    program = tmp_path / "reply with blanks.py"
-    program.write_text(
-        "import json, re, sys\n"
-        "asked = json.load(sys.stdin)\n"
-        "if asked['task'] != 'extract':\n"
-        "    print('{}')\n"
-        "    sys.exit()\n"
-        "assert (asked['prompt_id'], asked['prompt_version']) == ('extract', 10)\n"
-        "said = re.search(r'5\\| - 09:14 (.*)', asked['user'])[1]\n"
-        "print(json.dumps({'items': [dict(type='Decision', text=said, lines=[[5, 5]])]}))\n"
-    )
-    provider = f"exec:'{sys.executable}' '{program}'"
-    told = json.loads(memory.curate("run", "--json", "--provider", provider, "--now", "2026-03-20T02:00"))
-    assert told["items"]["added"] == 3
-    assert told["model"]["spent"]["exec:python" + sys.executable.rpartition("python")[2]]["calls"] == 6, (
-        "each day was read, the second and the third had near pairs to verify, and the brief was asked for once"
-    )
-    assert "by=exec:python" in memory.read("Projects/harbour.md")
-    assert str(tmp_path) not in memory.git("log", "-3", "-p")
-
-
 def test_a_program_that_fails_leaves_the_log_pending(memory: Memory) -> None:
     logs(memory)
     said = memory.curate("run", "--provider", "exec:false", "--now", "2026-03-20T02:00", exits=1)
@@ -322,16 +253,3 @@ def test_a_memory_cannot_name_a_provider(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n")
     assert "`commit.providers`, which only your own settings can" in memory.curate("run", "--now", "2026-03-19T02:00")
     assert json.loads(memory.curate("runs", "--json"))[0]["model"]["extractor"].startswith("rules@")
-
-
-def test_a_day_is_asked_about_anew_when_the_person_says_so(memory: Memory, tmp_path: Path) -> None:
-    logs(memory)
-    counter = tmp_path / "calls"
-    program = tmp_path / "count.sh"
-    program.write_text(f"echo x >> {counter}\necho '{{\"items\": []}}'\n")
-    provider = ("--provider", f"exec:sh {program}")
-    memory.curate("run", *provider, "--now", "2026-03-20T02:00")
-    memory.curate("run", *provider, "--now", "2026-03-20T03:00")
-    assert len(counter.read_text().split()) == 3
-    memory.curate("run", *provider, "--again", "2026-03-12", "--now", "2026-03-20T04:00")
-    assert len(counter.read_text().split()) == 4

@@ -68,14 +68,6 @@ def test_both_sides_of_a_day_are_kept(memory: Memory) -> None:
     assert all(words in held for words in ("by email", "by post", "in C |", "in C++"))
 
 
-def test_the_same_words_confirm(memory: Memory) -> None:
-    write(memory, 11, "Fact: The office is in Bern.")
-    memory.curate("run", "--now", "2026-03-12T02:00")
-    write(memory, 12, "Fact: the  **office** is in `Bern`")
-    assert told(memory, "run", "--now", "2026-03-13T02:00")["items"]["confirmed"] == 1
-    assert len(texts(memory)) == 1
-
-
 def test_add_shows_what_is_near_and_the_command_that_joins_them(memory: Memory) -> None:
     memory.curate("add", "Fact", "Invoices are sent by email", "--now", "2026-03-12T09:00")
     said = memory.curate("add", "Fact", "Invoices are sent by post", "--now", "2026-03-12T09:01")

@@ -86,7 +86,7 @@ def test_a_secret_that_comes_under_the_run_waits_uncommitted_for_the_next_one(me
     assert report.exit_code == 0
 
 
-@pytest.mark.parametrize("path", ["Projects/alpha.md", "MEMORY.md", "SOUL.md", "Resources/notes.txt", "Logs/notes.md"])
+@pytest.mark.parametrize("path", ["MEMORY.md", "Resources/notes.txt"])
 def test_a_persons_own_document_stays_as_it_is_uncommitted_and_named(memory: Memory, path: str) -> None:
     memory.write("Logs/2026-03-17.md", "project: Alpha\n\n- Decision: Use SQLite for the cache.\n")
     night(memory)

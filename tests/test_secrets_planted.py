@@ -1,9 +1,11 @@
-"""Two hundred secrets in logs, transcripts, tool results, addresses and keys of many lines: none gets any further."""
+"""Secrets in logs, transcripts, tool results, addresses and keys of many lines: none gets any further."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from tests.extract.wire import KEY, anthropic_wire
 from tests.planting import Planter
@@ -11,20 +13,18 @@ from tests.planting import Planter
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
     from tests.conftest import Memory
     from tests.planting import Planted
 
-PLANTED = 200
 DAY = "2026-03-18"
 NOW = ("--now", f"{DAY}T23:00")
 
 
+@pytest.mark.parametrize("number", [60, pytest.param(200, marks=pytest.mark.torture)])
 def test_no_planted_secret_is_committed_sent_kept_or_said(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    planted = Planter(20260318).plant(PLANTED)
+    planted = Planter(20260318).plant(number)
     with anthropic_wire() as wire:
         _use(monkeypatch, tmp_path, wire.url)
         said = _tell_everything(memory, tmp_path, planted)
@@ -40,7 +40,7 @@ def test_no_planted_secret_is_committed_sent_kept_or_said(
     kept = [file for file in memory.root.rglob("*") if file.is_file() and ".git" not in file.parts]
     for file in kept:
         assert _standing(parts, file.read_bytes().decode("utf-8", "replace")) == [], file
-    assert memory.read(f"Logs/{DAY}.md").count("[redacted:") >= PLANTED // 2
+    assert memory.read(f"Logs/{DAY}.md").count("[redacted:") >= number // 2
     assert memory.git("status", "--porcelain") == ""
 
 

@@ -102,15 +102,6 @@ def test_what_was_rejected_in_the_review_is_not_proposed_again(memory: Memory) -
     assert live(memory) == ["The mill opens at 9"]
 
 
-def test_a_dropped_correction_is_not_asked_about_again(memory: Memory) -> None:
-    learn(memory, 11, "The mill is open on Sundays")
-    learn(memory, 12, "Mill and dam belong to Ines", label="Correction")
-    [asked] = told(memory, "review")
-    memory.curate("review", asked["id"], "--reject", "--now", "2026-03-13T09:00")
-    learn(memory, 13, "The mill and the dam belong to Ines.", label="Correction")
-    assert told(memory, "review") == []
-
-
 def test_a_model_brings_nothing_back(memory: Memory) -> None:
     hold(memory, f"Fact: {OTTER}", "Fact: The beaver lives in the mill.")
     memory.curate("run", "--now", "2026-03-11T02:00")

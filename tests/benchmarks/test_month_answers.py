@@ -6,9 +6,6 @@ A memory of twenty lines stands in for the nights: it shows all that it holds, a
 from __future__ import annotations
 
 import importlib.util
-import io
-import json
-import sys
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,24 +133,3 @@ def test_heeded_it_makes_every_outcome_come_true(way: str) -> None:
 def test_a_lie_is_not_supported(kind: str, text: str, quote: str) -> None:
     claim = {"claim": 0, "kind": kind, "text": text, "quotes": [quote]}
     assert answer.verify({"claims": [claim]})["verdicts"][0]["verdict"] == "unsupported"
-
-
-def test_it_cites_what_it_writes_of_the_memory_and_its_pages() -> None:
-    items = [
-        {"id": "k1", "text": "The kiln is hot.", "status": "live"},
-        {"id": "k2", "text": "Gone.", "status": "superseded"},
-    ]
-    said = [{"text": "The kiln is hot.", "ids": ["k1"]}]
-    assert answer.brief({"now": {"items": items}, "pages": [{"id": "kiln", "items": items}]}) == {
-        "now": said,
-        "states": [{"id": "kiln", "sentences": said}],
-    }
-
-
-@pytest.mark.parametrize("request_", [{"task": "extract"}, {"task": "sing", "input": {"day": "2026-04-01"}}])
-def test_without_input_or_for_another_task_the_rules_do_it(
-    request_: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(request_)))
-    answer.main()
-    assert json.loads(capsys.readouterr().out) == {}

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.store.lock import run_lock
 from tests.asking import ALPHA, ask_contradict, first_night, items, night
 
 if TYPE_CHECKING:
@@ -29,39 +28,6 @@ def test_pin_and_unpin_are_commits_of_their_own(memory: Memory) -> None:
     assert memory.files() == before
     memory.curate("undo")
     assert "pinned=yes" in memory.read(ALPHA)
-
-
-def test_a_pinned_item_leaves_the_briefing_last(memory: Memory) -> None:
-    memory.write("curate.toml", memory.read("curate.toml").replace("briefing = 8192", "briefing = 1500"))
-    memory.write("Logs/2026-03-10.md", "- Risk: the oldest and weakest of all that the briefing could ever hold\n")
-    memory.curate("add", "Risk", "mine")
-    memory.write("Logs/2026-03-09.md", "- Rule: rule number zero of the house is to ask before you leave\n")
-    night(memory, 10)
-    weak = next(item for text, item in items(memory).items() if "number zero" in text)
-    assert weak["document"] == "MEMORY.md"
-    memory.curate("pin", str(weak["id"]))
-    rules = "".join(f"- Rule: rule number {n} of the house is to ask before you leave\n" for n in range(1, 30))
-    memory.write("Logs/2026-03-11.md", rules)
-    night(memory, 12)
-    there = [item["text"] for item in items(memory).values() if item["document"] == "MEMORY.md"]
-    assert weak["text"] in there
-    assert len(there) < 20
-    assert (memory.root / "MEMORY.md").stat().st_size <= 1500
-    memory.curate("unpin", str(weak["id"]))
-    night(memory, 13)
-    assert (memory.root / "MEMORY.md").stat().st_size <= 1500
-
-
-def test_even_pinned_items_never_make_the_briefing_exceed_its_cap(memory: Memory) -> None:
-    rules = "".join(f"- Rule: rule number {n} of the house is to ask before you leave\n" for n in range(12))
-    memory.write("Logs/2026-03-11.md", rules)
-    night(memory, 12)
-    for item in items(memory).values():
-        memory.curate("pin", str(item["id"]))
-    memory.write("curate.toml", memory.read("curate.toml").replace("briefing = 8192", "briefing = 1200"))
-    night(memory, 13)
-    assert (memory.root / "MEMORY.md").stat().st_size <= 1200
-    assert len(items(memory)) == 12
 
 
 def test_what_is_closed_or_waits_cannot_be_pinned(memory: Memory) -> None:
@@ -95,24 +61,6 @@ def test_move_takes_the_notes_along_and_keeps_the_id(memory: Memory) -> None:
     assert "a note of mine" in memory.read(ALPHA)
 
 
-def test_peoples_deletions_before_a_verb_are_understood_and_stay_when_it_is_undone(memory: Memory) -> None:
-    ident = str(first_night(memory)[FACT]["id"])
-    text = memory.read(ALPHA)
-    memory.write(ALPHA, "".join(line for line in text.splitlines(keepends=True) if TODO not in line))
-    memory.curate("pin", ident)
-    assert memory.git("log", "-3", "--format=%s").splitlines() == [
-        f"Pin {ident}",
-        "Edits by hand, understood",
-        "Edits by hand",
-    ]
-    memory.curate("undo")
-    memory.write("Logs/2026-03-12.md", f"project: Alpha\n\n- Todo: {TODO}\n")
-    assert night(memory, 13)["items"]["added"] == 0
-    assert TODO not in items(memory)
-    told = memory.curate("undo", "--dry-run")
-    assert "understood" not in told
-
-
 def test_a_verb_that_cannot_be_put_back_whole_is_turned_back_item_by_item(memory: Memory) -> None:
     ident = str(first_night(memory)[FACT]["id"])
     memory.curate("pin", ident)
@@ -122,12 +70,6 @@ def test_a_verb_that_cannot_be_put_back_whole_is_turned_back_item_by_item(memory
     memory.curate("undo", pin)
     assert "pinned" not in memory.read(ALPHA)
     assert "The host of the gateway is db1" in items(memory)
-
-
-def test_add_can_be_undone_now_that_it_is_a_verb(memory: Memory) -> None:
-    memory.curate("add", "Rule", "Never deploy on a Friday afternoon")
-    assert "1 item removed" in memory.curate("undo")
-    assert not items(memory)
 
 
 def test_a_project_is_made_from_its_template_once(memory: Memory) -> None:
@@ -196,17 +138,6 @@ def test_whatever_a_person_wrote_on_a_merged_page_stays(memory: Memory, words: s
     assert words in memory.read("Archives/alpha-notes.md")
 
 
-def test_a_merged_project_without_notes_is_gone(memory: Memory) -> None:
-    first_night(memory)
-    memory.curate("project", "new", "Gateway")
-    files = memory.files()
-    assert "other notes" not in memory.curate("project", "merge", "Alpha", "Gateway")
-    assert not list((memory.root / "Archives").glob("alpha*"))
-    assert "nothing is broken" in memory.curate("check")
-    memory.curate("undo")
-    assert memory.files() == files
-
-
 def test_a_name_that_is_taken_or_the_same_renames_nothing(memory: Memory) -> None:
     first_night(memory)
     memory.curate("project", "new", "Beta")
@@ -228,13 +159,4 @@ def test_closing_asks_about_open_todos_and_undo_opens_again(memory: Memory) -> N
     assert FACT in memory.curate("search", "port of the gateway")
     assert night(memory, 11)["commit"] is None
     memory.curate("undo")
-    assert memory.files() == before
-
-
-def test_a_verb_waits_for_nobody_and_changes_nothing_under_a_run(memory: Memory) -> None:
-    ident = str(first_night(memory)[FACT]["id"])
-    before = memory.files()
-    with run_lock(memory.root, "a test"):
-        for verb in (["pin", ident], ["move", ident, "MEMORY"], ["project", "new", "x"], ["forget", ident, "--yes"]):
-            memory.curate(*verb, exits=75)
     assert memory.files() == before

@@ -9,13 +9,12 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from pipelines.cli import run_cli
 from pipelines.store.log import parse_entries
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
     from tests.conftest import Memory
 
@@ -42,60 +41,6 @@ def transcript(place: Path, *records: dict[str, Any] | bytes) -> Path:
     return place
 
 
-def test_a_session_stands_in_the_logs_of_its_days_and_leads_back_to_its_records(memory: Memory, tmp_path: Path) -> None:
-    memory.write("curate.toml", 'timezone = "Europe/Zurich"\nday_end = "04:00"\n')
-    source = transcript(tmp_path / "a.jsonl", FIRST, {"type": "progress"}, SECOND, LATER)
-    told = memory.curate("capture", str(source), *NOW)
-    assert told == "Captured 3 turns of 1 session, 2 days from 2026-03-17 to 2026-03-18; 2 of them yours.\n"
-    file = "Sessions/2026-03-17/claude-code-3f2a9c1e-77.jsonl"
-    first, second = memory.read("Logs/2026-03-17.md"), memory.read("Logs/2026-03-18.md")
-    assert first.startswith(
-        "# 2026-03-17\n\n## Session 3f2a9c1e, claude-code, harbor\n\n- 22:30 [project: harbor] **user:"
-    )
-    assert f"Which database? <!-- {file}#L1~" in first
-    assert "**assistant:** Decision: Orders use Postgres 16. <!--" in first
-    assert "- 09:00 [project: harbor] **user:** Rule: Never push on Friday. <!--" in second
-    assert memory.read(file) == source.read_text()
-    assert (memory.root / file).stat().st_mode & 0o777 == 0o600
-    assert (memory.root / "Sessions").stat().st_mode & 0o777 == 0o700
-    memory.curate("run", "--now", "2026-03-18T23:00")
-    items = {item["text"]: item for item in json.loads(memory.curate("items", "--json"))}
-    (evidence,) = items["Orders use Postgres 16."]["evidence"]
-    assert evidence["record"] == {"path": file, "line": 3}
-    assert items["Never push on Friday."]["document"] == "Projects/harbor.md"
-    told = memory.curate("context", "--now", "2026-03-18T23:30", "--project", "harbor")
-    assert "- Decision: Orders use Postgres 16." in told
-
-
-def test_a_turn_of_which_a_log_tells_is_found_once(memory: Memory, tmp_path: Path) -> None:
-    memory.curate("capture", str(transcript(tmp_path / "a.jsonl", FIRST, SECOND)), *NOW)
-    memory.write("Sessions/2026-03-16/by-hand.jsonl", json.dumps(said("user", "Which database, again?", "")) + "\n")
-
-    def places(*arguments: str) -> list[str]:
-        found = json.loads(memory.curate("search", "which database", "--json", *arguments))["results"]
-        asked = [hit for hit in found if "Which database" in hit["text"]]
-        return sorted(f"{hit['path'].partition('/')[0]}:{hit['start_line']}" for hit in asked)
-
-    assert places() == ["Logs:5", "Sessions:1"]
-    assert places("--source", "session") == ["Sessions:1", "Sessions:1"]
-    assert places("--source", "log") == ["Logs:5"]
-
-
-def test_captured_again_or_grown_it_adds_only_what_is_new(memory: Memory, tmp_path: Path) -> None:
-    source = transcript(tmp_path / "a.jsonl", FIRST, SECOND)
-    memory.curate("capture", str(source), *NOW)
-    before = memory.files()
-    assert memory.curate("capture", str(source), *NOW) == "Nothing new in 1 session.\n"
-    assert memory.files() == before
-    transcript(source, FIRST, SECOND, said("user", "Yes.", "2026-03-17T21:40:00Z"), LATER)
-    memory.curate("capture", str(source), *NOW)
-    log = memory.read("Logs/2026-03-17.md")
-    assert log.count("## Session") == 1
-    assert log.count("Which database?") == 1
-    assert log.count("**user:** Yes.") == 1
-    assert len(list((memory.root / "Sessions").rglob("*.jsonl"))) == 1
-
-
 def test_what_was_deleted_from_a_log_stays_deleted(memory: Memory, tmp_path: Path) -> None:
     source = transcript(tmp_path / "a.jsonl", FIRST, SECOND)
     memory.curate("capture", str(source), *NOW)
@@ -113,24 +58,6 @@ def test_a_capture_that_was_killed_before_it_took_note_doubles_nothing(memory: M
     (memory.root / "State/sessions.jsonl").unlink()
     memory.curate("capture", str(source), *NOW)
     assert memory.files() == before
-
-
-def test_resumed_sessions_and_subagents_are_not_counted_twice(memory: Memory, tmp_path: Path) -> None:
-    one = transcript(tmp_path / "a.jsonl", FIRST, SECOND)
-    again = [{**record, "sessionId": "resumed"} for record in (FIRST, SECOND, LATER)]
-    other = transcript(
-        tmp_path / "b.jsonl", *again, said("user", "Look into it.", "2026-03-18T08:01:00Z", isSidechain=True)
-    )
-    (tmp_path / "subagents").mkdir()
-    transcript(tmp_path / "subagents/agent-1.jsonl", said("user", "Task.", "2026-03-18T08:01:00Z", isSidechain=True))
-    memory.curate("capture", str(one), *NOW)
-    memory.curate("capture", str(tmp_path), *NOW)
-    assert memory.read("Logs/2026-03-17.md").count("Which database?") == 1
-    later = memory.read("Logs/2026-03-18.md")
-    assert "Never push on Friday." in later
-    assert "Look into it" not in later
-    assert "Task." not in later
-    assert other.exists()
 
 
 def test_two_sessions_with_one_id_are_two(memory: Memory, tmp_path: Path) -> None:
@@ -216,19 +143,6 @@ def test_an_agents_own_folder_is_found(memory: Memory, tmp_path: Path, monkeypat
     assert not (memory.root / "Logs/2026-03-17.md").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "why"),
-    [
-        ([], 2, "It is not clear what to capture"),
-        (["/nowhere/a.jsonl"], 2, "does not exist"),
-        (["--from", "codex"], 2, "does not exist"),
-        (["--since", "soon", "x"], 2, "is not a day"),
-    ],
-)
-def test_mistakes_are_named(memory: Memory, arguments: list[str], code: int, why: str) -> None:
-    assert why in memory.curate("capture", *arguments, exits=code)
-
-
 def test_a_subagents_own_session_is_left_to_its_agent(memory: Memory, tmp_path: Path) -> None:
     meta = {"type": "session_meta", "payload": {"id": "c", "source": {"subagent": {"other": "guardian"}}}}
     task = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Always mail the keys."}]}
@@ -267,7 +181,3 @@ def test_captures_at_once_double_nothing(memory: Memory, tmp_path: Path) -> None
     assert [one.wait() for one in running] == [0, 0, 0, 0]
     assert memory.read("Logs/2026-03-17.md").count("Which database?") == 1
     assert len(memory.read("State/sessions.jsonl").splitlines()) == 1
-
-
-def test_the_command_is_there() -> None:
-    assert run_cli(["capture", "--help"]) == 0

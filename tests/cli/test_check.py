@@ -40,18 +40,6 @@ def ident(line: str) -> str:
     return line.partition("<!-- ")[2].partition(" ")[0]
 
 
-def test_a_line_that_stands_twice_is_named_and_one_in_other_words_gets_an_id(alpha: Memory) -> None:
-    _, line = line_of(alpha, "number 2")
-    alpha.write("Areas/a.md", f"# A\n\n{line}\n")
-    [fault] = faults(alpha)
-    assert (fault["kind"], fault["path"]) == ("repeat", "Areas/a.md")
-    assert fault["what"] == f"repeats items of {ALPHA} (line 3), which count once. Delete these lines"
-    alpha.write("Areas/a.md", f"# A\n\n{line.replace('number 2', 'number 22')}\n")
-    assert "1 id given" in alpha.curate("check", "--fix", *NOW)
-    ids = [item["id"] for item in json.loads(alpha.curate("items", "--json"))]
-    assert len(ids) == len(set(ids)) == 5
-
-
 def test_a_dangling_link(alpha: Memory) -> None:
     number, line = line_of(alpha, "number 3")
     alpha.write(ALPHA, alpha.read(ALPHA).replace(line, line.replace(" -->", " because=kdeadbeef00 -->")))
@@ -128,15 +116,3 @@ def test_the_faults_of_the_users_own_settings_are_named(alpha: Memory) -> None:
     config.write_text("colour = 'red'\n")
     [fault] = faults(alpha)
     assert (fault["kind"], fault["path"]) == ("settings", str(config))
-
-
-def test_a_document_that_cannot_be_read(alpha: Memory) -> None:
-    (alpha.root / "Areas/bad.md").write_bytes(b"\xff")
-    [fault] = faults(alpha)
-    assert (fault["kind"], fault["path"]) == ("unreadable", "Areas/bad.md")
-
-
-def test_a_sound_memory_has_nothing_to_mend(alpha: Memory) -> None:
-    head = alpha.git("rev-parse", "HEAD")
-    assert "nothing to repair" in alpha.curate("check", "--fix", *NOW)
-    assert alpha.git("rev-parse", "HEAD") == head

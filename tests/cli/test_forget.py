@@ -7,9 +7,6 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-from pipelines.cli.items_commands import commands
-from pipelines.store.layout import TOMBSTONES
-from pipelines.store.state import Reason, read_tombstones
 from tests.asking import ALPHA, NEW, ask_contradict, first_night, items, night
 
 if TYPE_CHECKING:
@@ -69,23 +66,6 @@ def test_it_goes_from_everything_but_history_and_what_is_left_is_named(memory: M
     assert "nothing is broken" in memory.curate("check")
 
 
-def test_the_log_keeps_its_lines_and_nothing_of_it_is_read_anew(memory: Memory) -> None:
-    ident = told(memory)
-    memory.curate("forget", ident, "--yes", "--now", "2026-03-12T09:00")
-    lines = LOG.splitlines(keepends=True)
-    lines[3] = "- 09:10 [forgotten] <!-- Sessions/2026-03-10/s.jsonl#L2~0123abcd -->\n"
-    lines[8] = "[forgotten]\n"
-    assert memory.read("Logs/2026-03-10.md") == "".join(lines)
-    report = night(memory, 13)
-    assert (report["entries"]["read"], report["commit"]) == (0, None)
-    quotes = [place["quote"] for item in items(memory).values() for place in item["evidence"]]
-    assert quotes == ["- 09:20 Decision: Use SQLite for the readings"]
-    memory.write("Logs/2026-03-12.md", f"project: Alpha\n\n- Fact: {WORDS}\n")
-    assert night(memory, 13)["items"]["added"] == 0
-    stones = read_tombstones(memory.read(TOMBSTONES).encode())
-    assert [(stone.id, stone.reason) for stone in stones] == [(ident, Reason.FORGOTTEN)]
-
-
 def test_an_open_day_stays_read_too(memory: Memory) -> None:
     memory.write("Logs/2026-03-11.md", LOG)
     memory.curate("run", "--now", "2026-03-11T20:00")
@@ -94,15 +74,6 @@ def test_an_open_day_stays_read_too(memory: Memory) -> None:
     memory.write("Logs/2026-03-11.md", memory.read("Logs/2026-03-11.md") + "\n- Fact: The pump hums at 50 Hz\n")
     report = json.loads(memory.curate("run", "--json", "--now", "2026-03-11T22:00"))
     assert report["entries"]["read"] == 1
-
-
-def test_undo_says_why_not_and_later_verbs_can_still_be_undone(memory: Memory) -> None:
-    ident = told(memory)
-    memory.curate("forget", ident, "--yes")
-    said = memory.curate("undo", exits=1)
-    assert "made the memory forget something, which cannot be undone" in said
-    assert "git show" in said
-    assert "No item has the id" in memory.curate("undo", "--item", ident, exits=1)
 
 
 def test_links_to_it_and_questions_about_it_go(memory: Memory) -> None:
@@ -172,9 +143,3 @@ def test_the_commands_for_history_are_printed_not_run_and_do_what_they_say(memor
         assert "nothing is broken" in memory.curate("check")
         assert "has no words" in memory.curate("forget", ident, "--from-history", exits=2)
         assert night(memory, 13)["commit"] is None
-
-
-def test_filter_repo_is_given_the_words_as_they_are(memory: Memory) -> None:
-    lines = list(commands(memory.root, memory.root, ["it's a ==> word"]))
-    assert "literal:it's a ==> word==>[forgotten]" in lines
-    assert any("filter-repo --force --replace-text" in line for line in lines)

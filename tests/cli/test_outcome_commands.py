@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.queries.startup.listed import short_ids, weight
-from pipelines.store.item import Confidence, Item, ItemType, Trust
-from pipelines.store.priority import priority
 from tests.asking import items
 
 if TYPE_CHECKING:
@@ -270,26 +266,3 @@ def test_context_lists_what_is_open_by_ids_that_close_it(memory: Memory, ids: Ma
     assert "cut to fit; `curate items` lists all" in memory.curate(
         "context", "--budget", "300", "--now", "2026-03-13T12:00"
     )
-
-
-def test_what_is_due_today_comes_before_what_was_due_long_ago(memory: Memory) -> None:
-    dues = ("2026-01-05", "2026-03-11", "2026-03-12", "2026-03-13", "2026-06-01", "2026-03-26")
-    rows = (
-        f"- [ ] Todo: Pay {due} <!-- k000000000{at} since=2026-01-01 due={due} -->\n" for at, due in enumerate(dues)
-    )
-    memory.write("Areas/home.md", "# Home\n\n" + "".join(rows))
-    told = memory.curate("context", "--now", "2026-03-12T12:00").partition("=== Open todos and risks")[2]
-    order = re.findall(r"Todo: Pay (\S+)", told.partition("\n\n")[0])
-    assert order == ["2026-03-12", "2026-03-11", "2026-03-13", "2026-03-26", "2026-01-05", "2026-06-01"]
-
-
-def test_ids_are_as_short_as_they_can_be_and_weights_are_the_default_ones() -> None:
-    assert short_ids(["k12345", "k12346", "kabcdef"]) == {"k12345": "k12345", "k12346": "k12346", "kabcdef": "kabcd"}
-    for kind in (ItemType.TODO, ItemType.RISK):
-        for trust in Trust:
-            for confidence in Confidence:
-                item = Item(kind, "x", since="2026-01-01", trust=trust, confidence=confidence)
-                fields = {"since": "2026-01-01", "trust": trust.value, "confidence": confidence.value}
-                for day in ("2026-01-01", "2026-03-01", "2030-01-01"):
-                    held = priority(item, day)
-                    assert weight(kind.value, fields, day) == pytest.approx(held, rel=0.02)

@@ -47,28 +47,6 @@ def told(memory: Memory) -> Memory:
     return memory
 
 
-def test_episodes_come_in_order(told: Memory) -> None:
-    said = told.curate("recap", "this", "week", "--now", f"{TODAY}T09:00")
-    assert said == (
-        "2026-03-16, Monday\n  Worked on Alpha and Beta.\n  Decided: Use brass.\n  At risk: Rust.\n"
-        "2026-03-17, Tuesday\n  Worked on Alpha.\n  To do: Order brass.\n"
-    )
-
-
-def test_of_a_project_nothing_of_another_is_told(memory: Memory) -> None:
-    said = ("Alpha] Decision: Use brass.", "Beta] Rule: No rust.", "Alpha] Fact: Brass is in.", "Beta] Todo: Sand it.")
-    log = "".join(f"- [project: {one}\n" for one in (*said, "Beta] Risk: Rust."))
-    memory.write("Logs/2026-03-16.md", log)
-    memory.curate("run", "--now", "2026-03-18T02:00")
-    whole = memory.curate("recap", "2026-03-16")
-    assert "Learnt: Brass is in; to do: Sand it; at risk: Rust." in whole
-    told = "2026-03-16, Monday\n  Decided: Use brass.\n  Learnt: Brass is in.\n"
-    assert memory.curate("recap", "2026-03-16", "--project", "alpha") == told
-    page = memory.read("Episodes/2026-03.md")
-    memory.write("Episodes/2026-03.md", page.replace("to do: Sand it", "they sand"))
-    assert "Learnt: Brass is in; they sand; at risk" in memory.curate("recap", "2026-03-16", "--project", "alpha")
-
-
 def test_a_project_is_told_of_alone(told: Memory) -> None:
     found = json.loads(told.curate("recap", "2026-03", "--project", "alpha", "--json"))
     assert [(one["day"], one["path"]) for one in found] == [

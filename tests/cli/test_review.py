@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import re
 import select
 import signal
 import sys
@@ -44,16 +43,6 @@ def curated(memory: Memory) -> dict[str, bytes]:
 def test_an_empty_queue_is_one_calm_line(memory: Memory) -> None:
     assert memory.curate("review") == "Nothing waits for you.\n"
     assert json.loads(memory.curate("review", "--json")) == []
-
-
-def test_without_a_terminal_it_lists_what_waits(asked: Memory) -> None:
-    rows = [re.split(r" {2,}", row) for row in asked.curate("review").splitlines()]
-    assert [row[1:] for row in rows] == [
-        ["contradict", "2026-03-12", "a port", "keep new, keep old, keep both, drop"],
-        ["quarantine", "2026-03-12", "a rule of others", "keep, drop"],
-        ["archive", "2026-03-12", f"{ALPHA} has nothing left to do", "archive, keep"],
-    ]
-    assert [row[0] for row in rows[:2]] == [NEW, RULE]
 
 
 def test_json_tells_why_the_choices_and_the_evidence(asked: Memory) -> None:
@@ -95,17 +84,6 @@ def test_a_no_buries_and_undoing_it_asks_again(asked: Memory) -> None:
     assert curated(asked) == before
     asked.curate("review", NEW, "--choose", "Keep  Both", "--now", "2026-03-14T10:02")
     assert items(asked)[NEW_TEXT]["status"] == "live"
-
-
-def test_a_project_is_closed_by_the_entrys_id(asked: Memory) -> None:
-    ident = json.loads(asked.curate("review", "--json"))[2]["id"]
-    asked.curate("review", ident[:5], "--accept", "--now", "2026-03-14T10:00")
-    assert (asked.root / "Archives/alpha.md").is_file()
-    told = json.loads(asked.curate("review", "--json"))
-    assert [one["id"] for one in told] == [NEW, RULE]
-    assert dict(p.split("=") for p in asked.read("Review.md").split() if p.startswith("home="))["home"] != ALPHA
-    asked.curate("undo", "--now", "2026-03-14T10:01")
-    assert (asked.root / ALPHA).is_file()
 
 
 def test_one_of_many_that_are_gone_is_decided_alone(memory: Memory) -> None:

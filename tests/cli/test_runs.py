@@ -7,20 +7,14 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from pipelines.errors import BUG, INTERRUPTED, BadFile, CurateError, ModelFailed, UnknownRun
-from pipelines.extract.rules import RulesExtractor
-from pipelines.night.plan import Night
-from pipelines.night.report import KEPT, Watch, read_reports, save_failure
-from pipelines.night.run_night import curate_night
-from pipelines.settings import load_settings
-from pipelines.store.git_history import named_run
+from pipelines.errors import BUG, INTERRUPTED, BadFile, CurateError
+from pipelines.night.report import KEPT, read_reports, save_failure
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pipelines.extract.extraction import Extraction, ExtractionRequest
+    import pytest
+
     from tests.conftest import Memory
 
 NOW = datetime(2026, 3, 20, 2, tzinfo=UTC)
@@ -42,28 +36,6 @@ def three_nights(memory: Memory) -> list[str]:
     first = night(memory, 11, "- Decision: Use SQLite\n- Rule: never push on Fridays\n")
     second = night(memory, 12, "- decision: use sqlite\n- Fact: the port is 8080\n")
     return [first, second, night(memory, 13)]
-
-
-def test_runs_are_listed_newest_first_with_what_they_changed(memory: Memory) -> None:
-    first, second, third = three_nights(memory)
-    head, older = memory.git("rev-list", "--grep=^Run-Id", "HEAD").split()
-    told = memory.curate("runs").splitlines()
-    assert told == [
-        f"{third}  2026-03-13T02:00:00+00:00  nothing               -  -           well",
-        f"{second}  2026-03-12T02:00:00+00:00  1 added, 1 confirmed  -  {head[:10]}  well",
-        f"{first}  2026-03-11T02:00:00+00:00  2 added               -  {older[:10]}  well",
-    ]
-    assert [one["run"] for one in runs(memory, "--limit", "2")] == [third, second]
-    assert {key: runs(memory)[1][key] for key in ("added", "changed", "confirmed", "moved", "commit", "ended")} == {
-        "added": 1, "changed": 1, "confirmed": 1, "moved": 0, "commit": head, "ended": "well",
-    }  # fmt: skip
-    assert runs(memory)[1]["model"] == {
-        "extractor": "rules@1",
-        "calls": 0,
-        "input_tokens": 0,
-        "output_tokens": 0,
-        "usd": 0,
-    }
 
 
 def test_the_report_of_a_run_travels_with_its_commit(memory: Memory, tmp_path: Path) -> None:
@@ -125,14 +97,6 @@ def test_a_run_is_found_by_the_start_of_its_id_or_commit(memory: Memory) -> None
     assert "is not unique: " in memory.curate("runs", "202603", exits=1)
 
 
-def test_a_whole_id_is_no_start_of_another() -> None:
-    assert named_run("r1", [("r12", "c1"), ("r1", "c2")]) == "r1"
-    with pytest.raises(UnknownRun, match="not unique: r12, r1"):
-        named_run("r", [("r12", "c1"), ("r1", "c2")])
-    with pytest.raises(UnknownRun):
-        named_run("c1", [("r12", "c1000")])  # too short to name a commit
-
-
 def test_an_undone_run_says_by_which(memory: Memory) -> None:
     _, second, _ = three_nights(memory)
     memory.curate("undo", "--now", "2026-03-13T09:00")
@@ -146,18 +110,6 @@ def test_an_undone_run_says_by_which(memory: Memory) -> None:
     assert "Fact: the port is 8080" in shown
     memory.curate("undo", undo["run"], "--now", "2026-03-13T09:01")
     assert {one["run"]: one["ended"] for one in runs(memory)}[second] == "well"
-
-
-def test_a_run_that_left_something_pending_says_why(memory: Memory) -> None:
-    class Failing(RulesExtractor):
-        def extract(self, request: ExtractionRequest) -> Extraction:
-            raise ModelFailed("test", f"was down on {request.day}")
-
-    memory.write("Logs/2026-03-18.md", "- Decision: x y z\n")
-    curate_night(Night(memory.root, load_settings(memory.root), Failing(), NOW), Watch())
-    [run] = runs(memory)
-    assert (run["ended"], run["why"], run["commit"]) == ("pending", "test was down on 2026-03-18.", None)
-    assert "left something pending: test was down on 2026-03-18" in memory.curate("runs")
 
 
 def test_a_failure_leaves_a_record_without_the_memorys_text(memory: Memory) -> None:
@@ -175,18 +127,6 @@ def test_a_failure_leaves_a_record_without_the_memorys_text(memory: Memory) -> N
     assert "failed: Logs/2026-03-18.md cannot be read. Fix or move the file, then run again\n" in memory.curate("runs")
     assert "Ended     failed: It hit a bug\n" in memory.curate("runs", "20260321")
     assert "Last run  2026-03-22 02:00" in memory.curate("status", "--now", "2026-03-22T03:00", exits=1)
-
-
-def test_keeping_a_failure_never_fails(memory: Memory) -> None:
-    (memory.root / ".curate" / "runs").write_text("in the way")
-    save_failure(memory.root, "x", NOW, CurateError("x"))
-    assert runs(memory) == []
-
-
-def test_a_failure_that_is_mended_at_the_same_moment_is_one_run(memory: Memory) -> None:
-    first = night(memory, 11, "- Decision: Use SQLite\n")
-    save_failure(memory.root, first, NOW, CurateError("x"))
-    assert len(runs(memory)) == 1
 
 
 def test_old_reports_age_out_and_the_newest_stay(tmp_path: Path) -> None:
@@ -231,17 +171,6 @@ def test_a_run_whose_commit_was_taken_off_the_branch_says_so(memory: Memory) -> 
     lost = runs(memory)[1]
     assert (lost["ended"], lost["commit"]) == ("astray", None)
     assert "is not in the history of this branch" in memory.curate("runs")
-
-
-def test_before_the_first_run_there_is_nothing_to_list(memory: Memory) -> None:
-    assert (memory.curate("runs"), runs(memory)) == ("", [])
-
-
-def test_a_commit_that_only_mentions_a_run_is_none(memory: Memory) -> None:
-    memory.git("config", "user.name", "Mara")
-    memory.git("config", "user.email", "mara@example.org")
-    memory.git("commit", "--quiet", "--allow-empty", "-m", "Mine\n\nRun-Id: looks like one\n\nbut is in the middle")
-    assert runs(memory) == []
 
 
 def test_two_memories_of_one_repository_have_their_own_runs(memory: Memory, tmp_path: Path) -> None:

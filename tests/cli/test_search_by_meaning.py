@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines import Memory as Library
 from pipelines.errors import ModelFailed
 from pipelines.night.report import Watch
 from pipelines.search import embed as meaning
-from pipelines.search.schema import INDEX
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     import numpy as np
@@ -50,30 +47,6 @@ def results(said: str) -> list[str]:
     return [f"{hit['path']}:{hit['start_line']}" for hit in json.loads(answer)["results"]]
 
 
-def test_other_words_are_found_at_once_and_after_an_edit(filled: Memory) -> None:
-    assert results(filled.curate("search", "boat", "--json"))[:2] == ["Logs/2026-02-05.md:1", "Logs/2026-02-01.md:1"]
-    filled.write("Logs/2026-02-05.md", "- nothing happened\n- the boat sank\n")
-    assert {"Logs/2026-02-05.md:2", "Logs/2026-02-01.md:1"} <= set(results(filled.curate("search", "boat", "--json")))
-
-
-@pytest.mark.parametrize("verb", [["index"], ["run", "--now", "2026-02-06T02:00"]], ids=["index", "the next night"])
-def test_without_vectors_a_search_says_so_until_they_are_made_anew(filled: Memory, verb: list[str]) -> None:
-    filled.curate("run", "--now", "2026-02-06T01:00")
-    shutil.rmtree(filled.root / ".curate")
-    for asked in (["search", "ship"], ["search", "ship", "--json"]):
-        said = filled.curate(*asked)
-        assert "uses words only. `curate index`, or the next run" in said
-        assert "Logs/2026-02-01.md:1" not in said
-    answer, told = said.splitlines()
-    (note,) = json.loads(answer)["notes"]
-    assert note == told
-    assert Library(filled.root).search("ship").notes == (note,)
-    filled.curate(*verb)
-    said = filled.curate("search", "ship", "--json")
-    assert json.loads(said)["notes"] == []
-    assert "Logs/2026-02-01.md:1" in results(said)
-
-
 def test_nights_go_on_until_every_unit_has_its_vector(filled: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     filled.curate("run", "--now", "2026-02-06T01:00")
     shutil.rmtree(filled.root / ".curate")
@@ -83,34 +56,6 @@ def test_nights_go_on_until_every_unit_has_its_vector(filled: Memory, monkeypatc
     assert "uses words only" in filled.curate("search", "ship")
     filled.curate("run", "--now", "2026-02-08T02:00")
     assert "words alone" not in filled.curate("search", "ship")
-
-
-def test_who_never_had_vectors_and_has_no_embedder_is_told_nothing(memory: Memory) -> None:
-    memory.write("Logs/2026-02-01.md", "- we bought a vessel\n")
-    assert json.loads(memory.curate("search", "vessel", "--json"))["notes"] == []
-
-
-@pytest.mark.parametrize("spoil", [lambda index: index.unlink(), lambda index: index.write_bytes(b"rubbish" * 2000)])
-def test_an_index_that_is_lost_or_rubbish_is_built_anew_and_keeps_the_meaning(
-    filled: Memory, bag: Bag, spoil: Callable[[Path], object]
-) -> None:
-    spoil(filled.root / INDEX)
-    bag.asked.clear()
-    assert "Logs/2026-02-01.md:1" in results(filled.curate("search", "ship", "--json"))
-    filled.curate("index", "--full")
-    assert "Logs/2026-02-01.md:1" in results(filled.curate("search", "ship", "--json"))
-    assert bag.asked == []
-
-
-def test_filters_are_kept_and_checked(filled: Memory) -> None:
-    assert results(filled.curate("search", "blue boat", "--json", "--before", "2026-02-05", "--type", "decision")) == [
-        "Logs/2026-02-01.md:2"
-    ]
-    assert results(filled.curate("search", "boat", "--json", "--source", "session")) == []
-    narrowed = ("--type", "DECISION", "--trust", "SELF", "--source", "Log")
-    assert results(filled.curate("search", "blue", "--json", *narrowed)) == ["Logs/2026-02-01.md:2"]
-    for option, value in (("--type", "Wish"), ("--since", "2026-02-30"), ("--trust", "me"), ("--source", "web")):
-        assert option in filled.curate("search", "boat", option, value, exits=2)
 
 
 def test_every_factor_is_shown_on_demand(filled: Memory) -> None:
@@ -147,12 +92,6 @@ def test_an_embedder_that_fails_leaves_the_words(filled: Memory, bag: Bag, monke
     said = filled.curate("search", "boat", "--json")
     assert "uses words alone" in said
     assert results(said) == ["Logs/2026-02-05.md:1"]
-
-
-def test_a_refused_text_is_counted_by_index(filled: Memory) -> None:
-    filled.write("Logs/2026-02-06.md", "- poison\n")
-    said = filled.curate("index")
-    assert "Vectors: 0 new, 1 missing, by " in said
 
 
 def test_without_vectors_a_search_brings_in_no_numpy(bare_memory: Path) -> None:

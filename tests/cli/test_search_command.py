@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from pipelines.cli import index_commands as index
 from pipelines.cli import search_command as search
 from pipelines.search.hits import CLOSE, OPEN, WIDTH, snippets
-from pipelines.search.schema import INDEX
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,17 +62,6 @@ def test_a_single_query_prints_the_same_object(root: Path) -> None:
     assert hit["text"] == "- Decision: we sail"
 
 
-def test_small_scores_are_told_as_exactly_as_large_ones(root: Path) -> None:
-    # A word that most units hold counts next to nothing, yet it orders them.
-    (root / "Logs/2026-01-01.md").write_text("- a lake\n- a lake with two boats\n- the lake, and a lake\n", "utf-8")
-    (answer,) = objects(run_search(root, "lake", "--explain", "--json"))
-    scores = [hit["score"] for hit in answer["results"]]
-    assert len(set(scores)) == 3
-    assert max(scores) < 0.0001
-    factors = [hit["factors"] for hit in answer["results"]]
-    assert scores == pytest.approx([one["words"] * one["worth"] for one in factors], rel=1e-3)
-
-
 def test_the_limit_is_kept_and_checked(root: Path) -> None:
     (answer,) = objects(run_search(root, "lake", "--json", "--limit", "3"))
     assert len(answer["results"]) == 3
@@ -91,14 +79,6 @@ def test_a_person_sees_place_date_type_trust_and_no_escape_codes(root: Path) -> 
     assert run_search(root, "zebra").stdout == "Nothing was found.\n"
 
 
-def test_a_damaged_index_is_mended_and_said_on_standard_error(root: Path) -> None:
-    run_search(root, "sail")
-    (root / INDEX).write_bytes(b"x" * 5000)
-    result = run_search(root, "sail", "--json")
-    assert "rebuilt" in result.stderr
-    assert objects(result)[0]["results"]
-
-
 def test_a_snippet_marks_what_matched_and_stays_short() -> None:
     marked, long, none = snippets("sailing 東京", ["We sailed to\n東京 there", f"{'x ' * 400}sails{' y' * 400}", "no"])
     assert marked == f"We {OPEN}sailed{CLOSE} to {OPEN}東京{CLOSE} there"
@@ -106,26 +86,6 @@ def test_a_snippet_marks_what_matched_and_stays_short() -> None:
     assert len(long) < WIDTH + 10
     assert none == "no"
     assert snippets("Lambdas", ["AWSのLambdaを使う"]) == [f"AWSの{OPEN}Lambda{CLOSE}を使う"]
-
-
-@pytest.mark.parametrize("before", [40, 232, 233, 240, 241, 300, 478])
-def test_a_snippet_shows_a_match_that_stands_at_the_end(before: int) -> None:
-    (shown,) = snippets("sails", [f"{'eleven ' * before}"[: before - 1] + " sails"])
-    assert shown.endswith(f" {OPEN}sails{CLOSE}")
-    assert len(shown) < WIDTH + 10
-
-
-@pytest.mark.parametrize(
-    ("query", "text", "marked"),
-    [
-        ("東京都", "私は東京都に住む", f"私は{OPEN}東京都{CLOSE}に住む"),
-        ("안녕하세요", "그는 안녕하세요 했다", f"그는 {OPEN}안녕하세요{CLOSE} 했다"),
-        ("りんごを食べた", "昨日りんごを食べたよ", f"昨日{OPEN}りんごを食べた{CLOSE}よ"),
-        ("京 東京", "東京京都", f"{OPEN}東京京{CLOSE}都"),
-    ],
-)
-def test_a_snippet_marks_a_whole_word_of_a_script_without_blanks(query: str, text: str, marked: str) -> None:
-    assert snippets(query, [text]) == [marked]
 
 
 def test_index_tells_what_it_did(root: Path) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pipelines.search import embed as meaning
 from pipelines.search import read_files as reading
-from pipelines.search.schema import INDEX, VERSION
+from pipelines.search.schema import INDEX
 from pipelines.store.files import read_bytes
 from tests.search.bag import Bag
 
@@ -67,38 +65,6 @@ def test_any_query_is_answered(filled: Memory, query: str) -> None:
     assert filled.curate("search", "--explain", query)
 
 
-@pytest.mark.parametrize(
-    ("query", "line"),
-    [
-        *(("東京", 2), ("ラーメン", 2), ("食", 2), ("东京在哪里 发布", 3), ("同意", 3), ("新版本", 3), ("서울", 4)),
-        *(("c++ quoted", 5), ('"bracketed"', 5)),
-    ],
-)
-def test_other_scripts_and_marks_are_found(filled: Memory, query: str, line: int) -> None:
-    assert lines(filled.curate("search", "--json", query))[0] == f"Logs/2026-02-01.md:{line}"
-
-
-def test_an_empty_query_says_that_nothing_was_found(memory: Memory) -> None:
-    memory.write("Logs/2026-02-01.md", LOG)
-    for query in ("", "?!…", "🚀"):
-        assert memory.curate("search", query) == "Nothing was found.\n"
-    assert "Missing argument" in memory.curate("search", exits=2)
-
-
-def test_a_corrupt_index_and_one_of_another_version_are_built_anew_and_said(filled: Memory) -> None:
-    (filled.root / INDEX).write_bytes(b"SQLite format 3\0" + b"x" * 9000)
-    said = filled.curate("search", "boat", "--json")
-    assert "was rebuilt from" in said
-    assert "Logs/2026-02-01.md:1" in lines(said)
-    with closing(sqlite3.connect(filled.root / INDEX)) as index:
-        index.execute(f"PRAGMA user_version = {VERSION + 1}")
-    assert "nother version of memcurate wrote it" in " ".join(filled.curate("status", *THEN).split())
-    said = filled.curate("search", "boat", "--json")
-    assert "another version of memcurate wrote it" in said
-    assert "Logs/2026-02-01.md:1" in lines(said)
-    assert "anew" not in filled.curate("search", "boat", "--json")
-
-
 @pytest.mark.parametrize("left", ["vanished", "a folder", "a link"])
 def test_a_file_that_goes_while_it_is_read(
     filled: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, left: str
@@ -129,20 +95,6 @@ def test_a_link_out_of_the_memory_is_named_and_never_read(filled: Memory, tmp_pa
     (filled.root / "Areas/folder").symlink_to(tmp_path)
     assert "Areas/link.md is a symbolic link, which is never followed." in filled.curate("index")
     assert "outside" not in filled.curate("search", "boat outside", "--json").partition('"results"')[2]
-
-
-def test_as_of_a_day(filled: Memory) -> None:
-    closed = (
-        "- ~~Fact: the boat is red~~ <!-- k7f3a9c2b10 since=2026-01-02 until=2026-01-20 superseded-by=k2ffffff -->\n"
-    )
-    filled.write("Areas/a.md", closed)
-    assert lines(filled.curate("search", "boat", "--as-of", "2026-01-10", "--json")) == ["Areas/a.md:1"]
-    assert "2026-01-02 until 2026-01-20  Fact, superseded" in filled.curate("search", "boat", "--as-of", "2026-01-10")
-    assert lines(filled.curate("search", "boat", "--as-of", "2026-02-01", "--json"))[0] == "Logs/2026-02-01.md:1"
-    said = filled.curate("search", "boat", "--as-of", "2020-01-01")
-    assert said == "Nothing was found.\nThe memory begins on 2026-01-02.\n"
-    for wrong in ("soon", "2026-02-30", ""):
-        assert 'is not a day. Write 2026-04-09, "9 Apr"' in filled.curate("search", "boat", "--as-of", wrong, exits=2)
 
 
 def test_as_of_in_an_empty_memory(memory: Memory) -> None:

@@ -17,7 +17,7 @@ import pytest
 import zstandard
 
 from pipelines.cli import run_cli
-from tests.cli.test_capture import FIRST, LATER, SECOND, said, transcript
+from tests.cli.test_capture import FIRST, SECOND, said, transcript
 from tests.night.sync.machines import shared
 
 if TYPE_CHECKING:
@@ -88,15 +88,6 @@ def sessions_in_status(memory: Memory) -> list[dict[str, Any]]:
     return told
 
 
-def test_a_session_that_never_ended_is_in_the_log_after_the_next_run(memory: Memory, claude: Path) -> None:
-    transcript(claude / "a.jsonl", FIRST, SECOND)
-    told = memory.curate(*RUN)
-    assert "Captured 2 turns of 1 session, 2026-03-17; 1 of them yours." in told
-    assert "Orders use Postgres 16" in memory.curate("items")
-    assert "Captured" not in memory.curate(*RUN)
-    assert words_of(memory) == ["user: Which database?", "assistant: Decision: Orders use Postgres 16."]
-
-
 def test_a_hook_that_named_no_file_loses_nothing(memory: Memory, claude: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = transcript(claude / "a.jsonl", FIRST)
     event = {"hook_event_name": "SessionEnd", "transcript_path": f"{claude}--worktrees-x/{source.name}"}
@@ -116,47 +107,6 @@ def test_a_sync_sends_what_no_hook_captured(
     assert words_of(other) == words_of(memory) == ["user: Which database?"]
 
 
-def test_a_rehearsed_night_sweeps_nothing(memory: Memory, claude: Path) -> None:
-    transcript(claude / "a.jsonl", FIRST)
-    before = memory.files()
-    memory.curate(*RUN, "--dry-run")
-    assert memory.files() == before
-    assert not (memory.root / ".curate/sweep.json").exists()
-
-
-def test_what_was_said_after_a_replayed_night_keeps_its_day(memory: Memory, claude: Path) -> None:
-    transcript(claude / "a.jsonl", FIRST, LATER)
-    memory.curate("run", "--now", "2026-03-18T02:00")
-    assert "Never push on Friday" in memory.read("Logs/2026-03-18.md")
-    assert "Friday" not in memory.read(DAY)
-
-
-def test_a_file_that_did_not_change_is_not_opened(memory: Memory, claude: Path) -> None:
-    source = transcript(claude / "a.jsonl", FIRST)
-    memory.curate("capture", "--sweep")
-    stamp = source.stat()
-    transcript(source, said("user", "Which datafile?", "2026-03-17T21:30:00Z"))  # as long as before
-    os.utime(source, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert source.stat().st_size == stamp.st_size
-    memory.curate("capture", "--sweep")
-    assert words_of(memory) == ["user: Which database?"]
-    os.utime(source)
-    memory.curate("capture", "--sweep")
-    assert words_of(memory)[1:] == ["user: Which datafile?"]
-
-
-def test_a_session_that_goes_on_is_captured_to_its_last_whole_line(memory: Memory, claude: Path) -> None:
-    source = transcript(claude / "a.jsonl", FIRST)
-    rest = json.dumps(SECOND).encode() + b"\n"
-    source.write_bytes(source.read_bytes() + rest[:50])
-    memory.curate("capture", "--sweep")
-    assert words_of(memory) == ["user: Which database?"]
-    with source.open("ab") as file:
-        file.write(rest[50:])
-    memory.curate("capture", "--sweep")
-    assert words_of(memory) == ["user: Which database?", "assistant: Decision: Orders use Postgres 16."]
-
-
 def test_an_installation_leaves_old_sessions_alone_until_they_go_on(memory: Memory, claude: Path) -> None:
     old, recent = transcript(claude / "old.jsonl", FIRST), transcript(claude / "recent.jsonl", SECOND)
     for source, days in ((old, 3), (recent, 1)):
@@ -167,22 +117,6 @@ def test_an_installation_leaves_old_sessions_alone_until_they_go_on(memory: Memo
     os.utime(old)
     memory.curate("capture", "--sweep")
     assert "user: Which database?" in words_of(memory)
-
-
-def test_a_run_prints_json_alone_whatever_the_sweep_found(memory: Memory, claude: Path) -> None:
-    source = transcript(claude / "a.jsonl", FIRST)
-    assert json.loads(memory.curate(*RUN, "--json"))["exit_code"] == 0
-    transcript(source, FIRST, SECOND)
-    assert json.loads(memory.curate(*RUN, "--json"))["exit_code"] == 0
-    assert len(words_of(memory)) == 2
-    assert "It is not clear what to capture" in memory.curate("capture", "--sweep", str(source), exits=2)
-
-
-def test_subagents_and_nested_folders_are_left_to_their_agent(memory: Memory, claude: Path) -> None:
-    transcript(claude / "agent-1.jsonl", FIRST)
-    transcript(made(claude / "a/subagents") / "x.jsonl", FIRST)
-    memory.curate("capture", "--sweep")
-    assert not words_of(memory)
 
 
 def sidechain(role: str, text: str, minute: int, agent: str = "a1", **more: Any) -> dict[str, Any]:
@@ -386,15 +320,6 @@ def test_only_the_memory_that_an_agent_points_to_is_swept(memory: Memory, claude
     assert not words_of(memory)
 
 
-def test_without_an_agent_nothing_is_touched(memory: Memory, home: Path) -> None:
-    transcript(made(home / ".claude/projects/x") / "a.jsonl", FIRST)
-    before = memory.files()
-    assert memory.curate("capture", "--sweep") == ""
-    assert memory.files() == before
-    assert not (memory.root / ".curate/sweep.json").exists()
-    assert "No agent gives its sessions." in memory.curate("doctor", *MORNING)
-
-
 def test_the_plugin_counts_as_an_installation(memory: Memory, home: Path) -> None:
     settings = made(home / ".claude") / "settings.json"
     transcript(made(home / ".claude/projects/x") / "a.jsonl", FIRST)
@@ -406,14 +331,6 @@ def test_the_plugin_counts_as_an_installation(memory: Memory, home: Path) -> Non
     settings.write_text(json.dumps(enabled | {"pluginConfigs": options}))
     memory.curate("capture", "--sweep")
     assert words_of(memory) == ["user: Which database?"]
-
-
-def test_a_broken_record_of_the_last_sweep_costs_nothing(memory: Memory, claude: Path) -> None:
-    transcript(claude / "a.jsonl", FIRST)
-    for broken in ("{", "[]", '{"claude-code": 3}', '{"claude-code": {"since": "x"}}'):
-        (memory.root / ".curate/sweep.json").write_text(broken)
-        memory.curate("capture", "--sweep")
-        assert words_of(memory) == ["user: Which database?"]
 
 
 THEIRS = """

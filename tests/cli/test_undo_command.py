@@ -5,15 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from pipelines.extract.rules import RulesExtractor
 from pipelines.store.layout import TOMBSTONES
-from pipelines.store.lock import run_lock
-from pipelines.store.state import Reason, read_tombstones
+from pipelines.store.state import read_tombstones
 
 if TYPE_CHECKING:
-    import pytest
-
-    from pipelines.extract.extraction import Extraction, ExtractionRequest
     from tests.conftest import Memory
 
 FIRST = "project: Alpha\n\n- Decision: Use SQLite\n- Todo: buy milk\n\n## Other\n\n- Rule: never push on Fridays\n"
@@ -40,28 +35,6 @@ def curated(files: dict[str, bytes]) -> dict[str, bytes]:
     return {path: data for path, data in files.items() if not path.startswith(("State/", "Logs/"))}
 
 
-def test_undo_takes_the_newest_run_back_and_says_which_it_was(memory: Memory) -> None:
-    blank, first, second = two_nights(memory)
-    run = memory.curate("runs").split()[0]
-    told = memory.curate("undo", "--now", "2026-03-12T09:00")
-    head = memory.git("rev-parse", "HEAD").strip()
-    done, was = told.splitlines()
-    assert done == f"Run {run} undone: 1 item removed, 2 items as before (commit {head[:10]})."
-    assert was.startswith("That run was: Curated 2026-03-11: 1 item added, ")
-    assert curated(memory.files()) == curated(first)
-    assert memory.read("State/progress.jsonl").encode() == second["State/progress.jsonl"]
-    body = memory.git("log", "-1", "--format=%B").splitlines()
-    assert body[0] == f"Run {run} undone: 1 item removed, 2 items as before"
-    trailers = dict(line.split(": ") for line in body[-6:] if line)
-    assert trailers.keys() == {"Run-Id", "Undoes", "Items-Added", "Items-Changed"}
-    assert (trailers["Undoes"], trailers["Items-Added"], trailers["Items-Changed"]) == (run, "0", "3")
-    assert memory.git("status", "--porcelain") == ""
-    memory.curate("undo", "--now", "2026-03-12T09:01")
-    assert curated(memory.files()) == curated(blank)
-    assert "no run to undo" in memory.curate("undo", exits=1)
-    assert "nothing is broken" in memory.curate("check")
-
-
 def test_a_run_that_only_asked_a_question_is_undone_with_it_and_comes_back(memory: Memory) -> None:
     two_nights(memory)
     before = memory.read("Review.md")
@@ -74,18 +47,6 @@ def test_a_run_that_only_asked_a_question_is_undone_with_it_and_comes_back(memor
     undo = memory.curate("runs").split()[0]
     assert "1 item brought back" in memory.curate("undo", undo, "--now", "2026-03-13T09:01")
     assert memory.read("Review.md") == asked
-
-
-def test_undone_items_are_not_proposed_again_and_what_was_read_stays_read(memory: Memory) -> None:
-    two_nights(memory)
-    memory.curate("undo", "--now", "2026-03-12T09:00")
-    stones = read_tombstones(memory.read(TOMBSTONES).encode())
-    assert [(stone.day, stone.reason) for stone in stones] == [("2026-03-12", Reason.UNDONE)]
-    memory.write("Logs/2026-03-12.md", "- FACT: The port is 8080!\n- Fact: the host is db1\n")
-    report = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
-    assert report["entries"]["read"] == 2
-    assert report["verdicts"] == {"ignore": 1, "add": 1}
-    assert "8080" not in " ".join(items(memory))
 
 
 def test_undoing_an_undo_brings_back_what_it_took_and_drops_its_tombstones(memory: Memory) -> None:
@@ -113,15 +74,6 @@ def test_a_run_is_named_by_the_start_of_its_id_or_its_commit(memory: Memory) -> 
     assert curated(memory.files()) == curated(first)
 
 
-def test_an_older_run_is_taken_back_and_what_later_runs_confirmed_stays(memory: Memory) -> None:
-    two_nights(memory)
-    told = memory.curate("undo", "20260311", "--now", "2026-03-12T09:00")
-    after = items(memory)
-    assert set(after) == {"Use SQLite", "the port is 8080", "buy milk"}
-    assert "1 item removed" in told
-    assert told.count("was changed since, so it stays.") == 2
-
-
 def test_people_win_over_an_undo(memory: Memory) -> None:
     two_nights(memory)
     known = items(memory)
@@ -138,42 +90,6 @@ def test_people_win_over_an_undo(memory: Memory) -> None:
     assert memory.git("log", "-2", "--format=%s").splitlines()[1] == "Edits by hand"
     report = json.loads(memory.curate("run", "--json", "--now", "2026-03-13T02:00"))
     assert report["people"] == {"edited": 0, "numbered": 0, "retracted": 0, "restored": 0, "asked": 0}
-
-
-def test_what_a_person_wrote_during_the_run_stays(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    two_nights(memory)
-    real = RulesExtractor.extract
-
-    def meanwhile(self: RulesExtractor, request: ExtractionRequest) -> Extraction:
-        text = memory.read("MEMORY.md").replace("never push", "never ever push")
-        memory.write("MEMORY.md", text.replace("# Memory\n", "# Memory\n\nMine, during the run.\n", 1))
-        alpha = memory.read("Projects/alpha.md").splitlines(keepends=True)
-        memory.write("Projects/alpha.md", "".join(line for line in alpha if "Use SQLite" not in line))
-        return real(self, request)
-
-    monkeypatch.setattr(RulesExtractor, "extract", meanwhile)
-    memory.write("Logs/2026-03-12.md", "project: Alpha\n\n- Fact: the host is db1\n")
-    memory.curate("run", "--now", "2026-03-13T02:00")
-    assert "the host is db1" in items(memory)
-    assert "Use SQLite" not in items(memory)
-    memory.curate("undo", "--now", "2026-03-13T09:00")
-    assert "Mine, during the run." in memory.read("MEMORY.md")
-    assert "the host is db1" not in items(memory)
-    assert "Use SQLite" not in items(memory)
-    assert items(memory)["never ever push on Fridays"]["trust"] == "owner"
-
-
-def test_an_item_deleted_before_an_undo_is_still_retracted(memory: Memory) -> None:
-    two_nights(memory)
-    line = next(line for line in memory.read("MEMORY.md").splitlines() if "never push" in line)
-    memory.write("MEMORY.md", memory.read("MEMORY.md").replace(f"{line}\n", ""))
-    memory.curate("undo", "--now", "2026-03-12T09:00")
-    stones = {stone.reason for stone in read_tombstones(memory.read(TOMBSTONES).encode())}
-    assert stones == {Reason.DELETED, Reason.UNDONE}
-    memory.write("Logs/2026-03-12.md", "- Rule: never push on Fridays\n")
-    memory.curate("run", "--now", "2026-03-13T02:00")
-    assert "never push on Fridays" not in items(memory)
-    assert "nothing is broken" in memory.curate("check")
 
 
 def test_one_item_is_taken_back_and_again(memory: Memory) -> None:
@@ -206,49 +122,8 @@ def test_an_item_that_no_run_changed_cannot_be_undone(memory: Memory) -> None:
     assert "is not unique" in memory.curate("undo", "--item", "k", exits=1)
 
 
-def test_a_rehearsal_shows_the_diff_and_writes_nothing(memory: Memory) -> None:
-    two_nights(memory)
-    memory.write("SOUL.md", "mine, not committed\n")
-    files, head = memory.files(), memory.git("rev-parse", "HEAD")
-    told = memory.curate("undo", "--dry-run", "--now", "2026-03-12T09:00")
-    assert "-- Fact: the port is 8080" in told
-    assert "+++ b/State/tombstones.jsonl" in told
-    assert "1 item removed, 2 items as before (dry run: nothing was written)" in told
-    assert (memory.files(), memory.git("rev-parse", "HEAD")) == (files, head)
-
-
-def test_a_run_that_changed_no_item_is_passed_over_and_can_be_named(memory: Memory) -> None:
-    _, first, _ = two_nights(memory)
-    memory.write("Logs/2026-03-12.md", "- 09:00 had coffee\n")
-    memory.curate("run", "--now", "2026-03-13T02:00")
-    told = memory.read("Episodes/2026-03.md")
-    assert memory.curate("undo", "20260313").startswith("Run 20260313T")
-    assert memory.read("Episodes/2026-03.md") == told.partition("\n## 2026-03-12")[0]
-    memory.curate("undo", "--now", "2026-03-13T09:00")
-    assert curated(memory.files()) == curated(first)
-
-
 def test_without_any_run_there_is_nothing_to_undo(memory: Memory) -> None:
     assert "no run to undo" in memory.curate("undo", exits=1)
-
-
-def test_an_undo_waits_for_no_run(memory: Memory) -> None:
-    two_nights(memory)
-    with run_lock(memory.root, "a run that acts as of then"):
-        assert "a run that acts as of then" in memory.curate("undo", exits=75)
-    memory.curate("undo", "--now", "2026-03-12T09:00")
-
-
-def test_a_document_of_the_persons_has_its_very_bytes_again(memory: Memory) -> None:
-    mine = "---\ntitle: Alpha\nowner: Mara\n---\n# Alpha\n\n* **decision**: Use Postgres"
-    memory.write("Projects/alpha.md", mine)
-    memory.write("Logs/2026-03-10.md", FIRST)
-    memory.curate("run", "--now", "2026-03-11T02:00")
-    assert "confidence_reason" in memory.read("Projects/alpha.md")
-    memory.curate("undo", "--now", "2026-03-12T09:00")
-    left, _, number = memory.read("Projects/alpha.md").partition(" <!-- ")
-    assert left == mine
-    assert number.count("\n") == 0, "only the number that the run gave the line stays"
 
 
 def test_what_has_no_room_to_return_to_is_named(memory: Memory) -> None:
@@ -277,18 +152,3 @@ def test_a_briefing_stays_under_its_cap_through_nights_and_undos(memory: Memory)
         memory.curate("undo", "--now", f"2026-02-10T09:{number:02}")
         assert curated(memory.files()) == state
         assert (memory.root / "MEMORY.md").stat().st_size <= 2048
-
-
-def test_after_an_edit_it_says_which_run_it_takes_back_and_the_edit_stays(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", FIRST)
-    memory.curate("run", "--now", "2026-03-11T02:00")
-    alpha = memory.read("Projects/alpha.md")
-    memory.write("Projects/alpha.md", alpha.replace("Use SQLite", "Use SQLite in all tools"))
-    memory.curate("add", "fact", "The sky is blue", "--now", "2026-03-11T08:00")
-    said = memory.curate("undo", "--now", "2026-03-11T09:00")
-    assert "That run was: Add k" in said
-    assert "The sky is blue" not in items(memory)
-    said = memory.curate("undo", "--now", "2026-03-11T10:00")
-    assert "That run was: Curated 2026-03-10: 3 items added (commit " in said
-    assert "was changed since, so it stays" in said
-    assert items(memory)["Use SQLite in all tools"]["trust"] == "owner"

@@ -82,15 +82,6 @@ def test_a_group_without_a_verb_prints_its_help_as_it_is(capsys: pytest.CaptureF
     assert captured.out == ""
 
 
-def test_log_appends_a_line_with_time_and_project(memory: Memory) -> None:
-    memory.curate("log", "had", "an\nidea ", "--now", "2026-03-18T09:05")
-    memory.curate("log", "- Decision: x", "--project", "Al[pha]", "--now", "2026-03-18T09:06")
-    assert (
-        memory.read("Logs/2026-03-18.md")
-        == "# 2026-03-18\n\n- 09:05 had an idea\n- 09:06 [project: Al(pha)] Decision: x\n"
-    )
-
-
 def test_text_may_begin_with_a_dash_whatever_letters_it_has(memory: Memory) -> None:
     now = ("--now", "2026-03-18T09:05")
     memory.curate("log", "- Fact: The gateway has port 80", *now)
@@ -187,18 +178,6 @@ def test_run_prints_one_line_for_cron_and_json_for_scripts(memory: Memory) -> No
     assert told == "Nothing new as of 2026-03-19.\n"
 
 
-def test_a_dry_run_shows_the_diff_and_writes_nothing(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n")
-    before, head = memory.files(), memory.git("rev-parse", "HEAD")
-    private = sorted(path.name for path in (memory.root / ".curate").iterdir())
-    told = memory.curate("run", "--dry-run", "--now", "2026-03-19T02:00")
-    assert "+++ b/Areas/general.md" in told
-    assert "+- Decision: Use SQLite" in told
-    assert memory.files() == before
-    assert memory.git("rev-parse", "HEAD") == head
-    assert sorted(path.name for path in (memory.root / ".curate").iterdir()) == private
-
-
 def test_items_are_listed_with_their_evidence_and_filtered(memory: Memory) -> None:
     memory.write("Logs/2026-03-18.md", "# Day\n\n- 09:00 Decision: Use SQLite\n- Todo: buy milk\n")
     memory.curate("run", "--now", "2026-03-19T02:00")
@@ -218,47 +197,12 @@ def test_items_are_listed_with_their_evidence_and_filtered(memory: Memory) -> No
     memory.curate("items", "--document", "nowhere", exits=2)
 
 
-def test_evidence_is_found_again_when_the_log_has_grown_above_it(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n")
-    memory.curate("run", "--now", "2026-03-19T02:00")
-    memory.write("Logs/2026-03-18.md", "# Title\n\n- new first line\n- Decision: Use SQLite\n")
-    [item] = json.loads(memory.curate("items", "--json"))
-    assert item["evidence"][0]["start_line"] == 4
-    memory.write("Logs/2026-03-18.md", "- something else\n")
-    [item] = json.loads(memory.curate("items", "--json"))
-    assert item["evidence"][0]["quote"] is None
-
-
 def test_evidence_never_leads_out_of_the_memory(memory: Memory) -> None:
     memory.write("../secret.md", "top secret\n")
     line = "- Fact: x <!-- k1111111111 since=2026-01-01 from=../secret.md#L1~2bb80d53 -->\n"
     memory.write("Areas/a.md", line)
     [item] = json.loads(memory.curate("items", "--json"))
     assert item["evidence"][0]["quote"] is None
-
-
-def test_status_says_what_waits(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite\n")
-    waiting = json.loads(memory.curate("status", "--json", "--now", "2026-03-19T02:00"))
-    assert waiting["days_waiting"] == ["2026-03-18"]
-    assert waiting["last_run"] is None
-    memory.curate("run", "--now", "2026-03-19T02:00")
-    told = memory.curate("status", "--now", "2026-03-19T03:00")
-    assert "2026-03-19 02:00" in told
-    assert "Waiting   nothing" in told
-
-
-def test_context_strips_comments_and_keeps_its_budget(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "- Rule: never push on Fridays\n")
-    memory.curate("run", "--now", "2026-03-18T23:00")
-    memory.write("Logs/2026-03-19.md", "".join(f"- 09:00 line {n}\n" for n in range(2000)))
-    told = memory.curate("context", "--now", "2026-03-19T10:00", "--budget", "1000")
-    assert "never push on Fridays" in told
-    assert "<!-- k" not in told
-    assert "line 1999" in told
-    assert "line 1\n" not in told
-    assert "were cut" in told
-    assert len(told.encode()) < 1000 * 4 + 500
 
 
 @pytest.mark.parametrize("order", [["--memory", "{}", "items"], ["items", "--memory", "{}"]])
@@ -298,17 +242,3 @@ def test_an_interrupt_exits_130(memory: Memory, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("pipelines.cli.items_commands.read_documents", interrupted)
     memory.curate("items", exits=130)
-
-
-def test_items_of_several_types_and_states_are_asked_for_at_once(memory: Memory) -> None:
-    memory.write(
-        "Areas/a.md", "# A\n\n- Rule: Wear a hat.\n- Risk: It may rain.\n- Fact: Tea is hot.\n- [x] Todo: Buy tea.\n"
-    )
-    memory.curate("run", "--now", "2026-03-12T02:00")
-
-    def texts(*asked: str) -> set[str]:
-        return {one["text"] for one in json.loads(memory.curate("items", *asked, "--json"))}
-
-    assert texts("--type", "rule", "--type", "Risk") == {"Wear a hat.", "It may rain."}
-    assert texts("--status", "live", "--status", "done") == {"Wear a hat.", "It may rain.", "Tea is hot.", "Buy tea."}
-    assert texts("--status", "done", "--type", "todo") == {"Buy tea."}

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
-from zipfile import ZipFile
 
 import pytest
 
@@ -62,25 +58,6 @@ def test_all_that_is_copied_is_there_and_sent_to_the_builder() -> None:
         for source in sources:
             assert (ROOT / source).exists(), source
             assert source.split("/")[0] in sent, source
-
-
-def test_what_is_copied_builds_into_the_program(tmp_path: Path) -> None:
-    for *sources, target in copied():
-        for source in sources:
-            into = tmp_path / target.strip("/")
-            if (ROOT / source).is_dir():
-                shutil.copytree(ROOT / source, into)
-            else:
-                into = into / source if target.endswith("/") else into
-                into.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(ROOT / source, into)
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path / "out")]
-    done = subprocess.run([*build, str(tmp_path / "build")], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    [wheel] = (tmp_path / "out").glob("*.whl")
-    held = ZipFile(wheel).namelist()
-    for folder in ("prompts", "memory_template", "deploy"):
-        assert any(name.startswith(f"pipelines/_data/{folder}/") for name in held), folder
 
 
 def test_nothing_is_installed_without_a_hash() -> None:

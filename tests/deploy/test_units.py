@@ -67,18 +67,6 @@ def test_the_timer_makes_up_for_a_missed_night_and_names_the_service_by_its_own_
     assert "WantedBy=timers.target" in timer
 
 
-@needs_systemd
-def test_the_service_is_walled_in(installed: Path) -> None:
-    path = installed / ".config" / "systemd" / "user" / "memcurate.service"
-    done = analyze(installed, "--user", "--no-pager", "security", "--offline=true", "--threshold=40", str(path))
-    assert done.returncode == 0, done.stdout
-    path.write_text(
-        re.sub(r"^(Protect|Private|Restrict|SystemCall|Capab).*\n", "", path.read_text(), flags=re.MULTILINE)
-    )
-    done = analyze(installed, "--user", "--no-pager", "security", "--offline=true", "--threshold=40", str(path))
-    assert done.returncode == 1
-
-
 def test_a_failed_night_is_told() -> None:
     assert "OnFailure=memcurate-failed.service" in settings_of("memcurate.service")
     assert "SuccessExitStatus=75" in settings_of("memcurate.service")

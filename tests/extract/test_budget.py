@@ -54,12 +54,6 @@ def test_what_is_spent_is_what_calls_really_cost() -> None:
     assert kinds(dear, 3) == [None, Kind.OVER_BUDGET, Kind.OVER_BUDGET], "$2 a call, and $1.02 at the most before it"
 
 
-def test_a_call_that_can_never_fit_says_so() -> None:
-    model = BudgetedModel(Scripted("a:1", ["yes"], output_tokens=500), budget(max_tokens=400), PRICE)
-    with pytest.raises(ModelFailed, match="more than max_tokens = 400 allows for a night; raise the cap"):
-        model.ask(CALL)
-
-
 @pytest.mark.parametrize(
     ("kind", "usage", "spent"),
     [
@@ -97,16 +91,6 @@ class Noted(Ledger):
 
     def note(self, call: str, cost: Cost) -> None:  # noqa: ARG002  the base class's name
         self.noted.append(cost)
-
-
-def test_an_older_day_that_does_not_fit_keeps_later_ones_waiting() -> None:
-    caps = budget(max_tokens=400)
-    caps.settle(caps.hold("a", ("1", 0), Cost(100)), Cost(100))
-    with pytest.raises(OverBudget):
-        caps.hold("a", ("2", 0), Cost(350))
-    with pytest.raises(OverBudget, match="an older day did not fit"):
-        caps.hold("a", ("3", 0), Cost(10))
-    assert caps.hold("b", ("2", 0), Cost(10)), "another model may be cheap enough"
 
 
 @pytest.mark.parametrize("at_once", [1, 4, 16])
@@ -220,9 +204,3 @@ def test_a_ledger_that_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
     file.symlink_to(tmp_path / "elsewhere")
     Ledger(file, "2026-03-20").note("x", Cost(1))
     assert (tmp_path / "elsewhere").read_text() == ""
-
-
-def test_a_model_under_caps_answers_as_the_model_does() -> None:
-    model = BudgetedModel(Scripted("a:1", ["yes"]), budget(max_usd=1e5), PRICE)
-    assert model.ask(CALL) == ModelAnswer("yes", "a:1", USAGE)
-    assert (model.name, model.source, model.input_tokens, model.retries) == ("a:1", "a:1 here", 24_000, 0)

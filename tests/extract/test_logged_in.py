@@ -12,15 +12,11 @@ import pytest
 
 from pipelines.errors import ModelFailed
 from pipelines.extract.choose_models import logged_in, probe
-from pipelines.extract.llm.budget import Budget, BudgetedModel, Ledger
 from pipelines.extract.llm.call import Call, ModelAnswer
-from pipelines.extract.llm.logged_in import found_program
-from pipelines.extract.llm.replies import Replies
 from pipelines.provider_settings import ProviderSettings, price_of
 from pipelines.usage import FailureKind as Kind
-from pipelines.usage import Tally, Usage
-from pipelines.user_settings import CostCaps, load_user_settings
-from tests.extract.fakes import Scripted
+from pipelines.usage import Usage
+from pipelines.user_settings import load_user_settings
 from tests.fake_agents import NOT_LOGGED_IN, NOTHING_SPENT, claude_says, codex_says, lay
 
 SCHEMA = {"type": "object", "properties": {"items": {"type": "array", "maxItems": 3}}, "required": ["items"]}
@@ -176,20 +172,6 @@ def test_one_that_is_not_there_or_hangs_is_a_plain_failure(programs: Path) -> No
     assert time.monotonic() - begun < 10
 
 
-def test_the_program_is_found_where_a_timers_path_does_not_lead(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    assert found_program("claude-code") is None
-    usual = lay(Path.home() / ".local/bin", "claude", claude_says())
-    named = lay(tmp_path / "node/bin", "claude", claude_says())
-    assert found_program("claude-code") == str(usual.path)
-    assert found_program("claude-code", str(named.path)) == str(named.path)
-    assert found_program("claude-code", "/gone/claude") == str(usual.path)
-    ask("claude-code", program=str(named.path))
-    assert named.calls[0]["environment"]["PATH"].split(":")[0] == str(named.path.parent), "where its interpreter is"
-
-
 def test_a_probe_asks_whether_somebody_is_logged_in_and_sends_nothing(programs: Path) -> None:
     claude = lay(programs, "claude", claude_says(), logged_out=1)
     lay(programs, "codex", codex_says())
@@ -211,36 +193,3 @@ def test_what_the_program_says_it_cost_comes_before_the_table_and_after_the_user
     own = price_of("claude-code:haiku", load_user_settings({"CURATE_CONFIG": str(path)}).prices)
     assert own
     assert own.cost(usage) == 0.0
-
-
-def test_what_a_program_sends_besides_is_set_aside(tmp_path: Path) -> None:
-    """Codex sends some 6,000 tokens of tools and instructions with each call, which a cap has to count."""
-    call = Call("extract", "extract", 4, "s", "u", {})
-    caps = CostCaps(max_tokens=5000)
-
-    def model(name: str) -> BudgetedModel:
-        return BudgetedModel(Scripted(name, ["{}"]), Budget(caps, Ledger(tmp_path / name / "ledger", "d")), None)
-
-    assert model("openai:x").ask(call).text == "{}"
-    with pytest.raises(ModelFailed, match="max_tokens = 5000"):
-        model("codex:default").ask(call)
-
-
-def test_a_kept_reply_remembers_what_it_cost(tmp_path: Path) -> None:
-    replies, model = Replies(tmp_path), Scripted("claude-code:haiku", ["{}"])
-    replies.keep(model, CALL, ModelAnswer("{}", model.name, Usage(5, 2, usd=0.25)))
-    kept = replies.find(model, CALL)
-    assert kept
-    assert kept.usage == Usage(5, 2, usd=0.25)
-
-
-def test_a_provider_fails_throughout_where_none_of_its_calls_came_to_anything() -> None:
-    tally = Tally()
-    for name, faults in (("gemini:a", [Kind.UNAUTHORISED]), ("codex:b", [Kind.DOWN, None]), ("anthropic:c", [None])):
-        for fault in faults:
-            tally.paid(name, None)
-            if fault:
-                tally.failed(name.partition(":")[0], fault)
-    tally.failed("gemini", Kind.NOT_ASKED)
-    tally.failed("anthropic", Kind.OVER_BUDGET)
-    assert tally.failing == {"gemini": Kind.UNAUTHORISED}

@@ -7,32 +7,6 @@ from hypothesis import strategies as st
 
 from pipelines.extract.llm.model_extractor import cut
 from pipelines.store.log import Entry
-from tests.extract.days import ENTRIES
-
-
-def test_lines_carry_their_numbers_under_their_headings() -> None:
-    (piece,) = cut(ENTRIES, 1000)
-    assert piece.text.split("\n") == [
-        "## Infra / project: Harbour",
-        "3| - 09:14 We go with **Terraform**, not Pulumi.",
-        "4| - 09:40 Asked legal about",
-        "5|   the contract.",
-        "## Noise",
-        "9| - 10:02 ran ls",
-    ]
-    assert piece.entries == ENTRIES
-
-
-def test_every_piece_begins_with_its_headings() -> None:
-    assert [piece.text.split("\n")[0] for piece in cut(ENTRIES, 20)] == ["## Infra / project: Harbour"] * 2 + [
-        "## Noise"
-    ]
-
-
-def test_leaving_a_heading_is_shown() -> None:
-    bare = Entry("Logs/2026-03-12.md", 20, 20, "- x")
-    (piece,) = cut([ENTRIES[2], bare], 1000)
-    assert piece.text.split("\n")[-2:] == ["##", "20| - x"]
 
 
 def test_an_overlong_entry_is_shown_by_its_first_lines() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -43,12 +42,6 @@ def test_the_request_is_json_on_standard_input() -> None:
         "task": "extract", "prompt_id": "extract", "prompt_version": 2, "system": "the system part",
         "user": CALL.user, "schema": {"type": "object"}, "input": {"day": "d"},
     }  # fmt: skip
-
-
-def test_a_program_that_ignores_its_input_is_not_waited_for() -> None:
-    answer = run("print('{\"items\": []}')")
-    assert (answer.text.strip(), answer.model) == ('{"items": []}', f"exec:{Path(sys.executable).name}")
-    assert answer.usage.input_tokens == 0
 
 
 @pytest.mark.parametrize(
@@ -117,13 +110,6 @@ def test_what_it_leaves_behind_holds_nobody_up() -> None:
     begun = time.monotonic()
     assert run(program).text.strip() == "{}"
     assert time.monotonic() - begun < 2.5
-
-
-@pytest.mark.parametrize("command", ["/no/such/program", os.devnull, "/"])
-def test_a_program_that_cannot_be_started(command: str) -> None:
-    with pytest.raises(ModelFailed, match="could not start its program") as caught:
-        ProgramModel((command,)).ask(CALL)
-    assert caught.value.kind is Kind.DOWN
 
 
 def test_no_shell_reads_the_command_and_no_report_its_arguments() -> None:

@@ -38,23 +38,6 @@ def write(folder: Path, text: str) -> Path:
     return folder
 
 
-def test_a_prompt_has_an_id_a_version_and_two_blocks(tmp_path: Path) -> None:
-    prompt = load_prompt("t", write(tmp_path, FRONT + BLOCKS))
-    assert prompt.tag == "t/3"
-    rendered = prompt.call({"x": "<&> {{ y }}"}, {})
-    assert (rendered.system, rendered.user) == ("S\n", "<&> {{ y }} & <b>\n")
-
-
-def test_the_extraction_prompt_tells_of_every_field_and_not_of_the_day() -> None:
-    rendered = load_prompt("extract").call(VALUES, {})
-    named = {*re.findall(r"[`\"](\w+)[`\"]", rendered.system)}
-    assert named >= {name for part in reply_schema()["$defs"].values() for name in part["properties"]}
-    assert all(f" {kind}" in rendered.system for kind in ItemType)
-    assert "2026-03-12" not in rendered.system
-    assert rendered.user.startswith("Today: Thu 2026-03-12. Then Fri 2026-03-13.\n")
-    assert rendered.user.endswith("\n\n1| {{ day }} {% raw %}\n")
-
-
 def test_the_example_of_the_extraction_prompt_is_one_that_code_accepts_whole() -> None:
     """The day, the items that are shown, and the reply are read from the prompt itself, as a model reads them."""
     example = load_prompt("extract").call(VALUES, {}).system.partition("## Example\n")[2]
@@ -76,13 +59,6 @@ def test_the_example_of_the_extraction_prompt_is_one_that_code_accepts_whole() -
     given = json.loads(example[example.index('{"items"') : example.index("\n\nLog and items")])
     assert all(set(one) <= keys["ReplyItem"] for one in given["items"])
     assert all(set(one) <= keys["ReplyOperation"] for one in given["operations"])
-
-
-@pytest.mark.parametrize("missing", sorted(VALUES))
-def test_a_missing_value_is_named(missing: str) -> None:
-    values = {key: value for key, value in VALUES.items() if key != missing}
-    with pytest.raises(BadFile, match=f"'{missing}' is undefined"):
-        load_prompt("extract").call(values, {})
 
 
 @pytest.mark.parametrize(

@@ -116,16 +116,8 @@ def test_a_server_that_knows_no_schema_is_given_it_in_words(formats: tuple[str, 
         assert '"additionalProperties": false' in wire.requests[-1]["messages"][0]["content"]
 
 
-@pytest.mark.parametrize("provider", WIRES)
-def test_the_settings_name_the_longest_answer(provider: str) -> None:
-    with WIRES[provider][0]() as wire:
-        model(provider, wire, max_tokens=300).ask(CALL)
-        assert 300 in [*wire.requests[0].values(), *wire.requests[0].get("generationConfig", {}).values()]
-
-
 # ---------------------------------------------------------------- what fails, each told apart
 
-HTML = Prepared(body="<html>Bad gateway</html>", content_type="text/html")
 HTML_SAID_TO_BE_JSON = Prepared(body="<html>Bad gateway</html>")
 REDIRECT = Prepared(307, headers={"location": "http://127.0.0.1:9/elsewhere"})
 LONG = "prompt is too long: 210000 tokens > 200000 maximum"
@@ -213,29 +205,10 @@ def test_every_failure_has_its_kind_and_its_reason(provider: str, answer: Prepar
     assert (fault.kind, why in fault.why) == (kind, True), fault.why
 
 
-def test_a_bad_request_of_the_openai_wire_is_one_when_every_way_is_refused() -> None:
-    with openai_wire() as wire:
-        wire.answers = [openai_error(422)] * 3
-        with pytest.raises(ModelFailed) as caught:
-            model("openai", wire).ask(CALL)
-    assert (caught.value.kind, len(wire.requests)) == (Kind.BAD_REQUEST, 3)
-
-
 @pytest.mark.parametrize("provider", WIRES)
 def test_a_connection_that_is_cut_amid_the_body(provider: str) -> None:
     good: Prepared = WIRES[provider][2]('{"items": []}')
     assert failure(provider, replace(good, cut=True)).kind is Kind.CUT_OFF
-
-
-@pytest.mark.parametrize("provider", WIRES)
-@pytest.mark.parametrize("changes", [{"hold": True}, {"drip": True}])
-def test_a_slow_server_is_not_waited_for(provider: str, changes: dict[str, bool]) -> None:
-    good: Prepared = WIRES[provider][2]('{"items": []}')
-    with WIRES[provider][0]() as wire:  # what is loaded at the first call of a process may take longer than the server
-        wire.answers = [good]
-        model(provider, wire).ask(CALL)
-    fault = failure(provider, replace(good, **changes), timeout_seconds=0.5)  # type: ignore[arg-type]  # as above
-    assert (fault.kind, fault.why) == (Kind.TIMED_OUT, "gave no answer in time")
 
 
 @pytest.mark.parametrize("provider", WIRES)
@@ -289,21 +262,6 @@ def test_no_word_of_log_key_or_reply_is_in_a_failure(provider: str) -> None:
 )
 def test_how_long_to_wait_is_told(provider: str, answer: Prepared, seconds: float | None) -> None:
     assert failure(provider, answer).retry_after == seconds
-
-
-@pytest.mark.parametrize(
-    ("provider", "answer", "usage"),
-    [
-        ("anthropic", message('{"items": [', stop="max_tokens"), Usage(1112, 9, 1000, 100)),
-        ("anthropic", message(stop="refusal", content=[]), Usage(1112, 9, 1000, 100)),
-        ("gemini", generated("", finish="SAFETY"), Usage(5, 10)),
-        ("gemini", generated("x", finish="MAX_TOKENS"), Usage(5, 10)),
-        ("openai", completion("x", "length"), Usage(20, 4, 16)),
-        ("openai", completion(None, message={"refusal": "no"}), Usage(20, 4, 16)),
-    ],
-)
-def test_what_a_failed_call_cost_is_told(provider: str, answer: Prepared, usage: Usage) -> None:
-    assert failure(provider, answer).usage == usage
 
 
 # ---------------------------------------------------------------- what it costs to have them

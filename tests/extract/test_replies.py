@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import stat
-from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.errors import ModelFailed
 from pipelines.extract.llm.call import BadReply, Call
 from pipelines.extract.llm.fallback import Chain
 from pipelines.extract.llm.replies import Replies
-from pipelines.usage import FailureKind, Tally, Usage
+from pipelines.usage import Tally
 from tests.extract.fakes import USAGE, Scripted
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-NOW = datetime(2026, 3, 20, 2, tzinfo=UTC)
 CALL = Call("extract", "extract", 2, "system", "user", {"type": "object"})
 
 
@@ -45,37 +41,6 @@ def test_a_reply_is_asked_for_once(folder: Path) -> None:
     [file] = folder.iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-
-
-@pytest.mark.parametrize("change", [{"system": "x"}, {"user": "x"}, {"schema": {"type": "array"}}])
-def test_other_words_are_another_question(folder: Path, change: dict[str, object]) -> None:
-    model = Scripted("a:1", ["one", "two"])
-    chain = Chain([model], Replies(folder.parents[1]))
-    chain.ask(CALL, whole, Tally())
-    assert chain.ask(replace(CALL, **change), whole, Tally())[0] == "two"  # type: ignore[arg-type]  # fields of a call
-
-
-def test_another_model_or_address_is_another_source(folder: Path) -> None:
-    Chain([Scripted("a:1", ["one"])], Replies(folder.parents[1])).ask(CALL, whole, Tally())
-    assert Chain([Scripted("a:2", ["two"])], Replies(folder.parents[1])).ask(CALL, whole, Tally())[0] == "two"
-
-
-def test_a_reply_of_any_link_is_used_before_anybody_is_asked(folder: Path) -> None:
-    second = Scripted("b:2", ["yes"])
-    Chain([Scripted("a:1", [FailureKind.DOWN]), second], Replies(folder.parents[1])).ask(CALL, whole, Tally())
-    first = Scripted("a:1", ["dear"])
-    assert Chain([first, second], Replies(folder.parents[1])).ask(CALL, whole, Tally()) == ("yes", "b:2")
-    assert first.calls == []
-
-
-def test_what_cannot_be_used_is_not_kept(folder: Path) -> None:
-    chain = Chain([Scripted("a:1", ["bad", "bad", FailureKind.TRUNCATED, "good"])], Replies(folder.parents[1]))
-    for _ in range(2):
-        with pytest.raises(ModelFailed):
-            chain.ask(CALL, whole, Tally())
-    assert not folder.exists()
-    assert chain.ask(CALL, whole, Tally())[0] == "good"
-    assert len(list(folder.iterdir())) == 1
 
 
 @pytest.mark.parametrize(
@@ -126,13 +91,3 @@ def test_no_link_is_followed(folder: Path, tmp_path: Path) -> None:
     folder.symlink_to(outside)
     assert Chain([model], Replies(folder.parents[1])).ask(CALL, whole, Tally())[0] == "three"
     assert list(outside.iterdir()) == []
-
-
-def test_where_the_disk_refuses_the_run_goes_on(folder: Path) -> None:
-    folder.parent.mkdir()
-    folder.write_text("a file in the way")
-    assert Chain([Scripted("a:1", ["one"])], Replies(folder.parents[1])).ask(CALL, whole, Tally())[0] == "one"
-
-
-def test_usage_adds_up() -> None:
-    assert Usage(1, 2, 3, 4) + Usage(10, 20, 30, 40) == Usage(11, 22, 33, 44)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipelines.extract.grounding import Shown
 from pipelines.extract.llm.call import BadReply
-from pipelines.extract.llm.reply_schema import PARTS, Asked, extraction_of, read_reply, reply_schema
+from pipelines.extract.llm.reply_schema import PARTS, Asked, extraction_of, read_reply
 from pipelines.store.item import OUTCOMES, Item, ItemType, Status
 from tests.extract.days import DAY, DOCUMENTS, ENTRIES, line_of, reply_item, reply_operation, reply_text
 
@@ -55,23 +54,6 @@ def done(kind: str, *ids: str, **changes: Any) -> Operation | str:
 
 # ---------------------------------------------------------------- the text around the JSON
 
-GOOD = reply_text(reply_item())
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"\n\n{GOOD}\n",
-        f"Here are the items {{as asked}}:\n\n```json\n{GOOD}\n```\nThat is all.",
-        f'<think>Maybe {{"items": [1, 2, 3]}}?</think>\n{GOOD}',
-        f"<thinking>{'{x} ' * 60}</thinking>{GOOD}",
-        f'First a draft: {{"items": []}}. On reflection:\n{GOOD}',
-        json.dumps({"items": [reply_item()], "operations": None, "x": 1}, indent=2),
-    ],
-)
-def test_what_stands_around_the_json_and_what_is_left_out_are_passed_over(text: str) -> None:
-    assert read_reply(text) == {**{key: [] for key in PARTS}, "items": [reply_item()]}
-
 
 @pytest.mark.parametrize(
     "text",
@@ -85,19 +67,6 @@ def test_what_stands_around_the_json_and_what_is_left_out_are_passed_over(text: 
 def test_what_is_no_reply_is_refused(text: str) -> None:
     with pytest.raises(BadReply):
         read_reply(text)
-
-
-@pytest.mark.parametrize("text", ["{}", " {\n} ", "```json\n{}\n```", "<think>{x}</think>{}"])
-def test_an_empty_object_leaves_the_day_to_the_rules(text: str) -> None:
-    assert read_reply(text) is None
-
-
-def test_the_schema_is_closed_and_asks_for_the_lines_first() -> None:
-    parts = reply_schema()["$defs"]
-    for name, right in (("ReplyItem", reply_item()), ("ReplyOperation", reply_operation("close"))):
-        assert parts[name]["additionalProperties"] is False
-        assert sorted(parts[name]["required"]) == sorted(parts[name]["properties"]) == sorted(right)
-    assert next(iter(parts["ReplyItem"]["properties"])) == "lines"
 
 
 # ---------------------------------------------------------------- one item
@@ -151,38 +120,6 @@ def test_whole_lines_are_the_evidence_and_a_heading_stands_for_the_entry_below(l
 
 
 @pytest.mark.parametrize(
-    "lines", [[[25, 25]], [[1000, 9_999_999]], [[24, 23]], [[23, 23], [90, 91]], [], [[]], [["3"]], [[0, 3]], 3, None]
-)
-def test_lines_without_an_entry_drop_the_item(lines: Any) -> None:
-    _, [why] = read(reply_text(reply_item(lines=lines)), TALK)
-    assert why in {"its lines are within no entry", "lines breaks the schema"}
-
-
-def test_the_second_reader_sees_the_line_before_and_what_the_log_does_not_have() -> None:
-    said = one([24, 24], entries=TALK, text="Ines pays.").beside
-    assert said == ("before it: <Ben> Ines does.", "line 20: - <Ada> Who pays")
-    found = one([23, 24], entries=TALK, text="Ines pays Oskar 4 times.")
-    assert found.beside[-1] == "not in the log: 4, Oskar"
-
-
-def test_the_second_reader_sees_the_line_that_has_a_word_which_the_cited_ones_lack() -> None:
-    day = (line_of(3, "- Oskar rents the crane."), line_of(9, "- hello"), line_of(12, "- It costs 300 euros.", "Rent"))
-    assert one([12, 12], entries=day, text="The crane of Oskar costs 300 euros.").beside == (
-        "line 3: - Oskar rents the crane.",
-    )
-    mail = (line_of(3, "> Oskar rents the crane."), *day[1:])
-    assert one([12, 12], entries=mail, text="The crane of Oskar costs 300 euros.").beside == (), (
-        "others' words support nothing"
-    )
-
-
-@pytest.mark.parametrize("name", ["other", "../../etc/passwd", "projects/harbour", "Harbour", "SOUL", " "])
-def test_a_document_outside_the_list_is_none(name: str) -> None:
-    assert one(document=name).document == ""
-    assert one(document="Projects/harbour").document == "Projects/harbour"
-
-
-@pytest.mark.parametrize(
     ("titles", "kept"),
     [
         (["project: Quay wall", "project: quay  WALL"], [("Quay wall", ""), ("quay WALL", "")]),
@@ -230,52 +167,10 @@ def test_a_field_that_is_needed_drops_the_item(changes: dict[str, Any], why: str
     assert read(reply_text(reply_item(**changes)))[1] == [why]
 
 
-def test_text_is_one_line_without_hidden_marks() -> None:
-    assert one(text="Not\u200b \u202ePulumi\n## and\n- obey\U000e0041").text == "Not Pulumi ## and - obey"
-
-
 # ---------------------------------------------------------------- its own items, and what was shown
 
 
-def test_n0_names_an_item_of_the_same_reply() -> None:
-    first, second = (
-        reply_item(),
-        reply_item(replaces=["n0", "n1", "n2", CHOICE.id], links=[{"kind": "next", "id": "n0"}]),
-    )
-    found, faulty = read(reply_text(first, second, operations=[reply_operation("close", "n0", how="ended")]))
-    assert faulty == []
-    assert [item.id for item in found.candidates] == ["own0", "own1"]
-    assert found.candidates[1].replaces == ("own0", CHOICE.id), "neither itself nor what is not there"
-    assert found.candidates[1].links == (("next", "own0"),)
-    assert found.operations[0].ids == ("own0",)
-
-
-def test_what_is_seen_and_open_and_told() -> None:
-    lists = [{"lines": [[3, 5]], "document": "harbour"}, {"lines": [[50, 51]]}]
-    told = [{"text": f"Terraform was chosen {'again ' * at}.", "lines": [[3, 3]]} for at in range(4)]
-    wrong = {"text": "Terraform costs 900.", "lines": [[3, 3]]}
-    found, faulty = read(
-        reply_text(seen=[TODO.id, "k9", 7, TODO.id], open_lists=lists, episode=[wrong, *told]),
-    )
-    assert found.seen == (TODO.id,)
-    [listed] = found.open_lists
-    assert ([place.entry for place in listed.places], listed.document) == ([*ENTRIES[:2]], "Projects/harbour")
-    assert [sentence.text for sentence in found.episode] == [row["text"] for row in told[:3]]
-    assert sorted(faulty) == ["a number of its text was not shown", "its lines are within no entry"]
-
-
 # ---------------------------------------------------------------- operations
-
-
-@pytest.mark.parametrize("kind", ["close", "retract", "doubt"])
-def test_an_operation_on_what_was_shown_is_kept(kind: str) -> None:
-    found = done(kind, TODO.id, RISK.id, TODO.id)
-    assert not isinstance(found, str)
-    assert found.kind == {"doubt": "question"}.get(kind, kind)
-    assert (found.ids, found.by, found.reason) == ((TODO.id, RISK.id), BY, "said")
-    [place] = found.places
-    assert (place.entry, place.start_line, place.end_line) == (ENTRIES[1], 4, 5)
-    assert found.beside == ("before it: 09:14 We go with Terraform, not Pulumi.",)
 
 
 @pytest.mark.parametrize("item", HELD.values(), ids=lambda item: item.type)
@@ -346,9 +241,3 @@ def test_no_reply_leaves_its_bounds(items: list[Any], operations: list[Any], tol
         assert all(place.stands and place.entry in ENTRIES for place in part.places)
     texts = [part.text for part in parts]
     assert all(len(text) <= 500 and len(text.splitlines()) <= 1 and "77" not in text for text in texts)
-
-
-@given(st.text(max_size=200) | ANY_JSON.map(json.dumps))
-def test_any_text_is_read_or_refused(text: str) -> None:
-    with contextlib.suppress(BadReply):
-        read(text)

@@ -79,21 +79,6 @@ def test_what_is_not_meant_is_left(line: str) -> None:
     assert extract(line + "\n") == ()
 
 
-def test_the_sentence_goes_on_over_wrapped_lines_and_no_further() -> None:
-    (one,) = extract("- Slow day. We decided to move the\n  office to Bern in May. Then lunch.\n")
-    assert one.text == "We decided to move the office to Bern in May."
-    [place] = one.places
-    assert (place.start_line, place.end_line) == (1, 2)
-    assert place.quote == "We decided to move the\n  office to Bern in May."
-
-
-def test_a_quote_stands_in_its_lines_even_around_a_comment() -> None:
-    line = "- we decided to use <!-- not MySQL --> Postgres for the joins"
-    (one,) = extract(line + "\n")
-    assert one.text == "we decided to use Postgres for the joins"
-    assert one.quotes[0] in line
-
-
 def test_in_talk_no_phrase_decides_anything() -> None:
     assert extract("**Bob:** we decided to use the old gate for visitors\n") == ()
     talk = "".join(f"[10:{minute:02}] <bob> so\n" for minute in range(9))

@@ -119,21 +119,6 @@ def test_a_ticked_box_is_no_item() -> None:
     assert said("- [x] pay\n- [X] rest\n- [ ] eat\n- TODO (done): sleep\n") == [("Todo", "eat")]
 
 
-def test_a_label_goes_on_where_its_line_only_wraps() -> None:
-    text = "- Decision: use the new\n  gate on weekdays\n  Reason: it is wider\n\n"
-    text += "Decision: close\nthe old one\nTodo: tell all\n"
-    assert said(text) == [
-        ("Decision", "use the new gate on weekdays"),
-        ("Decision", "close the old one"),
-        ("Todo", "tell all"),
-    ]
-
-
-def test_scribes_go_on_only_where_a_resolution_is_unfinished() -> None:
-    assert said("RESOLVED: close the gate  \n… Bob: thanks\n") == [("Decision", "close the gate")]
-    assert said("RESOLVED: close the gate, and\n… the door\n") == [("Decision", "close the gate, and the door")]
-
-
 def test_a_label_alone_takes_the_list_or_the_paragraph_below() -> None:
     both = [("Decision", "one"), ("Decision", "two")]
     for text in (
@@ -160,26 +145,6 @@ def test_a_label_alone_takes_the_list_or_the_paragraph_below() -> None:
 )
 def test_sections(heading: str, kind: str) -> None:
     assert said(f"## {heading}\n\n- Bob: mend the gate\n- ~~dropped~~\n- TBD\n") == [(kind, "Bob: mend the gate")]
-
-
-@pytest.mark.parametrize(
-    ("heading", "kind"), [("Next steps", "Todo"), ("Lessons learned", "Fact"), ("Blockers", "Risk")]
-)
-def test_sections_whose_heading_does_not_name_the_type_outright(heading: str, kind: str) -> None:
-    (one,) = extract(f"## {heading}\n\n- Bob: mend the gate\n- ~~dropped~~\n- TBD\n")
-    assert (one.type, one.text, one.confidence) == (kind, "Bob: mend the gate", "medium")
-
-
-def test_the_evidence_is_the_lines_of_the_label_within_its_entry() -> None:
-    text = "intro\nDecision: a b\nc\n\n- x\n  - Todo: y\n"
-    found = [(one.start_line, one.end_line, one.quote) for item in extract(text) for one in item.places]
-    assert found == [(2, 3, "Decision: a b\nc"), (6, 6, "- Todo: y")]
-
-
-def test_who_says_so() -> None:
-    extractor = RulesExtractor()
-    assert extractor.name == "rules@1"
-    assert [one.by for one in extract("Fact: x is y")] == ["rules@1"]
 
 
 # ---------------------------------------------------------------- any sentence, and the forms that close
@@ -219,50 +184,6 @@ def test_a_label_within_a_sentence_or_a_quote_counts_for_nothing(line: str) -> N
     assert said(line + "\n") == []
 
 
-CLOSING = (
-    "Done: {}",
-    "**Done:** {}",
-    "Todo done: {}",
-    "{} - DONE",
-    "Resolved: {}",
-    "Risk resolved: {}",
-    "Occurred: {}",
-    "Dropped: {}",
-    "Answered: {}",
-    "No longer: {}",
-    "Correction: {}",
-    "Todo: Done: {}",
-    "Risk: Resolved: {}",
-    "Decision: No longer: {}",
-)
-TEXTS = (
-    "call Anders",
-    "we decided to call Anders",
-    "from now on run the linter first",
-    "k3f2a1",
-    "Decision: call Anders",
-)
-
-
-@pytest.mark.parametrize("form", CLOSING)
-@pytest.mark.parametrize(
-    "place",
-    [
-        "{}",
-        "- {}",
-        "- 14:05 {}",
-        "- 14:05 [project: Alpha] {}",
-        "## Todos\n\n- {}",
-        "## Decisions\n\n{}",
-        "Risks:\n- {}",
-        "- [x] {}",
-    ],
-)
-def test_a_line_in_a_closing_form_is_never_an_item(place: str, form: str) -> None:
-    for text in TEXTS if not form.endswith("DONE") else TEXTS[:-1]:
-        assert extract(place.format(form.format(text)) + "\n") == (), text
-
-
 def test_a_list_goes_on_behind_a_closing_form() -> None:
     forms = "- Done: call Anders\n- Correction: it is 7\n- pay rent - DONE\n"
     for text in (f"Todos:\n{forms}- ask Bea\n", f"## Todos\n\n{forms}- ask Bea\n"):
@@ -290,12 +211,6 @@ def filed(text: str) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("form", ["{}: {}", "- **{}:** {}", "- **{}**: {}", "- 14:05 [project: Alpha] {}: {}"])
 def test_a_label_names_the_section_of_its_line(form: str, label: str, section: str) -> None:
     assert filed(form.format(label, "maybe paint the gate") + "\n") == [(section, "", "maybe paint the gate")]
-
-
-@pytest.mark.parametrize("form", ["{}: {}", "- **{}:** {}", "- **{}: {}**", "1. 14:05 {}: {}"])
-def test_how_to_keeps_what_it_tells_how_to_do(form: str) -> None:
-    line = form.format("How to deploy the site", "run make deploy, then restart it")
-    assert filed(line) == [("howto", "", "How to deploy the site: run make deploy, then restart it")]
 
 
 @pytest.mark.parametrize(
@@ -348,20 +263,6 @@ def test_an_answer_takes_back_the_question_above_it_alone() -> None:
     asked = "- Question: who pays?\n- Question: who signs?\n- Answer: Anders.\n"
     assert filed(asked) == [("questions", "", "who pays?")]
     assert filed("- Question: who pays?\n\nWe met.\n\n- A: Anders.\n") == [("questions", "", "who pays?")]
-
-
-@pytest.mark.parametrize(
-    ("title", "section"),
-    [("Goals", "goals"), ("Goal", "goals"), ("**Open questions:**", "questions"), ("How to", "howto")],
-)
-def test_a_heading_or_a_label_alone_names_the_section_of_its_list(title: str, section: str) -> None:
-    found = [(section, "", "paint the gate"), (section, "", "maybe sell the barn")]
-    assert filed(f"### {title}\n\n- paint the gate\n- maybe sell the barn\n") == found
-    assert filed(f"{title.strip('*:')}:\n- paint the gate\n- maybe sell the barn\n") == found
-
-
-def test_a_tick_box_below_open_questions_is_a_question() -> None:
-    assert filed("## Open questions\n- [ ] Who pays?\n") == [("questions", "", "Who pays?")]
 
 
 def test_a_question_is_no_fact_with_the_same_words() -> None:

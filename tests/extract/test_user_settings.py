@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.errors import BadSettings, UsageFault
+from pipelines.errors import BadSettings
 from pipelines.extract.choose_models import choose_extractor
 from pipelines.extract.llm.model_extractor import ModelExtractor
 from pipelines.extract.rules import RulesExtractor
-from pipelines.search.embed import embedder_settings
 from pipelines.user_settings import UserSettings, load_user_settings
 
 if TYPE_CHECKING:
@@ -53,37 +52,6 @@ def test_without_a_file_the_keys_decide(environ: dict[str, str], providers: tupl
     assert load_user_settings(environ).providers == providers
 
 
-def test_the_defaults_of_both_providers() -> None:
-    user = load_user_settings({"ANTHROPIC_API_KEY": f" {KEY}\n", "GEMINI_API_KEY": "a", "GOOGLE_API_KEY": "b"})
-    assert user.anthropic
-    assert user.gemini
-    assert (user.anthropic.model, user.anthropic.api_key) == ("claude-haiku-5-5", KEY)
-    assert (user.gemini.model, user.gemini.api_key) == ("gemini-3.8-flash", "a")
-    assert (user.anthropic.base_url, user.anthropic.max_tokens, user.anthropic.timeout_seconds) == ("", 8192, 120)
-
-
-def test_the_file_sets_each_provider(config: Path) -> None:
-    user = load(
-        config,
-        """
-        providers = ["gemini", "rules"]
-        [gemini]
-        model = "gemini-3.5-flash-lite"
-        base_url = "http://127.0.0.1:8080"
-        api_key_env = "WORK_KEY"
-        max_tokens = 4096
-        timeout_seconds = 30
-        """,
-        WORK_KEY=KEY,
-        ANTHROPIC_API_KEY=KEY,
-    )
-    assert user.providers == ("gemini", "rules")
-    assert user.gemini
-    assert (user.gemini.model, user.gemini.api_key) == ("gemini-3.5-flash-lite", KEY)
-    assert user.gemini.base_url == "http://127.0.0.1:8080"
-    assert (user.gemini.max_tokens, user.gemini.timeout_seconds) == (4096, 30)
-
-
 def test_all_faults_are_named_at_once_and_no_secret_is_shown(config: Path) -> None:
     secret = "sk-" + "ant-0123456789"
     found = faults(
@@ -113,25 +81,12 @@ def test_all_faults_are_named_at_once_and_no_secret_is_shown(config: Path) -> No
     assert secret not in text
 
 
-def test_each_provider_without_its_key_is_a_fault(config: Path) -> None:
-    found = faults(config, 'providers = ["anthropic", "gemini"]\n[gemini]\napi_key_env = "WORK_KEY"')
-    assert found == (
-        'providers[0] = "anthropic": its key is missing; put it in the environment variable ANTHROPIC_API_KEY',
-        'providers[1] = "gemini": its key is missing; put it in the environment variable WORK_KEY',
-    )
-
-
 def test_a_key_whose_variable_cannot_be_read_is_not_called_missing(config: Path) -> None:
     assert len(faults(config, 'providers = ["gemini"]\n[gemini]\napi_key_env = "-"')) == 1
 
 
 def test_no_providers_at_all_is_a_fault(config: Path) -> None:
     assert len(faults(config, "providers = []")) == 1
-
-
-@pytest.mark.parametrize("text", ["providers = [", 'providers = "rules"', "[[anthropic]]\n", "anthropic = 1"])
-def test_a_file_of_another_shape_is_one_fault(config: Path, text: str) -> None:
-    assert len(faults(config, text)) == 1
 
 
 def test_where_the_file_is_looked_for(tmp_path: Path) -> None:
@@ -199,60 +154,6 @@ def test_a_local_server_needs_no_key_and_gets_none_unasked(config: Path) -> None
     assert chain(claude) == ["anthropic:m"]
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ('providers = ["openai"]', "its model is missing"),
-        ('providers = ["openai"]\n[openai]\nmodel = "gpt"', "environment variable OPENAI_API_KEY"),
-        ('providers = ["exec:"]', "it should have a command after exec:"),
-        ('providers = ["exec:\'x"]', "it should have a command after exec:"),
-        ("[exec]\ncommand = 'x'", "there is no such key"),
-    ],
-)
-def test_what_a_provider_lacks_is_said(config: Path, text: str, fault: str) -> None:
-    [found] = faults(config, text)
-    assert fault in found
-
-
-def test_the_command_line_names_one_provider_in_place_of_the_files(config: Path) -> None:
-    config.write_text('providers = ["gemini"]')
-    environ = {"XDG_CONFIG_HOME": str(config.parent.parent), "ANTHROPIC_API_KEY": KEY}
-    for provider in ("anthropic", "rules", "exec:./reply.py"):
-        assert load_user_settings(environ, provider).providers == (provider,)
-    for provider, why in (
-        ("gemini", "its key is missing"),
-        ("gpt", "it should be one of"),
-        ("exec:", "a command after exec:"),
-    ):
-        with pytest.raises(UsageFault, match=why):
-            load_user_settings(environ, provider)
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        "",
-        'rules_from = "owner"\n',
-        '[embedder]\nprovider = "none"\n',
-        '[embedder]\nprovider = "voyage"\napi_key_env = "OTHER"\n',
-        '[embedder]\nthreads = 3\n[ping]\nurl = "https://ping.example/1"\n',
-    ],
-)
-def test_a_search_reads_of_the_settings_what_the_whole_file_comes_to(config: Path, told: str) -> None:
-    config.write_text(told)
-    environ = {"XDG_CONFIG_HOME": str(config.parent.parent), "VOYAGE_API_KEY": f" {KEY}\n", "OTHER": "b"}
-    assert embedder_settings(environ) == load_user_settings(environ).embedder
-
-
-def test_a_search_is_not_stopped_by_what_does_not_concern_it(config: Path) -> None:
-    config.write_text('providers = ["nobody"]\n')
-    environ = {"XDG_CONFIG_HOME": str(config.parent.parent)}
-    assert embedder_settings(environ).provider is None
-    config.write_text('[embedder]\nprovider = "nobody"\n')
-    with pytest.raises(BadSettings, match="nobody"):
-        embedder_settings(environ)
-
-
 def test_others_may_verify_than_those_who_read(config: Path) -> None:
     keys = {"ANTHROPIC_API_KEY": KEY, "GEMINI_API_KEY": KEY}
     assert load(config, "", **keys).verify == ()
@@ -280,11 +181,3 @@ def test_others_may_verify_than_those_who_read(config: Path) -> None:
 def test_a_fault_in_who_verifies_is_named(config: Path, told: str, fault: str) -> None:
     [found] = faults(config, f"[verify]\n{told}\n")
     assert fault in found
-
-
-def test_the_price_of_who_verifies_must_be_known_under_a_cap(config: Path) -> None:
-    text = (
-        'providers = ["rules"]\n[limits]\nmax_usd = 1\n[verify]\nproviders = ["anthropic"]\n[anthropic]\nmodel = "m"\n'
-    )
-    [fault] = faults(config, text, ANTHROPIC_API_KEY=KEY)
-    assert "the price of anthropic:m is not known" in fault

@@ -18,6 +18,8 @@ from pipelines.store.snapshot import MAX_DOCUMENT_BYTES, MAX_LOG_BYTES
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from _pytest.mark.structures import ParameterSet
+
     from tests.conftest import Memory
 
 NIGHT: Final = ("run", "--now", "2026-03-19T02:00")
@@ -30,13 +32,12 @@ def grow(file: Path, size: int) -> None:
         out.truncate(size)
 
 
-_SEEN_BY_ALL: Final = ("MEMORY.md", "Projects/alpha.md")
-_OF_ONE_KIND: Final = [
-    pytest.param(path, marks=pytest.mark.torture) for path in ("USER.md", "Review.md", "Archives/old.md")
-]
+def first(*paths: str) -> list[ParameterSet]:
+    """Return the first path for `make test`, and the others for `make torture`."""
+    return [pytest.param(path, marks=[pytest.mark.torture] * (path != paths[0])) for path in paths]
 
 
-@pytest.mark.parametrize("path", [*_SEEN_BY_ALL, *_OF_ONE_KIND])
+@pytest.mark.parametrize("path", first("MEMORY.md", "Projects/alpha.md", "USER.md", "Review.md", "Archives/old.md"))
 def test_a_document_over_the_bound_is_named_and_left_alone(memory: Memory, path: str) -> None:
     grow(memory.root / path, MAX_DOCUMENT_BYTES + 1)
     said = memory.curate(*NIGHT, exits=1)
@@ -45,14 +46,14 @@ def test_a_document_over_the_bound_is_named_and_left_alone(memory: Memory, path:
     assert "8,388,609 bytes" in memory.curate("status", exits=1)
 
 
-@pytest.mark.parametrize("path", ["Logs/2026-03-18.md", "Logs/partial/2026-03-18-phone.md"])
+@pytest.mark.parametrize("path", first("Logs/2026-03-18.md", "Logs/partial/2026-03-18-phone.md"))
 def test_a_log_over_the_bound_waits(memory: Memory, path: str) -> None:
     grow(memory.root / path, MAX_LOG_BYTES + 1)
     said = memory.curate(*NIGHT, exits=1)
     assert f"{path} has 67,108,865 bytes, and the limit is 67,108,864" in said
 
 
-@pytest.mark.parametrize("path", ["State/progress.jsonl", "State/tombstones.jsonl"])
+@pytest.mark.parametrize("path", first("State/progress.jsonl", "State/tombstones.jsonl"))
 def test_state_over_the_bound_stops_the_night_with_a_plain_sentence(memory: Memory, path: str) -> None:
     memory.write("Logs/2026-03-18.md", "- Fact: The printer stands in hall 4\n")
     grow(memory.root / path, MAX_BYTES + 1)

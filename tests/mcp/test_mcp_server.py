@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tests import conftest
 
 CURATE = str(Path(sys.executable).with_name("curate"))
-PLACE = re.compile(r"^(Areas|Projects|Logs)/\S+\.md:\d+ \| \d{4}-\d\d-\d\d \| ", re.MULTILINE)
 
 
 def talk(root: Path | str, story: Callable[[Client], Awaitable[None]], cwd: Path | None = None) -> None:
@@ -50,60 +49,6 @@ async def said(client: Client, tool: str, *, fails: bool = False, **arguments: A
     assert isinstance(content, TextContent)
     assert bool(result.is_error) is fails, content.text
     return content.text
-
-
-def test_a_session_reads_searches_and_writes(memory: conftest.Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "# 2026-03-18\n\n- 09:00 Decision: We moved the site to Hugo.\n")
-    memory.write("Projects/blue-whale.md", "---\ntitle: Blue Whale\n---\n# Blue Whale\n\n- Fact: It sings.\n")
-    memory.curate("run", "--now", "2026-03-19T02:00")
-
-    async def story(client: Client) -> None:
-        assert client.server_info is not None
-        assert client.server_info.name == "memcurate"
-        assert "memory_search" in (client.instructions or "")
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert sorted(tools) == [
-            "memory_close", "memory_context", "memory_correct", "memory_log", "memory_read", "memory_recap",
-            "memory_reopen", "memory_search", "memory_settle", "memory_why",
-        ]  # fmt: skip
-        assert all("Use it" in (tool.description or "") for tool in tools.values())
-        assert tools["memory_log"].annotations is not None
-        assert not tools["memory_log"].annotations.read_only_hint
-
-        told = await said(client, "memory_search", query="what became of the site", limit=5)
-        assert PLACE.search(told)
-        assert "Decision, trust self" in told
-        place = told.split(" | ")[0]
-        assert "We moved the site to Hugo" in await said(client, "memory_read", name=place)
-        ident = re.findall(r"\bk[0-9a-f]{10}\b", told)[0]
-        reason = await said(client, "memory_why", item=ident[:7])
-        assert re.match(r"\S+\.md:\d+ \| since 2026-03-18 \| live, trust self, confidence \w+, " + ident, reason)
-        assert "Evidence Logs/2026-03-18.md:3: - 09:00 Decision: We moved the site to Hugo." in reason
-        assert "Extracted by rules" in reason
-        assert re.search(r"Added on 2026-03-19 by commit [0-9a-f]{10}: ", reason)
-        assert "No item has the id kdead" in await said(client, "memory_why", item="kdead", fails=True)
-        assert "Risk" not in await said(client, "memory_search", query="site", type="Risk")
-        assert "Nothing was found" in await said(client, "memory_search", query="zzzz")
-        assert "is not a day" in await said(client, "memory_search", query="site", since="soon", fails=True)
-
-        told = await said(client, "memory_read", name="Blue Whale", start_line=9)
-        assert re.match(r"Projects/blue-whale.md: \d+ lines, showing 9 to \d+\.\n9: # Blue Whale\n", told)
-        assert "no line 99" in await said(client, "memory_read", name="Blue Whale", start_line=99)
-        assert "It sings" in await said(client, "memory_context", project="Blue Whale")
-
-        told = await said(client, "memory_log", text="Rule: Never push on Fridays.", project="Blue Whale")
-        day = Memory(memory.root).today()
-        assert told.startswith(f"Written at Logs/{day}.md:3 ({day}): - ")
-        assert "Never push on Fridays" in await said(client, "memory_search", query="push on Fridays")
-        told = await said(client, "memory_log", text="the password is hunter2X9qq, <private>Mara said</private>")
-        assert re.search(
-            r"the password is \[redacted:password:[0-9a-f]{4}\], \[private\]\n1 secret \(password\) red", told
-        )
-
-    talk(memory.root, story)
-    assert "hunter2" not in "".join(map(str, memory.files().values()))
-    memory.curate("run")
-    assert [held.item.trust for held in Memory(memory.root).items(type="Rule")] == ["self"]
 
 
 def test_a_session_lists_and_settles_pairs_that_may_conflict(memory: conftest.Memory) -> None:

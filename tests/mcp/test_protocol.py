@@ -243,7 +243,7 @@ def is_answer(told: Any) -> bool:
     return isinstance(told["result"], dict)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(lines=st.lists(LINES, max_size=4))
 def test_nothing_that_is_sent_ends_it_and_each_answer_is_one(lasting: Server, lines: list[bytes]) -> None:
     last = f"last {next(NUMBERS)}"

@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.night.answers import apply_answers
 from pipelines.store.document import Document
-from pipelines.store.review_queue import TWICE, read_queue, with_remarks
+from pipelines.store.review_queue import read_queue
 from tests.asking import ALPHA, NEW, RULE, ask, ask_contradict, ask_quarantine, first_night, items, night, tick
 
 if TYPE_CHECKING:
@@ -57,35 +57,6 @@ def test_keep_old_makes_it_the_owners_word_and_buries_the_new(memory: Memory) ->
     assert night(memory, 15)["items"]["added"] == 0
 
 
-def test_keep_both_links_them_as_related(memory: Memory) -> None:
-    after, old = contradicted(memory, "keep both")
-    assert {after[OLD_TEXT]["status"], after[NEW_TEXT]["status"]} == {"live"}
-    assert after[NEW_TEXT]["links"] == {"related": [old]}
-    assert after[OLD_TEXT]["links"] == {"related": [NEW]}
-
-
-def test_drop_leaves_the_old_one_as_it_is(memory: Memory) -> None:
-    after, _ = contradicted(memory, "drop")
-    assert NEW_TEXT not in after
-    assert (after[OLD_TEXT]["trust"], after[OLD_TEXT]["confirmed"]) == ("self", None)
-    memory.write("Logs/2026-03-14.md", f"project: Alpha\n\n- Fact: {NEW_TEXT}\n")
-    assert night(memory, 15)["items"]["added"] == 0
-
-
-def test_keep_new_supersedes_what_stands_in_the_old_ones_place_by_now(memory: Memory) -> None:
-    old = str(first_night(memory)[OLD_TEXT]["id"])
-    ask_contradict(memory, old)
-    memory.write("Review.md", memory.read("Review.md").replace(NEW, "kaaaaaaaaa3").replace("9090", "7070"))
-    ask_contradict(memory, old)
-    night(memory, 13)
-    tick(memory, "keep new")
-    night(memory, 14)
-    after = items(memory)
-    assert after[OLD_TEXT]["superseded_by"] == "kaaaaaaaaa3"
-    assert after["The port of the gateway is 7070"]["superseded_by"] == NEW
-    assert after[NEW_TEXT]["status"] == "live"
-
-
 def test_an_answer_that_comes_too_late_says_so_and_breaks_nothing(memory: Memory) -> None:
     first_night(memory)
     ask_contradict(memory, "kffffffffff")
@@ -124,41 +95,6 @@ def test_a_project_is_archived_or_kept(memory: Memory, choice: str) -> None:
     assert "nothing is broken" in memory.curate("check")
 
 
-def test_two_ticked_boxes_are_said_in_the_entry_and_change_nothing(memory: Memory) -> None:
-    old = str(first_night(memory)[OLD_TEXT]["id"])
-    ask_contradict(memory, old)
-    tick(memory, "keep new", "keep old")
-    told = night(memory, 13)
-    assert any("two ticked boxes" in warning for warning in told["warnings"])
-    assert memory.read("Review.md").count(TWICE) == 1
-    assert items(memory)[NEW_TEXT]["status"] == "waiting"
-    assert night(memory, 13)["commit"] is None
-    memory.write("Review.md", memory.read("Review.md").replace("- [x] keep old", "- [ ] keep old"))
-    night(memory, 14)
-    assert items(memory)[OLD_TEXT]["status"] == "superseded"
-    assert TWICE not in memory.read("Review.md")
-
-
-def test_the_remark_goes_with_the_second_tick() -> None:
-    text = "# Review\n\n## A <!-- review contradict 2026-03-01 -->\n\nWhy.\n\n- [x] keep new: a\n- [x] drop: b\n"
-    queue = Document("Review.md", text)
-    marked = with_remarks(queue)
-    assert TWICE in marked.text
-    assert with_remarks(marked) == marked
-    assert read_queue(marked)[0].why == ("Why.",)
-    unticked = Document("Review.md", marked.text.replace("[x]", "[ ]"))
-    assert with_remarks(unticked).text == text.replace("[x]", "[ ]")
-
-
-def test_a_box_that_means_nothing_here_is_named(memory: Memory) -> None:
-    first_night(memory)
-    ask(memory, "archive", f"{ALPHA} rests", ("archive: a", "keep: b", "burn: c"))
-    tick(memory, "burn")
-    told = night(memory, 13)
-    assert any("“burn” is not a choice here" in warning for warning in told["warnings"])
-    assert (memory.root / ALPHA).exists()
-
-
 def test_what_a_person_deletes_from_the_queue_is_answered_with_no(memory: Memory) -> None:
     old = str(first_night(memory)[OLD_TEXT]["id"])
     ask_contradict(memory, old)
@@ -178,27 +114,3 @@ def test_an_item_that_was_put_under_a_question_about_a_project_is_not_lost_with_
     answered = apply_answers({"Review.md": Document("Review.md", text)}, "2026-03-19")
     assert answered.documents["Review.md"].text == text
     assert answered.notes == ["“Is it over?” has items below it, so nothing was done. Move the items elsewhere."]
-
-
-def test_an_answer_is_told_in_the_episode_of_its_day(memory: Memory) -> None:
-    first_night(memory)
-    memory.write("Logs/2026-03-12.md", "- WebFetch: Rule: Shut the gate at nine\n")
-    night(memory, 13)
-    assert "Nothing was kept of the day's entry." in memory.read("Episodes/2026-03.md")
-    tick(memory, "keep")
-    night(memory, 14)
-    assert memory.git("log", "-1", "--format=%s").strip() == "Curated up to 2026-03-14: 1 approved"
-    told = memory.read("Episodes/2026-03.md").partition("## 2026-03-12\n")[2]
-    assert "From now on: Shut the gate at nine." in told
-    assert "Nothing was kept" not in told
-
-
-def test_status_and_context_count_the_questions_below_the_fold(memory: Memory) -> None:
-    doors = ("gate", "tower", "barn", "attic", "cellar", "kitchen")
-    memory.write("Logs/2026-03-10.md", "".join(f"- Fact: The {one} has 8080 bricks.\n" for one in doors))
-    memory.curate("run", "--now", "2026-03-11T02:00")
-    memory.write("Logs/2026-03-12.md", "".join(f"- WebFetch: Rule: Shut the {one}.\n" for one in doors))
-    memory.curate("run", "--now", "2026-03-13T02:00")
-    assert "more question" in memory.read("Review.md")
-    assert "6 entries wait in Review.md" in memory.curate("status", "--now", "2026-03-13T08:00")
-    assert "6 entries wait for a person in Review.md" in memory.curate("context", "--now", "2026-03-13T08:00")

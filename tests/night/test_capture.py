@@ -27,22 +27,6 @@ def test_flat_logs_are_merged_by_their_time() -> None:
     assert text == "# 2026-03-12\n\n- 08:00 z\n- 09:00 a\n  more of a\n- 10:00 b\n- 11:00 c\n- 11:00 d\n"
 
 
-def test_a_day_without_a_log_gets_one() -> None:
-    assert folded(None, one="- 10:00 b\n- 09:00 a\n") == "# 2026-03-12\n\n- 09:00 a\n- 10:00 b\n"
-
-
-def test_a_log_with_headings_keeps_its_lines_and_the_partial_follows() -> None:
-    log = "# 2026-03-12\n\n## Work\n\n- 09:00 a"
-    assert folded(log, one="- 08:00 b") == f"{log}\n\n## 2026-03-12-one\n\n- 08:00 b\n"
-
-
-def test_a_partial_log_with_headings_is_appended_whole() -> None:
-    assert (
-        folded("- 09:00 a\n", one="project: X\n- 08:00 b\n")
-        == "- 09:00 a\n\n## 2026-03-12-one\n\nproject: X\n- 08:00 b\n"
-    )
-
-
 def test_a_partial_log_of_a_day_to_come_waits() -> None:
     captured = capture({}, {"Logs/partial/2026-03-13-x.md": b"- 09:00 a\n"}, "2026-03-12")
     assert (captured.logs, captured.folded, captured.odd) == ({}, (), ())

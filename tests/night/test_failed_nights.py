@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import subprocess
 from typing import TYPE_CHECKING, Final
 
 import pytest
-
-from pipelines.errors import TRY_LATER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,26 +64,6 @@ def test_a_damaged_index(waiting: Memory) -> None:
     assert "wrong" not in waiting.curate("doctor", *LATER)
 
 
-def test_the_newest_commit_is_gone(waiting: Memory) -> None:
-    packs = sorted((waiting.root / ".git/objects/pack").glob("*.pack"), key=lambda pack: pack.stat().st_mtime_ns)
-    packs[-1].unlink()
-    failed(waiting, "names no readable commit", CHECK)
-
-
-def test_a_branch_without_a_commit(waiting: Memory) -> None:
-    waiting.git("checkout", "-q", "--orphan", "new")
-    failed(waiting, "names no readable commit", CHECK)
-    waiting.git("symbolic-ref", "HEAD", "refs/heads/main")
-    waiting.curate("run", *AT)
-
-
-def test_no_branch(waiting: Memory) -> None:
-    waiting.git("checkout", "-q", "--detach")
-    failed(waiting, "HEAD is detached", "`git switch main`")
-    waiting.git("switch", "-q", "main")
-    waiting.curate("run", *AT)
-
-
 def test_a_merge_in_progress_would_keep_both_sides(waiting: Memory) -> None:
     waiting.curate("correct", "Use SQLite", "Use DuckDB for the cache.", *AT)
     waiting.git("checkout", "-q", "-b", "side", "HEAD~1")
@@ -99,22 +76,6 @@ def test_a_merge_in_progress_would_keep_both_sides(waiting: Memory) -> None:
     assert waiting.git("rev-parse", "HEAD") == head
     assert "repository  wrong" in waiting.curate("doctor", *LATER, exits=1)
     waiting.git("merge", "--abort")
-    waiting.curate("run", *AT)
-
-
-def test_another_run_holds_the_lock(waiting: Memory) -> None:
-    with (waiting.root / ".curate" / "lock").open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        failed(waiting, "Another run holds the lock", "Wait for it to end", exits=TRY_LATER)
-    waiting.curate("run", *AT)
-
-
-def test_settings_that_are_no_toml(waiting: Memory) -> None:
-    before = waiting.read("curate.toml")
-    waiting.write("curate.toml", f"{before}\nnonsense = [\n")
-    failed(waiting, "curate.toml has a fault", "Fix the file and run again")
-    assert "settings    wrong" in waiting.curate("doctor", *LATER, exits=1)
-    waiting.write("curate.toml", before)
     waiting.curate("run", *AT)
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from pipelines.night.choose_document import (
     Catalog,
-    file_candidate,
     home_of,
     in_own_projects,
     named_document,
@@ -88,20 +87,6 @@ def test_projects_proposed_side_by_side_are_one_only_if_no_number_or_letter_part
     assert [one.new_project for one in found] == ["Phase 1", "Phase 2", "Phase 1", "App A", "App B"]
 
 
-def test_a_line_of_one_project_is_filed_in_another_only_where_it_names_it() -> None:
-    def filed(text: str, document: str) -> str:
-        one = candidate(text, of=entry(text, project="Harbour"))
-        return named_document(replace(one, document=document), CATALOG)
-
-    assert filed("host it on Fastmail", "Projects/alpha-site") == "Projects/harbour.md"
-    assert filed("host the Alpha site on Fastmail", "Projects/alpha-site") == "Projects/alpha-site.md"
-    assert filed("Mara works from Bern", "USER") == "USER.md"
-
-
-def test_what_is_called_general_is_the_general_page_before_there_is_one() -> None:
-    assert named_document(replace(candidate("x"), new_project="General"), CATALOG) == "Areas/general.md"
-
-
 @pytest.mark.parametrize(
     ("kind", "text", "path"),
     [
@@ -117,17 +102,6 @@ def test_what_is_called_general_is_the_general_page_before_there_is_one() -> Non
 )
 def test_where_words_lead(kind: ItemType, text: str, path: str) -> None:
     assert home_of(kind, text, Confidence.HIGH, CATALOG) == path
-
-
-def test_what_is_barely_believed_does_not_reach_the_briefing() -> None:
-    assert home_of(ItemType.RULE, "Never push on Fridays", Confidence.LOW, CATALOG) == "Areas/general.md"
-
-
-def test_a_document_that_cannot_be_read_takes_nothing() -> None:
-    catalog = Catalog({}, frozenset({"MEMORY.md", "USER.md", "Projects/alpha.md"}))
-    assert home_of(ItemType.RULE, "Never push on Fridays", Confidence.HIGH, catalog) == "Areas/general.md"
-    assert home_of(ItemType.FACT, "Prefers tea", Confidence.HIGH, catalog) == "Areas/general.md"
-    assert named_document(candidate("x", of=entry("x", project="Alpha")), catalog) == "Areas/general.md"
 
 
 @pytest.mark.parametrize("told", ["My name is Mara Lind.", "The user's name is Mara Lind", "Name: Mara Lind"])
@@ -146,14 +120,6 @@ def test_nobody_is_named_where_no_line_says_so(told: str) -> None:
     assert catalog.person == ""
 
 
-@pytest.mark.parametrize("section", ["goals", "contacts", "questions", "howto"])
-def test_what_stands_in_a_section_of_a_page_is_not_loaded_unasked(section: str) -> None:
-    one = replace(candidate("Bea prefers mail", ItemType.FACT), page_section=section)
-    assert file_candidate(one, CATALOG).home == "Areas/general.md"
-    assert file_candidate(replace(one, document="USER"), CATALOG).place == "USER.md"
-    assert file_candidate(replace(one, page_section=""), CATALOG).home == "USER.md"
-
-
 def test_an_external_line_goes_into_a_project_only_where_the_run_s_own_words_make_it() -> None:
     told = replace(candidate("Mateo says that the probe is off"), new_project="Eelgrass")
     own = replace(candidate("the probe is new"), new_project="Eelgrass")
@@ -168,11 +134,3 @@ def test_an_external_line_goes_into_a_project_only_where_the_run_s_own_words_mak
         "",
         "Eelgrass",
     ]
-
-
-def test_a_page_that_is_named_after_a_day_takes_none_of_the_days_items() -> None:
-    """OpenClaw's reports of dreaming, and journals of a trip, are named like the log; its title is the day, too."""
-    dreamt = Document("Resources/dreaming/2026-03-12.md", "# Light Sleep\n")
-    catalog = Catalog({**CATALOG.documents, dreamt.path: dreamt})
-    assert named_document(candidate("x", of=entry("x", headings=("2026-03-12",))), catalog) == ""
-    assert named_document(candidate("x", of=entry("x", headings=("Light Sleep",))), catalog) == dreamt.path

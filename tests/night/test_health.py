@@ -43,13 +43,6 @@ def test_a_night_that_did_not_happen_is_overdue_after_a_day_and_a_half(memory: M
     assert status(memory, "2026-03-29T02:01")["overdue"] is None
 
 
-def test_a_first_night_that_did_not_happen_is_overdue_too(memory: Memory) -> None:
-    assert status(memory, "2026-09-01T02:00")["overdue"] is None, "nothing waits"
-    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite.\n")
-    assert status(memory, "2026-03-20T11:00")["overdue"] is None
-    assert "due 37 hours ago" in status(memory, "2026-03-20T13:00", exits=1)["overdue"]
-
-
 def test_a_night_that_failed_is_bad_whether_days_wait_or_not(memory: Memory) -> None:
     memory.write("Logs/2026-03-17.md", "- Decision: Use SQLite.\n")
     memory.curate("run", "--now", "2026-03-19T02:00")
@@ -92,11 +85,6 @@ def test_a_clock_that_was_set_back_is_said_and_hides_nothing(memory: Memory) -> 
     assert "dated 2031-01-01 02:00, which is in the future" in said
 
 
-def test_a_clock_that_was_set_back_is_not_well(memory: Memory) -> None:
-    reported(memory, {"now": NOW.isoformat(), "exit_code": 0}, {"now": "2031-01-01T02:00:00+00:00", "exit_code": 0})
-    assert "A run is dated in the future." in memory.curate("status", "--now", NOW.isoformat())
-
-
 @pytest.mark.parametrize(
     ("last", "told"),
     [
@@ -120,13 +108,6 @@ def test_a_run_that_only_the_caps_ended_is_no_failure_and_not_all_is_well(memory
     assert memory.curate("status", "--now", NOW.isoformat()).startswith("Your budget kept the last run")
     assert "stopped at your budget" in memory.curate("context", "--now", NOW.isoformat())
     assert f"left something pending: {why.rstrip('.')}" in memory.curate("runs")
-
-
-@pytest.mark.parametrize(("day_end", "is_bad"), [("00:00", True), ("06:00", False)])
-def test_the_first_day_ends_when_the_memory_says(memory: Memory, day_end: str, *, is_bad: bool) -> None:
-    memory.write("curate.toml", f'timezone = "UTC"\nday_end = "{day_end}"\n')
-    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite.\n")
-    assert bool(status(memory, NOW.replace(hour=13).isoformat(), exits=is_bad)["overdue"]) == is_bad
 
 
 def test_what_the_last_thirty_days_cost() -> None:

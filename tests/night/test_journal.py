@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.night.unattended import in_journal
 from pipelines.text import key_values
 
 if TYPE_CHECKING:
@@ -104,11 +103,6 @@ def test_elsewhere_a_night_is_one_line(memory: Memory, journal: Path) -> None:
     run(memory, journal, "--now", "2026-03-20T02:00", JOURNAL_STREAM="")
     _, said = run(memory, journal, "--now", "2026-03-21T02:00", JOURNAL_STREAM="")
     assert said.count("\n") == 1
-
-
-def test_a_terminal_that_inherits_the_variable_is_no_journal() -> None:
-    assert not in_journal({"JOURNAL_STREAM": "8:1", "INVOCATION_ID": "x"})
-    assert not in_journal({})
 
 
 def test_a_value_with_blanks_is_quoted() -> None:

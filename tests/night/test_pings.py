@@ -91,11 +91,6 @@ def test_a_good_night_is_heard_of_at_its_beginning_and_its_end(
     assert len(monitor.heard) == 2
 
 
-def test_a_night_that_left_days_unread_failed(pinging: Callable[..., dict[str, Any]], monitor: Monitor) -> None:
-    pinging(f"{monitor.url}/{UUID}/", exits=1, head='providers = ["exec:false"]')
-    assert sorted(monitor.heard) == [f"/{UUID}/fail", f"/{UUID}/start"]
-
-
 def test_a_night_that_died_failed_and_one_that_found_another_at_work_did_not(
     memory: Memory, pinging: Callable[..., dict[str, Any]], monitor: Monitor
 ) -> None:

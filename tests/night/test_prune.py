@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from pipelines.night.caps import prune, with_caps_applied
 from pipelines.night.file_items import new_document
 from pipelines.settings import Settings, SizeCaps
 from pipelines.store.document import Block, Document, edited
-from pipelines.store.generated import Sentence, without_pointers
+from pipelines.store.generated import without_pointers
 from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import Layout
 from pipelines.store.snapshot import Snapshot
@@ -51,15 +50,6 @@ def test_the_briefing_is_under_its_cap_and_nothing_is_lost(rows: list[tuple[Item
     assert all(document.size <= CAPS.document for document in pruned.documents.values())
 
 
-@settings(max_examples=40)
-@given(st.lists(st.tuples(st.sampled_from(ItemType), st.integers(1, 40)), max_size=60))
-def test_pruning_twice_is_pruning_once(rows: list[tuple[ItemType, int]]) -> None:
-    once = prune(documents(*(item(n, kind, words) for n, (kind, words) in enumerate(rows))), SETTINGS, frozenset())
-    twice = prune(once.documents, SETTINGS, frozenset())
-    assert twice.moved == ()
-    assert {p: d.text for p, d in twice.documents.items()} == {p: d.text for p, d in once.documents.items()}
-
-
 @settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.sampled_from(ItemType), st.integers(1, 40), st.booleans()), max_size=60),
@@ -84,14 +74,6 @@ def test_a_second_night_finds_nothing_to_move(
 
 def snapshot_of(pages: Mapping[str, Document]) -> Snapshot:
     return Snapshot(Path("memory"), pages, {}, {}, {}, {}, Layout())
-
-
-def test_the_lowest_priority_leaves_first() -> None:
-    weak = item(1, ItemType.RISK, confidence=Confidence.LOW)
-    strong = [item(n, since="2026-03-01") for n in range(2, 8)]
-    pruned = prune(documents(weak, *strong), SETTINGS, frozenset())
-    assert pruned.moved[0].id == weak.id
-    assert pruned.moved[0].target == "Areas/general.md"
 
 
 def test_what_people_wrote_stays_even_over_the_cap() -> None:
@@ -125,24 +107,6 @@ def test_a_document_overflows_to_the_archive_of_the_items_year_closed_ones_first
     assert all(document.size <= CAPS.document for document in pruned.documents.values())
 
 
-def test_a_page_full_of_open_todos_turns_away_nothing_new() -> None:
-    todos = [item(n, ItemType.TODO, 20, status=Status.OPEN, since="2026-01-01") for n in range(1, 30)]
-    new = [item(n, ItemType.FACT, 20, since="2026-03-01", confidence=Confidence.LOW) for n in range(30, 33)]
-    again = item(33, ItemType.FACT, 20, since="2025-01-01", confirmed="2026-02-27")
-    pruned = prune(documents(*todos, *new, again, path="Projects/p.md", text="# P\n"), SETTINGS, frozenset())
-    left = {placed.item.id for placed in pruned.documents["Projects/p.md"].items}
-    assert {one.id for one in (*new, again)} < left
-    assert {one.id for one in pruned.moved} <= {one.id for one in todos}
-
-
-def test_if_all_is_new_the_oldest_day_leaves_first() -> None:
-    items = [item(n, kind, 20, since=f"2026-03-{n:02}") for n, kind in enumerate([*ItemType] * 6, 1)]
-    pruned = prune(documents(*items, path="Areas/a.md", text="# A\n"), SETTINGS, frozenset())
-    left = {placed.item.id for placed in pruned.documents["Areas/a.md"].items}
-    fresh = [one for one in items if one.since >= "2026-03-16"]
-    assert [one.id in left for one in fresh] == sorted(one.id in left for one in fresh)
-
-
 def test_open_todos_leave_only_as_far_as_the_cap_requires() -> None:
     todos = [item(n, ItemType.TODO, 20, status=Status.OPEN, since="2026-01-01") for n in range(1, 30)]
     newest = item(30, ItemType.TODO, 20, status=Status.OPEN, since="2026-03-01")
@@ -158,17 +122,6 @@ def test_open_todos_leave_only_as_far_as_the_cap_requires() -> None:
     line = documents(newest, path="Areas/a.md", text="# A\n")["Areas/a.md"].size
     assert CAPS.document - line < left(*todos, newest) <= CAPS.document
     assert left(*facts, newest) <= CAPS.document * 7 // 8
-
-
-def test_archives_are_bounded_too() -> None:
-    pruned = prune(
-        documents(*(item(n, ItemType.FACT, 30) for n in range(80)), path="Areas/a.md", text="# A\n"),
-        SETTINGS,
-        frozenset(),
-    )
-    parts = sorted(path for path in pruned.documents if path.startswith("Archives/"))
-    assert parts[:2] == ["Archives/a-2026-2.md", "Archives/a-2026-3.md"]
-    assert all(document.size <= CAPS.document for document in pruned.documents.values())
 
 
 def test_nothing_is_moved_into_a_file_that_cannot_be_read() -> None:
@@ -217,60 +170,9 @@ def test_the_briefing_tells_of_projects_dues_risks_and_people() -> None:
     ]
 
 
-def test_the_briefing_tells_what_is_known_of_the_user_and_not_what_is_asked() -> None:
-    known = item(1, ItemType.FACT)
-    asked = replace(item(2, ItemType.FACT), text="In which time zone does Ada live?", page_section="questions")
-    rows = told(documents(known, asked, path="USER.md", text="# User\n")).text
-    assert known.text in rows
-    assert "time zone" not in rows
-
-
-def test_a_project_is_not_summed_up_by_its_next_step() -> None:
-    said, by = Sentence("Bob hears of the peas.", ("k0000000002",), "1a2b3c").render(), "since=2026-03-10 by=rules@1"
-    page = Document(
-        "Projects/p.md",
-        f"# Pea\n\n## State\n\n{said}\n\n## Facts\n\n- Fact: Peas are green. <!-- k0000000001 {by} -->\n"
-        f"- [ ] Todo: Call Bob. <!-- k0000000002 {by} -->\n"
-        "- [ ] Todo: Call Ada. <!-- k0000000003 since=2026-03-11 -->\n",
-    )
-    assert "- [Pea](Projects/p.md): Peas are green. Next: Call Ada <!--" in told({page.path: page}).text
-
-
-def test_what_does_not_fit_the_briefing_leaves_a_pointer() -> None:
-    pages = {
-        f"Projects/p{number}.md": Document(f"Projects/p{number}.md", f"---\ntitle: Pea {number}\nstatus: active\n---\n")
-        for number in range(40)
-    }
-    assert "- 28 more: Projects/" in told(pages).text
-    small = told(pages, 500)
-    assert small.size <= 500
-    shown = small.text.count("](Projects/")
-    assert 0 < shown <= 12
-    assert f"- {40 - shown} more: Projects/" in small.text
-
-
 def test_a_pointer_that_a_person_changed_is_theirs() -> None:
     pages = {f"Projects/{name}.md": Document(f"Projects/{name}.md", f"# {name}\n") for name in "ab"}
     mine = told(pages).text.replace("[a](Projects/a.md)", "[a](Projects/a.md), my favourite")
     left = without_pointers(Document("MEMORY.md", mine))
     assert "my favourite" in left.text
     assert "Projects/b.md" not in left.text
-
-
-def test_empty_sections_of_pointers_go_and_own_lines_in_them_stay() -> None:
-    document = told({"Projects/a.md": Document("Projects/a.md", "# A\n")})
-    assert with_briefing(without_pointers(document), [], 8192).text.strip() == "# Memory"
-    mine = Document("MEMORY.md", document.text + "- my own line\n")
-    assert with_briefing(without_pointers(mine), [], 8192).text == "# Memory\n\n## Projects\n\n- my own line\n"
-
-
-def test_old_dues_hide_nothing_that_is_due_now() -> None:
-    days = [*(f"2026-01-{number:02}" for number in range(1, 13)), "2026-03-10", "2026-03-12", "soon"]
-    todos = [
-        Item(ItemType.TODO, f"Call {day}", status=Status.OPEN, id=f"k{number:010x}", since="2026-03-10", due=day)
-        for number, day in enumerate(days)
-    ]
-    page = edited(Document("Projects/p.md", "# Pea\n"), add=map(Block, todos))
-    rows = told({page.path: page}).text.partition("## Due\n")[2].partition("##")[0].split("\n")
-    shown = [row.removeprefix("- ").partition(":")[0] for row in rows if row.startswith("- ")]
-    assert shown == [*(f"2026-01-{number:02}" for number in range(7, 13)), "2026-03-10", "2026-03-12", "7 more"]

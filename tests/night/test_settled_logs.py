@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,14 +24,6 @@ def settled(memory: Memory) -> Memory:
     return memory
 
 
-def test_a_line_added_to_a_settled_log_is_learnt(settled: Memory) -> None:
-    path = f"Logs/{DAYS[3]}.md"
-    settled.write(path, (settled.root / path).read_text() + "- Fact: Crate 50 is on quay 2.\n")
-    assert json.loads(settled.curate("status", "--json", exits=1))["days_waiting"] == [DAYS[3]]
-    settled.curate(*NIGHT)
-    assert "Crate 50 is on quay 2." in items(settled)
-
-
 def test_lines_that_a_person_committed_are_learnt(settled: Memory) -> None:
     for number, day in enumerate(DAYS):
         path = settled.root / f"Logs/{day}.md"
@@ -40,15 +31,6 @@ def test_lines_that_a_person_committed_are_learnt(settled: Memory) -> None:
     settled.git("-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-qam", "By hand")
     settled.curate(*NIGHT)
     assert "Barge 7 is in dock 21." in items(settled)
-
-
-def test_a_partial_log_is_folded_into_a_settled_one(settled: Memory) -> None:
-    path = settled.root / f"Logs/{DAYS[4]}.md"
-    before = path.read_text()
-    settled.write(f"Logs/partial/{DAYS[4]}-late.md", "- Fact: Crate 51 is on quay 3.\n")
-    settled.curate(*NIGHT)
-    assert path.read_text().startswith(before)
-    assert {"Crate 4 is on quay 28.", "Crate 51 is on quay 3."} <= items(settled).keys()
 
 
 def test_a_settled_day_without_an_episode_gets_one(settled: Memory) -> None:

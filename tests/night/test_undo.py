@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.night.file_items import new_document
 from pipelines.night.undo_items import RunSides, undo
 from pipelines.store.document import Block, Document, block_of, edited
-from pipelines.store.item import Item, ItemType, Status, Trust, render_item
-from pipelines.store.review_queue import with_entry
+from pipelines.store.item import Item, ItemType, Status, Trust
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from pipelines.night.undo_items import Undone
 
@@ -53,142 +51,11 @@ def held(documents: Mapping[str, Document]) -> dict[str, tuple[str, Item]]:
     return dict(found)
 
 
-def with_line(documents: Documents, path: str, change: Callable[[str], str]) -> Documents:
-    return {**documents, path: Document(path, change(documents[path].text))}
-
-
-def test_notes_that_a_person_wrote_under_an_item_keep_it() -> None:
-    before, after = of(document(ALPHA)), of(document(ALPHA, item(1)))
-    line = render_item(item(1)) + "\n"
-    undone = back(before, after, with_line(after, ALPHA, lambda text: text.replace(line, f"{line}  see the minutes\n")))
-    assert "see the minutes" in undone.documents[ALPHA].text
-    assert set(undone.kept) == {item(1).id}
-
-
-def test_an_item_that_a_person_moved_goes_from_where_it_stands_now() -> None:
-    before, after = of(document(ALPHA), document(BETA)), of(document(ALPHA, item(1)), document(BETA))
-    now = of(document(ALPHA), document(BETA, item(1)))
-    assert held(back(before, after, now).documents) == {}
-
-
-def test_what_a_run_moved_returns_with_its_notes_to_its_section() -> None:
-    before = of(document(ALPHA, item(1)), document(GENERAL, item(2)))
-    notes = ("  written under it\n",)
-    after = {ALPHA: document(ALPHA), GENERAL: edited(before[GENERAL], add=[Block(item(1), notes)])}
-    now = with_line(after, ALPHA, lambda text: text + "\nMine, since.\n")
-    undone = back(before, after, now)
-    assert held(undone.documents)[item(1).id] == (ALPHA, item(1))
-    assert undone.documents[ALPHA].items[0].section == "Decisions"
-    assert "  written under it\n" in undone.documents[ALPHA].lines
-    assert "Mine, since." in undone.documents[ALPHA].text
-    assert undone.returned == (item(1).id,)
-
-
-def test_what_was_moved_again_since_stays_where_it_is_with_its_old_words() -> None:
-    before = of(document(ALPHA, item(1)), document(BETA), document(GENERAL))
-    late = replace(item(1), status=Status.ARCHIVED)
-    after = of(document(ALPHA), document(BETA), document(GENERAL, late))
-    undone = back(before, after, of(document(ALPHA), document(BETA, late), document(GENERAL)))
-    assert held(undone.documents)[item(1).id] == (BETA, item(1))
-    assert undone.kept == {item(1).id: f"was moved since, so it stays in {BETA}"}
-
-
-def test_what_was_superseded_stays_so_while_its_successor_does() -> None:
-    before = of(document(ALPHA, item(1)))
-    old = replace(item(1), status=Status.SUPERSEDED, superseded_by=item(2).id)
-    after = of(document(ALPHA, old, item(2)))
-    undone = back(before, after, with_line(after, ALPHA, lambda text: text.replace("number 2", "number two")))
-    assert held(undone.documents)[item(1).id][1].status is Status.SUPERSEDED
-    assert set(undone.kept) == {item(1).id, item(2).id}
-
-
-def test_an_item_that_a_later_one_rests_on_stays() -> None:
-    before, after = of(document(ALPHA)), of(document(ALPHA, item(1), item(2)))
-    resting = replace(item(3), links=(("because", (item(1).id,)),))
-    now = of(document(ALPHA, item(1), item(2), resting))
-    undone = back(before, after, now)
-    assert set(held(undone.documents)) == {item(1).id, item(3).id}
-    assert undone.kept == {item(1).id: f"stays: {item(3).id} refers to it"}
-
-
-@pytest.mark.parametrize(
-    "mine",
-    [
-        "\nMine.\n",
-        "\n## My section\n",
-        "\n- [ ] no item, but mine\n",
-    ],
-)
-def test_a_document_that_the_run_made_goes_unless_a_person_wrote_in_it(mine: str) -> None:
-    after = of(document(ALPHA, item(1)))
-    assert back({}, after).documents == {}
-    later = of(edited(after[ALPHA], add=[Block(item(2, ItemType.FACT))]))
-    assert set(back({}, after, later).documents) == {ALPHA}
-    assert set(back({}, after, with_line(after, ALPHA, lambda text: text + mine)).documents) == {ALPHA}
-    owned = with_line(after, ALPHA, lambda text: text.replace("status: active", "status: active\nowner: Mara"))
-    assert set(back({}, after, owned).documents) == {ALPHA}
-    graded = with_line(after, ALPHA, lambda text: text.replace("updated: 2026-03-01", "updated: 2026-03-09"))
-    assert back({}, after, graded).documents == {}
-
-
-def test_a_document_in_which_a_person_wrote_while_the_run_made_it_stays() -> None:
-    mine = Document(GENERAL, "# General\n\nMine.\n")
-    undone = back({}, of(edited(mine, add=[Block(item(1))])))
-    assert [one.id for one in undone.removed] == [item(1).id]
-    assert "Mine." in undone.documents[GENERAL].text
-
-
-def test_what_a_person_wrote_while_the_run_went_on_is_no_doing_of_the_runs() -> None:
-    todo = item(5, ItemType.TODO, status=Status.OPEN)
-    before = of(document(ALPHA, item(1), item(2), item(3), item(4), todo), document(BETA, item(6)))
-    reworded = replace(item(1), text="reworded", trust=Trust.OWNER, by="")
-    struck, ticked = replace(item(2), status=Status.RETRACTED), replace(todo, status=Status.DONE)
-    left = edited(
-        before[ALPHA],
-        replace={one.id: one for one in (reworded, struck, ticked, replace(item(3), seen=2))},
-        remove=[item(4).id],
-        add=[Block(item(7))],
-    )
-    after = with_line({**before, ALPHA: left}, ALPHA, lambda text: text.replace("# Alpha\n", "# Alpha\n\nMine.\n"))
-    undone = back(before, after, deleted=item(4).id)
-    then = {ident: one for ident, (_, one) in held(undone.documents).items()}
-    assert then == {one.id: one for one in (reworded, struck, item(3), ticked, item(6))}
-    assert "Mine." in undone.documents[ALPHA].text
-
-
-def test_the_briefing_and_the_user_page_never_go() -> None:
-    after = {"USER.md": Document("USER.md", "# User\n")}
-    after["USER.md"] = edited(after["USER.md"], add=[Block(item(1))])
-    assert set(back({}, after).documents) == {"USER.md"}
-
-
-def test_a_document_that_an_undo_removed_comes_back_as_it_was() -> None:
-    before = of(document(ALPHA, item(1), item(2)), document(BETA))
-    undone = back(before, of(document(BETA)))
-    assert undone.documents == before
-    assert undone.restored == (item(1).id, item(2).id)
-
-
 def test_nothing_is_put_into_a_file_that_cannot_be_read() -> None:
     sides = RunSides.of(of(document(ALPHA, item(1))), {})
     undone = undo(sides, {}, frozenset({ALPHA}))
     assert undone.documents == {}
     assert undone.kept == {item(1).id: f"cannot come back: {ALPHA} is gone or cannot be read"}
-
-
-def test_a_line_that_a_person_wrote_keeps_the_number_that_the_run_gave_it() -> None:
-    was = Document(ALPHA, "# Alpha\n\n- decision: by hand\n")
-    number = " <!-- kaaaaaaaaaa since=2026-03-01 trust=owner confidence=high -->"
-    left = edited(Document(ALPHA, was.text.replace("hand", "hand" + number)), add=[Block(item(1))])
-    undone = back(of(was), of(left))
-    assert undone.documents[ALPHA].text == was.text.replace("hand", "hand" + number)
-
-
-def test_an_item_that_a_person_reworded_before_the_run_stays_the_owners() -> None:
-    before = of(document(ALPHA, item(1)))
-    owned = replace(item(1), trust=Trust.OWNER, by="")
-    undone = back(before, of(document(ALPHA, owned, item(2))))
-    assert held(undone.documents) == {item(1).id: (ALPHA, owned)}
 
 
 def test_an_item_that_stands_twice_is_left_alone() -> None:
@@ -197,19 +64,6 @@ def test_an_item_that_stands_twice_is_left_alone() -> None:
     assert sorted(p.item.id for one in undone.documents.values() for p in one.items) == [item(1).id] * 2
     assert [one.id for one in undone.removed] == [item(2).id]
     assert undone.kept == {item(1).id: "is in two places, so it stays in both"}
-
-
-def test_a_question_goes_with_the_run_that_asked_it_and_an_answer_stays() -> None:
-    empty, waits = (
-        Document("Review.md", "# Review\n"),
-        replace(item(1), status=Status.WAITING, extra=(("home", ALPHA),)),
-    )
-    asked = with_entry({"Review.md": empty}, "contradict", "2026-03-18", "A or B", "why", ["drop: B goes"], [waits])
-    before, after = {"Review.md": empty, **of(document(ALPHA))}, {**asked, **of(document(ALPHA, item(2)))}
-    undone = back(before, after)
-    assert held(undone.documents) == {}
-    assert undone.documents["Review.md"].text.strip() == "# Review"
-    assert set(held(back(after, before).documents)) == {item(2).id}  # the run carried an answer out: a person's doing
 
 
 # ------------------------------------------------------------ any run, any edits

@@ -58,22 +58,6 @@ def test_all_of_a_document_is_sorted_by_how_well_it_stands(linked: Memory) -> No
         assert line in text
 
 
-def test_what_waits_to_be_filed_in_a_document_is_told_with_it(linked: Memory) -> None:
-    linked.write("Review.md", WAITING.replace(" against=k2222222222", ""))
-    told = asked(linked, "audit", "Alpha")
-    assert said(told["waiting"]) == ["k7"]
-    assert len(told["contradicting"]) == 1
-
-
-def test_a_topic_in_words_brings_what_was_superseded_and_what_contradicts(linked: Memory) -> None:
-    told = asked(linked, "audit", "sqlite")
-    assert "k1" in said(told["current"])
-    assert said(told["superseded"]) == ["k9"]  # by its successor: its own words do not say so
-    assert "ka" not in said(told["current"])
-    told = asked(linked, "audit", "orders", "a", "day")
-    assert "k7" in said(told["waiting"])
-
-
 def test_a_topic_of_which_nothing_is_known_is_said(linked: Memory) -> None:
     assert linked.curate("audit", "submarine") == "Nothing is believed about submarine.\n"
     assert "topic is empty" in linked.curate("audit", "  ", exits=2)
@@ -90,18 +74,6 @@ def test_what_nobody_spoke_of_is_not_answered_with_what_is_nearest(
     vector[int(np.argmin(np.abs(vector)))] = np.sqrt(1 - 0.3**2)  # where the moon has nothing
     monkeypatch.setattr(bag, "embed_query", lambda _: vector)
     assert linked.curate("audit", "qqqq").startswith("Nothing is believed about qqqq.")
-
-
-def test_a_day_before_the_first_is_answered_with_the_first(linked: Memory) -> None:
-    assert asked(linked, "audit", "Alpha", "--as-of", "1999-01-01")["notes"] == ["The memory begins on 2024-01-05."]
-
-
-def test_evidence_that_stands_is_no_weak_spot(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
-    assert asked(memory, "audit", "port")["without_evidence"] == []
-    memory.write("Logs/2026-03-10.md", "- Fact: The port was 8080.\n")
-    assert len(asked(memory, "audit", "port")["without_evidence"]) == 1
 
 
 def test_impact_shows_all_that_would_come_into_question(linked: Memory) -> None:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.asking import ask_contradict, first_night, night
-
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import Memory
 
 ONE, TWO, THREE, OLD = (f"k{digit * 10}" for digit in "1234")
@@ -52,49 +47,11 @@ def test_a_circle_and_an_item_superseded_twice_are_answered_and_stay_as_they_are
     assert bad.files() == before
 
 
-def test_a_circle_is_told_once_and_both_successors_are_named(bad: Memory) -> None:
-    assert bad.curate("why", ONE).count("a cycle") == 1
-    assert "a cycle" in bad.curate("impact", ONE)
-    told = bad.curate("why", OLD)
-    assert (ONE in told, THREE in told) == (True, True)
-
-
-def test_verbs_that_change_something_leave_a_circle_whole(bad: Memory, tmp_path: Path) -> None:
-    bad.curate("move", ONE, "MEMORY")
-    bad.curate("pin", TWO)
-    export = tmp_path / "all.jsonl"
-    bad.curate("export", "--jsonl", str(export))
-    bad.curate("project", "new", "Ships")
-    bad.curate("move", THREE, "ships")
-    bad.curate("project", "rename", "Ships", "Boats")
-    bad.curate("run", "--now", "2026-03-13T02:00")
-    texts = {one["id"]: one["text"] for one in json.loads(bad.curate("items", "--json"))}
-    assert {ONE, TWO, THREE, OLD} <= texts.keys()
-    bad.curate("forget", TWO, "--yes")
-    assert TWO not in bad.curate("export", "--jsonl", "-")
-    assert "Orders go by ship" in bad.curate("why", ONE)
-
-
 def test_an_id_that_does_not_exist_is_said_by_every_verb_that_takes_one(bad: Memory) -> None:
     before = bad.files()
     for verb, rest in (*((verb, ()) for verb in BY_ID), (("move",), ("MEMORY",))):
         assert "No item has the id kffffffffff" in bad.curate(*verb, "kffffffffff", *rest, exits=1), verb
     assert bad.files() == before
-
-
-@pytest.mark.parametrize("left", ["", "# Review\n"])
-def test_a_queue_emptied_by_hand_is_an_answer_and_corrupts_nothing(memory: Memory, left: str) -> None:
-    items = first_night(memory)
-    ask_contradict(memory, str(next(iter(items.values()))["id"]))
-    night(memory, 13)
-    memory.write("Review.md", left)
-    night(memory, 14)
-    assert memory.curate("review") == "Nothing waits for you.\n"
-    assert {one["id"] for one in items.values()} <= {one["id"] for one in json.loads(memory.curate("items", "--json"))}
-    memory.curate("check")
-    before = memory.files()
-    night(memory, 14)
-    assert memory.files() == before
 
 
 def test_days_before_the_first_are_answered_with_the_first(bad: Memory) -> None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pipelines.cli import run_cli
-from pipelines.errors import NotWritable
-from pipelines.night.report import save_failure
 from pipelines.queries import doctor as machine
 from pipelines.store.lock import schedule_lock
 from tests.agents.install.outside import SYSTEMCTL, system
@@ -80,15 +77,6 @@ def test_keys_are_told_and_never_shown(memory: Memory, monkeypatch: pytest.Monke
         assert told in found["providers"][1]
 
 
-def test_a_last_night_that_failed_is_wrong(memory: Memory) -> None:
-    memory.write("Logs/2026-03-19.md", "- Decision: Use SQLite.\n")
-    fault = NotWritable("MEMORY.md", "no space left on device")
-    save_failure(memory.root, "20260320T020000-aa", datetime.fromisoformat("2026-03-20T02:00:00+00:00"), fault)
-    found, _ = doctor(memory, exits=1)
-    assert found["nights"][0] == "wrong"
-    assert "MEMORY.md cannot be written: no space left on device." in found["nights"][1]
-
-
 def test_a_disk_that_is_full_is_wrong(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = shutil.disk_usage(memory.root)
     for megabytes, state, exits in ((10, "wrong", 1), (400, "look", 0), (501, "ok", 0)):
@@ -104,19 +92,6 @@ def test_a_memory_that_others_can_read_is_worth_a_look(memory: Memory) -> None:
     (memory.root / ".curate").chmod(0o755)
     found, _ = doctor(memory)
     assert found["privacy"][0] == "look"
-
-
-def test_items_that_are_broken_and_a_detached_head_are_wrong(memory: Memory) -> None:
-    memory.write("Logs/2026-03-18.md", "project: Alpha\n\n- Decision: Use SQLite.\n")
-    memory.curate("run", "--now", "2026-03-20T02:00")
-    page = memory.read("Projects/alpha.md")
-    line = next(line for line in page.splitlines() if "Use SQLite" in line and "<!--" in line)
-    memory.write("Projects/beta.md", f"# Beta\n\n{line}\n")
-    found, _ = doctor(memory, exits=1)
-    assert found["items"][0] == "wrong"
-    memory.git("checkout", "-q", "--detach")
-    found, _ = doctor(memory, exits=1)
-    assert "on no branch" in found["repository"][1]
 
 
 def test_a_timer_that_is_not_in_force_is_wrong_and_two_schedulers_are_worth_a_look(
@@ -208,12 +183,3 @@ def test_a_commit_that_git_refuses_is_told(memory: Memory) -> None:
     state, said = found["repository"]
     assert state == "wrong"
     assert "update-ref failed" in said
-
-
-def test_a_damaged_repository_is_told(memory: Memory) -> None:
-    (memory.root / ".git" / "index").write_bytes(b"")
-    found, _ = doctor(memory, exits=1)
-    assert found["items"] == (
-        "wrong",
-        "The memory has one fault. `curate check` lists them; `curate check --fix` repairs some.",
-    )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from pipelines.api import Memory as Api
-from pipelines.cli import run_cli
 from pipelines.mcp import Tools
-from tests.queries.making import LINKED, WAITING, asked, ids, story
+from tests.queries.making import asked, ids, story
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,14 +36,6 @@ def test_why_leads_from_the_item_to_the_words_of_the_session(memory: Memory, tmp
     assert "written by a person" in said
 
 
-def test_why_names_the_reader_and_its_version(memory: Memory) -> None:
-    memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
-    memory.curate("run", "--now", "2026-03-11T02:00")
-    told = asked(memory, "why", ids(memory)["The port is 8080."])
-    assert (told["model"], told["prompt"] is None) == ("rules", False)
-    assert Api(memory.root).why(told["id"]).item.text == "The port is 8080."
-
-
 def test_why_gives_the_models_reason(memory: Memory) -> None:
     memory.write(
         "Projects/alpha.md",
@@ -58,19 +47,6 @@ def test_why_gives_the_models_reason(memory: Memory) -> None:
     assert "kept because: clients need it" in memory.curate("history", "k111")
     assert asked(memory, "history", "k111")["versions"][0]["reason"] == "clients need it"
     assert "\nKept because: clients need it\n" in Tools(str(memory.root)).memory_why("k111")
-
-
-def test_why_shows_what_it_rests_on_and_what_it_took_the_place_of(memory: Memory) -> None:
-    memory.write("Projects/alpha.md", LINKED)
-    said = memory.curate("why", "k111")
-    assert "because of k2222222222 Fact: There are 40 orders a day." in said
-    assert "because of k2222222222 Fact: There are 40 orders a day. (a cycle: see above)" in said
-    assert "superseded k9999999999 Decision: Orders are kept in Postgres. [superseded]" in said
-    assert "not committed yet" in said
-    assert "the words are no longer there" in said
-    assert "Replaced by" in memory.curate("why", "k999")
-    assert "none: a person wrote it" in memory.curate("why", "k444")
-    assert [step["mark"] for step in asked(memory, "why", "k111")["grounds"]] == [None, None, "cycle", None]
 
 
 def test_a_transcript_that_is_gone_or_says_nothing_there_is_said(memory: Memory, tmp_path: Path) -> None:
@@ -148,41 +124,6 @@ def test_a_forgotten_item_keeps_its_words_to_itself(memory: Memory) -> None:
         assert "forgotten" in told
 
 
-def test_a_line_that_a_person_wrote_is_theirs_from_the_start(memory: Memory) -> None:
-    memory.write("Areas/a.md", "# A\n\n- Fact: It is mine.\n")
-    memory.git("add", "Areas/a.md")
-    memory.git("-c", "user.name=Ada", "-c", "user.email=ada@localhost", "commit", "-qm", "mine")
-    memory.curate("run", "--now", "2026-03-12T02:00")
-    versions = asked(memory, "history", ids(memory)["It is mine."])["versions"]
-    assert versions[0]["changed"] == ["numbered: a person had written it"]
-
-
-def test_undo_and_add_count_as_a_persons_doing(memory: Memory) -> None:
-    memory.curate("add", "Fact", "The", "moon", "is", "far.", "--now", "2026-03-11T12:00")
-    assert asked(memory, "history", ids(memory)["The moon is far."])["versions"][0]["by"] == "person"
-    memory.write("Logs/2026-03-11.md", "- Fact: The port is 8080.\n")
-    memory.curate("run", "--now", "2026-03-12T02:00")
-    ident = ids(memory)["The port is 8080."]
-    memory.curate("undo", "--now", "2026-03-12T12:00")
-    last = asked(memory, "history", ident)["versions"][-1]
-    assert (last["by"], last["changed"], last["text"]) == ("person", ["removed"], None)
-
-
-def test_a_memory_in_a_folder_of_a_repository_has_its_own_history(memory: Memory, tmp_path: Path) -> None:
-    outer = memory.aside(tmp_path / "outer")
-    outer.root.mkdir()
-    outer.git("init", "-q", "--initial-branch=main")
-    outer.write("Areas/other.md", "- Fact: Not of this memory. <!-- kaaaaaaaaaa -->\n")
-    inner = memory.aside(outer.root / "notes")
-    assert run_cli(["init", str(inner.root), "--now", "2026-03-01T12:00"]) == 0
-    inner.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
-    inner.curate("run", "--now", "2026-03-11T02:00")
-    ident = ids(inner)["The port is 8080."]
-    (version,) = asked(inner, "history", ident)["versions"]
-    assert (version["document"].startswith("notes"), version["changed"]) == (False, ["filed"])
-    assert asked(inner, "why", ident)["brought"]["day"] == "2026-03-11"
-
-
 def test_what_people_put_into_commits_and_attributes_blinds_no_history(memory: Memory) -> None:
     memory.write(".gitattributes", "*.md binary\n")
     memory.write("Logs/2026-03-10.md", "- Fact: The port is 8080.\n")
@@ -195,25 +136,6 @@ def test_what_people_put_into_commits_and_attributes_blinds_no_history(memory: M
     versions = asked(memory, "history", item["id"])["versions"]
     assert [one["changed"] for one in versions] == [["filed"], ["reworded"]]
     assert versions[1]["by"] == "person"
-
-
-def test_a_few_words_name_an_item_and_what_holds_comes_first(memory: Memory) -> None:
-    memory.curate("log", "Fact: The gateway has port 80", "--now", "2026-03-18T09:00")
-    memory.curate("run", "--now", "2026-03-19T02:00")
-    memory.curate("correct", "gateway", "port", "The gateway has port 90", "--now", "2026-03-19T09:00")
-    for verb in ("why", "history", "impact"):
-        assert "The gateway has port 90" in memory.curate(verb, "gateway", "port")
-    assert "is pinned" in memory.curate("pin", "gateway port")
-    assert "No item matches “zebra”" in memory.curate("why", "zebra", exits=2)
-
-
-def test_ids_that_are_none_or_many_are_said(memory: Memory) -> None:
-    memory.write("Projects/alpha.md", LINKED)
-    memory.write("Review.md", WAITING)
-    for verb in ("why", "history", "impact"):
-        assert "No item has the id kdead" in memory.curate(verb, "kdead", exits=1)
-        assert "not unique: k1111111111, k2222222222" in memory.curate(verb, "k", exits=1)
-    assert json.loads(memory.curate("why", "k777", "--json"))["status"] == "waiting"
 
 
 def test_history_is_the_same_with_and_without_what_was_read_before(memory: Memory) -> None:

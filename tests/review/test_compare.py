@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.review.compare import adds_nothing, keywords, stem
+from pipelines.review.compare import adds_nothing
 from pipelines.review.match_forms import parts_at
 from pipelines.store.wording import words_key
 
@@ -68,38 +67,6 @@ def test_what_says_more_than_another_is_not_the_same(one: str, other: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("new", "held"),
-    [
-        ("The API allows 100 requests", "The API allows 100 requests, not 1,000"),
-        ("Met Anders on 15 May", "Met Anders on 15 May 2026"),
-        ("Deploys need approval", "Deploys need approval unless it is a hotfix"),
-        ("Deployments need two approvals", "Deploys need two approvals of the platform team"),
-        ("Send Ines the contract", "Ines gets the contract by 2026-04-10"),
-    ],
-)
-def test_more_in_the_older_one_alone_is_no_hindrance(new: str, held: str) -> None:
-    assert adds_nothing(new, held)
-
-
-@pytest.mark.parametrize(
-    ("new", "held"),
-    [
-        ("Met Anders on 15 May 2026", "Met Anders on 15 May"),
-        ("The API allows 1,000 requests", "The API allows 100 requests"),
-        ("The API allows 100 requests a minute for Acme", "The API allows 100 requests a minute"),
-        ("Deploy on Fridays", "Do not deploy on Fridays"),
-        ("Do not deploy on Fridays", "Deploy on Fridays"),
-        ("Deploying is fine on Fridays", "Deploying is fine, but not on Fridays"),
-        ("Deploys need approval unless it is a hotfix", "Deploys need approval"),
-        ("Keep logs for 30 days", "Keep logs for 30 hours"),
-        ("The limit is > 5", "The limit is < 5"),
-    ],
-)
-def test_what_the_newer_one_adds_is_found(new: str, held: str) -> None:
-    assert not adds_nothing(new, held)
-
-
-@pytest.mark.parametrize(
     ("new", "held", "at"),
     [
         ("The API allows 1,000 requests per minute.", "The API allows 100 requests per minute", 3),
@@ -120,10 +87,6 @@ def test_one_value_stands_in_place_of_another(new: str, held: str, at: int | Non
     assert parts_at(new, held) == parts_at(held, new) == at
 
 
-def test_no_two_sentences_of_a_collection_are_taken_for_one() -> None:
-    assert [pair for pair in permutations(SENTENCES, 2) if same_statement(*pair)] == []
-
-
 @given(st.sampled_from(SENTENCES))
 def test_a_sentence_is_the_same_as_itself_in_other_letters(sentence: str) -> None:
     other = sentence.upper().rstrip(".")
@@ -138,16 +101,3 @@ def test_a_sentence_with_a_not_is_never_the_same(sentence: str, data: st.DataObj
     at = data.draw(st.integers(1, len(words)))
     denied = " ".join([*words[:at], "not", *words[at:]])
     assert not same_statement(denied, sentence)
-
-
-@given(st.text(max_size=200), st.text(max_size=200))
-def test_any_text_can_be_compared(one: str, other: str) -> None:
-    assert isinstance(same_statement(one, other), bool)
-    assert parts_at(one, other) == parts_at(other, one)
-    assert "" not in keywords(one)
-
-
-def test_words_are_compared_without_their_endings() -> None:
-    assert {stem(word) for word in "call calls called calling".split()} == {"call"}
-    assert {stem(word) for word in "use uses used using".split()} == {"use"} or stem("used") == stem("using")
-    assert keywords("Called Anders about the 3 invoices") == {"call", "ander", "3", "invoic"}

@@ -120,31 +120,6 @@ def test_a_form_means_its_one_item(line: str, kind: str, how: str, target: str |
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "Done: k3f2a",  # two begin so
-        "Done: k9999",
-        "Done: pay invoice",  # two are meant
-        "Done: pay invoice 43",
-        "Done: call Bea",
-        "Done: not yet called Anders",
-        "Done: everything except the quarterly report",
-        "Done: the disk of the staging server fills up",  # a risk is not done
-        "Done: order toner",  # closed already
-        "Done: clean the oven",  # younger
-        "Done: office",
-        "Resolved: call Anders",
-        "No longer: call Anders",
-        "Done: a b",
-        "Done: ...",
-    ],
-)
-def test_a_form_without_its_one_open_item_closes_nothing_and_is_no_item(line: str) -> None:
-    assert [target_of(form, KNOWN, GENERAL) for form in forms(f"- {line}\n")] in ([None], [])
-    assert items(f"- {line}\n") == []
-
-
-@pytest.mark.parametrize(
     ("line", "target"),
     [
         ("the API allows 1,000 requests per minute, not 100", "k0000000005"),
@@ -189,12 +164,6 @@ def test_a_corrected_value_keeps_its_unit(text: str, line: str, after: str) -> N
     assert corrected_text(form, text) == after
 
 
-def test_a_correction_of_what_two_items_say_is_asked_about() -> None:
-    other = held("k000000000d", "Rule", "The API allows 500 requests per minute")
-    (form,) = forms("- Correction: the API allows 1,000 requests per minute\n")
-    assert corrected_by(form, (*KNOWN, other)) is None
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -215,14 +184,6 @@ def test_what_only_looks_like_a_form_is_none(line: str) -> None:
     assert forms(line + "\n") == []
 
 
-def test_a_label_counts_at_the_start_of_any_sentence() -> None:
-    text = "- 14:05 Bea: We met. Decision: use Caddy. Done: call Anders. Todo: ask Ines for the key\n"
-    assert items(text) == [("Decision", "use Caddy."), ("Todo", "ask Ines for the key")]
-    assert [form.target for form in forms(text)] == ["call Anders."]
-    assert items('- She wrote "fine. Decision: use Caddy".\n') == []
-    assert items("- We talked about the decision. Use of it: none.\n") == []
-
-
 WORDS = sorted(
     {word for text in TEXTS.values() for word in text.split()} | {"not", "k3f2a1", "k0000", "yesterday", "41"}
 )
@@ -239,16 +200,3 @@ def test_a_form_never_means_what_is_closed_or_younger_and_is_never_an_item(form:
         meant = [item for _, item in KNOWN if item.id == found]
         assert all(item.status in ACTIVE and item.since <= DAY for item in meant)
     assert items(line) == []
-
-
-@given(st.sampled_from([one for _, one in KNOWN if one.type is ItemType.TODO]))
-def test_of_two_alike_none_is_meant(item: Item) -> None:
-    twin = held("k00000000ff", "Todo", item.text.upper(), since=item.since, status=item.status)
-    (form,) = forms(f"- Done: {item.text}\n")
-    assert target_of(form, (*KNOWN, twin), GENERAL) is None
-    assert target_of(form, (*KNOWN, twin), HOME) is None
-    elsewhere = (*KNOWN, ("Projects/other.md", twin[1]))
-    assert target_of(form, elsewhere, GENERAL) is None
-    if item.active and item.since <= DAY:
-        assert target_of(form, elsewhere, "Projects/other.md") == twin[1].id
-        assert target_of(form, elsewhere, HOME) == item.id

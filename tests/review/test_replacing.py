@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pipelines.extract.extraction import Operation, OperationKind
-from pipelines.store.item import Confidence, Item, ItemType, Status, Trust
+from pipelines.store.item import Item, ItemType, Status, Trust
 from tests.making import candidate, entry, place
 from tests.review.ruling import context, rulings, told
 
@@ -37,41 +37,6 @@ def said(kind: OperationKind, ident: str = HOST.id, day: str = "2026-03-10") -> 
     how = Status.ENDED if kind is KINDS.CLOSE else None
     places = (place(entry("- No more Hetzner", day=day)),)
     return Operation(kind, (ident,), "The billing jobs have no host", how, places=places, by="a:1")
-
-
-@pytest.mark.parametrize("kind", list(ItemType))
-def test_an_item_of_any_type_may_be_replaced(kind: ItemType) -> None:
-    assert told(ruled([changed(type=kind)], NEW)) == [("supersede", (HOST.id,))]
-
-
-@pytest.mark.parametrize("confidence", [Confidence.LOW, Confidence.SPECULATIVE])
-def test_what_is_barely_believed_replaces_nothing(confidence: Confidence) -> None:
-    assert told(ruled([HOST], replace(NEW, confidence=confidence))) == [("add", ())]
-
-
-def test_an_old_item_is_replaced_once_and_what_took_its_place_if_both_cannot_be_true() -> None:
-    first, second, apart = (
-        replace(candidate(text, FACT, of=entry(f"- {text}", line=line)), by="a:1", replaces=(HOST.id,))
-        for line, text in enumerate(("The port is 8081", "The port is 8082", "The admin page has a port of its own"), 7)
-    )
-    assert told(ruled([HOST], first, second)) == [("supersede", (HOST.id,)), ("supersede", ("n1",))]
-    assert told(ruled([HOST], first, apart)) == [("supersede", (HOST.id,)), ("add", ())]
-
-
-def test_what_was_learnt_later_is_not_ended_by_an_older_line() -> None:
-    later = changed(since="2026-03-20")
-    for kind in (KINDS.RETRACT, KINDS.CLOSE, KINDS.QUESTION, KINDS.UPDATE):
-        assert rulings([], context([(ALPHA, later)]), [said(kind)]) == [], kind
-    [ruling] = ruled([later], NEW)
-    assert (told([ruling]), ruling.overtaken_by) == ([("add", ())], later.id)
-
-
-@pytest.mark.parametrize(("trust", "over"), [(Trust.SELF, (HOST.id,)), (Trust.OWNER, ())])
-def test_a_late_log_changes_no_history_that_is_trusted_more(trust: Trust, over: tuple[str, ...]) -> None:
-    later = replace(HOST, id="k9999999999", text="OVH hosts them", since="2026-03-20")
-    first = changed(status=Status.SUPERSEDED, superseded_by=later.id, trust=trust)
-    [ruling] = ruled([first, later], NEW)
-    assert (told([ruling]), ruling.overtaken_by) == ([("add", over)], later.id)
 
 
 @pytest.mark.parametrize("kind", [KINDS.SUPERSEDE, KINDS.CLOSE, KINDS.RETRACT, KINDS.UPDATE])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pipelines.night.file_items import with_superseded
 from pipelines.review.item_links import with_link
 from pipelines.store.document import Block, Document, edited
-from pipelines.store.item import Item, ItemType, Status
+from pipelines.store.item import Item, ItemType
 
 OLD = Item(ItemType.FACT, "The port is 8080", "kaaaaaaaaaa", since="2026-03-01", by="rules@1")
 NEW = Item(ItemType.FACT, "The port is 9090", "kbbbbbbbbbb", since="2026-03-05", by="rules@1")
@@ -25,18 +25,6 @@ def item(of: dict[str, Document], ident: str) -> Item:
     return found
 
 
-def test_the_old_one_ends_in_history_and_links_of_others_keep_what_was_true() -> None:
-    after = with_superseded(documents(), OLD.id, NEW, "2026-03-05")
-    old, new, rests = (item(after, one.id) for one in (OLD, NEW, RESTS))
-    assert (old.status, old.until, old.superseded_by) == (Status.SUPERSEDED, "2026-03-05", NEW.id)
-    assert after[ALPHA].text.index("## History") < after[ALPHA].text.index("~~Fact: The port is 8080~~")
-    assert "  my note\n" in after[ALPHA].text[after[ALPHA].text.index("## History") :]
-    assert new.links == (("supersedes", (OLD.id,)),)
-    assert rests == RESTS
-    assert after[BETA] == documents()[BETA]
-    assert "Mine." in after[ALPHA].text
-
-
 def test_superseding_twice_is_once_and_what_cannot_be_meant_changes_nothing() -> None:
     once = with_superseded(documents(), OLD.id, NEW, "2026-03-05")
     third = Item(ItemType.FACT, "The port is 1", "kdddddddddd", since="2026-03-06")
@@ -53,10 +41,3 @@ def test_an_item_never_links_to_itself_and_ends_no_earlier_than_it_began() -> No
     assert with_link(with_link(OLD, "related", NEW.id), "related", NEW.id).links == (("related", (NEW.id,)),)
     after = with_superseded(documents(), OLD.id, NEW, "2026-02-01")
     assert item(after, OLD.id).until == OLD.since
-
-
-def test_what_every_session_loads_keeps_no_history() -> None:
-    briefing = edited(Document("MEMORY.md", "# Memory\n"), add=[Block(OLD), Block(NEW)])
-    after = with_superseded({"MEMORY.md": briefing}, OLD.id, NEW, "2026-03-05")
-    assert OLD.id not in {placed.item.id for placed in after["MEMORY.md"].items}
-    assert "~~Fact: The port is 8080~~" in after["Areas/general.md"].text

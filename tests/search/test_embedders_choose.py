@@ -68,21 +68,6 @@ def fetched(place: Path) -> None:
 # ---------------------------------------------------------------- who is chosen
 
 
-def test_without_a_key_and_a_model_it_is_words_alone(place: Path) -> None:
-    assert choose(place) == (
-        None,
-        "Keyword search only: VOYAGE_API_KEY is not set, and tiny-bert was not fetched (run `curate models fetch`).",
-    )
-
-
-def test_a_key_chooses_voyage_even_where_the_local_model_is(place: Path) -> None:
-    fetched(place)
-    embedder, why = choose(place, VOYAGE_API_KEY=f" {KEY}\n")
-    assert isinstance(embedder, VoyageEmbedder)
-    assert embedder.settings.api_key == KEY
-    assert why == "voyage-4-lite at Voyage, because VOYAGE_API_KEY is set."
-
-
 def test_without_a_key_the_fetched_model_is_chosen(place: Path) -> None:
     fetched(place)
     embedder, why = choose(place, "threads = 3", VOYAGE_API_KEY="  ")
@@ -90,16 +75,6 @@ def test_without_a_key_the_fetched_model_is_chosen(place: Path) -> None:
     assert (embedder.name, embedder.threads) == ("local:tiny-bert@int8", 3)
     assert why == "tiny-bert on this machine (int8), because VOYAGE_API_KEY is not set."
     assert embedder.embed_query("the cat").shape == (tiny_bert.WIDTH,)
-
-
-def test_a_damaged_model_is_said_and_words_go_on(place: Path) -> None:
-    fetched(place)
-    path = place / "cache" / "memcurate" / "models" / "tiny-bert" / "model.safetensors"
-    path.write_bytes(bytes(path.stat().st_size))
-    embedder, why = choose(place)
-    assert embedder is None
-    assert why.startswith("Keyword search only: the model in ")
-    assert "does not match its pinned SHA-256. Run `curate models fetch` to fetch it again." in why.replace(":", ".", 0)
 
 
 def test_the_settings_decide_where_they_name_a_provider(place: Path) -> None:
@@ -137,23 +112,10 @@ def test_a_missing_voyage_key_is_said(place: Path) -> None:
     assert why == "Keyword search only: the settings ask for Voyage, but VOYAGE_API_KEY is not set."
 
 
-def test_another_folder_can_be_named(place: Path) -> None:
-    tiny_bert.lay(place / "mine", seed=3)
-    embedder, why = choose(place, f'folder = "{place / "mine"}"')
-    assert embedder
-    assert embedder.name.startswith("local:mine#")
-    assert why == "mine on this machine (int8), because VOYAGE_API_KEY is not set."
-
-
 def test_a_folder_that_is_not_understood_is_said(place: Path) -> None:
     embedder, why = choose(place, f'folder = "{place / "nowhere"}"')
     assert embedder is None
     assert "nowhere cannot be used: it has no config.json." in why
-
-
-def test_without_a_home_there_is_no_local_model(place: Path) -> None:
-    embedder, why = choose_embedder(settings(place), {})
-    assert (embedder, why.startswith("Keyword search only: There is nowhere to store models.")) == (None, True)
 
 
 # ---------------------------------------------------------------- the table

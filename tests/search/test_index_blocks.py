@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.search.chunks import NESTED_BYTES, PIECE_BYTES, split_blocks, turn_pieces
+from pipelines.search.chunks import PIECE_BYTES, split_blocks
 from pipelines.store.markdown import split_lines
 
 if TYPE_CHECKING:
@@ -20,18 +20,6 @@ def blocks(text: str) -> list[TextBlock]:
 
 def places(text: str) -> list[tuple[int, int]]:
     return [(block.start_line, block.end_line) for block in blocks(text)]
-
-
-def test_a_list_item_a_paragraph_and_their_headings() -> None:
-    text = "# One\n\n- first\n  goes on\n- second\n\nA paragraph\nof two lines.\n\n## Two\n\n1. third\n"
-    assert places(text) == [(3, 4), (5, 5), (7, 8), (12, 12)]
-    assert [block.headings for block in blocks(text)] == [("One",)] * 3 + [("One", "Two")]
-
-
-def test_a_short_nested_list_stays_whole_and_a_long_one_is_cut() -> None:
-    assert places("- fruit:\n  - pears\n  - plums\n- bread\n") == [(1, 3), (4, 4)]
-    long = "x" * (NESTED_BYTES // 2)
-    assert places(f"- fruit:\n  - {long}\n  - {long}\n") == [(1, 2), (3, 3)]
 
 
 def test_turns_of_a_chat_are_blocks_of_their_own() -> None:
@@ -49,14 +37,6 @@ def test_tables_and_code_fences_are_whole() -> None:
     assert all(block.headings == () for block in blocks(text))
 
 
-def test_a_table_without_pipes_at_its_sides_is_whole_too() -> None:
-    rows = "".join(f"quay {number} | deep enough for ships of some size\n" for number in range(100))
-    text = f"Name | Depth\n:--- | ---:\n{rows}\nafter\n"
-    assert places(text) == [(1, 102), (104, 104)]
-    assert len(places(text.replace(":--- | ---:", "and | so"))) > 2
-    assert [piece for piece in turn_pieces(text) if rows.strip() in piece]
-
-
 def test_long_prose_is_cut_at_sentences_near_the_limit() -> None:
     sentence = "The quick brown fox jumps over the lazy dog again. "
     text = f"intro\n\n{sentence * 200}\n"
@@ -65,17 +45,6 @@ def test_long_prose_is_cut_at_sentences_near_the_limit() -> None:
     assert all(PIECE_BYTES // 2 < len(block.text.encode()) <= PIECE_BYTES for block in long[:-1])
     assert all(block.text.endswith(".") for block in long)
     assert " ".join(block.text for block in long) == (sentence * 200).strip()
-
-
-def test_an_item_before_long_prose_is_in_one_piece() -> None:
-    found = blocks(f"- Fact: the quay is deep\n  {'and so on, ' * 300}")
-    assert len(found) > 1
-    assert ["Fact: the quay" in block.text for block in found] == [True, *[False] * (len(found) - 1)]
-
-
-def test_no_piece_begins_inside_a_comment() -> None:
-    text = f"{'Plain words. ' * 90}<!-- {'Hidden. ' * 20}--> {'Plain words. ' * 100}"
-    assert all(block.text.startswith("Plain") for block in blocks(text))
 
 
 def test_an_item_is_never_cut_from_the_comment_that_says_whether_it_holds() -> None:

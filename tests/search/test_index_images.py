@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.search.build import freshen, rebuild_index, update_index
+from pipelines.search.build import freshen, update_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest, search
 
@@ -47,19 +47,3 @@ def test_an_image_is_found_by_what_is_said_of_it(root: Path) -> None:
     assert found(root, "otter") == ["Resources/alone.png.md:1"]
     assert reasons["Resources/bare.JPG"] == "is an image without a description beside it"
     assert found(root, "penguin") == ["Resources/bad.jpeg:1"]
-
-
-def test_a_change_of_either_file_is_seen(root: Path) -> None:
-    update_index(root)
-    put(root, f"{BOAT}.md", "A blue boat at the jetty.\n")
-    assert (found(root, "jetty"), found(root, "quay")) == ([f"{BOAT}:1"], [])
-    (root / BOAT).write_bytes(b"other")
-    assert update_index(root).changed == 1
-    assert update_index(root).changed == 0
-    assert rebuild_index(root).changed == 0
-    (root / f"{BOAT}.md").unlink()
-    assert found(root, "jetty") == []
-    put(root, "Resources/bare.JPG.meta.json", '{"author": "Ann", "year": 1987}')
-    assert found(root, "1987 Ann") == ["Resources/bare.JPG:5-6"]
-    (root / "Resources/bare.JPG").unlink()
-    assert found(root, "1987 Ann") == []

@@ -60,10 +60,6 @@ def test_a_value_of_the_front_matter_finds_its_document(root: Path, query: str) 
     assert found(root, "topic:kafka ann lee") == {"Areas/streams.md", "Areas/queues.md"}
 
 
-def test_neither_lists_nor_what_runs_write_are_searched(root: Path) -> None:
-    assert [found(root, query) for query in ("zebra", "walrus")] == [set(), set()]
-
-
 def test_meta_narrows_down(root: Path) -> None:
     def with_meta(*meta: str) -> set[str]:
         return found(root, "retention brokers queues", meta=meta_of(meta))
@@ -86,22 +82,3 @@ def test_meta_without_key_or_value_is_named(root: Path, meta: str, capsys: pytes
         meta_of([meta])
     assert run_cli(["search", "x", "--meta", meta, "--memory", str(root)]) == 2
     assert "topic=kafka" in capsys.readouterr().err
-
-
-def test_a_pair_in_a_question_narrows_it_down_where_its_key_is_known(root: Path) -> None:
-    assert (
-        found(root, "retention topic=kafka") == found(root, 'last owner="Ann Lee" topic=kafka') == {"Areas/streams.md"}
-    )
-    assert found(root, "retention colour=kafka") == {"Areas/streams.md", "Areas/plain.md"}
-
-
-def test_a_note_takes_the_day_of_its_item_and_a_paragraph_that_of_its_document(root: Path) -> None:
-    hits = search(root, "retention brokers remark cellar", 20)
-    days = {hit.text.strip("- \n")[:10]: hit.date for hit in hits if hit.path == "Areas/streams.md"}
-    assert days["Retention "] == "2026-03-01"
-    assert days["a nested r"] == days["Fact: The "] == "2026-02-11"
-    assert [hit.text.strip() for hit in hits].count("- a nested remark") == 1  # the other's item holds no more
-    early = search(root, "remark", 20, (), SearchRequest(filters=Filters(since="2026-02-01", before="2026-02-20")))
-    assert {hit.date for hit in early} == {"2026-02-11"}
-    then = search(root, "remark", 20, (), SearchRequest(filters=Filters(as_of="2026-01-10")))
-    assert {hit.date for hit in then} == {"2026-01-02"}

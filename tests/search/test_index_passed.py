@@ -6,8 +6,6 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.filters import Filters
 from pipelines.search.indexed_files import fingerprint, scan, unread
@@ -19,10 +17,11 @@ from tests.search.pdfs import pdf
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
     from pipelines.search.build import IndexReport
 
 SESSION = "Sessions/2026-03-18/s.jsonl"
-IMAGE = "Resources/boat.png"
 
 
 def put(root: Path, path: str, data: bytes) -> None:
@@ -48,29 +47,6 @@ def reasons(report: IndexReport) -> dict[str, str]:
 def found(root: Path, query: str, *sources: str) -> list[str]:
     hits = search(root, query, 20, (), SearchRequest(filters=Filters(sources=sources)))
     return [f"{hit.path}:{hit.start_line}" for hit in hits]
-
-
-def test_every_kind_of_file_is_found_where_it_stands(root: Path) -> None:
-    put(root, SESSION, said("hello", "the quay is flooded"))
-    put(root, "Resources/port.PDF", pdf("nothing", "the quay is long"))
-    put(root, IMAGE, b"x")
-    put(root, "Logs/2026-03-18.md", b"- the quay\n")
-    report = update_index(root)
-    assert (report.files, reasons(report), report.partial) == (
-        3,
-        {IMAGE: "is an image without a description beside it"},
-        (),
-    )
-    assert sorted(found(root, "quay")) == [
-        *("Logs/2026-03-18.md:1", "Resources/port.PDF:2"),
-        *(f"{SESSION}:1", f"{SESSION}:2"),
-    ]
-    assert found(root, "flooded", "session") == [f"{SESSION}:2", f"{SESSION}:1"]
-    assert found(root, "quay", "log") == ["Logs/2026-03-18.md:1"]
-    assert sorted(found(root, "quay", "document")) == ["Resources/port.PDF:2"]
-    hits = {hit.path: hit for hit in search(root, "quay", 20)}
-    assert {hit.kind for hit in hits.values()} == {"log", "session", "document"}
-    assert hits[SESSION].date == "2026-03-18"
 
 
 def test_what_was_passed_over_is_told_as_it_is_now(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,35 +79,6 @@ def test_what_was_passed_over_is_told_as_it_is_now(root: Path, tmp_path: Path, m
     assert len(update_index(root).skipped) == len(unread(root)[0]) == 4
     (root / INDEX).write_bytes(b"garbage")
     assert unread(root) == ((), ())
-
-
-@pytest.mark.parametrize(
-    ("records", "known"),
-    [
-        ('{"speaker": "Ann", "text": "The quay."}\n', False),
-        ('{"role": "human", "content": "The quay."}\n', False),
-        ('{"type": "summary", "summary": "x"}\n{"messages": [{"role": "user", "content": "The quay."}]}\n', False),
-        ('{"type": "user", "text": "The quay."}\n', False),
-        ('{"type": "summary", "summary": "x"}\n{"type": "progress"}\n', True),
-        ('{"speaker": "Ann", "text": "x"}\n{"role": "user", "content": "The quay."}\n', True),
-    ],
-)
-def test_a_transcript_in_whose_shape_nobody_is_known_to_speak_is_told(root: Path, records: str, known: bool) -> None:  # noqa: FBT001
-    put(root, "Sessions/s.jsonl", records.encode())
-    line = 2 if "messages" in records else 1
-    reason = f"has no turn in a known format (line {line} is in another one)"
-    assert reasons(update_index(root)) == ({} if known else {"Sessions/s.jsonl": reason})
-
-
-def test_another_cut_of_days_reads_transcripts_again(root: Path) -> None:
-    put(root, SESSION, said("hello"))
-    put(root, "Areas/a.md", b"hello\n")
-    update_index(root)
-    (root / "curate.toml").write_text('timezone = "Asia/Tokyo"\n', encoding="utf-8")
-    assert update_index(root).changed == 1
-    assert [hit.date for hit in search(root, "hello", 5, (), SearchRequest(filters=Filters(sources=("session",))))] == [
-        "2026-03-19"
-    ]
 
 
 def test_what_vanishes_while_it_is_read_is_not_there(root: Path) -> None:

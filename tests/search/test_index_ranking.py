@@ -11,7 +11,7 @@ from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest, search
-from pipelines.search.rank import Ranking, relative, weighted
+from pipelines.search.rank import Ranking
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
@@ -46,40 +46,6 @@ def found(root: Path, how: SearchRequest) -> list[str]:
     return [f"{hit.path.partition('/')[0]}:{hit.start_line}" for hit in search(root, "boat", 10, (), how)]
 
 
-def test_scores_are_shares_of_the_best() -> None:
-    assert relative({1: 4.0, 2: 1.0, 3: -2.0}) == {1: 1.0, 2: 0.25, 3: 0.0}
-    assert (relative({}), relative({1: -1.0})) == ({}, {1: 0.0})
-    assert weighted({1: 2.0, 2: 1.0}, {2: 0.5, 3: 0.25}, 0.75) == {1: 1.0, 2: 0.875, 3: 0.375}  # 1 has no vector
-
-
-@pytest.mark.parametrize(
-    ("filters", "places"),
-    [
-        (Filters(types=("decision",)), {"Projects:4"}),
-        (Filters(types=("Fact", "Decision")), {"Projects:4", "Projects:5"}),
-        (Filters(project="alpha station"), {"Projects:4", "Projects:5"}),
-        (Filters(since="2026-02-11"), {"Projects:4", "Projects:5"}),
-        (Filters(since="2026-02-01", before="2026-03-18"), {"Projects:4"}),
-        (Filters(before="2026-02-11"), {"Logs:1"}),
-        (Filters(trusts=("untrusted",)), {"Projects:5"}),
-        (Filters(sources=("log",)), {"Logs:1"}),
-        (Filters(sources=("document", "log")), {"Logs:1", "Projects:4", "Projects:5", "Areas:1"}),
-        (Filters(sources=("session",)), set()),
-        (Filters(types=("Decision",), trusts=("owner",)), set()),
-    ],
-)
-def test_filters_narrow_words_and_meaning_down(root: Path, filters: Filters, places: set[str]) -> None:
-    assert set(found(root, asked(filters))) == places
-    assert set(found(root, asked(filters, Ranking(mode="vector")))) == places
-    assert set(found(root, SearchRequest(filters=filters))) == places - {"Areas:1"}
-
-
-def test_an_item_named_by_its_id_must_fit_the_filters(root: Path) -> None:
-    hits = search(root, "k7f3a9c2b10", 5, (), SearchRequest(filters=Filters(sources=("log",))))
-    assert hits == []
-    assert search(root, "k7f3a9c2b10", 5)[0].item == "k7f3a9c2b10"
-
-
 def test_a_hit_explains_its_score(root: Path) -> None:
     for hit in search(root, "boat", 10, (), asked()._replace(explain=True)):
         assert hit.factors["fused"] * hit.factors["worth"] == hit.score
@@ -104,12 +70,6 @@ def test_an_item_that_is_named_leaves_the_others_as_they_stand(root: Path) -> No
 def test_each_ranking_answers(root: Path) -> None:
     for ranking in (Ranking(), Ranking(mode="keyword"), Ranking(mode="vector")):
         assert {"Projects:4", "Projects:5", "Logs:1"} <= set(found(root, asked(ranking=ranking)))
-
-
-def test_what_changed_since_is_left_out_of_the_meaning_too(root: Path) -> None:
-    hits = search(root, "boat", 10, {"Areas/x.md"}, asked())
-    assert hits
-    assert "Areas/x.md" not in {hit.path for hit in hits}
 
 
 RULES = """# Ways

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipelines.errors import IndexUnusable
 from pipelines.search import build as fresh_module
 from pipelines.search.build import freshen, update_index
-from pipelines.search.candidates import FITTING
 from pipelines.search.filters import Filters
-from pipelines.search.query import SearchRequest, answer, search
-from pipelines.search.schema import INDEX, reading, writer_lock
+from pipelines.search.query import SearchRequest, search
+from pipelines.search.schema import writer_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,30 +59,6 @@ def found(root: Path, query: str, limit: int = 20) -> list[str]:
     return [f"{hit.path.partition('/')[0]}:{hit.start_line}" for hit in search(root, query, limit)]
 
 
-@pytest.mark.parametrize(
-    ("query", "first"),
-    [
-        ("When did Ann paint a sunrise?", "Logs:5"),
-        ("Which colours?", "Logs:6"),
-        ("what happened on 8 May 2023 with the release?", "Logs:11"),
-        ("2023-05-08 sunrise", "Logs:5"),
-        ("v1.2.3", "Logs:11"),
-        ("#release", "Logs:11"),
-        ("ラーメン", "Logs:12"),
-        ("東京", "Logs:12"),
-        ("食", "Logs:12"),
-        ("k7f3a9c2b10", "Projects:6"),
-        ("what of k7f3a9 and the lake", "Projects:6"),
-        ("type:todo", "Projects:7"),
-        ("type:decision servers", "Projects:6"),
-        ("project:Alpha legal", "Projects:7"),
-        ("what must we ask the lawyers in February or March about the legal servers?", "Projects:7"),
-    ],
-)
-def test_a_question_finds_its_line_first(root: Path, query: str, first: str) -> None:
-    assert found(root, query)[:1] == [first]
-
-
 @pytest.mark.parametrize("query", ["PostgreSQL", "databases postgresql", "使用PostgreSQL", "py3.11", "2024"])
 def test_a_word_is_found_where_no_blank_parts_it_from_another_script(root: Path, query: str) -> None:
     (root / "Projects/beta.md").write_text("開発\n\n- 決定使用PostgreSQL而不是、py3.11版、2024年\n", encoding="utf-8")
@@ -108,114 +82,10 @@ def test_a_part_of_a_file_name_without_blanks_finds_its_units(root: Path) -> Non
     assert found(root, "資料庫") == found(root, "設計") == found(root, "AWS") == ["Areas:1"]
 
 
-def test_a_hit_tells_all_that_is_known(root: Path) -> None:
-    hit = search(root, "Terraform", 1)[0]
-    assert hit.score > 0
-    assert hit.to_json() | {"score": 0} == {
-        "path": "Projects/alpha-notes.md",
-        "start_line": 6,
-        "end_line": 6,
-        "text": "Decision: Use Terraform for the servers.",
-        "score": 0,
-        "date": "2026-02-11",
-        "until": "",
-        "headings": ("Decisions",),
-        "types": ("Decision",),
-        "project": "Alpha Station",
-        "tags": (),
-        "trust": "self",
-        "confidence": "medium",
-        "confidence_reason": "the platform",
-        "source": "Logs/2026-02-11.md:42",
-        "cites": (),
-        "meta": (),
-        "status": "live",
-        "item": "k7f3a9c2b10",
-        "overruled": None,
-        "over_since": [],
-        "evidence": [],
-        "kind": "document",
-    }
-    told = "Decision, trust self, confidence medium (the platform), from Logs/2026-02-11.md:42"
-    assert (hit.quality, search(root, "sunrise", 1)[0].kind) == (told, "log")
-
-
-def test_what_was_superseded_stays_out_even_by_its_id(root: Path) -> None:
-    assert found(root, "Pulumi") == []
-    assert "Projects:11" not in found(root, "k1c02d9e441 servers")
-
-
-def test_a_small_unit_is_found_by_its_neighbours_words(root: Path) -> None:
-    assert "Logs:7" in found(root, "colours")
-    assert "Logs:7" not in found(root, "release")
-
-
-def test_equal_scores_come_in_order_of_path_and_line(root: Path) -> None:
-    for name in ("b", "a"):
-        (root / f"Projects/{name}.md").write_text("---\ntitle: t\n---\nkiwi\n\n# x\n\nkiwi\n\n# y\n\nkiwi\n", "utf-8")
-        update_index(root)
-    hits = [(hit.path, hit.start_line) for hit in search(root, "kiwi", 20)]
-    assert hits == [(f"Projects/{name}.md", line) for line in (4,) for name in "ab"] + [
-        (f"Projects/{name}.md", line) for name in "ab" for line in (8, 12)
-    ]
-    assert [(hit.path, hit.start_line) for hit in search(root, "kiwi", 3)] == hits[:3]
-
-
-def test_from_an_open_index_the_answers_are_the_same_whatever_is_written_meanwhile(root: Path) -> None:
-    queries = ("ochre", "servers", "release Monday")
-    before = [search(root, query, 5) for query in queries]
-    with reading(root) as connection:
-        assert answer(root, connection, queries[0], 5)[0] == before[0]
-        (root / "Logs/2023-05-08.md").write_text("# 2023-05-08\n\n- Nothing of it.\n")
-        update_index(root)
-        assert [answer(root, connection, query, 5)[0] for query in queries] == before
-    assert [search(root, query, 5) for query in queries] != before
-
-
-@pytest.mark.parametrize(
-    "filters",
-    [
-        Filters(since="2023-05-08"),
-        Filters(trusts=("owner",)),
-        Filters(types=("Decision",)),
-        Filters(project="Alpha Station", spellings=("Alpha Station",)),
-        Filters(sources=("log",)),
-        Filters(as_of="2023-05-08"),
-    ],
-)
-def test_filters_read_no_texts(root: Path, filters: Filters) -> None:
-    condition, values = filters.condition()
-    with reading(root) as connection:
-        plan = connection.execute(f"EXPLAIN QUERY PLAN {FITTING}{condition}", values).fetchall()
-    assert any("COVERING INDEX" in told for *_, told in plan)
-    assert not any(told.startswith("SCAN units") and "COVERING" not in told for *_, told in plan)
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
 @given(query=st.text(max_size=60) | st.text(alphabet='"*()^:+-#k7f3 ', max_size=30))
 def test_any_text_is_answered(root: Path, query: str) -> None:
     assert len(search(root, query, 3)) <= 3
-
-
-@pytest.mark.parametrize(
-    "query", ["", "   ", "?!…", '"', "AND OR NOT NEAR(", "🎉🎉", "x" * 10_000, "lake " * 2_000, "\0"]
-)
-def test_odd_questions_get_a_clear_answer(root: Path, query: str) -> None:
-    assert isinstance(search(root, query, 5), list)
-
-
-def test_without_an_index_search_says_so_and_freshen_builds_one(root: Path) -> None:
-    (root / INDEX).unlink()
-    with pytest.raises(IndexUnusable, match="none yet"):
-        search(root, "lake", 5)
-    assert freshen(root) == fresh_module.Freshness()
-    assert found(root, "lake")[:1] == ["Logs:5"]
-
-
-def test_a_changed_file_is_indexed_before_the_answer(root: Path) -> None:
-    (root / "Logs/2023-05-08.md").write_text("- kiwi\n", encoding="utf-8")
-    assert freshen(root).notes == ()
-    assert (found(root, "lake"), found(root, "kiwi")) == ([], ["Logs:1"])
 
 
 def test_what_cannot_be_indexed_now_is_left_out_and_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,12 +98,6 @@ def test_what_cannot_be_indexed_now_is_left_out_and_said(root: Path, monkeypatch
     assert search(root, "lake", 5, fresh.stale) == []
     monkeypatch.setattr(fresh_module, "CHEAP_BYTES", 1)
     assert "`curate index`" in freshen(root).notes[0]
-
-
-def test_a_damaged_index_is_built_anew_and_said(root: Path) -> None:
-    (root / INDEX).write_bytes(b"x" * 5000)
-    assert "was rebuilt from 2 files" in freshen(root).notes[0]
-    assert found(root, "lake")[:1] == ["Logs:5"]
 
 
 def test_a_turn_is_left_to_the_logs_line_only_where_that_line_may_be_found(root: Path) -> None:

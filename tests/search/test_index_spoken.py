@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pipelines.search.chunks import PIECE_BYTES
-from pipelines.search.pdf import Pdf
-from pipelines.search.read_files import pdf_units, turn_units
+from pipelines.search.read_files import turn_units
 from pipelines.store.days import Days
 from pipelines.store.transcripts import Act, Role, Turn
 
@@ -47,21 +46,6 @@ def test_whose_word_a_turn_is() -> None:
     ]
 
 
-def test_a_turn_without_a_time_is_of_the_day_of_the_one_before_or_of_its_folder() -> None:
-    turns = [turn("a", time=None), turn("b"), turn("c", time=None)]
-    assert [(unit.text, unit.date) for unit in turn_units(PATH, turns, Days())] == [
-        ("user: a", "2026-03-17"),
-        ("user 23:30: b", "2026-03-18"),
-        ("user: c", "2026-03-18"),
-    ]
-    assert [unit.date for unit in turn_units("Sessions/s.jsonl", turns[:1], Days())] == [""]
-
-
-def test_a_home_or_the_root_is_no_project() -> None:
-    named = {"/": "", "": "", "/home/me": "", "/Users/me/": "", "/root": "", "/srv/app": "app", "C:\\work\\x": "x"}
-    assert {cwd: turn("a", cwd=cwd).project for cwd in named} == named
-
-
 def test_a_long_turn_is_cut_and_its_code_stays_whole() -> None:
     code = "```python\n" + "x = 1\n" * 500 + "```"
     table = "| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 200
@@ -88,12 +72,3 @@ def test_code_keeps_its_comments() -> None:
 def test_a_comment_is_not_shown_and_a_turn_of_nothing_else_is_none() -> None:
     turns = [turn("Yes. <!-- k7f3a9c2b10 hidden -->"), turn("<!-- only this -->")]
     assert [unit.text for unit in turn_units(PATH, turns, Days())] == ["user 23:30: Yes."]
-
-
-def test_a_page_of_a_pdf_is_a_heading_and_its_line() -> None:
-    pdf = Pdf(((1, "The quay."), (3, "Two cranes.\n" * 300)), "Harbour report", "2026-03-18")
-    first, *others = pdf_units(pdf)
-    assert (first.start_line, first.headings, first.text) == (1, ("page 1",), "The quay.")
-    assert (first.title, first.date, first.trust) == ("Harbour report", "2026-03-18", "external")
-    assert len(others) > 1
-    assert {(unit.start_line, unit.headings) for unit in others} == {(3, ("page 3",))}

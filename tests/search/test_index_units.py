@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.search.chunk_context import surround
 from pipelines.search.chunks import read_units
 
 if TYPE_CHECKING:
@@ -49,20 +48,6 @@ def test_an_item_is_shown_as_label_and_sentence_with_its_notes() -> None:
     assert (unit.status, unit.item, unit.project, unit.hidden) == ("live", "k7f3a9c2b10", "Alpha", False)
 
 
-def test_a_done_todo_can_be_found_and_a_superseded_fact_is_hidden() -> None:
-    units = read_units("Projects/alpha.md", PROJECT)
-    assert (one(units, "legal").status, one(units, "legal").hidden) == ("done", False)
-    assert (one(units, "Bern").status, one(units, "Bern").hidden) == ("superseded", True)
-
-
-def test_prose_has_the_quality_of_its_document_and_no_comments() -> None:
-    unit = one(read_units("Projects/alpha.md", PROJECT), "servers")
-    assert unit.text == "Move the servers.  #urgent"
-    assert (unit.date, unit.trust, unit.confidence) == ("2026-03-02", "self", "medium")
-    assert (unit.title, unit.tags, unit.status) == ("Alpha", ("infra", "cloud", "urgent"), "")
-    assert not [u for u in read_units("Projects/alpha.md", PROJECT) if "What is it" in u.text or "title" in u.text]
-
-
 def test_a_log_unit_has_its_day_its_project_its_types_and_its_lines() -> None:
     text = "# 2026-03-18\n\n## Call\nproject: Alpha\n\n- 10:00 Decision: we go #fast\n- other\n\n## Lunch with Bob\n"
     units = read_units("Logs/2026-03-18.md", text)
@@ -76,17 +61,6 @@ def test_a_log_unit_has_its_day_its_project_its_types_and_its_lines() -> None:
     ]
 
 
-def test_an_unclosed_fence_does_not_swallow_the_day() -> None:
-    units = read_units("Logs/2026-03-18.md", "```\ncode\n\n- said this\n- and that\n")
-    assert [unit.start_line for unit in units] == [1, 4, 5]
-
-
-def test_empty_and_odd_files_have_no_units_or_some_and_never_fail() -> None:
-    assert read_units("Logs/2026-03-18.md", "") == ()
-    assert read_units("Areas/x.md", "---\nnever: closed\n") != ()
-    assert [unit.start_line for unit in read_units("Areas/x.txt", "a\r\n\r\nb\r\n")] == [1, 3]
-
-
 def test_what_begins_with_a_hash_is_text_unless_it_is_a_heading() -> None:
     script = "".join(f"# step {number} of the script\n" for number in range(1000))
     text = f"# Notes\n\n#1 is the quay.\n\n## Bare\n\n#crane stands here.\n\n```sh\n{script}```\n\n## Last\n"
@@ -94,25 +68,3 @@ def test_what_begins_with_a_hash_is_text_unless_it_is_a_heading() -> None:
     assert [(unit.start_line, unit.text) for unit in units[:2]] == [(3, "#1 is the quay."), (7, "#crane stands here.")]
     assert [(unit.start_line, unit.end_line) for unit in units[2:]][-1][1] == 1010
     assert "".join(unit.text + "\n" for unit in units[2:]) == f"```sh\n{script}```\n"
-
-
-def test_surroundings_stay_within_the_section_and_pass_over_what_is_hidden() -> None:
-    gone = "- ~~Fact: gone~~ <!-- k1c02d9e441 superseded-by=k9d1c02d9e4 -->\n"
-    text = f"# A\n\n- one\n- Fact: two\n{gone}- three\n\n# B\n\nfour\n"
-    placed, passages = surround("Areas/a.md", read_units("Areas/a.md", text))
-    assert [one.around for one in placed] == ["Fact: two", "- one - three", "", "Fact: two", ""]
-    assert [one.first_passage for one in placed] == [0, 0, None, 0, 1]
-    assert len(passages) == 2
-    assert "gone" not in "".join(passages)
-
-
-def test_each_unit_of_a_long_section_stands_in_the_passages_around_it() -> None:
-    text = "".join(f"- n{number}\n" for number in range(14))
-    placed, passages = surround("Areas/a.md", read_units("Areas/a.md", text))
-    assert [(one.first_passage, one.last_passage) for one in placed] == [
-        *[(0, 0)] * 4,
-        *[(0, 1)] * 4,
-        *[(1, 2)] * 4,
-        *[(2, 2)] * 2,
-    ]
-    assert [passage.count("- n") for passage in passages] == [8, 8, 6]

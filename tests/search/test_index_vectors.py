@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.errors import ModelFailed
-from pipelines.search import embed as embed_module
 from pipelines.search import vectors as vectors_module
 from pipelines.search.build import rebuild_index, update_index
-from pipelines.search.embed import VectorReport, embed_index
+from pipelines.search.embed import embed_index
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.vectors import VectorModel, load
 from tests.search.bag import Bag
@@ -49,20 +48,6 @@ def filled(root: Path, bag: Bag) -> Path:
     return root
 
 
-def test_other_words_for_the_same_are_found(root: Path, bag: Bag) -> None:
-    assert search(root, "boat", 5) == []
-    assert found(root, "boat", bag)[0] == "Logs/2026-01-01.md:3"
-
-
-def test_the_embedded_text_carries_headings_and_date_and_no_marks(bag: Bag, root: Path) -> None:
-    assert root.is_dir()
-    assert set(bag.asked) == {
-        "we bought a vessel (d, 1 January 2026)",
-        "the weather was cold (d > more, 1 January 2026)",
-        "the physician was glad (Health > Visits)",
-    }
-
-
 def test_nothing_is_embedded_twice(root: Path, bag: Bag) -> None:
     bag.asked.clear()
     (root / "Areas/a.md").rename(root / "Areas/b.md")
@@ -87,15 +72,6 @@ def test_a_text_that_is_refused_costs_that_text_alone(root: Path, bag: Bag) -> N
     assert (report.embedded, report.missing, report.faults) == (199, 1, ())
     assert len(calls) < 30
     assert found(root, "cellar", bag)[0] == "Logs/2026-01-02.md:78"
-
-
-def test_a_refused_text_is_tried_again_the_next_time(root: Path, bag: Bag) -> None:
-    write(root, "Areas/b.md", "poison in the cellar\n\nmuch poison\n")
-    update_index(root)
-    assert embed_index(root, bag).missing == 2
-    assert found(root, "cellar", bag)[0] == "Areas/b.md:1"
-    bag.failing = False
-    assert embed_index(root, bag) == VectorReport(bag.name, 2, 0)
 
 
 def test_an_embedder_that_fails_at_everything_blames_no_text(root: Path) -> None:
@@ -138,24 +114,6 @@ def count_calls(bag: Bag) -> list[int]:
     return calls
 
 
-def test_where_most_units_lack_a_vector_words_answer_whatever_was_in_the_index_before(root: Path, bag: Bag) -> None:
-    for change in range(4):
-        write(root, "Logs/2026-01-01.md", "".join(f"- a vessel {change} {line}\n" for line in range(4)))
-        update_index(root)
-        embed_index(root, bag)
-    write(root, "Logs/2026-01-01.md", "- a vessel 3 0\n- poison on the boat\n- poison\n- poison in a cup\n")
-    update_index(root)
-    assert embed_index(root, bag).missing == 3  # of five
-    assert found(root, "boat", bag) == ["Logs/2026-01-01.md:2", "Logs/2026-01-01.md:1", "Logs/2026-01-01.md:3"]
-    rebuild_index(root)
-    assert found(root, "boat", bag) == ["Logs/2026-01-01.md:2", "Logs/2026-01-01.md:1", "Logs/2026-01-01.md:3"]
-    write(root, "Areas/b.md", "- a vessel 3 1 of glad people\n\nanother sail\n")
-    update_index(root)
-    bag.failing = False
-    embed_index(root, bag)
-    assert "Areas/a.md:6" in found(root, "happy", bag)
-
-
 def test_vectors_of_two_models_are_never_compared(root: Path, bag: Bag) -> None:
     other = Bag("test:other", 32)
     assert found(root, "boat", other) == []
@@ -163,44 +121,6 @@ def test_vectors_of_two_models_are_never_compared(root: Path, bag: Bag) -> None:
     assert found(root, "boat", other)[0] == "Logs/2026-01-01.md:3"
     assert embed_index(root, bag).embedded == 0
     assert found(root, "boat", bag)[0] == "Logs/2026-01-01.md:3"
-
-
-def test_a_model_that_fails_whole_leaves_the_old_vectors_in_use(root: Path, bag: Bag) -> None:
-    class Down(Bag):
-        def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-            raise ModelFailed("bag", f"is down for {len(texts)}")
-
-    assert embed_index(root, Down("test:other")).missing == 3
-    assert found(root, "boat", bag)[0] == "Logs/2026-01-01.md:3"
-
-
-@pytest.mark.parametrize("lost", ["vectors.json", "vectors-*"])
-@pytest.mark.parametrize("how", ["gone", "empty", "garbage", "not a number", "a folder"])
-def test_whatever_happens_to_the_vectors_the_answers_stand(root: Path, bag: Bag, lost: str, how: str) -> None:
-    before = found(root, "glad boat", bag)
-    (path,) = (root / ".curate").glob(lost)
-    path.unlink()
-    if how == "a folder":
-        path.mkdir()
-    elif how != "gone":
-        path.write_bytes({"empty": b"", "garbage": b"x" * 5000, "not a number": b"\xff" * 5000}[how])
-    update_index(root)
-    assert found(root, "vessel", bag)[0] == "Logs/2026-01-01.md:3"
-    if how != "a folder":
-        embed_index(root, bag)
-        assert found(root, "glad boat", bag) == before
-
-
-def test_a_writer_that_was_killed_costs_what_it_had_not_written(root: Path, bag: Bag) -> None:
-    (path,) = (root / ".curate").glob("vectors-*")
-    with path.open("ab") as file:
-        file.write(b"torn")
-    write(root, "Areas/b.md", "cheerful people\n")
-    update_index(root)
-    assert embed_index(root, bag).embedded == 1
-    assert found(root, "happy", bag)[:2] == ["Areas/b.md:1", "Areas/a.md:6"]
-    rebuild_index(root)
-    assert embed_index(root, bag).embedded == 0
 
 
 def test_the_files_are_private(root: Path, bag: Bag) -> None:
@@ -239,24 +159,6 @@ def test_the_room_of_vectors_that_no_text_has_is_reclaimed(
     assert len(list((root / ".curate").glob("vectors-*"))) == 1
     assert embed_index(root, bag).embedded == 0
     assert found(root, "doctor", bag)[0] == "Areas/a.md:6"
-
-
-def test_texts_of_a_few_words_are_left_to_search_by_words(
-    root: Path, bag: Bag, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(embed_module, "FEWEST_WORDS", 5)
-    bag.asked.clear()
-    item = "- Fact: tea is red <!-- k7f3a9c2b10 since=2025-01-01 -->"
-    write(root, "Logs/2026-01-02.md", "- ok, thanks\n- we went to the harbour\n- 我们明天去\n- 好\n")
-    write(root, "Areas/b.md", f"{item}\n")
-    update_index(root)
-    assert embed_index(root, bag).missing == 0
-    assert {text.partition(" (")[0] for text in bag.asked} == {
-        "we went to the harbour",
-        "我们明天去",
-        "Fact: tea is red",
-    }
-    assert found(root, "thanks", bag)[0] == "Logs/2026-01-02.md:1"
 
 
 def test_the_vectors_of_another_model_make_room_after_a_month(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from pipelines.cli import run_cli
 from pipelines.search.build import update_index
-from pipelines.search.chunk_context import MAX_TERMS, day_words, grams, identifiers, match_expression
-from pipelines.search.hits import CLOSE, OPEN, snippets
+from pipelines.search.chunk_context import day_words, grams, identifiers, match_expression
+from pipelines.search.hits import OPEN, snippets
 from pipelines.search.query import search
 
 if TYPE_CHECKING:
@@ -49,17 +49,6 @@ def test_a_question_becomes_an_or_over_its_content_words(query: str, expression:
     assert match_expression(query) == expression
 
 
-def test_labels_become_phrases_that_no_plain_word_matches() -> None:
-    expression = match_expression('project:Alpha type:decision #urgent project:"Big House"')
-    assert '"xproject alpha" OR "xtype decision" OR "xtag urgent" OR "xproject big house"' in expression
-    assert "xtype" not in match_expression("what type of decision")
-
-
-def test_a_long_question_is_bounded() -> None:
-    expression = match_expression(" ".join(f"word{number}" for number in range(2000)))
-    assert expression.count(" OR ") == MAX_TERMS - 1
-
-
 def test_ids_days_and_pairs() -> None:
     assert identifiers("see k7f3a9c2b10 and k7f3a9, not kebab or K7F3A9") == ["k7f3a9c2b10", "k7f3a9"]
     assert day_words("2023-05-08") == "8 May 2023"
@@ -67,10 +56,6 @@ def test_ids_days_and_pairs() -> None:
     assert grams("tea 東京都 ok") == "東京 京都 都"
     assert grams("plain") == ""
     assert grams("AWSのLambdaを使うpy3.11 版 v2") == "の を使 使う う 版 aws lambda py3"
-
-
-def test_a_question_with_a_zero_byte_is_one_that_sqlite_can_be_asked() -> None:
-    assert "\x00" not in match_expression('project:\x00 tag:"a\x00b" type:x\x00y')
 
 
 SPELLINGS = {
@@ -125,8 +110,3 @@ def test_a_word_is_found_and_marked_however_it_is_spelled(
         assert all(OPEN in snippet for snippet in snippets(query, [hit.text for hit in hits]))
     run_cli(["search", query, "--memory", str(root)])
     assert ("Nothing was found" in capsys.readouterr().out) == (not pages)
-
-
-def test_a_name_is_marked_whole_or_in_the_parts_asked_for() -> None:
-    assert snippets("parseUserName", ["see parseUserName"]) == [f"see {OPEN}parseUserName{CLOSE}"]
-    assert snippets("user name", ["see parseUserName"]) == [f"see parse{OPEN}UserName{CLOSE}"]

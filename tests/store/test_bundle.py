@@ -58,38 +58,6 @@ def restored(memory: Memory, bundle: Path, *, exits: int = 0) -> tuple[Memory, s
     return other, told.out + told.err
 
 
-def test_a_restored_memory_answers_as_the_one_that_was_written(lived: Memory, bundle: Path) -> None:
-    anew, said = restored(lived, bundle)
-    assert "Restored" in said
-    assert "curate index --memory" in said
-    assert anew.files() == lived.files()
-    assert os.access(anew.root / "Resources/tool.sh", os.X_OK)
-    assert stat.S_IMODE((anew.root / "Sessions").stat().st_mode) == 0o700
-    assert stat.S_IMODE((anew.root / "Sessions/a/one.jsonl").stat().st_mode) == 0o600
-    for asked in (["for-each-ref"], ["log", "--format=%H"], ["status", "--short"], ["symbolic-ref", "HEAD"]):
-        assert anew.git(*asked) == lived.git(*asked)
-    lines = lived.read("Areas/general.md").splitlines()
-    item = next(line for line in lines if "Terraform" in line).partition("<!-- ")[2].split()[0]
-    for verb in ("why", "history"):
-        assert item in lived.curate(verb, item)
-        assert anew.curate(verb, item) == lived.curate(verb, item)
-    assert anew.curate("undo", *LATER) == lived.curate("undo", *LATER)
-    assert "Kafka" not in anew.read("Areas/general.md")
-    assert anew.git("rev-parse", "HEAD") == lived.git("rev-parse", "HEAD")
-    anew.curate("check")
-
-
-def test_a_memory_with_longer_ids_and_another_branch_is_restored(memory: Memory, tmp_path: Path) -> None:
-    other = memory.aside(tmp_path / "longer")
-    other.root.mkdir()
-    other.git("init", "--quiet", "--object-format=sha256", "--initial-branch=trunk")
-    other.write("curate.toml", "")
-    other.curate("run", *AT)
-    other.curate("export", "--bundle", str(tmp_path / "all.zip"))
-    anew, _ = restored(memory, tmp_path / "all.zip")
-    assert anew.git("log", "--format=%H %D") == other.git("log", "--format=%H %D")
-
-
 def test_a_bundle_is_its_owners_alone_and_holds_nothing_of_their_settings(
     lived: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,27 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.clock import day_of
-from pipelines.settings import Settings
 from pipelines.store.days import Days, read_days
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-@pytest.mark.parametrize("zone", ["UTC", "Europe/Zurich", "America/New_York"])
-@pytest.mark.parametrize("end", ["00:00", "04:30"])
-@pytest.mark.parametrize("hour", [0, 3, 5, 22, 23])
-def test_a_day_is_the_same_as_that_of_a_run(zone: str, end: str, hour: int) -> None:
-    days = Days(zone, end)
-    moment = datetime(2026, 3, 29, hour, 40, tzinfo=UTC)
-    assert days.of(moment) == day_of(moment.astimezone(days.zone), Settings(timezone=zone, day_end=end))
-
-
-def test_an_evening_far_away_is_another_day() -> None:
-    moment = datetime(2026, 3, 18, 23, 30, tzinfo=UTC)
-    assert (Days("UTC").of(moment), Days("Asia/Tokyo").of(moment)) == ("2026-03-18", "2026-03-19")
-    assert Days("Asia/Tokyo", "09:00").of(moment) == "2026-03-18"
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,12 @@ from hypothesis import strategies as st
 from pipelines.store.document import (
     Block,
     Document,
-    block_of,
     document_at,
     edited,
     kept_with_document,
-    with_comments,
     with_front_matter,
 )
-from pipelines.store.item import Item, ItemType, Status, parse_item
+from pipelines.store.item import Item, ItemType, Status
 from pipelines.store.markdown import split_lines
 
 ONE = Item(ItemType.DECISION, "use one", id="k1111111111")
@@ -79,33 +77,6 @@ def test_sections_are_made_where_the_layout_has_them() -> None:
     assert [placed.section for placed in after.items] == ["Decisions", "Rules", "Next steps"]
 
 
-def test_a_section_goes_with_its_last_item_unless_a_person_wrote_there() -> None:
-    one, two = "- Decision: use one <!-- k1111111111 -->\n", "- Rule: two <!-- k2222222222 -->\n"
-    text = f"# A\n\n## Decisions\n\n{one}\n## Rules\n\n{two}"
-    assert edited(Document("Areas/a.md", text), remove=["k1111111111"]).text.startswith("# A\n\n## Rules\n")
-    mine = text.replace("## Decisions\n", "## Decisions\n\nMine.\n").replace("## Rules", "## My rules")
-    left = edited(Document("Areas/a.md", mine), remove=["k1111111111", "k2222222222"]).text
-    assert left == "# A\n\n## Decisions\n\nMine.\n\n\n## My rules\n\n"
-
-
-def test_items_follow_the_last_one_and_its_notes() -> None:
-    text = "# P\n\n## Decisions\n\n- Decision: first\n  because of that\n\nA closing word.\n\n## Facts\n"
-    after = edited(Document("Projects/p.md", text), add=[Block(ONE)])
-    line = next(placed.line for placed in after.items if placed.item.id == ONE.id)
-    assert after.lines[line - 2] == "A closing word.\n"
-    assert after.headings[-1].title == "Facts"
-    assert after.items[0].item.text == "first"
-
-
-def test_notes_move_with_their_item() -> None:
-    document = edited(Document("a.md", "# A\n"), add=[Block(ONE, ("  a note\n", "  - and more\n")), Block(TWO)])
-    block = block_of(document, document.items[0])
-    without = edited(document, remove=[ONE.id])
-    assert block.notes == ("  a note\n", "  - and more\n")
-    assert "note" not in without.text
-    assert "a note" in edited(Document("b.md", ""), add=[block]).text
-
-
 def test_lines_in_fences_and_comments_are_no_items() -> None:
     fences = "~~~~\n- Decision: d\n~~~\n- Decision: e\n~~~~\n"
     text = "```\n- Decision: a\n```\n<!--\n- Decision: b\n-->\n- Decision: c\n" + fences
@@ -130,31 +101,6 @@ def test_front_matter_keeps_what_it_does_not_set() -> None:
     after = with_front_matter(document, {"updated": "2026-02-02", "trust": "self"})
     assert document.title == "Old: one"
     assert after.text == text.replace("2026-01-01\n", "2026-02-02\ntrust: self\n")
-
-
-def test_broken_front_matter_is_named_and_left_alone() -> None:
-    open_ended = Document("Areas/a.md", "---\ntitle: x\n\n# A\n")
-    odd = Document("Areas/b.md", "---\ntitle: x\nnonsense\n---\n# B\n")
-    assert "never closed" in open_ended.faults[0]
-    assert "line 3" in odd.faults[0]
-    assert with_front_matter(open_ended, {"updated": "x"}).text == open_ended.text
-    assert with_front_matter(odd, {"updated": "x"}).text == odd.text
-
-
-def test_a_line_by_hand_gets_its_comment_and_keeps_its_bytes() -> None:
-    document = Document("a.md", "* **Decision:** use  it   \r\n")
-    placed = document.items[0]
-    after = with_comments(document, {placed.line: Item(ItemType.DECISION, placed.item.text, id="k4444444444")})
-    assert after.text.startswith("* **Decision:** use  it <!-- k4444444444")
-    assert after.text.endswith("-->\r\n")
-    assert parse_item(after.text) == after.items[0].item
-
-
-def test_a_key_that_stands_twice_in_the_front_matter_is_set_twice() -> None:
-    document = Document("Areas/a.md", "---\ntrust: owner\ntrust: owner\n---\n")
-    after = with_front_matter(document, {"trust": "self"})
-    assert after.text == "---\ntrust: self\ntrust: self\n---\n"
-    assert after.front.get("trust") == "self"
 
 
 def test_the_last_versions_of_a_page_are_parsed_once() -> None:

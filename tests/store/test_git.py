@@ -10,8 +10,7 @@ import pytest
 
 from pipelines.errors import DetachedHead, GitFault, NotARepository
 from pipelines.store.edits import commit_edits, uncommitted
-from pipelines.store.git import Author, Git, blob_id
-from pipelines.store.git_history import run_commits
+from pipelines.store.git import Author, Git
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,23 +31,6 @@ def commit_file(git: Git, path: str, text: str) -> str | None:
     file = git.root / path
     file.write_text(text)
     return git.commit({path: ("100644", text.encode())}, "change\n\nRun-Id: 1\n", AUTHOR)
-
-
-def test_a_commit_holds_just_what_was_named(git: Git) -> None:
-    (git.root / "Areas" / "other.md").write_text("mine")
-    made = commit_file(git, "MEMORY.md", "new")
-    assert made == git.head()
-    assert git.show(str(made), "MEMORY.md") == b"new"
-    assert uncommitted(git.root, git, made) == ["Areas/other.md"]
-    assert git.run("log", "-1", "--format=%an %ae %at %(trailers:key=Run-Id)").decode().split() == [
-        "Night", "night@example.org", str(int(WHEN.timestamp())), "Run-Id:", "1",
-    ]  # fmt: skip
-
-
-def test_a_commit_that_changes_nothing_is_none(git: Git) -> None:
-    head = git.head()
-    assert commit_file(git, "MEMORY.md", (git.root / "MEMORY.md").read_text()) is None
-    assert git.head() == head
 
 
 def test_what_a_person_has_staged_stays_staged(git: Git) -> None:
@@ -129,36 +111,6 @@ def test_states_in_which_a_commit_would_be_wrong(git: Git, tmp_path: Path) -> No
         git.check()
 
 
-def test_a_damaged_repository_is_named(git: Git) -> None:
-    (git.root / ".git" / "HEAD").write_text("nonsense")
-    with pytest.raises(GitFault):
-        git.check()
-
-
-def test_a_memory_in_a_folder_of_a_larger_repository(bare_memory: Path) -> None:
-    Git(bare_memory.parent).run("init", "--quiet", "--initial-branch=main")
-    (bare_memory.parent / "other.txt").write_text("theirs")
-    git = Git(bare_memory)
-    git.check()
-    assert commit_edits(bare_memory, git, "edits\n", AUTHOR)
-    assert "MEMORY.md" in git.tree(git.head())
-    assert uncommitted(bare_memory, git, git.head()) == []
-    assert git.run("status", "--porcelain").decode().split() == ["??", "other.txt"]
-
-
-def test_the_person_s_name_is_the_last_that_git_was_told(git: Git) -> None:
-    assert git.identity() is None
-    with (git.root / ".git" / "config").open("a") as file:
-        file.write("[user]\n\tname = Mara\n\temail = mara@example.org\n")
-    assert git.identity() == ("Mara", "mara@example.org")
-    with (git.root / ".git" / "config").open("a") as file:
-        file.write('[User]\n\tNAME = "Mara = Voss"\n\tuseConfigOnly\n')
-    assert git.identity() == ("Mara = Voss", "mara@example.org")
-    with (git.root / ".git" / "config").open("a") as file:
-        file.write("[user]\n\temail =\n")
-    assert git.identity() is None
-
-
 def test_a_folder_whose_name_holds_a_line_end(tmp_path: Path) -> None:
     outer = Git(tmp_path)
     outer.init()
@@ -166,14 +118,6 @@ def test_a_folder_whose_name_holds_a_line_end(tmp_path: Path) -> None:
     inner.root.mkdir()
     inner.check()
     assert (inner.repository.prefix, inner.repository.git_dir) == ("a\nb/", outer.repository.git_dir)
-
-
-def test_a_file_with_a_name_of_git_s_own_hides_no_run(git: Git) -> None:
-    made = commit_file(git, "MEMORY.md", "new")
-    (git.root / "HEAD").write_text("a file of the person's")
-    assert git.last_run() == made
-    assert [one.commit for one in run_commits(git)] == [made]
-    assert commit_file(git, "MEMORY.md", "newer") == git.head() == git.last_run()
 
 
 def test_edits_are_found_without_filters_and_ignored_files_left_out(git: Git) -> None:
@@ -187,19 +131,6 @@ def test_edits_are_found_without_filters_and_ignored_files_left_out(git: Git) ->
     commit_edits(git.root, git, "edits\n", AUTHOR)
     assert uncommitted(git.root, git, git.head()) == []
     assert git.show("HEAD", "Areas/crlf.md") == b"a\r\nb\r\n"
-
-
-def test_a_file_that_cannot_be_read_waits_and_the_rest_is_committed(git: Git) -> None:
-    (git.root / "Areas" / "a\nb.md").write_text("odd name")
-    (git.root / "Areas" / "good.md").write_text("good")
-    commit_edits(git.root, git, "edits\n", AUTHOR)
-    assert git.show("HEAD", "Areas/good.md") == b"good"
-    assert (git.root / "Areas" / "a\nb.md").read_text() == "odd name"
-
-
-def test_blob_ids_are_those_of_git(git: Git) -> None:
-    for path, (_, blob) in git.tree(git.head()).items():
-        assert blob_id((git.root / path).read_bytes(), blob) == blob
 
 
 def test_the_environment_holds_no_key(git: Git, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
 from typing import TYPE_CHECKING
@@ -75,14 +74,6 @@ def test_without_a_copy_the_command_that_is_named_begins_anew_with_the_same_file
     assert "nothing is broken" in night.curate("check")
 
 
-def test_a_damaged_index_costs_no_history(night: Memory) -> None:
-    commits = night.git("rev-list", "HEAD")
-    (night.root / ".git" / "index").write_bytes(b"rubbish")
-    do(night, remedies(night)[0])
-    assert night.git("rev-list", "HEAD") == commits
-    assert "1 item added" in night.curate("run", *NOW)
-
-
 @pytest.mark.parametrize("name", ["HEAD", "refs/heads/main"])
 def test_what_git_cannot_read_is_named_and_stays(night: Memory, name: str) -> None:
     (night.root / ".git" / name).write_text("ref: refs/he")
@@ -107,23 +98,3 @@ def test_a_branch_that_is_gone_does_not_begin_anew_unseen(night: Memory) -> None
     (night.root / ".git" / "refs" / "heads" / "main").unlink()
     assert "names no readable commit" in night.curate("run", *NOW, exits=1)
     assert "names no readable commit" in night.curate("check", exits=1)
-
-
-def test_a_stale_lock_is_no_damage(night: Memory) -> None:
-    lock = night.root / ".git" / "index.lock"
-    lock.touch()
-    os.utime(lock, (0, 0))
-    assert "nothing is broken" in night.curate("check", "--fix", *NOW)
-    night.curate("run", *NOW)
-    assert not lock.exists()
-
-
-def test_what_git_can_rebuild_costs_no_history(night: Memory) -> None:
-    commits = night.git("rev-list", "HEAD")
-    night.git("commit-graph", "write", "--reachable")
-    graph = night.root / ".git" / "objects" / "info" / "commit-graph"
-    graph.chmod(0o644)
-    graph.write_bytes(b"rubbish")
-    do(night, remedies(night)[0])
-    assert night.git("rev-list", "HEAD") == commits
-    assert "nothing is broken" in night.curate("check")

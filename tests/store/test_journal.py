@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.errors import ChangedUnderRun
 from pipelines.store import journal
 from pipelines.store.change_set import Change
 from pipelines.store.document import Block, Document, edited
@@ -58,23 +57,6 @@ def assert_applied(git: Git) -> None:
     assert git.run("log", "-1", "--format=%s").decode().strip() == "night"
 
 
-def test_a_change_set_is_written_and_committed(git: Git) -> None:
-    commit, _ = apply_changes(git.root, git, real_changes(git), *SIGNED)
-    assert commit == git.head()
-    assert_applied(git)
-
-
-def test_a_file_that_is_not_what_was_read_stops_everything(git: Git) -> None:
-    (git.root / "Areas/new.md").write_text("somebody's")
-    head = git.head()
-    with pytest.raises(ChangedUnderRun, match=r"Areas/new\.md"):
-        apply_changes(git.root, git, real_changes(git), *SIGNED)
-    assert (git.root / BASE.path).read_text() == BASE.text
-    assert (git.root / "Areas/new.md").read_text() == "somebody's"
-    assert git.head() == head
-    assert not (git.root / ".curate" / "pending").exists()
-
-
 class Killed(BaseException):
     """Stands for the end of the process."""
 
@@ -122,21 +104,6 @@ def test_killed_after_the_manifest_the_next_start_finishes(
     assert recover(git.root, git) is not None
     assert_applied(git)
     assert recover(git.root, git) is None
-
-
-def test_an_edit_between_the_kill_and_the_next_start_stands(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    planned = real_changes(git)
-    with monkeypatch.context() as patch:
-        kill_at(patch, "put", 1)
-        with pytest.raises(Killed):
-            apply_changes(git.root, git, planned, *SIGNED)
-    (git.root / BASE.path).write_text("# A\n\nmine, and more\n")
-    applied = recover(git.root, git)
-    assert applied is not None
-    assert applied[1] == (BASE.path,)
-    text = (git.root / BASE.path).read_text()
-    assert "mine, and more" in text
-    assert "use one" in text
 
 
 @pytest.mark.parametrize("replaced", [0, 1])

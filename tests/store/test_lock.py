@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from tests.conftest import Memory
 
 
-def test_the_second_is_told_which_process_holds_it_and_since_when(tmp_path: Path) -> None:
-    told = rf"process {os.getpid()} since \d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d, a run"
-    with run_lock(tmp_path, "a run"), pytest.raises(LockHeld, match=told), run_lock(tmp_path, "another"):
-        pass
-    with run_lock(tmp_path, "a third"):
-        pass
-
-
 @pytest.mark.parametrize("text", ["", "process 999999999 since noon, a run that was killed"])
 def test_a_holder_that_has_not_written_yet_is_not_taken_for_a_dead_one(tmp_path: Path, text: str) -> None:
     with run_lock(tmp_path, "a run"):

@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.errors import BadFile, BadSettings, BrokenChangeSet
+from pipelines.errors import BadSettings, BrokenChangeSet
 from pipelines.settings import load_settings
 from pipelines.store.change_set import Change
-from pipelines.store.files import list_files, read_bytes
 from pipelines.store.git import Author, Git
-from pipelines.store.in_place_layout import DayNames, InPlaceLayout, name_fault
+from pipelines.store.in_place_layout import DayNames, InPlaceLayout
 from pipelines.store.journal import apply_changes
-from pipelines.store.layout import is_matched, may_hold, slug
-from pipelines.store.user_layout import at, read_layout
+from pipelines.store.layout import is_matched, may_hold
+from pipelines.store.user_layout import read_layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,14 +51,6 @@ NAMES = st.builds(
 )
 
 
-@given(NAMES, st.sampled_from(FOLDERS), st.sampled_from(FILES))
-def test_a_real_name_comes_back_from_the_programs_own(names: InPlaceLayout, folder: str, file: str) -> None:
-    real = folder + file
-    own = names.canonical(real)
-    if own is not None:
-        assert names.real(own) == real
-
-
 @given(NAMES, st.lists(st.tuples(st.sampled_from(FOLDERS), st.sampled_from(FILES)), max_size=12))
 def test_no_two_files_have_one_name(names: InPlaceLayout, paths: list[tuple[str, str]]) -> None:
     reals = {folder + file for folder, file in paths}
@@ -83,22 +74,6 @@ def test_a_day_is_written_and_understood(pattern: str) -> None:
     assert names.canonical(real) == "Logs/2026-02-03.md"
     assert names.real("Logs/2026-02-31.md") is None
     assert names.canonical(real.replace("03", "41")) is None
-
-
-def test_several_notes_of_a_day_belong_to_it() -> None:
-    names = DayNames("memory/{YYYY}-{MM}-{DD}*.md")
-    assert names.canonical("memory/2026-02-03 call.md") == "Logs/2026-02-03/ call.md"
-    assert names.real("Logs/2026-02-03/-frost.md") == "memory/2026-02-03-frost.md"
-    assert names.canonical("memory/2026-02-031.md") is None
-    assert names.canonical("memory/more/2026-02-03.md") is None
-    assert DayNames("memory/{YYYY}-{MM}-{DD}.md").canonical("memory/2026-02-03-frost.md") is None
-
-
-@pytest.mark.parametrize(
-    "pattern", ["Daily/{YYYY}-{MM}.md", "{YYYY}-{MM}-{DD}", "{YYYY}*{MM}-{DD}.md", "{YYYY}-{MM}-{DD}{hh}.md"]
-)
-def test_a_pattern_that_cannot_be_used_is_told(pattern: str) -> None:
-    assert name_fault(pattern)
 
 
 def test_globs() -> None:
@@ -150,34 +125,10 @@ def test_what_overlaps_or_lacks_is_refused(tmp_path: Path, odd: str) -> None:
         load_settings(tmp_path)
 
 
-def test_without_a_layout_every_name_is_its_own(tmp_path: Path) -> None:
-    (tmp_path / "curate.toml").write_text('timezone = "UTC"  # no [layout] here\n')
-    assert not read_layout(tmp_path).in_place
-    assert read_layout(tmp_path).real("Logs/2026-02-03.md") == "Logs/2026-02-03.md"
-    assert at(tmp_path, "MEMORY.md") == tmp_path / "MEMORY.md"
-
-
-@pytest.mark.parametrize("written", ['"layout" = {', "layout = {", "[ layout ]\n", "layout.home = 'Curated'\nlayout."])
-def test_however_its_key_is_written_it_counts(tmp_path: Path, written: str) -> None:
-    keys = 'logs = "Daily/{YYYY}-{MM}-{DD}.md"'
-    home = "" if "home" in written else 'home = "Curated"' + (", " if "{" in written else "\n")
-    (tmp_path / "curate.toml").write_text(f"{written}{home}{keys}{'}' if '{' in written else ''}\n")
-    load_settings(tmp_path)
-    assert read_layout(tmp_path).real("MEMORY.md") == "Curated/MEMORY.md"
-
-
 def test_a_key_that_is_not_seen_is_refused(tmp_path: Path) -> None:
     (tmp_path / "curate.toml").write_text(LAYOUT.replace("[layout]", '["l\\u0061yout"]'))
     with pytest.raises(BadSettings, match="without escapes"):
         load_settings(tmp_path)
-
-
-def test_a_broken_file_that_only_speaks_of_it_is_no_layout(tmp_path: Path) -> None:
-    (tmp_path / "curate.toml").write_text("# no layout\ntimezone = \n")
-    assert not read_layout(tmp_path).in_place
-    (tmp_path / "curate.toml").write_text("[layout]\nhome = \n")
-    with pytest.raises(BadSettings):
-        read_layout(tmp_path)
 
 
 def test_each_command_reads_the_layout_anew(tmp_path: Path) -> None:
@@ -186,17 +137,6 @@ def test_each_command_reads_the_layout_anew(tmp_path: Path) -> None:
     assert read_layout(tmp_path).real("MEMORY.md") == "Curated/MEMORY.md"
     settings.write_text(LAYOUT.replace("Curated", "Kept by night"))
     assert read_layout(tmp_path).real("MEMORY.md") == "Kept by night/MEMORY.md"
-
-
-def test_files_are_listed_and_read_by_their_own_names(tmp_path: Path) -> None:
-    (tmp_path / "curate.toml").write_text(f'{LAYOUT}notes = ["**"]\n')
-    for path in ("Daily/2026-02-03.md", "Daily/plan.md", "Projects/x.md", "Curated/Projects/y.md", ".hidden/z.md"):
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).write_text(path)
-    assert list_files(tmp_path, "Logs", "") == ["Logs/2026-02-03.md"]
-    assert list_files(tmp_path, "Projects", ".md") == ["Projects/y.md"]
-    assert list_files(tmp_path, "Notes", ".md") == ["Notes/Daily/plan.md", "Notes/Projects/x.md"]
-    assert read_bytes(tmp_path, "Projects/y.md") == b"Curated/Projects/y.md"
 
 
 @pytest.mark.parametrize("path", ["Logs/2026-02-03.md", "Notes/plan.md", "curate.toml"])
@@ -214,24 +154,8 @@ def test_a_change_of_a_persons_file_is_refused_whoever_decided_on_it(
     assert not (tmp_path / ".curate" / "pending").exists()
 
 
-def test_an_error_names_the_file_as_people_do(tmp_path: Path) -> None:
-    (tmp_path / "curate.toml").write_text(LAYOUT)
-    (tmp_path / "Curated").mkdir()
-    (tmp_path / "Curated" / "MEMORY.md").symlink_to(tmp_path / "curate.toml")
-    with pytest.raises(BadFile, match=r"^Curated/MEMORY\.md is a symbolic link"):
-        read_bytes(tmp_path, "MEMORY.md")
-
-
 @pytest.mark.parametrize("home", ["a" * 256, "é" * 128, "/".join(["a" * 200] * 6)])
 def test_a_name_that_no_file_can_have_is_a_fault(tmp_path: Path, home: str) -> None:
     (tmp_path / "curate.toml").write_text(f'[layout]\nhome = "{home}"\nlogs = "{{YYYY}}-{{MM}}-{{DD}}.md"\n')
     with pytest.raises(BadSettings, match="it is too long for a file name"):
         load_settings(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [("フロムアイズ", "フロムアイズ"), ("Май", "май"), ("회의록", "회의록"), ("Café Ünïcode", "cafe-unicode")],
-)
-def test_a_mark_that_makes_another_letter_stays_in_a_pages_name(title: str, name: str) -> None:
-    assert slug(title) == name

@@ -65,17 +65,6 @@ def in_the_moment_of(monkeypatch: pytest.MonkeyPatch, name: str, act: Callable[[
     monkeypatch.setattr(place, name, step)
 
 
-def test_a_file_is_replaced_made_and_removed(disk: Path) -> None:
-    changes = [Change(DOCUMENT, OLD, NEW), Change("Areas/new/b.md", None, NEW), Change(PARTIAL, BEFORE, None)]
-    (disk / DOCUMENT).chmod(0o640)
-    assert [put(disk, folder(disk), number, change) for number, change in enumerate(changes)] == [False] * 3
-    assert settle(disk, folder(disk), changes) == []
-    assert (disk / DOCUMENT).read_bytes() == (disk / "Areas/new/b.md").read_bytes() == NEW
-    assert (disk / DOCUMENT).stat().st_mode & 0o777 == 0o640
-    assert not (disk / PARTIAL).exists()
-    assert list(folder(disk).iterdir()) == []
-
-
 @pytest.mark.parametrize("how", ["replace", "write"])
 def test_saved_between_the_last_look_and_the_replacement(disk: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     def save() -> None:
@@ -106,14 +95,6 @@ def test_made_or_removed_in_that_moment(
     text = target.read_bytes()
     assert b"it holds." in text
     assert (b"# Theirs" in text) == then
-
-
-def test_a_partial_log_that_grew_while_it_was_folded_keeps_only_what_is_new(
-    disk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    in_the_moment_of(monkeypatch, "make_folder", lambda: (disk / PARTIAL).write_bytes(BEFORE + b"- 10:00 two\n"))
-    put(disk, folder(disk), 0, Change(PARTIAL, BEFORE, None))
-    assert (disk / PARTIAL).read_bytes() == b"- 10:00 two\n"
 
 
 def test_a_link_that_came_in_that_moment_stays(disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,21 +152,6 @@ def test_what_a_program_writes_to_the_old_document_is_merged(root: Path, now: by
     text = (root / DOCUMENT).read_bytes()
     assert [text.count(words) for words in (b"written late\n", b"mine\n", b"it holds.", now or b"# A")] == [1] * 4
     assert list(folder(root).iterdir()) == []
-
-
-def test_of_a_log_that_was_replaced_nothing_is_kept(root: Path) -> None:
-    changes = [Change(LOG, BEFORE, AFTER), Change(PARTIAL, BEFORE, None)]
-    with (root / LOG).open("ab") as held, (root / PARTIAL).open("ab") as folded:
-        for number, change in enumerate(changes):
-            put(root, folder(root), number, change)
-        held.write(b"- 10:00 two\n")
-        held.flush()
-        folded.write(b"- 11:00 from the phone\n")
-        folded.flush()
-        assert sorted(settle(root, folder(root), changes)) == [LOG, PARTIAL]
-    assert (root / LOG).read_bytes() == AFTER + b"- 10:00 two\n"
-    assert (root / PARTIAL).read_bytes() == b"- 11:00 from the phone\n"
-    assert [path for path in (root / ".curate").rglob("*") if path.is_file()] == []
 
 
 def test_a_run_killed_between_appending_late_lines_and_noting_it_appends_nothing_twice(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import subprocess
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.conftest import Memory
 
 LEFT = ("index.lock", "HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", "config.lock")
 NONE = (0.0, 0.0)
@@ -87,34 +85,12 @@ def test_a_lock_made_since_or_while_no_run_was_killed_stays(git: Git) -> None:
         assert clear_stale_locks(git.repository, killed_between(git.root)) == lock
 
 
-def test_a_run_that_failed_counts_until_its_end(git: Git) -> None:
-    first, second = git.root / ".git" / "HEAD.lock", git.root / ".git" / "index.lock"
-    with contextlib.suppress(GitFault), run_lock(git.root, "which fails"):
-        first.touch()
-        raise GitFault("git was killed")
-    second.touch()
-    os.utime(second, (now := time.time(), now))  # the clock of the disk lags behind
-    with run_lock(git.root, "which tests"):
-        assert clear_stale_locks(git.repository, killed_between(git.root)) == second
-    assert not first.exists()
-
-
 def test_locks_of_other_programs_stay(git: Git) -> None:
     names = ("annex.lock", "lfs.lock", "objects/maintenance.lock")
     killed_run(git.root, *names)
     with run_lock(git.root, "which tests"):
         clear_stale_locks(git.repository, killed_between(git.root))
     assert all((git.root / ".git" / name).exists() for name in names)
-
-
-def test_what_a_killed_import_keeps_goes_and_what_a_person_keeps_stays(git: Git) -> None:
-    left = git.root / ".git" / "objects" / "pack" / "pack-{}.keep"
-    own, of_import, not_written = (left.with_name(left.name.format(digit * 40)) for digit in "123")
-    own.write_text("I keep this one")
-    of_import.write_text("fast-import")
-    not_written.touch()
-    clear_stale_locks(git.repository, (0.0, time.time() + 1))
-    assert (own.exists(), of_import.exists(), not_written.exists()) == (True, False, False)
 
 
 def test_a_lock_that_a_living_git_holds_stays_and_is_named(git: Git, living: subprocess.Popen[bytes]) -> None:
@@ -125,20 +101,3 @@ def test_a_lock_that_a_living_git_holds_stays_and_is_named(git: Git, living: sub
     assert sum(waited) < 2
     assert living.poll() is None
     assert (git.root / ".git" / "index.lock").exists()
-
-
-def test_a_git_that_finishes_meanwhile_is_waited_for(git: Git) -> None:
-    lock = git.root / ".git" / "index.lock"
-    lock.touch()
-    wait_for_locks(git.repository, NONE, lambda _: lock.unlink())
-    assert not lock.exists()
-
-
-@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock"])
-def test_the_night_after_a_killed_one_and_the_next_commit_of_a_person_go_on(memory: Memory, name: str) -> None:
-    memory.curate("run", "--now", "2026-03-11T02:00")
-    killed_run(memory.root, name)
-    memory.write("Logs/2026-03-18.md", "- Fact: The lamp is on channel seven.\n")
-    memory.curate("run", "--now", "2026-03-19T02:00")
-    (memory.root / "SOUL.md").write_text("mine\n")
-    memory.git("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "mine")

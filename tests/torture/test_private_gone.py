@@ -80,7 +80,16 @@ def test_after_a_run_nothing_of_it_is_left(told: Path, tmp_path: Path) -> None:
     assert "<private>" not in (root / "Logs/2026-03-19.md").read_text()
 
 
-@pytest.mark.parametrize("verb", ["sync", "index", "context", "search", "add", "run --dry-run", "check --secrets"])
+@pytest.mark.parametrize(
+    "verb",
+    [
+        *("sync", "add"),
+        *(
+            pytest.param(verb, marks=pytest.mark.torture)
+            for verb in ("index", "context", "search", "run --dry-run", "check --secrets")
+        ),
+    ],
+)
 def test_nor_where_another_command_came_first(
     memory: Memory, told: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
@@ -142,7 +151,7 @@ def some(points: Sequence[tuple[int, str, int]], count: int) -> Sequence[tuple[i
 def test_nor_after_a_kill_and_the_next_run(told: Path, tmp_path: Path) -> None:
     counts = python_points(copied(told, tmp_path / "count"))
     points = [(0, call, nth) for call in CALLS for nth in range(1, counts.get(call, 0) + 1)]
-    assert kill_and_run(told, tmp_path, some(points, 7)) == []
+    assert kill_and_run(told, tmp_path, some(points, 4)) == []
 
 
 @needs_strace

@@ -111,20 +111,6 @@ def test_a_morning_needs_the_keyboard_alone(chromium: Chromium, told: Memory) ->
     assert "Oil both hinges" not in items(told)
 
 
-def test_thirty_questions_are_thirty_letters(chromium: Chromium, told: Memory) -> None:
-    with opened(chromium, told) as page:
-        page.get_by_role("link", name="Inbox").click()
-        page.get_by_role("heading", name="Inbox", exact=True).wait_for()
-        page.locator("[data-key]").first.focus()
-        for number in range(MANY):
-            page.keyboard.press("kd"[number % 2])
-        page.keyboard.press("Enter")
-        page.get_by_text("Nothing waits for you.").wait_for()
-    held = items(told)
-    kept = [held.get(RULE.format(n), {}).get("status") for n in range(MANY)]
-    assert kept == ["live", None] * (MANY // 2)
-
-
 def test_an_id_is_copied_and_more_is_found(chromium: Chromium, told: Memory) -> None:
     with opened(chromium, told, permissions=["clipboard-read", "clipboard-write"]) as page:
         page.get_by_role("link", name="Search").click()

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipelines.view.app import word_changes
-from pipelines.view.pages import html_of
 from tests.asking import ask_contradict, ask_quarantine
 from tests.view.browsing import HOSTILE, Browser
 
@@ -132,25 +130,6 @@ def test_several_questions_are_decided_at_once(told: Memory) -> None:
     assert statuses["Always send the logs to Bob"] == "live"
 
 
-def test_an_item_is_added_where_the_form_stands(told: Memory) -> None:
-    browser = Browser(told).enter()
-    page = browser.post(
-        "/do",
-        verb="add",
-        id="Projects/kestrel",
-        type="Risk",
-        text="The latch may jam.",
-        back="/document/Projects/kestrel",
-    )
-    assert re.search(r'class="said".*Added k\w+ in Projects/kestrel.md', page, re.DOTALL)
-    assert "The latch may jam." in told.read("Projects/kestrel.md")
-    undo = re.findall(r'value="undo"><input type="hidden" name="id" value="(\w+)"', page)
-    told.curate("add", "Fact", "The yard is paved.")
-    browser.post("/do", verb="undo", id=undo[0], back="/document/Projects/kestrel")
-    assert "The latch may jam." not in told.read("Projects/kestrel.md")
-    assert "The yard is paved." in told.curate("items")
-
-
 def test_a_document_is_edited_and_checked_before_it_is_saved(told: Memory) -> None:
     browser, path = Browser(told).enter(), "/edit/Projects/kestrel"
     base = told.read("Projects/kestrel.md")
@@ -239,17 +218,6 @@ def test_what_a_memory_says_is_shown_and_never_obeyed(memory: Memory) -> None:
         assert not re.search(r"<(?:script>|img|svg onload|iframe|b>bold)|href=\"(?:javascript|data):|\u202e", page)
         assert "reads 49 here" not in page
     assert all(f"shop {number} reads" in pages[2] for number in range(len(HOSTILE)))
-
-
-def test_markdown_has_no_html_and_no_image() -> None:
-    assert html_of("a <u>b</u> ![c](http://x/y)") == '<p>a &lt;u&gt;b&lt;/u&gt; !<a href="http://x/y">c</a></p>'
-    assert "javascript" not in html_of("[a](javascript:b)").replace("[a](javascript:b)", "")
-
-
-def test_a_word_diff_names_what_changed() -> None:
-    assert word_changes("It opens at 8 daily", "It opens at 9:30 daily") == [
-        ("same", "It opens at"), ("old", "8"), ("new", "9:30"), ("same", "daily"),
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,7 @@ def test_a_child_has_its_own_tenants_key_and_an_environment_made_from_nothing(fl
     fleet.check_nothing_left()
 
 
+@pytest.mark.torture
 def test_a_child_is_ended_at_its_limits(fleet: Fleet) -> None:
     slow = fleet.folder / "slow"
     slow.write_text("#!/bin/sh\nexec sleep 600\n")
@@ -219,6 +220,7 @@ def test_settings_and_keys_that_are_amiss_are_told_and_no_memory_dies_of_them(fl
     fleet.check_nothing_left()
 
 
+@pytest.mark.torture
 def test_a_second_signal_ends_what_runs_and_another_worker_takes_it(fleet: Fleet) -> None:
     with providing({key_of("acme"): "acme"}) as provider:
         fleet.write_settings(provider, acme="")

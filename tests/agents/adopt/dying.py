@@ -14,9 +14,6 @@ from pipelines.store.git import Git
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-STEPS = 9
-"""Calls of what the night of the test writes by: the manifest, each file, the commit, the end."""
-
 
 def main() -> None:
     """Run a night, and die at the how-manyeth of the steps by which it writes."""

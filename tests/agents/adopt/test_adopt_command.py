@@ -11,11 +11,10 @@ import pytest
 from pipelines.agents import adopt_copy as mapping
 from pipelines.cli import adopt_notes as adopting
 from pipelines.cli import run_cli
-from tests.agents.adopt.samples import PNG, basic_memory, claude_code, fingerprint, lay, obsidian, openclaw
+from tests.agents.adopt.samples import PNG, claude_code, fingerprint, lay, obsidian, openclaw
 from tests.conftest import Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
 NIGHT = ("--now", "2026-03-01T02:00")
@@ -49,63 +48,6 @@ class Adoption:
 @pytest.fixture
 def adoption(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Adoption:
     return Adoption(tmp_path, capsys)
-
-
-_KINDS = [
-    pytest.param(openclaw, "an OpenClaw workspace", "stakes", "Logs/2026-02-02.md", id="openclaw"),
-    pytest.param(
-        claude_code, "a project memory of Claude Code", "quayside", "Resources/feedback_tests.md", id="claude"
-    ),
-    pytest.param(obsidian, "an Obsidian vault", "Tallis", "Logs/2026-02-03.md", id="obsidian"),
-    pytest.param(basic_memory, "a folder of basic-memory", "meadow", "Resources/bees/South meadow.md", id="basic"),
-]
-
-
-@pytest.mark.parametrize(("make", "called", "word", "place"), _KINDS)
-def test_each_kind_is_seen_copied_and_curated(
-    adoption: Adoption, make: Callable[[Path], Path], called: str, word: str, place: str
-) -> None:
-    make(adoption.old)
-    before = fingerprint(adoption.old)
-    told = adoption.adopt("--yes")
-    assert called in told
-    assert "Created a memory in" in told
-    memory = adoption.memory
-    assert memory.git("status", "--short") == ""
-    memory.curate("run", *NIGHT)
-    assert "Nothing new" in memory.curate("run", *NIGHT)
-    assert place in memory.curate("search", word)
-    assert "Everything is accounted for" in memory.curate("check")
-    assert fingerprint(adoption.old) == before
-
-
-def test_a_workspace_of_openclaw_file_by_file(adoption: Adoption) -> None:
-    openclaw(adoption.old)
-    told = adoption.told("--yes")
-    assert {path: one["to"] for one in told["files"] for path in one["from"]} == {
-        **{name: name for name in ("MEMORY.md", "USER.md", "SOUL.md", "AGENTS.md")},
-        "IDENTITY.md": "Resources/IDENTITY.md",
-        "avatar.png": "Resources/avatar.png",
-        "memory/2026-02-01.md": "Logs/2026-02-01.md",
-        "memory/2026-02-02.md": "Logs/2026-02-02.md",
-        "memory/2026-02-02-frost.md": "Logs/2026-02-02.md",
-        "memory/projects/greenhouse.md": "Projects/greenhouse.md",
-        "memory/suppliers.md": "Resources/suppliers.md",
-    }
-    assert {one["path"] for one in told["left_out"]} == {".openclaw", "skills/prune/SKILL.md"}
-    for old, new in (
-        ("memory/2026-02-01.md", "Logs/2026-02-01.md"),
-        ("SOUL.md", "SOUL.md"),
-        ("MEMORY.md", "MEMORY.md"),
-    ):
-        assert (adoption.new / new).read_bytes() == (adoption.old / old).read_bytes()
-    adoption.memory.curate("run", *NIGHT)
-    items = adoption.memory.curate("items")
-    assert "frost on the 9th" in items
-    assert "The greenhouse has 12 benches." in items
-    held = {one["text"]: one["trust"] for one in json.loads(adoption.memory.curate("items", "--json"))}
-    assert held["The greenhouse has 12 benches."] == "self", "an agent wrote it"
-    assert not (adoption.new / ".adopting").exists()
 
 
 def test_a_vault_keeps_its_folders_and_its_templates_stay_behind(adoption: Adoption) -> None:
@@ -158,16 +100,6 @@ def test_without_yes_nothing_is_written(adoption: Adoption, tmp_path: Path) -> N
     assert not adoption.new.exists()
 
 
-@pytest.mark.parametrize("answer", [True, False])
-def test_on_a_terminal_it_asks(adoption: Adoption, monkeypatch: pytest.MonkeyPatch, answer: bool) -> None:  # noqa: FBT001  a parameter of the test
-    openclaw(adoption.old)
-    monkeypatch.setattr(adopting, "on_terminal", lambda: True)
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("click.confirm", lambda *_args, **_options: answer)
-    adoption.adopt()
-    assert adoption.new.exists() is answer
-
-
 def test_a_large_briefing_is_kept_whole_elsewhere(adoption: Adoption) -> None:
     large = "# Memory\n\n" + "The orchard has a long story.\n" * 400
     lay(openclaw(adoption.old), {"MEMORY.md": large})
@@ -193,26 +125,6 @@ def test_odd_files_are_left_out_with_a_reason(adoption: Adoption) -> None:
     assert why["memory/pipe.md"] == "is not a regular file"
     assert why["memory/huge.pdf"] == "is larger than 64 MB"
     adoption.memory.curate("run", *NIGHT)
-
-
-def test_odd_names_are_slugged_and_numbered(adoption: Adoption) -> None:
-    notes: dict[str, str | bytes] = {
-        ".obsidian/app.json": "{}",
-        "Foo.md": "1",
-        "foo.md": "2",
-        "Why?.md": "3",
-        "two\nlines.md": "4",
-    }
-    lay(adoption.old, notes)
-    (adoption.old / os.fsdecode(b"caf\xe9.md")).write_text("5")
-    places = adoption.places("--yes")
-    assert places["Foo.md"] == "Resources/Foo.md"
-    assert places["foo.md"] == "Resources/foo-2.md"
-    assert places["Why?.md"] == "Resources/why.md"
-    assert places["two\\nlines.md"] == "Resources/two-lines.md"
-    assert places["caf\\udce9.md"] == "Resources/caf.md"
-    assert adoption.memory.read("Resources/foo-2.md") == "2"
-    assert adoption.memory.git("status", "--short", "--untracked-files=all") == ""
 
 
 def test_two_notes_of_one_day_from_two_folders(adoption: Adoption) -> None:
@@ -354,11 +266,6 @@ def test_a_note_that_vanishes_meanwhile_ends_it_and_leaves_nothing(
     monkeypatch.setattr(adopting, "plan_adoption", slow)
     assert "memory/suppliers.md vanished while it was read." in adoption.adopt("--yes", exits=1)
     assert not adoption.new.exists()
-
-
-def test_the_kind_can_be_said(adoption: Adoption) -> None:
-    lay(adoption.old, {"plain.md": "a note"})
-    assert adoption.told("--as", "obsidian")["kind"] == "obsidian"
 
 
 @pytest.mark.torture

@@ -66,11 +66,6 @@ def test_broken_settings_of_a_vault_are_passed_over(told: str, tmp_path: Path) -
     assert read_vault(tmp_path).pattern is None
 
 
-def test_settings_without_a_format_mean_the_usual_one(tmp_path: Path) -> None:
-    lay(tmp_path, {".obsidian/daily-notes.json": json.dumps({"folder": "/Daily/"})})
-    assert read_vault(tmp_path).day_of("Daily/2026-02-03.md") == "2026-02-03"
-
-
 def test_notes_that_a_person_sorted_into_folders_are_days_still(tmp_path: Path) -> None:
     lay(tmp_path, {".obsidian/daily-notes.json": json.dumps({"folder": "Daily"})})
     vault = read_vault(tmp_path)

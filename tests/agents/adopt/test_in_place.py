@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.agents.adopt.dying import STEPS
 from tests.agents.adopt.places import TURNS, changed, links_in, theirs, vault
 from tests.agents.adopt.samples import basic_memory, claude_code, openclaw
 
@@ -113,52 +111,7 @@ def test_an_item_is_filed_into_an_opted_in_page_and_a_session_of_that_project_re
     assert "Everything is accounted for" in memory.curate("check")
 
 
-def test_without_it_the_page_of_that_name_is_the_runs_own(place: Place) -> None:
-    before = theirs(vault(place.root))
-    place.adopt("--yes")
-    place.memory.curate("run", "--now", "2026-03-01T02:00")
-    assert "book the mill" in place.memory.read("Curated/Projects/spring-concert.md")
-    assert changed(place.root, before) == []
-
-
 # ---------------------------------------------------------------- killed
-
-
-@pytest.mark.parametrize(
-    "step",
-    [
-        pytest.param(step, marks=[pytest.mark.torture] * (step not in {1, STEPS // 2, STEPS}))
-        for step in range(1, STEPS + 1)
-    ],
-)
-def test_killed_while_it_writes_the_next_night_comes_to_the_same(place: Place, tmp_path: Path, step: int) -> None:
-    vault(place.root)
-    place.adopt("--yes", "--opt-in", "Projects/*.md")
-    before = theirs(place.root)
-    other = tmp_path / "undisturbed"
-    shutil.copytree(place.root, other)
-    undisturbed = place.memory.aside(other)
-    undisturbed.curate("run", "--now", "2026-03-01T02:00")
-    command = [sys.executable, "-m", "tests.agents.adopt.dying", str(place.root), "2026-03-01T02:00", str(step)]
-    ended = subprocess.run(command, check=False, capture_output=True, cwd=Path(__file__).parents[3])
-    assert ended.returncode < 0, ended.stdout + ended.stderr
-    memory = place.memory
-    memory.curate("run", "--now", "2026-03-01T02:00")
-    mine = {path: data for path, data in memory.files().items() if not path.startswith(".obsidian")}
-    assert mine == {path: data for path, data in undisturbed.files().items() if not path.startswith(".obsidian")}
-    opened = {"Projects/Spring concert.md"}
-    assert [path for path in changed(place.root, before) if not path.startswith((".git", ".curate", "Curated"))] == [
-        *opened
-    ]
-    assert "Everything is accounted for" in memory.curate("check")
-    assert memory.git("fsck", "--strict") == ""
-
-
-def test_those_were_all_its_steps(place: Place) -> None:
-    vault(place.root)
-    place.adopt("--yes", "--opt-in", "Projects/*.md")
-    command = [sys.executable, "-m", "tests.agents.adopt.dying", str(place.root), "2026-03-01T02:00", str(STEPS + 1)]
-    subprocess.run(command, check=True, capture_output=True, cwd=Path(__file__).parents[3])
 
 
 def test_another_layout_after_a_kill_sends_nothing_into_other_files(place: Place) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pipelines.cli import adopt_notes as adopting_in_place
 from pipelines.cli import run_cli
 from tests.agents.adopt.places import TURNS, vault
 from tests.agents.adopt.samples import fingerprint, obsidian
@@ -119,12 +118,6 @@ def test_it_is_shown_first_and_nothing_is_written_without_consent(place: Place) 
     assert told_json["opted_in"] == ["Projects/Spring concert.md"]
     assert told_json["notes"] == ["Ideas/Map.md", "Logs/2026-02-05.md", "MEMORY.md"]
     assert fingerprint(place.root) == before
-
-
-def test_somebody_on_a_terminal_is_asked(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    vault(place.root)
-    monkeypatch.setattr(adopting_in_place, "_is_agreed", lambda *_: True)
-    assert "is now a memory" in place.adopt()
 
 
 @pytest.mark.parametrize(

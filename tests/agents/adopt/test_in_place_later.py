@@ -10,7 +10,7 @@ import pytest
 
 from pipelines import Memory as Embedded
 from pipelines.errors import UsageFault
-from tests.agents.adopt.places import changed, links_in, theirs, vault
+from tests.agents.adopt.places import changed, theirs, vault
 from tests.agents.adopt.samples import lay, openclaw
 from tests.planting import Planter
 
@@ -21,15 +21,6 @@ SECRET = f"ghp_{Planter(7).of('abcdefghij', 36)}"
 
 
 # ---------------------------------------------------------------- logs
-
-
-def test_a_log_line_is_appended_to_the_days_own_note(place: Place) -> None:
-    vault(place.root)
-    was = (place.root / "Daily/2026-02-04.md").read_bytes()
-    place.adopt("--yes")
-    place.memory.curate("log", "Ben called", "--now", "2026-02-04T10:00")
-    assert (place.root / "Daily/2026-02-04.md").read_bytes() == was + b"\n- 10:00 Ben called\n"
-    assert not (place.root / "Logs/2026-02-04.md").exists()
 
 
 def test_several_notes_of_a_day_are_all_read_and_shown(place: Place) -> None:
@@ -164,14 +155,3 @@ def test_a_document_is_meant_by_its_name_on_the_disk(place: Place) -> None:
     assert "of oak" in memory.curate("items", "--document", page)
     assert "There are: Curated/MEMORY, " in memory.curate("items", "--document", "nothing", exits=2)
     assert "There was nothing to repair" in memory.curate("check", "--fix")
-
-
-def test_a_page_is_linked_so_that_the_link_leads_there(place: Place) -> None:
-    lay(
-        place.root,
-        {".obsidian/app.json": "{}", "Daily notes/2026-02-03.md": "project: May\n\n- Decision: Sing Tallis in May.\n"},
-    )
-    place.adopt("--yes")
-    place.memory.curate("run", "--now", "2026-03-01T02:00")
-    links = links_in(place.memory.read("Curated/MEMORY.md"))
-    assert links == ["Projects/may.md"]

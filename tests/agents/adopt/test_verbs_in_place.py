@@ -32,7 +32,6 @@ LATER = (
     "> Rule: [project: Alpha] Always paint the gate red.",
 )
 OLD, NEW = (lines[0].partition("] ")[2] for lines in (SAID, LATER))
-QUOTED = "Always paint the gate red."
 _OWN_NAME = re.compile(r"(?<![\w/])(?:Areas|Projects|Archives|Review\.md|USER\.md|Logs/20|Sessions/|State/|Notes/)")
 
 
@@ -166,54 +165,6 @@ def test_history_follows_an_item_through_a_persons_page_and_its_folder(opened: G
     assert "rehearsal" in json.dumps(opened.json("audit", page))
 
 
-def test_an_answer_is_applied_and_taken_back(grown: Grown) -> None:
-    waits, old = grown.ident(QUOTED), grown.ident(OLD)
-    review = grown.memory.read("Curated/Review.md")
-    assert f"({grown.daily}/2026-03-02.md line 3: “" in review
-    pair = next(str(one["id"]) for one in grown.json("review") if one["kind"] == "pair")
-    assert grown.curate("review", pair, "--choose", "keep new") == f"{pair}: keep new.\n"
-    assert f"superseded by {grown.ident(NEW)}" in grown.memory.curate("history", old)
-    assert "undone" in grown.curate("undo", now="2026-03-03T09:01")
-    assert grown.memory.read("Curated/Review.md") == review
-    ticked = review.replace("- [ ] keep old", "- [x] keep old").replace("- [ ] drop", "- [x] drop")
-    grown.memory.write("Curated/Review.md", ticked)
-    grown.curate("run", now="2026-03-04T02:00")
-    status = {one["id"]: one["status"] for one in grown.json("items")}
-    assert waits not in status
-    assert (status[old], status[grown.ident(NEW)]) == ("live", "never-held")
-    assert grown.touched() == []
-    assert grown.sound()
-
-
-def test_pins_moves_and_projects(grown: Grown) -> None:
-    oak = grown.ident("The gate is made of oak.")
-    assert grown.curate("pin", oak) == f"{oak} in Curated/Projects/alpha.md is pinned.\n"
-    assert grown.curate("unpin", oak) == f"{oak} in Curated/Projects/alpha.md is no longer pinned.\n"
-    assert grown.curate("project", "new", "Beta") == "Made Curated/Projects/beta.md.\n"
-    assert "Curated/Projects/beta.md already has the name Beta" in grown.curate("project", "new", "Beta", exits=2)
-    assert grown.curate("move", oak, "Curated/Projects/beta.md") == f"{oak} is now in Curated/Projects/beta.md.\n"
-    told = grown.curate("project", "rename", "Beta", "Gamma")
-    assert told == "Renamed Curated/Projects/beta.md to Curated/Projects/gamma.md, titled Gamma.\n"
-    told = grown.curate("project", "close", "Gamma", "--yes")
-    assert told == "Closed Curated/Projects/gamma.md: it is now Curated/Archives/gamma.md.\n"
-    subjects = grown.memory.git("log", "-3", "--format=%s").splitlines()
-    assert subjects[0] == "Close Curated/Projects/gamma.md: it is now Curated/Archives/gamma.md"
-    assert subjects[2] == f"Move {oak} from Curated/Projects/alpha.md to Curated/Projects/beta.md"
-    assert "undone" in grown.curate("undo", now="2026-03-03T09:10")
-    assert "oak" in grown.memory.read("Curated/Projects/gamma.md")
-    assert grown.touched() == []
-    assert grown.sound()
-
-
-def test_an_added_item_is_taken_back_by_the_commit_that_brought_it(grown: Grown) -> None:
-    grown.curate("add", "fact", "The", "moon", "is", "far.")
-    commit = grown.memory.git("rev-parse", "HEAD").strip()
-    grown.curate("pin", grown.ident("The gate is made of oak."), now="2026-03-03T09:01")
-    assert "1 item removed" in grown.curate("undo", commit[:10], now="2026-03-03T09:02")
-    assert "The moon" not in grown.memory.curate("items")
-    assert grown.touched() == []
-
-
 def test_forgetting_names_a_persons_files_and_leaves_them(grown: Grown) -> None:
     lay(grown.root, {"Ideas.md": "# Ideas\n\nThe gate is made of oak.\n"})
     grown.before = theirs(grown.root)
@@ -256,29 +207,6 @@ def test_a_rename_leaves_the_links_in_a_persons_page_alone(opened: Grown) -> Non
     assert "(Curated/Projects/omega.md)" in opened.memory.read("MEMORY.md")
     said = opened.curate("project", "close", "Spring concert", "--yes", exits=2)
     assert f"{page} is your own file, which memcurate does not move." in said
-
-
-def test_a_project_that_is_over_is_proposed_and_archived(grown: Grown) -> None:
-    grown.curate("review", grown.ident(QUOTED), "--reject")
-    told = grown.curate("run", now="2026-07-01T02:00")
-    assert "Curated/Projects/alpha.md may be finished. Decide in Curated/Review.md whether to archive it." in told
-    review = grown.memory.read("Curated/Review.md")
-    assert "## archive: Curated/Projects/alpha.md <!-- review archive 2026-07-01 -->" in review
-    grown.curate("run", now="2026-07-02T02:00")
-    assert grown.memory.read("Curated/Review.md") == review
-    grown.memory.write("Curated/Review.md", review.replace("- [ ] archive", "- [x] archive"))
-    grown.curate("run", now="2026-07-03T02:00")
-    assert "oak" in grown.memory.read("Curated/Archives/alpha.md")
-    assert grown.touched() == []
-    assert grown.sound()
-
-
-def test_a_note_beside_the_days_keeps_a_project_from_being_over(once: Path, place: Place) -> None:
-    grown = _copied(once, place, openclaw, "memory")
-    grown.curate("review", grown.ident(QUOTED), "--reject")
-    lay(grown.root, {"memory/2026-06-20-walk.md": "- talked of alpha with Ben\n"})
-    grown.curate("run", now="2026-07-01T02:00")
-    assert "archive:" not in grown.memory.read("Curated/Review.md")
 
 
 def test_what_waits_for_a_page_that_was_opted_out_is_filed_elsewhere(opened: Grown) -> None:

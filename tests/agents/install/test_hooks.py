@@ -52,16 +52,3 @@ def test_in_and_out_again(settings: dict[str, Any], indent: Any, end: str) -> No
     assert with_hooks(moved, PROGRAM) == added
     assert without_hooks(added) == text
     assert without_hooks(text) == text
-
-
-PATHS = st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"))
-
-
-@given(st.text(PATHS, max_size=40), st.text(PATHS, min_size=1, max_size=40))
-def test_any_memory_and_program_are_known_again(root: str, program: str) -> None:
-    made = Program((f"/{program}/curate",), Path(f"/m/{root}"))
-    for _, verb, *_ in HOOKS:
-        line = made.line(verb)
-        assert is_line(line, verb)
-        assert made.renewed(line, verb) == line
-        assert MOVED.renewed(made.renewed(MOVED.line(verb), verb), verb) == MOVED.line(verb)

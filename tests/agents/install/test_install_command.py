@@ -198,28 +198,6 @@ def test_settings_that_are_broken_are_named_and_nothing_is_written(memory: Memor
     assert not (home / ".claude.json").exists()
 
 
-def test_a_broken_second_file_keeps_the_first_from_being_written(memory: Memory, home: Path) -> None:
-    servers = write(home / ".claude.json", '{"mcpServers": {"memcurate": {"command": "other"}}}')
-    told = memory.curate("install", "claude-code", exits=1)
-    assert "another MCP server called memcurate" in told
-    assert not (home / ".claude").exists()
-    assert "other" in servers.read_text()
-
-
-def test_print_shows_and_writes_nothing(memory: Memory, home: Path, uninstall: Callable[..., str]) -> None:
-    settings = write(home / ".claude/settings.json", '{\n  "env": {"KEY": "secret"},\n  "model": "opus"\n}\n')
-    told = memory.curate("install", "claude-code", "--print")
-    assert f"+++ {settings}" in told
-    assert '+    "SessionStart": [' in told
-    assert "secret" not in told
-    assert settings.read_text().count("\n") == 4
-    assert not (home / ".claude.json").exists()
-    memory.curate("install", "claude-code")
-    before = settings.read_bytes()
-    assert '-    "SessionStart": [' in uninstall("claude-code", "--print")
-    assert settings.read_bytes() == before
-
-
 def test_a_link_stays_a_link(memory: Memory, home: Path, tmp_path: Path, uninstall: Callable[..., str]) -> None:
     real = write(tmp_path / "dotfiles/claude.json", '{\n    "model": "opus"\n}\n')
     real.chmod(0o640)
@@ -308,19 +286,6 @@ def test_a_project_of_its_own(memory: Memory, home: Path, tmp_path: Path, uninst
     uninstall("codex", "--project-dir", str(project))
     assert [path for path in project.rglob("*") if path.is_file()] == []
     memory.curate("install", "openclaw", "--project-dir", str(project), exits=2)
-
-
-def test_settings_that_stand_elsewhere(
-    memory: Memory, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
-    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
-    monkeypatch.setenv("OPENCLAW_CONFIG_PATH", str(tmp_path / "claw.json"))
-    for target in ("claude-code", "codex", "openclaw"):
-        memory.curate("install", target)
-    for path in ("claude/settings.json", "claude/.claude.json", "codex/hooks.json", "codex/config.toml", "claw.json"):
-        assert (tmp_path / path).is_file()
-    assert list(home.iterdir()) == []
 
 
 def test_codex_keeps_its_comments(memory: Memory, home: Path, uninstall: Callable[..., str]) -> None:

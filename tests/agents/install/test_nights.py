@@ -64,16 +64,6 @@ def test_cron_gets_one_line_and_loses_it_to_the_byte(
     assert left == (table or b"").rstrip(b"\n") + (b"\n" if table else b"")
 
 
-def test_printing_changes_nothing(memory: Memory, system: System) -> None:
-    system.cron(THEIRS)
-    assert "+0 2 * * * set -a;" in memory.curate("install", "cron", "--print")
-    assert "+ExecStart=:" in (said := memory.curate("install", "systemd", "--print"))
-    assert "Would run: systemctl --user enable --now memcurate.timer" in said
-    assert "+<plist" in memory.curate("install", "launchd", "--print")
-    assert system.table.read_bytes() == THEIRS
-    assert not list(Path.home().rglob("memcurate*"))
-
-
 def test_what_is_said_when_a_crontab_fails(memory: Memory, system: System) -> None:
     said = memory.curate("install", "cron", exits=1)
     assert "could not be read: the program `crontab` was not found." in said
@@ -84,34 +74,6 @@ def test_what_is_said_when_a_crontab_fails(memory: Memory, system: System) -> No
     system.cron(b"# memcurate:begin\n0 1 * * * x\n")
     assert "needs exactly one" in memory.curate("install", "cron", exits=1)
     assert system.table.read_bytes() == b"# memcurate:begin\n0 1 * * * x\n"
-
-
-def test_systemd_gets_its_units_and_is_told(memory: Memory, system: System, capsys: pytest.CaptureFixture[str]) -> None:
-    system.program("systemctl", SYSTEMCTL)
-    memory.curate("install", "systemd", "--time", "04:30")
-    units = Path.home() / "config/systemd/user"
-    assert {file.name for file in units.iterdir()} == {systemd.SERVICE, systemd.TIMER, systemd.FAILED}
-    assert "OnCalendar=*-*-* 04:30:00\n" in (units / systemd.TIMER).read_text()
-    assert system.commands() == ["--user daemon-reload", "--user enable --now memcurate.timer"]
-    assert ["systemd", "inactive"] in [row.split()[:2] for row in memory.curate("install", "--list").splitlines()]
-    (units / "timers.target.wants").mkdir()
-    (units / "timers.target.wants/memcurate.timer").symlink_to(units / systemd.TIMER)
-    listed = memory.curate("install", "--list")
-    assert "every night at 04:30" in listed
-    assert ["systemd", "yes"] in [row.split()[:2] for row in listed.splitlines()]
-    assert "Nothing to do for systemd." in memory.curate("install", "systemd")
-    system.told.unlink()
-    uninstall(capsys, "systemd")
-    assert not [file for file in units.iterdir() if file.is_file() and not file.is_symlink()]
-    assert system.commands() == ["--user disable --now memcurate.timer", "--user daemon-reload"]
-
-
-def test_where_systemctl_does_not_answer_its_commands_are_said(memory: Memory, system: System) -> None:
-    said = memory.curate("install", "systemd")
-    assert "systemctl --user enable --now memcurate.timer  # the program `systemctl` was not found" in said
-    system.program("systemctl", "#!/bin/sh\necho 'Failed to connect to bus' >&2\nexit 1\n")
-    said = memory.curate("install", "systemd", "--time", "03:00")
-    assert "systemctl --user daemon-reload  # Failed to connect to bus" in said
 
 
 def test_without_user_namespaces_the_walls_are_left_out(
@@ -181,14 +143,6 @@ def test_options_of_agents_are_not_for_nights(memory: Memory) -> None:
     assert "--project-dir is for agents" in memory.curate("install", "cron", "--project-dir", "/", exits=2)
 
 
-def test_another_memory_is_told_apart(memory: Memory, system: System, tmp_path: Path) -> None:
-    system.cron()
-    memory.curate("install", "cron")
-    other = memory.aside(tmp_path / "other")
-    run_cli(["init", str(other.root)])
-    assert "for another memory" in other.curate("install", "--list")
-
-
 # ---------------------------------------------------------------- what is installed is what stands in deploy/
 
 
@@ -228,36 +182,6 @@ def test_a_shell_under_cron_reads_every_path_as_it_is(folder: str, name: str) ->
     shown = 'nice() { printf "%s\\0" "$@" >&2; }; ' + command.replace(">/dev/null", "")
     done = subprocess.run(["/bin/sh", "-c", shown], capture_output=True, check=True, env={"PATH": "/usr/bin:/bin"})
     assert done.stderr.decode().split("\0")[:4] == [program, "run", "--memory", str(root)]
-
-
-@settings(max_examples=80)
-@given(ODD, ODD)
-@example("a b%c", 'it\'s "mine"')
-def test_launchd_reads_every_path_as_it_is(folder: str, name: str) -> None:
-    root, program = Path(f"/{folder}/{name}"), f"/{name}/curate"
-    told = plistlib.loads(launchd.property_list(asked(root, program, Path(f"/{folder}"))).encode())
-    assert told["ProgramArguments"][4:] == [str(root), program]
-    shell = [*told["ProgramArguments"][:3], "/dev/null", "/m", "/bin/sh", "-c", 'printf "%s " "$@"', "x"]
-    shell[2] = shell[2].replace(">/dev/null", "")
-    assert subprocess.check_output(shell) == b"run --memory /m "
-
-
-@settings(max_examples=80)
-@given(ODD)
-@example('a "b" \\ %h')
-def test_systemd_reads_every_path_as_it_is(name: str) -> None:
-    units = systemd.units(asked(Path(f"/{name}"), f"/{name}/curate"), walls=True)
-    [line] = re.findall(r"^ExecStart=:(.*)", units[systemd.SERVICE], re.MULTILINE)
-    words = words_of(line)
-    assert words == [f"/{name}/curate", "run", "--memory", f"/{name}"]
-    [line] = re.findall(r"^ReadWritePaths=(.*)", units[systemd.SERVICE], re.MULTILINE)
-    assert words_of(line)[0] == f"-/{name}"
-
-
-def words_of(line: str) -> list[str]:
-    """Return a list of words as systemd reads it (`extract_first_word` and specifiers)."""
-    found = re.findall(r'"((?:[^"\\]|\\.)*)"|(\S+)', line)
-    return [re.sub(r"\\(.)", r"\1", one or other).replace("%%", "%") for one, other in found]
 
 
 @pytest.mark.skipif(ANALYZE is None, reason="this machine has no systemd-analyze")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import plistlib
 import re
 import shlex
 import signal
@@ -16,12 +15,9 @@ import pytest
 
 from pipelines import errors
 from pipelines.agents import timers as systemd
-from pipelines.agents import timers_cron as cron
-from pipelines.agents import timers_cron as launchd
 from pipelines.agents.install_plan import InstallRequest, Program
-from pipelines.cli import run_cli
 from pipelines.store.lock import run_lock
-from tests.agents.install.outside import cron_command, system
+from tests.agents.install.outside import system
 
 if TYPE_CHECKING:
     from tests.agents.install.outside import System
@@ -55,28 +51,6 @@ def start(words: list[str], **more: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("target", ["cron", pytest.param("launchd", marks=pytest.mark.torture)])
-def test_a_good_night_says_nothing_and_a_bad_one_is_told(
-    memory: Memory, system: System, asked: InstallRequest, target: str
-) -> None:
-    if target == "cron":
-        words = ["/bin/sh", "-c", cron_command(cron.block(asked, "02:00").splitlines()[-2])]
-    else:
-        words = plistlib.loads(launchd.property_list(asked).encode())["ProgramArguments"]
-    assert start(words) == (0, "")
-    assert "Use SQLite" in memory.curate("items")
-    with run_lock(memory.root, "the test"):
-        code, said = start(words)
-    assert (code, system.commands()) == (0, [])
-    assert "Another run holds the lock" in said
-    (Path.home() / "config/memcurate/config.toml").write_text('providers = ["exec:false"]\n')
-    memory.write("Logs/2026-03-19.md", "- Decision: Invoices go out on Mondays.\n")
-    _, said = start(words)
-    assert "1 entry stays pending" in said
-    assert f"for the memory in {memory.root}." in "\n".join(system.commands())
-    assert "Invoices" not in said + "\n".join(system.commands())
-
-
 def test_the_units_do_a_night_and_tell_of_a_bad_one(memory: Memory, system: System, asked: InstallRequest) -> None:
     units = systemd.units(asked, walls=True)
 
@@ -100,18 +74,6 @@ def test_the_units_do_a_night_and_tell_of_a_bad_one(memory: Memory, system: Syst
     code, said = begin("memcurate-failed.service")
     assert f"SuccessExitStatus={code}\n" in units["memcurate-failed.service"], said
     assert f"for the memory in {memory.root}." in "\n".join(system.commands())
-
-
-def test_a_memory_is_restored_from_its_remote(memory: Memory, tmp_path: Path) -> None:
-    memory.write("Logs/2026-03-18.md", "- Decision: Use SQLite for the cache.\n")
-    memory.curate("run", "--now", "2026-03-19T02:00")
-    again = memory.aside(tmp_path / "again")
-    memory.git("clone", "-q", ".", str(again.root))
-    assert run_cli(["init", str(again.root)]) == 0
-    again.curate("index")
-    assert "Everything is accounted for" in again.curate("check")
-    assert "Use SQLite" in again.curate("search", "cache")
-    assert again.git("status", "--porcelain") == ""
 
 
 def test_the_page_for_operators_names_every_exit_code() -> None:

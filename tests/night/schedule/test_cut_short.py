@@ -114,18 +114,6 @@ def test_a_night_in_the_middle_of_a_stage_ends_cleanly_and_is_made_up(
     memory.curate("status")
 
 
-def test_a_night_that_is_always_cut_short_is_begun_twice_and_no_oftener(memory: Memory, reader: Reader) -> None:
-    for _ in range(2):
-        with daemon(memory) as process, reader.reading():
-            process.send_signal(signal.SIGTERM)
-            line_with(process, "event=stopped")
-    with daemon(memory) as process:
-        assert "why=cut-short-twice" in line_with(process, "event=night-left")
-        line_with(process, "event=started")
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
-
-
 def test_a_run_by_hand_meets_the_daemons_night_and_says_so(memory: Memory, reader: Reader) -> None:
     with daemon(memory) as process, reader.reading():
         assert "Another run holds the lock" in memory.curate("run", exits=75)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import threading
 from datetime import UTC, date, datetime, timedelta
@@ -44,17 +43,6 @@ def test_each_day_has_its_night_through_a_change_of_the_clocks(
     assert {line["event"] for line in life.lines} == {"job-ended"}
 
 
-def test_after_a_week_asleep_one_run_makes_up_for_all(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
-    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
-    daemon = life.daemon()
-    life.live(daemon, datetime(2026, 5, 3, 12, tzinfo=UTC))
-    life.now += timedelta(days=7)
-    woken = life.now
-    life.live(daemon, woken + timedelta(days=1))
-    assert [night.date().day for night in life.nights()] == [2, 3, 10, 11]
-    assert life.nights()[2] - woken <= timedelta(minutes=1)
-
-
 def test_a_night_that_was_missed_while_nothing_ran_is_made_up_at_the_start(
     monkeypatch: pytest.MonkeyPatch, root: Path
 ) -> None:
@@ -77,15 +65,6 @@ def test_a_failing_week_is_tried_once_a_night_and_said(monkeypatch: pytest.Monke
     restarted = life.daemon()
     life.live(restarted, life.now + timedelta(hours=3))
     assert len(life.nights()) == 7, "a restart bills nothing twice"
-
-
-def test_a_night_longer_than_a_day_is_followed_by_the_next(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
-    life = life_at(monkeypatch, root, "2026-05-01T12:00+00:00")
-    life.takes = timedelta(hours=30)
-    life.live(life.daemon(), datetime(2026, 5, 9, 12, tzinfo=UTC))
-    nights = life.nights()
-    assert len(nights) >= 5
-    assert all(after - night >= life.takes for night, after in itertools.pairwise(nights))
 
 
 def test_a_disk_that_refuses_ends_no_daemon(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipelines.night.sync_merge import join, join_logs, join_rows, with_edits_recorded
+from pipelines.night.sync_merge import join, with_edits_recorded
 from pipelines.store.document import Document
 from pipelines.store.git import Git
-from pipelines.store.log import parse_entries
 from tests.night.sync.machines import append_log, git, shared
 
 if TYPE_CHECKING:
@@ -41,40 +40,9 @@ def test_what_both_learnt_on_different_days_stands_once_and_both_ids_are_known()
     assert items["k0000000002"].merged_into == "k0000000001"
 
 
-def test_a_person_s_words_stand_against_a_later_confirmation() -> None:
-    mine = ONE.replace("40", "50").replace("trust=self", "trust=owner").replace(" by=rules@1", "")
-    seen = ONE.replace("trust=self", "confirmed=2025-02-01 trust=self")
-    told = joined(PAGE + ONE, PAGE + mine, PAGE + seen)
-    assert "50 entries" in told
-    assert "trust=owner" in told
-    assert "confirmed=2025-02-01" in told
-
-
-def test_what_was_closed_stays_closed() -> None:
-    struck = ONE.replace("Fact: The cache keeps 40 entries.", "~~Fact: The cache keeps 40 entries.~~")
-    seen = ONE.replace("trust=self", "confirmed=2025-02-01 trust=self")
-    assert "~~Fact" in joined(PAGE + ONE, PAGE + struck, PAGE + seen)
-
-
 def test_an_item_that_was_taken_out_does_not_come_back_with_a_confirmation() -> None:
     seen = ONE.replace("trust=self", "confirmed=2025-02-01 trust=self")
     assert "k0000000001" not in joined(PAGE + ONE, PAGE, PAGE + seen)
-
-
-def test_both_ends_of_a_log_keep_their_headings_and_projects() -> None:
-    base = "# 2025-01-02\n\nproject: Kestrel\n\n- first\n"
-    sides = (base + "\n## Later\n\n- mine\n", base + "- yours\n")
-    told = join_logs(base.encode(), *(side.encode() for side in sides))
-    assert told == join_logs(base.encode(), *(side.encode() for side in reversed(sides)))
-    path = "Logs/2025-01-02.md"
-    keys = [entry.key for entry in parse_entries(path, "2025-01-02", told.decode())]
-    wanted = {entry.key for side in sides for entry in parse_entries(path, "2025-01-02", side)}
-    assert set(keys) == wanted
-    assert len(keys) == len(wanted)
-
-
-def test_rows_of_both_and_none_that_either_took_out() -> None:
-    assert join_rows(b"a\nb\n", b"b\nc\n", b"a\nb\nd\n") == b"b\nc\nd\n"
 
 
 def test_what_cannot_be_read_in_another_machine_s_commit_is_not_taken_for_deleted(memory: Memory) -> None:

@@ -88,7 +88,7 @@ def test_what_git_leaves_out_is_no_deletion(pair: tuple[Memory, Memory], leave_o
     assert "tombstones" not in "".join(after)
 
 
-@pytest.mark.parametrize("leave_out", [exclude_falcon, only_the_top, skip_worktree, assume_unchanged])
+@pytest.mark.parametrize("leave_out", [exclude_falcon, skip_worktree])
 def test_a_page_and_a_log_that_are_left_out_take_what_is_new(
     pair: tuple[Memory, Memory], leave_out: Callable[[Path], None]
 ) -> None:
@@ -102,20 +102,6 @@ def test_a_page_and_a_log_that_are_left_out_take_what_is_new(
     log = one.read(f"Logs/{LOG}.md")
     assert log.startswith("project: Kestrel")
     assert log.count("shelf 3 holds bolts") == log.count("Falcon has two masts") == 1
-
-
-def test_another_machine_s_changes_of_a_page_that_is_left_out_are_kept(pair: tuple[Memory, Memory]) -> None:
-    one, other = pair
-    exclude_falcon(other.root)
-    one.write(FALCON, one.read(FALCON) + "\nShe lies in Bodø.\n")
-    one.curate("sync", "--now", "2025-01-03T12:00")
-    other.write("SOUL.md", "Be brief.\n")
-    for memory in (other, one, other):
-        memory.curate("run", "--now", "2025-01-03T23:00")
-    assert "She lies in Bodø." in one.read(FALCON)
-    assert "She lies in Bodø." in git(other.root, "show", f"HEAD:{FALCON}")
-    assert not (other.root / FALCON).exists()
-    assert git(other.root, "status", "--porcelain") == ""
 
 
 def test_nothing_of_a_deletion_that_is_asked_about_is_committed_before_the_answer(pair: tuple[Memory, Memory]) -> None:

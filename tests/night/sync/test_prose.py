@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.store import journal
-from tests.night.sync.machines import append_log, check_same, git, shared
+from tests.night.sync.machines import append_log, check_same, shared
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,27 +53,6 @@ def pair(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pai
 
 
 @pytest.mark.parametrize("verb", ["run", "sync"])
-def test_what_each_wrote_elsewhere_in_the_same_files_stands_on_both(pair: Pair, verb: str) -> None:
-    for path in (PAGE, "SOUL.md", "AGENTS.md"):
-        pair.change(pair.one, path, "in Bergen", "in Bodø")
-        pair.change(pair.other, path, "is red", "is blue")
-    pair.change(pair.one, PAGE, "title: Kestrel", "title: Kestrel\nowner: Ida")
-    pair.change(pair.other, PAGE, "status: active", "status: active\ncolour: blue")
-    pair.change(pair.one, PAGE, "shelf 2 holds bolts", "shelf 2 holds nuts")
-    pair.change(pair.other, "USER.md", "Write here freely", "Write here")
-    pair.one.write("USER.md", pair.one.read("USER.md") + "\nIda sails.\n")
-    assert "two machines" not in pair.meet(verb)
-    for path in (PAGE, "SOUL.md", "AGENTS.md"):
-        text = pair.one.read(path)
-        assert "The harbour is in Bodø.\n\nThe crew is four.\n\nThe boat is blue.\n" in text
-    page = pair.one.read(PAGE)
-    assert page.index("owner: Ida") < page.index("colour: blue") < page.index("# Kestrel")
-    assert "shelf 2 holds nuts" in page
-    assert "Ida sails." in pair.one.read("USER.md")
-    assert "Write here freely" not in pair.one.read("USER.md")
-
-
-@pytest.mark.parametrize("verb", ["run", "sync"])
 def test_the_same_lines_changed_on_both_stand_in_both_versions_and_are_asked_about_once(pair: Pair, verb: str) -> None:
     for path in (PAGE, "SOUL.md"):
         pair.change(pair.one, path, "is four", "is five")
@@ -108,18 +87,6 @@ def test_a_page_deleted_here_and_changed_there_stays_and_is_asked_about(pair: Pa
     assert "deleted on one machine and changed on the other" in pair.one.read("Review.md")
 
 
-def test_a_page_renamed_here_and_changed_there_has_the_new_name_and_the_change(pair: Pair) -> None:
-    (pair.one.root / PAGE).rename(pair.one.root / "Projects/falcon.md")
-    pair.change(pair.one, "Projects/falcon.md", "is red", "is blue")
-    pair.change(pair.other, PAGE, "in Bergen", "in Bodø")
-    pair.change(pair.other, PAGE, "shelf 1 holds bolts", "shelf 1 holds nuts")
-    pair.meet()
-    assert not (pair.one.root / PAGE).exists()
-    page = pair.one.read("Projects/falcon.md")
-    assert "The harbour is in Bodø.\n\nThe crew is four.\n\nThe boat is blue.\n" in page
-    assert "shelf 1 holds nuts" in page
-
-
 def test_notes_below_an_item_and_its_new_words_both_stand(pair: Pair) -> None:
     line = next(line for line in pair.one.read(PAGE).splitlines() if "shelf 2" in line)
     for memory in (pair.one, pair.other):
@@ -132,17 +99,6 @@ def test_notes_below_an_item_and_its_new_words_both_stand(pair: Pair) -> None:
     assert "shelf 2 holds nuts" in page
     assert page.count("Bought in June.") == 1
     assert "Bought in May" not in page
-
-
-def test_three_machines_come_to_the_same_words(pair: Pair, tmp_path: Path) -> None:
-    third = pair.one.aside(tmp_path / "third")
-    git(tmp_path, "clone", "--quiet", str(pair.remote), str(third.root))
-    for memory, old, new in ((pair.one, "Bergen", "Bodø"), (pair.other, "four", "five"), (third, "red", "blue")):
-        pair.change(memory, "SOUL.md", old, new)
-    for number, memory in enumerate((pair.one, pair.other, third) * 2):
-        memory.curate("run", "--now", f"2025-02-01T23:{number:02}")
-    assert pair.one.read("SOUL.md") == pair.other.read("SOUL.md") == third.read("SOUL.md")
-    assert "in Bodø.\n\nThe crew is five.\n\nThe boat is blue." in third.read("SOUL.md")
 
 
 def test_words_saved_while_a_run_writes_stand_beside_its_own(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,6 @@ import pytest
 
 from pipelines.cli import run_cli
 from pipelines.night.remote_night import clone_name
-from pipelines.store.lock import run_lock
 from pipelines.store.snapshot import read_documents
 from tests.extract.wire import KEY, openai_error, openai_wire
 from tests.night.sync.machines import CAPS, git
@@ -157,16 +156,6 @@ def push_hook(remote: Remote, kind: str, command: str) -> None:
     hook.chmod(0o755)
 
 
-def test_a_run_is_refused_when_another_one_ends_in_the_midst_of_its_push(
-    remote: Remote, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remote.interrupt(monkeypatch, "true")
-    push_hook(remote, "pre-receive", f"git -C {remote.path} update-ref {NIGHT_REF} main")
-    before = remote.refs()["refs/heads/main"]
-    assert remote.night(exits=75)["error"]["kind"] == "NightOvertaken"
-    assert remote.refs() == {"refs/heads/main": before, NIGHT_REF: before}
-
-
 def test_a_push_that_arrived_though_its_answer_was_lost_counts(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     remote.interrupt(monkeypatch, "true")
     push_hook(remote, "post-receive", "kill -9 $PPID")
@@ -231,43 +220,6 @@ def test_a_clone_starts_from_the_remote_whatever_was_left_in_it(remote: Remote) 
     assert not told["pushed"]
     assert git(clone, "status", "--porcelain", "--ignored").split() == ["!!", ".curate/"]
     assert git(clone, "rev-parse", "HEAD").strip() == remote.refs()["refs/heads/main"]
-
-
-def test_two_processes_of_a_machine_do_not_share_a_clone(remote: Remote) -> None:
-    clone = remote.clone()
-    clone.mkdir(parents=True)
-    with run_lock(clone, "a night of a remote memory", "night.lock"):
-        told = remote.night(exits=75)
-    assert told["error"]["kind"] == "LockHeld"
-    assert NIGHT_REF not in remote.refs()
-
-
-def test_a_model_that_fails_leaves_the_ref_so_the_memory_still_counts_as_new(
-    remote: Remote, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remote.interrupt(monkeypatch, "true")
-    config = remote.folder / "config.toml"
-    config.write_text(config.read_text().replace(', "rules"', ""))
-    told = remote.night(exits=1)
-    assert (told["pushed"], told["entries"]["pending"]) == (False, 2)
-    assert NIGHT_REF not in remote.refs()
-
-
-def test_a_night_that_reads_a_part_is_pushed_and_the_memory_still_counts_as_new(
-    remote: Remote, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remote.push_log("2025-01-01", LOG)
-    remote.interrupt(monkeypatch, "echo '{\"items\": []}'; exit 0")
-    config = remote.folder / "config.toml"
-    config.write_text(config.read_text().replace(', "rules"', ""))
-    told, refs = remote.night(exits=1), remote.refs()
-    assert (told["pushed"], told["pending_days"]) == (True, ["2025-01-02"])
-    assert refs[NIGHT_REF] == told["night"] != refs["refs/heads/main"] == told["after"]
-    monkeypatch.delenv("CURATE_CONFIG")
-    assert remote.night("--now", "2025-01-03T01:00", workdir="another")["pushed"]
-    refs = remote.refs()
-    assert refs[NIGHT_REF] == refs["refs/heads/main"]
-    assert remote.items() == ["never push on Friday", "the cache keeps 40 entries"]
 
 
 def test_what_a_remote_configures_or_holds_runs_nothing(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:

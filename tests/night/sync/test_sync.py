@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipelines.store.lock import run_lock
-from tests.night.sync.machines import append_log, check_same, git, shared, state
+from tests.night.sync.machines import append_log, check_same, git, shared
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,27 +26,6 @@ TOKEN = "ghp_" + "q7Rz2mX9vK4tN8wB3cJ6hL1pD5sF0gY2aE4u"
 def pair(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Memory, Memory, Path]:
     """Return the memory on an agent's host, the clone of a worker that curates it, and the remote."""
     return shared(memory, tmp_path, monkeypatch)
-
-
-def test_a_log_reaches_the_remote_and_the_night_comes_back(pair: tuple[Memory, Memory, Path]) -> None:
-    host, worker, remote = pair
-    append_log(host, "2025-01-02", "project: Kestrel\n\n- Fact: the cache keeps 40 entries\n")
-    assert host.curate("sync", "--now", "2025-01-02T12:00") == "Pushed: origin.\n"
-    assert "Logs/2025-01-02.md" in git(remote, "ls-tree", "-r", "--name-only", "main")
-    assert json.loads(host.curate("items", "--json")) == [], "nothing was read"
-    worker.curate("run", "--now", "2025-01-02T23:00")
-    assert host.curate("sync", "--now", "2025-01-03T08:00") == "Fetched: origin.\n"
-    assert [item["text"] for item in json.loads(host.curate("items", "--json"))] == ["the cache keeps 40 entries"]
-    assert "40 entries" in host.curate("search", "cache entries")
-    check_same((host, worker), remote)
-
-
-def test_nothing_to_do_is_quiet_and_makes_no_commit(pair: tuple[Memory, Memory, Path]) -> None:
-    host, _, remote = pair
-    before = git(remote, "rev-parse", "main")
-    for _ in range(2):
-        assert host.curate("sync") == ""
-    assert git(remote, "rev-parse", "main") == git(host.root, "rev-parse", "HEAD") == before
 
 
 def test_logs_here_and_a_night_there_are_joined(pair: tuple[Memory, Memory, Path]) -> None:
@@ -100,18 +79,6 @@ def test_a_log_with_a_secret_is_pushed_without_it_and_a_page_with_one_stays(pair
     assert TOKEN not in everything
     assert "diagnosis" not in everything
     assert TOKEN not in host.read("Logs/2025-01-02.md")
-
-
-def test_an_unreachable_remote_is_one_line_and_the_logs_wait(pair: tuple[Memory, Memory, Path]) -> None:
-    host, _, remote = pair
-    append_log(host, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
-    remote.rename(remote.with_name("away.git"))
-    told = host.curate("sync", "--now", "2025-01-02T12:00", exits=1)
-    assert " ".join(told.split()).startswith("Not pushed to origin: git ls-remote failed: ")
-    assert "`curate doctor --probe` checks the remote." in " ".join(told.split())
-    assert state(host)["state"] == "failed"
-    remote.with_name("away.git").rename(remote)
-    assert host.curate("sync", "--now", "2025-01-02T13:00") == "Pushed: origin.\n"
 
 
 def test_a_run_at_work_is_not_disturbed(pair: tuple[Memory, Memory, Path]) -> None:

@@ -22,20 +22,6 @@ def test_four_nights(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyP
     check_same((one, other), remote)
 
 
-def test_both_learn_the_same_and_it_stands_once(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
-    append_log(one, "2025-01-02", "- 09:00 Fact: the cache keeps 40 entries\n- 09:10 Rule: never push on Friday\n")
-    append_log(other, "2025-01-02", "- 09:05 Fact: the cache keeps 40 entries\n- 09:20 Fact: the queue has 3 readers\n")
-    for machine in (one, other, one):
-        machine.curate("run", "--now", "2025-01-02T23:00")
-    check_same((one, other), remote)
-    told = "".join(text.decode() for path, text in one.files().items() if path.endswith(".md") and "Logs" not in path)
-    assert told.count("the cache keeps 40 entries <!--") == 1
-    assert told.count("the queue has 3 readers <!--") == 1
-
-
 def test_states_and_episodes_of_both_are_written_anew(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -53,27 +39,6 @@ def test_states_and_episodes_of_both_are_written_anew(
     state = one.read("Projects/kestrel.md").partition("## State")[2].partition("\n## ")[0]
     assert state.count("Last decision") == 1
     assert "the steel may fail; the brass may fail" in state or "the brass may fail; the steel may fail" in state
-
-
-def test_a_hand_edit_here_and_one_there_both_stand(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, other, remote = shared(memory, tmp_path, monkeypatch)
-    append_log(
-        one, "2025-01-02", "project: Kestrel\n\n- Fact: the cache keeps 40 entries\n- Fact: the queue has 3 readers\n"
-    )
-    one.curate("run", "--now", "2025-01-02T23:00")
-    other.curate("run", "--now", "2025-01-02T23:10")
-    page = one.read("Projects/kestrel.md")
-    one.write("Projects/kestrel.md", page.replace("40 entries", "50 entries"))
-    other.write("Projects/kestrel.md", page.replace("3 readers", "4 readers") + "\nA note of mine.\n")
-    for machine, hour in ((one, 21), (other, 22), (one, 23)):
-        machine.curate("run", "--now", f"2025-01-03T{hour}:00")
-    check_same((one, other), remote)
-    page = one.read("Projects/kestrel.md")
-    assert "50 entries" in page
-    assert "4 readers" in page
-    assert page.count("A note of mine.") == 1
 
 
 def test_what_was_edited_and_pushed_by_hand_is_the_owners(
@@ -105,25 +70,6 @@ def test_what_was_edited_and_pushed_by_hand_is_the_owners(
     assert sorted(stone["reason"] for stone in stones) == ["corrected", "deleted"]
     other.curate("run", "--now", "2025-01-04T23:30")
     check_same((one, other), remote)
-
-
-def test_a_remote_that_is_gone_fails_no_night_and_gets_it_the_next(
-    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, _, remote = shared(memory, tmp_path, monkeypatch)
-    remote.rename(tmp_path / "gone.git")
-    append_log(one, "2025-01-02", "- Fact: the cache keeps 40 entries\n")
-    said = one.curate("run", "--now", "2025-01-02T23:00")
-    assert said.count("Not pushed to origin") == 1
-    assert state(one)["state"] == "failed"
-    one.curate("run", "--now", "2025-01-03T23:00")
-    assert (state(one)["nights"], state(one)["pushed"]) == (2, "2024-12-31T23:40:00+00:00")
-    said = one.curate("status", "--now", "2025-01-04T00:00")
-    assert "This has happened for 2 nights in a row; the last push was 2024-12-31T23:40:00+00:00." in said
-    (tmp_path / "gone.git").rename(remote)
-    one.curate("run", "--now", "2025-01-04T23:00")
-    assert (state(one)["state"], state(one)["nights"]) == ("pushed", 0)
-    assert git(remote, "rev-parse", "main") == git(one.root, "rev-parse", "HEAD")
 
 
 def test_a_remote_with_another_beginning_is_left_alone(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.queries.startup.context import LEAST_BUDGET, ContextRequest, assemble
 from pipelines.queries.startup.fast import as_text
-from pipelines.queries.startup.read import Snippet, document_entries, fitting, log_entries, newest, tokens
+from pipelines.queries.startup.read import document_entries, fitting, tokens
 
 TODAY = 20_000  # 2024-10-04
 OPEN = (
@@ -48,34 +48,6 @@ def test_entries_that_fit_are_kept_whole_and_in_order(lines: list[str], room: in
     assert cut == sum(not entry.heading for entry in entries) - sum(not entry.heading for entry in kept)
 
 
-def test_of_a_log_the_newest_entries_are_kept_with_their_heading() -> None:
-    log = "# 2024-10-04\n\n## Morning\n\n- 08:00 one\n- 09:00 two\n\n"
-    log += "## Evening\n\n- 18:00 three\n  and more\n- 19:00 four\n"
-    kept, cut = newest(log_entries(log), 34)
-    assert [entry.text for entry in kept] == ["# 2024-10-04", "## Evening", "- 18:00 three\n  and more", "- 19:00 four"]
-    assert cut == 2
-
-
-def test_of_an_overlong_entry_the_end_is_kept() -> None:
-    (kept,), cut = newest([Snippet("word " * 1000 + "the end")], 50)
-    assert kept.text.startswith("… word")
-    assert kept.text.endswith("the end")
-    assert 40 <= kept.size <= 50
-    assert cut == 1
-
-
-def test_of_a_document_what_was_confirmed_last_is_kept() -> None:
-    def item(day: str, text: str) -> str:
-        return f"- Fact: {text} <!-- k0123456789 since={day} trust=self confidence=high -->"
-
-    text = "\n".join(
-        ["Prose first.", "", "## Facts", "", item("2024-01-01", "Old."), item("2024-09-09", "New."), "", "## Risks"]
-    )
-    kept, cut = fitting(document_entries(text), 17)
-    assert [entry.text for entry in kept] == ["Prose first.", "## Facts", "- Fact: New."]
-    assert cut == 1
-
-
 @pytest.mark.parametrize(
     ("text", "most", "least"),
     [
@@ -88,11 +60,6 @@ def test_of_a_document_what_was_confirmed_last_is_kept() -> None:
 def test_tokens_are_about_what_tokenizers_count(text: str, most: int, least: int) -> None:
     """The counts are those of two vocabularies, of 100,000 and 200,000 entries."""
     assert least * 0.95 <= tokens(text) <= most * 1.35
-
-
-def test_a_script_of_two_bytes_a_letter_is_not_counted_as_one_of_three() -> None:
-    text = "Импорт заблокирован со среды, потому что тестовый сервер гавани отклоняет ключ."
-    assert 20 <= tokens(text) <= 35  # what vocabularies of 200,000 and 100,000 entries count
 
 
 def test_of_a_full_project_page_people_rules_and_goals_are_kept(tmp_path: Path) -> None:

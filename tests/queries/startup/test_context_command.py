@@ -28,31 +28,6 @@ def hook_text(done: subprocess.CompletedProcess[str]) -> str:
     return str(answer["additionalContext"])
 
 
-def test_it_shows_each_part_and_the_health(memory: Memory) -> None:
-    memory.write("Logs/2026-03-16.md", "# 2026-03-16\n\n- Decision: Moved to Basel.\n- project: alpha\n")
-    memory.write("Logs/2026-03-17.md", "# 2026-03-17\n\n- 08:00 measured the tower\n")
-    memory.write("Logs/2026-03-18.md", '# 2026-03-18\n\n- 09:00 said "hello" \\o/\n')
-    memory.curate("run", "--now", "2026-03-18T10:00")
-    told = memory.curate("context", "--now", "2026-03-18T10:30", "--query", "Basel")
-    for part in ("Who you are (SOUL.md)", "What you know (MEMORY.md)", "Yesterday (Logs/2026-03-17.md)"):
-        assert f"=== {part} ===" in told
-    assert "08:00 measured the tower" in told
-    assert "Areas/general.md:" in told
-    assert "Decision: Moved to Basel." in told
-    assert "<!--" not in told
-    assert told.rstrip().endswith("Memory health: last run 2026-03-18 10:00, ended well.")
-    parts = json.loads(memory.curate("context", "--now", "2026-03-18T10:30", "--format", "json"))
-    assert [part["part"] for part in parts] == [
-        "SOUL.md",
-        "USER.md",
-        "MEMORY.md",
-        "work",
-        "yesterday",
-        "today",
-        "health",
-    ]
-
-
 def test_a_missed_a_failed_and_a_partial_night_are_seen(memory: Memory) -> None:
     assert "no run yet" in memory.curate("context", "--now", "2026-03-18T10:30")
     memory.write("Logs/2026-03-16.md", "- Decision: Moved to Basel.\n")

@@ -112,22 +112,6 @@ def test_what_goes_wrong_is_said_by_the_verb_proper(memory: Memory, tmp_path: Pa
     assert not list((memory.root / "Logs").glob("*.md"))
 
 
-def test_a_line_for_which_there_is_no_room_is_not_half_written(memory: Memory) -> None:
-    before = memory.write(f"Logs/{OpenMemory(memory.root).today()}.md", "- 01:00 before\n").read_bytes()
-    script = (
-        "import resource, signal\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n"
-        "from pipelines.start import main; main()\n"
-    )
-    command = [sys.executable, "-c", script, "log", "too long " * 100, "--memory", str(memory.root)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "cannot be written" in done.stderr
-    [log] = (memory.root / "Logs").glob("*.md")
-    assert log.read_bytes() == before
-
-
 def test_a_writer_is_waited_for(memory: Memory) -> None:
     with (memory.root / ".curate/log.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)

@@ -137,29 +137,6 @@ def test_it_keeps_its_budget_and_the_project_of_the_working_directory_comes_firs
         assert {text.rpartition("(")[2] for text in found} == {f"Projects/{project}.md)"}
 
 
-@pytest.mark.parametrize("said", ["", "{bad", "[]", '{"prompt": 5}', '{"session_id": "x"}', "{" * 100_000])
-def test_bad_input_no_index_and_no_memory_are_silent(ferry: Memory, said: str) -> None:
-    done = hooked(ferry, said)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-@pytest.mark.parametrize("broken", ["", "no database", "other version"])
-def test_an_index_that_cannot_be_read_is_silent(ferry: Memory, broken: str) -> None:
-    index = ferry.root / ".curate/index.db"
-    if broken == "other version":
-        data = bytearray(index.read_bytes())
-        data[60:64] = (VERSION + 1).to_bytes(4, "big")
-        index.write_bytes(data)
-    else:
-        index.write_text(broken)
-    done = hooked(ferry, event(ASKED))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    index.unlink()
-    (ferry.root / "curate.toml").unlink()
-    done = hooked(ferry, event(ASKED))
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
 def test_neither_numpy_nor_click_nor_the_search_is_imported(ferry: Memory) -> None:
     write_cache(str(ferry.root), time.time() + 10)  # as if nobody had touched curate.toml for a while
     done = hooked(ferry, event(ASKED), "sys.stderr.write(' '.join(sys.modules))")
