@@ -53,8 +53,8 @@ LOG_DAYS = 30
 
 # Shares of the budget in hundredths, in the order in which what is left over is handed out: raw log lines come last.
 _SHARES = {
-    "open": 20, "MEMORY.md": 25, "project": 12, "work": 16, "quiet": 2, "USER.md": 6, "SOUL.md": 4, "pairs": 4,
-    "hits": 4, "today": 6, "yesterday": 1,
+    "open": 20, "MEMORY.md": 25, "project": 12, "work": 16, "quiet": 5, "USER.md": 5, "SOUL.md": 3, "pairs": 4,
+    "hits": 4, "today": 5, "yesterday": 1,
 }  # fmt: skip
 _ORDER = (
     "SOUL.md", "their USER.md", "USER.md", "their MEMORY.md", "MEMORY.md", "project", "open", "work", "quiet",

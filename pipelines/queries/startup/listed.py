@@ -44,7 +44,7 @@ _LONGEST_WORD = 12
 _NAMED = 48
 """Tokens of an open item that a sentence tells already, that was due long ago, or that comes late: they name it."""
 IN_FULL_TOKENS = 900
-"""Tokens of open items in full words, and of quiet ones a quarter of that; those that come later are named."""
+"""Tokens of open items in full words; those that come later are named, and quiet ones in half as many tokens."""
 _LONG_AGO = 21
 """Days after which what is overdue and was not mentioned since is only named."""
 _OVER = frozenset({"done", "closed", "archived", "finished", "inactive"})
@@ -177,10 +177,11 @@ def open_entries(
         is_old = is_overdue and now - days_of(max(_date_of(item), due)) > _LONG_AGO
         is_told = is_old or tells(said, words, ident)
         found.append((rank, ident, f"{kind}: {words}", f" ({', '.join([*notes, page_name(path)])})", is_told))
-    short, entries, room = short_ids([item.id for _, item in held]), [], IN_FULL_TOKENS // (4 if is_quiet else 1)
+    short, entries, room = short_ids([item.id for _, item in held]), [], IN_FULL_TOKENS
+    most = _NAMED // 2 if is_quiet else _NAMED
     for _, ident, words, where, is_told in sorted(found):
-        if (is_told or room < 0) and (size := tokens(words)) > _NAMED:
-            words = f"{words[: len(words) * _NAMED // size].rstrip()}…"  # noqa: PLW2901  what is shown of it
+        if (is_told or is_quiet or room < 0) and (size := tokens(words)) > most:
+            words = f"{words[: len(words) * most // size].rstrip()}…"  # noqa: PLW2901  what is shown of it
         entries.append(Snippet(f"- {short[ident]} {words}{where}", ids=(ident,)))
         room -= entries[-1].size
     return entries
