@@ -46,7 +46,7 @@ def a_project(path: Path) -> Path:
 def of_the_night(request: Request) -> Said:
     """Answer what a night asks: the decision and the rule are found in the log, and every claim is supported."""
     schema = next(tool["input_schema"] for tool in request.body["tools"])
-    empty = dict.fromkeys(("document", "new_project", "section", "name", "from", "due", "closed"), "")
+    empty = dict.fromkeys(("document", "new_page", "section", "name", "from", "due", "on", "closed"), "")
     items = []
     for kind, quote, text in (
         ("Decision", f"{QUESTION} → Ruff", "The project uses the linter Ruff."),
@@ -55,20 +55,13 @@ def of_the_night(request: Request) -> Said:
         if found := re.search(
             rf"(\d+)\| [^\n]*{re.escape(quote)}", json.loads(request.words)[2][0]["content"][-1]["text"]
         ):
-            place = {"quote": quote, "start_line": int(found[1]), "end_line": int(found[1])}
-            told = {
-                "type": kind,
-                "text": text,
-                "evidence": [place],
-                "confidence": "high",
-                "reason": "said",
-                "links": [],
-            }
+            lines = [[int(found[1]), int(found[1])]]
+            told = {"type": kind, "text": text, "lines": lines, "confidence": "high", "replaces": [], "links": []}
             items.append({**empty, **told})
     claims = re.findall(r'"claim": ?(\d+)', request.words.replace('\\"', '"'))
     verdicts = [{"claim": int(one), "verdict": "supported", "reason": "it says so"} for one in claims]
-    replies = {"items": items, "operations": [], "verdicts": verdicts}
-    return Said(tool="StructuredOutput", arguments={key: replies[key] for key in schema["properties"]})
+    replies = {"items": items, "verdicts": verdicts}
+    return Said(tool="StructuredOutput", arguments={key: replies.get(key, []) for key in schema["properties"]})
 
 
 def of_the_session(request: Request) -> Said:
