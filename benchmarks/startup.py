@@ -4,7 +4,8 @@ usage: python -m benchmarks.startup [--years N] [--times N] [--units N]... [--be
 
 So is `curate search`, on memories of so many units (10,000 and 100,000) as benchmarks/speed.py makes them: by words
 alone, and by words and meaning where the local model is here. `curate recall` answers a prompt on 10,000 items, one
-on which some of them bear and one on which none does.
+on which some of them bear and one on which none does. `curate capture --sweep` finds nothing new, without an agent and
+beside 2,000 old sessions of Claude Code.
 
 The memory has a log a day, two projects and documents as runs leave them; lines are logged in a memory beside it.
 `curate mcp` is measured from its start until it has listed its tools and its client has gone. Each command is started
@@ -48,7 +49,7 @@ ASKED = [
 
 TEXT = "Decision: the cache lives in SQLite, for it needs no server"
 LONG = "moved the check to tests/test_night_with_models.py"
-ITEMS = 10_000
+ITEMS, SESSIONS, OLD = 10_000, 2_000, 1_700_000_000
 BEARS_NOT = "can you center the button on the page?"
 WORD = "the token budget is: too small for weekly_summary_episodes"
 
@@ -112,6 +113,26 @@ def recalls(folder: Path, curate: str) -> dict[str, list[str]]:
     return {f"curate recall, {ITEMS:,} items, {what}": [*hook, prompt] for what, prompt in named.items()}
 
 
+def sweeps(folder: Path, curate: str) -> dict[str, list[str]]:
+    """Make a home without an agent and one with many old sessions, and return the commands that sweep them."""
+    told = {}
+    for name, count in (("no agent", 0), (f"{SESSIONS:,} old sessions", SESSIONS)):
+        home, root = folder / f"home-{count}", folder / f"swept-{count}"
+        run = ["env", f"HOME={home}", f"XDG_CONFIG_HOME={home}/.config", curate]
+        home.mkdir()
+        subprocess.run([*run, "init", str(root)], check=True, capture_output=True)
+        if count:
+            install = ["install", "claude-code", "--no-read-with-login", "--memory", str(root)]
+            subprocess.run([*run, *install], check=True, capture_output=True)
+        for number in range(count):
+            path = home / f".claude/projects/-home-ada-src-p{number % 40}/{number:08d}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text('{"type": "user", "message": {"role": "user", "content": "Hello"}}\n' * 20)
+            os.utime(path, (OLD, OLD))
+        told[f"curate capture --sweep, {name}"] = [*run, "capture", "--sweep", "--memory", str(root)]
+    return told
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -129,7 +150,7 @@ def main() -> None:
             curate, asking = str(Path(sys.executable).with_name("curate")), dict[str, list[str]]()
             for units in asked.units or [10_000, 100_000]:
                 asking |= searches(Path(folder), curate, units)
-            asking |= recalls(Path(folder), curate)
+            asking |= recalls(Path(folder), curate) | sweeps(Path(folder), curate)
             sys.stdout = told
         here = ["--memory", str(root)]
         there = ["--memory", str(aside)]

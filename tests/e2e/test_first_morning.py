@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,6 +103,27 @@ def test_what_claude_was_told_in_the_evening_is_known_in_the_morning(
     first = next(request for request in wire.requests if "Hello" in request.words)
     assert set(first.tools) >= TOOLS
     assert all(text in first.words for text in held)
+
+
+def test_a_session_that_was_killed_is_in_the_log_after_the_next_run(
+    memory: Memory, wire: AgentWire, claude: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IS_SANDBOX", "1")
+    memory.curate("install", "claude-code", "--no-read-with-login")
+    project = a_project(tmp_path / "kestrel")
+    wire.by_request = of_the_session
+    with terminal([str(claude)], project) as session:
+        session.wait_for("for shortcuts")
+        session.settle()
+        session.enter(RULE)
+        session.wait_for("it is settled.")
+        session.enter("Thanks.")  # what was said before is on the disk by its answer
+        session.wait_for("it is settled.")
+        os.killpg(session.pid, signal.SIGKILL)  # no hook runs
+    memory.curate("run", "--now", "2099-01-02T02:00")
+    assert [path.read_text().count(f"**user:** {RULE}") for path in memory.root.glob("Logs/*.md")] == [1]
+    [held] = json.loads(memory.curate("items", "--json"))
+    assert (held["type"], held["text"], held["trust"]) == ("Rule", RULE, "owner")
 
 
 def test_what_codex_was_told_in_the_evening_is_known_in_the_morning(
