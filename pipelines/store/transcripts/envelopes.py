@@ -16,8 +16,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _BLOCK = re.compile(r"(\S[^\n()]{0,90}) \((?:un)?trusted[^()\n]{0,40}\):\n```(?:json)?\n(.{0,100000}?)\n```", re.DOTALL)
-_INTERNAL = re.compile(r"<<<BEGIN_OPENCLAW_[A-Z_]+>>>.*?(?:<<<END_OPENCLAW_[A-Z_]+>>>|\Z)", re.DOTALL)
-_NOTICE = re.compile(r"System(?: \(untrusted\))?: \[[^\n]*(?:\n|\Z)")
+_INTERNAL = re.compile(
+    r"<<<BEGIN_OPENCLAW_[A-Z_]+>>>.*?(?:<<<END_OPENCLAW_[A-Z_]+>>>|\Z)"
+    r"|(?:^Untrusted context [^\n]{0,90}\n{1,2})?<<<EXTERNAL_UNTRUSTED_CONTENT\b.*?"
+    r"(?:<<<END_EXTERNAL_UNTRUSTED_CONTENT\b[^\n]*|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_NOTICE = re.compile(r"System(?: \(untrusted\))?: \[[^\n]*(?:\nSystem(?: \(untrusted\))?:[^\n]*)*(?:\n|\Z)")
 _QUEUED = re.compile(r"^\[Queued messages[^\n]*\]$|^---\nQueued #\d+[^\n]*$", re.MULTILINE)
 _STAMP = re.compile(r"\[(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^\]\n]{0,20}\] ?")
 _CHANNEL = re.compile(
@@ -27,6 +32,7 @@ _CHANNEL = re.compile(
 _GROUP = re.compile(r"@g\.us\b|\bid:-\d|\bgroup\b|#|\bguild\b|\bchannel\b|\broom\b", re.IGNORECASE)
 _OWN_PROMPTS = (
     "[cron:", "Read HEARTBEAT.md", "A new session was started via ", "Pre-compaction memory flush", "[Subagent ",
+    "A scheduled reminder has been triggered", "A scheduled cron event was triggered", "An async command you ran ",
 )  # fmt: skip
 _OF_GROUPS = ("is_group", "group_", "guild", "channel_")
 _FORWARDED = "Forwarded message"
