@@ -102,6 +102,35 @@ def test_notes_of_sessions_beside_a_day_are_read_with_it(adoption: Adoption) -> 
     assert "Search by words." in adoption.memory.curate("context", "--now", "2026-03-14T09:00")
 
 
+def test_reports_in_folders_beside_the_journal_are_no_days(adoption: Adoption) -> None:
+    """As 114 files below `memory/research` of https://github.com/kennethbrendangaffney-byte/openclaw-workspace."""
+    days = {f"memory/{name}.md": f"- Todo: sow {name}\n" for name in ("2026-03-12", "2026-03-13-noon", "2026/02/01-x")}
+    moved = {"memory/archive/2026-03-01.md": "- Todo: sorted away\n"}
+    reports = {f"memory/research/2026-03-1{n}_pumps.md": "- [ ] Compare pumps\n" for n in range(9)}
+    lay(adoption.old, days | moved | reports)
+    places = adoption.places("--yes")
+    assert {path for path, place in places.items() if place.startswith("Logs/")} == {*days, *moved}
+    adoption.memory.curate("run", *NIGHT)
+    held = {one["text"] for one in json.loads(adoption.memory.curate("items", "--json"))}
+    assert held == {"sow 2026-03-12", "sow 2026-03-13-noon", "sow 2026/02/01-x", "sorted away"}
+    assert "Compare pumps" in adoption.memory.curate("search", "pumps")
+
+
+def test_what_the_gateway_wrote_into_a_note_of_a_session_is_no_task(adoption: Adoption) -> None:
+    """As in a note of https://github.com/tixastronauta/openclaw-workspace."""
+    note = (
+        "# Session: 2026-03-13 23:10 UTC\n\n- **Session Key**: agent:main:main\n\n## Conversation Summary\n\n"
+        "user: System: [2026-03-13 08:00 UTC] Reminder: check the sheet\n\nA scheduled reminder has been triggered. The"
+        " reminder content is:\n\nReminder: check the sheet\nCurrent time: 8:00\nassistant: The sheet is filled.\n\n"
+        "Todo: ask Odile for the totals\nuser: Decision: totals go into column F\n"
+    )
+    lay(adoption.old, {"memory/2026-03-13-2310.md": note, "memory/2026-03-13.md": "- Fact: One bell.\n"})
+    adoption.adopt("--yes")
+    adoption.memory.curate("run", *NIGHT)
+    held = {one["text"] for one in json.loads(adoption.memory.curate("items", "--json"))}
+    assert held == {"One bell.", "ask Odile for the totals", "totals go into column F"}
+
+
 def test_lifecycle_events_are_nobodys_words(memory: Memory, tmp_path: Path) -> None:
     """https://github.com/thedotmack/claude-mem/issues/1709."""
     prompt = "Read HEARTBEAT.md if it exists. If nothing needs attention, reply HEARTBEAT_OK."
@@ -220,6 +249,18 @@ def test_a_note_of_feedback_says_a_rule(adoption: Adoption) -> None:
     adoption.adopt("--yes")
     [item] = json.loads(adoption.memory.curate("items", "--json"))
     assert (item["type"], item["text"]) == ("Rule", "Tests hit a real database.")
+
+
+def test_a_note_that_begins_with_a_list_says_what_its_description_says(adoption: Adoption) -> None:
+    """As notes of https://github.com/timmtrede/gtm and https://github.com/mpechner/jenkins_lab do."""
+    head = "---\nname: user\ndescription: Ada builds furniture.\ntype: user\n---\n"
+    bare = "---\nname: two\ntype: feedback\n---\n\nKnown limits:\n\n1. No nails\n"
+    notes = {"memory/u.md": f"{head}\nComfortable with:\n- oak\n", "memory/two.md": bare}
+    lay(adoption.old, {"0.jsonl": "{}\n", "memory/MEMORY.md": "# M\n", **notes})
+    adoption.adopt("--yes")
+    [item] = json.loads(adoption.memory.curate("items", "--json"))
+    assert (item["type"], item["text"], item["document"]) == ("Fact", "Ada builds furniture.", "USER.md")
+    assert "description: Ada builds furniture." in adoption.memory.curate("why", item["id"])
 
 
 # ---------------------------------------- Codex

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.agents.adopt_days import DIGEST, Vault, dated, read_vault
-from pipelines.agents.adopt_items import with_items, with_statements
+from pipelines.agents.adopt_items import with_items, with_statements, without_envelopes
 from pipelines.agents.adopt_source import (
     LeftOut,
     NotesKind,
@@ -55,6 +55,8 @@ _FOLDER_OF = {folder.casefold().removesuffix("s"): folder for folder in PARA}
 _BY_AGENTS = frozenset({NotesKind.OPENCLAW, NotesKind.CLAUDE_CODE})
 _DREAMING = "memory/dreaming/"
 """Where OpenClaw writes reports on what it remembered: named after nights, but not logs."""
+_JOURNAL = re.compile(r"memory/(?:\d[\d-]*/)*[^/]*$")
+"""Where OpenClaw keeps its journal, in folders of dates or in none."""
 _STAGE = ".adopting"
 
 
@@ -97,7 +99,10 @@ def plan_adoption(source: Source, kind: NotesKind, cap: int) -> CopyPlan:
         kind: its kind.
         cap: the size limit of MEMORY.md in bytes; a larger one becomes a resource.
     """
-    base, vault = base_of(kind, source), read_vault(source.root, filter(is_note, source.files))
+    base, notes = base_of(kind, source), [path for path in source.files if is_note(path)]
+    if kind is NotesKind.OPENCLAW:  # its journal stands in its memory itself, and reports of a day in folders below
+        notes = [path for path in notes if _JOURNAL.match(path) and dated(path)[0]] or notes
+    vault = read_vault(source.root, notes)
     inside: list[str] = []
     left = list(source.left_out)
     for path in source.files:
@@ -161,7 +166,7 @@ def _root_piece(path: str, name: str, size: int, cap: int) -> CopiedFile:
 def _day_of(path: str, kind: NotesKind, vault: Vault) -> str:
     if not is_note(path) or (kind is NotesKind.OPENCLAW and path.startswith(_DREAMING)):
         return ""
-    if kind is NotesKind.OPENCLAW and path.startswith("memory/"):
+    if kind is NotesKind.OPENCLAW and _JOURNAL.match(path):
         return dated(path)[0]
     return vault.day_of(path)
 
@@ -299,7 +304,10 @@ def _put(source: Path, stage: Path, piece: CopiedFile, kind: NotesKind) -> None:
     """Write one file of the new memory; it grants others no more than the original does."""
     place = stage / piece.target
     if piece.target.lower().endswith((".md", ".txt")):
-        data = joined(place.stem, [(path, note_text(source, path)) for path in piece.sources])
+        notes = [(path, note_text(source, path)) for path in piece.sources]
+        if kind is NotesKind.OPENCLAW:
+            notes = [(path, without_envelopes(text)) for path, text in notes]
+        data = joined(place.stem, notes)
         data = data if piece.target.startswith(f"{LOGS}/") else with_items(kind, data.decode()).encode()
     else:
         data = file_bytes(source, piece.sources[0])

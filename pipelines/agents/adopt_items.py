@@ -1,7 +1,8 @@
 """What other programs' notes say, as items: observations, what dreaming promoted, and notes on the user and on work.
 
 basic-memory writes `- [category] text #tag (context)`. OpenClaw adds to MEMORY.md what its dreaming scored, with how
-often it was recalled: what never was repeats a day's note. Claude Code says of each note in its front matter what it is
+often it was recalled: what never was repeats a day's note. Its notes of sessions hold what its gateway wrote into a
+person's turns, which goes. Claude Code says of each note in its front matter what it is
 about.
 """
 
@@ -19,6 +20,7 @@ from pipelines.store.item import Evidence, Item, ItemType, Trust, new_id, quote_
 from pipelines.store.layout import BRIEFING, GENERAL, USER, document_id
 from pipelines.store.markdown import body_lines, read_front_matter, split_lines
 from pipelines.store.spoken_lines import clean, parse_spoken, sentences
+from pipelines.store.transcripts.envelopes import Envelopes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 _OBSERVATION = re.compile(r"[-*] \[([^\W\d_][\w -]{1,40})\][ \t]+(\S.*)")
 _PROMOTED = re.compile(r"- (.*\S)[ \t]+\[score=[\d.]++ recalls=(\d++)[^\[\]]*+\]\s*")
+_TURN = re.compile(r"^(?=(?:user|assistant): )", re.MULTILINE)
 _SAYS = {"feedback": ItemType.RULE, "user": ItemType.FACT}
 _LONGEST = 300
 """Characters after which what a note says ends with its sentence."""
@@ -46,6 +49,17 @@ def with_items(kind: NotesKind, text: str) -> str:
         for number, line in body_lines(lines, front.lines):
             lines[number] = _observed(line)
     return "".join(lines)
+
+
+def without_envelopes(text: bytes) -> bytes:
+    """Return a note, one of an OpenClaw session without what the gateway wrote into a person's turns."""
+    if b"\n- **Session Key**: " not in text:
+        return text
+    head, *turns = _TURN.split(text.decode())
+    said, reader = [turn.partition(": ") for turn in turns], Envelopes()
+    told = [reader.opened(words) if who == "user" else [(who, words)] for who, _, words in said]
+    rows = [f"{who or 'user'}: {words.rstrip()}\n" for messages in told for who, words in messages]
+    return "".join([head, *rows]).encode()
 
 
 def _promoted(line: str) -> str:
@@ -106,5 +120,10 @@ def _statements(note: Document) -> Iterator[tuple[ItemType, str, Evidence]]:
     rows = [first, *takewhile(lambda row: row[1][:1] not in "-*", rows)]
     quote = "".join(line for _, line in rows)
     text = clean(quote.removeprefix("- "))
+    if text.endswith(":"):  # what it says is the list below; its description says that in a sentence
+        rows = [row for row in enumerate(note.lines[: note.body[0][0]]) if row[1].startswith("description:")]
+        text, quote = note.front.get("description"), "".join(line for _, line in rows)
+    if not text or not rows:
+        return
     end = next((stop for _, stop in sentences(text) if stop >= _LONGEST), len(text))
     yield kind, text[:end], Evidence(note.path, rows[0][0] + 1, rows[-1][0] + 1, quote_digest(quote))
