@@ -75,3 +75,21 @@ def test_states_of_tasks(memory: Memory) -> None:
     assert "- [/] Todo: b <!-- k" in page.read_text()
     memory.curate("done", found["b"]["id"])
     assert "- [x] Todo: b <!-- k" in page.read_text()
+
+
+def test_a_heading_that_only_says_todo_is_no_page_of_that_title(memory: Memory) -> None:
+    """As in https://github.com/hugwi/obsidian-vault, where 532 tasks went to the slides that begin with `# TODO`."""
+    memory.write("Resources/Slides.md", "# TODO\n\nMove slide 11.\n")
+    memory.write("Projects/Choir.md", "# Choir\n")
+    memory.write("Logs/2026-03-17.md", "# 🔥 Todo\n\n- [ ] Book the mill\n\n# Choir\n\n- [ ] Print the scores\n")
+    found = items(memory)
+    assert found["Book the mill"]["document"] == "Areas/general.md"
+    assert found["Print the scores"]["document"] == "Projects/Choir.md"
+
+
+def test_a_word_above_tasks_is_their_heading_and_no_task(memory: Memory) -> None:
+    rows = (
+        "- [ ] Netlight\n\t- [ ] Write to Vera\n- [ ] Help Leon\n\t- [ ] Send a draft\n- [ ] Groceries\n- [ ] Taxes\n"
+    )
+    memory.write("Logs/2026-03-17.md", rows)
+    assert set(items(memory)) == {"Write to Vera", "Help Leon", "Send a draft", "Groceries", "Taxes"}

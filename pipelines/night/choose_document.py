@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pipelines.extract.extraction import Candidate, DocumentChoice
+from pipelines.extract.rules.labels import section_type
 from pipelines.review.review import Filed
 from pipelines.store.document import Document, aliases_of
 from pipelines.store.evidence import voice_in
@@ -199,9 +200,10 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
 
     In order: the document that the extractor chose, or a project that an earlier day of the run made, but no other
     project than the one that `project:` names, unless the entry has its title; the project that `project:`, or the
-    extractor, names, which may be new; a heading or `#tag` that is a document's name, innermost first. A heading or tag
-    never creates a document. If a new project's file cannot be used, or it is called General, it is Areas/general. A
-    title that an extractor proposes names the project that has the same words in another order.
+    extractor, names, which may be new; a heading or `#tag` that is a document's name, innermost first, unless it only
+    says a type, as "Todo" does. A heading or tag never creates a document. If a new project's file cannot be used, or
+    it is called General, it is Areas/general. A title that an extractor proposes names the project that has the same
+    words in another order.
     """
     chosen = document_path(candidate.document) if candidate.document else ""
     titled = content_words(candidate.entry.text) >= catalog.title_words.get(chosen, frozenset())
@@ -220,7 +222,8 @@ def named_document(candidate: Candidate, catalog: Catalog) -> str:
         path = f"Areas/{slug(candidate.new_area)}.md"
         return catalog.names.get(slug(candidate.new_area)) or (GENERAL if path in catalog.closed else path)
     for name in (*reversed(candidate.entry.headings), *candidate.entry.tags):
-        if path := catalog.names.get(slug(name.strip().rstrip(":")), ""):
+        path = "" if section_type(name) else catalog.names.get(slug(name.strip().rstrip(":")), "")
+        if path:
             return path
     return ""
 

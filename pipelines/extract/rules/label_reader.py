@@ -152,7 +152,9 @@ class LabelReader:
             end = end_of(lines, index)
             above = section_type(self._entry.headings[-1]) if self._entry.headings else None
             boxed = above if above and above.page_section == "questions" else _TICK_BOX
-            self._add(index, end, _with_box(boxed, spoken.box), self._text(index, end), "tick box")
+            if " " in spoken.said.strip() or not _has_tasks(lines, index):  # else a word that names what they belong to
+                self._add(index, end, _with_box(boxed, spoken.box), self._text(index, end), "tick box")
+            self._take(index, end)
             return end
         if not spoken.said[label.text_at :].strip(" *_"):
             return self._read_list(index, label)
@@ -361,6 +363,12 @@ def end_of(lines: Sequence[Line], index: int) -> int:
 
 def _indent(spoken: Spoken) -> int:
     return len(spoken.line) - len(spoken.line.lstrip())
+
+
+def _has_tasks(lines: Sequence[Line], index: int) -> bool:
+    """Whether a line has a tick box right below and inside it."""
+    first, below = lines[index].spoken, lines[index + 1].spoken if index + 1 < len(lines) else None
+    return bool(first and below and below.box and _indent(below) > _indent(first))
 
 
 def _goes_on(above: str, line: Line, first: Spoken) -> bool:
