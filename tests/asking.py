@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pipelines.store.document import Document
 from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest
 from pipelines.store.review_queue import waiting, with_entry
+from tests.making import plant_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,7 @@ def ask(memory: Memory, kind: str, title: str, choices: Sequence[str], waits: Se
     """Put an entry into Review.md."""
     queue = Document("Review.md", memory.read("Review.md"))
     documents = with_entry({"Review.md": queue}, kind, "2026-03-12", title, "Why it is asked.", choices, waits)
-    memory.write("Review.md", documents["Review.md"].text)
+    plant_document(memory.root, documents["Review.md"])
 
 
 def tick(memory: Memory, *choices: str) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
 import subprocess
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -15,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from pipelines.cli import run_cli
 from pipelines.store.template import lay_down
 from pipelines.templating import resource
+from tests.making import plant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,15 +88,27 @@ class Memory:
         return Memory(root, self._capsys)
 
     def write(self, path: str, text: str) -> Path:
-        """Write a file of the memory as a person would."""
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode())
-        return target
+        """Write a file of the memory as a person would; of a page, its ledger, too, as `plant` reads it."""
+        return plant(self.root, path, text)
 
     def read(self, path: str) -> str:
         """Return a file's text, line ends as they are."""
         return (self.root / path).read_bytes().decode()
+
+    def row(self, words: str) -> dict[str, Any]:
+        """Return the ledger's row of the one item whose line, on any page, says these words."""
+        pages = "\n".join(file.read_text() for file in self.root.rglob("*.md") if "Logs" not in file.parts)
+        [line] = {line for line in pages.splitlines() if words in line and " ^k" in line and "<!-- s:" not in line}
+        rows = [json.loads(row) for file in self.root.glob("State/items/*") for row in file.read_text().splitlines()]
+        return next(row for row in rows if row["id"] == line.split("^")[-1])
+
+    def amend(self, words: str, **fields: str) -> None:
+        """Change what the ledger has of the item whose line says these words."""
+        row = self.row(words)
+        for file in self.root.glob("State/items/*"):
+            rows = [json.loads(one) for one in file.read_text().splitlines()]
+            rows = [one | fields if one["id"] == row["id"] else one for one in rows]
+            file.write_text("".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in rows))
 
     def git(self, *arguments: str) -> str:
         """Run git in the memory, as its owner would."""

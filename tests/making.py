@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from pipelines.extract.extraction import Candidate, Place
-from pipelines.store.item import Confidence, ItemType
+from pipelines.store.item import Confidence, Item, ItemType, render_item, row_of
 from pipelines.store.log import Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from pipelines.store.document import Document
     from pipelines.store.item import Status
 
 
@@ -46,3 +51,55 @@ def candidate(
     """Return a candidate that rests on one place: `at`, or else all lines of an entry, with its text as their quote."""
     home = of or entry(f"- {kind}: {text}")
     return Candidate(kind, text, (at or place(home, text),), confidence, "test", "rules@1", closed=closed)
+
+
+_SHORT = re.compile(r"[ \t]*<!-- (?:(k[0-9a-f]+)((?: [^\s<>]+)*)|(\{[^\n]*\})) -->")
+_LISTED = {"because", "supports", "contradicts", "supersedes", "related", "part-of", "next", "may-conflict"}
+
+
+def split_rows(text: str) -> tuple[str, dict[str, str]]:
+    """Return a page, and by id the rows of its items, which a test states behind their lines: `<!-- k… since=… -->`."""
+    rows = dict[str, str]()
+
+    def mark(found: re.Match[str]) -> str:
+        pairs = [pair.partition("=")[::2] for pair in (found[2] or "").split()]
+        said = {key: unquote(value).replace(",", " ") if key in _LISTED else unquote(value) for key, value in pairs}
+        row = {"id": found[1], **said}
+        row |= {"from": [unquote(one) for one in dict(pairs)["from"].split(",")]} if "from" in said else {}
+        row = json.loads(found[3]) if found[3] else row
+        due = f" (due {row['due']})" if "due" in row else ""
+        rows[row["id"]] = json.dumps(row, ensure_ascii=False)
+        return f"{due} ^{row['id']}"
+
+    return _SHORT.sub(mark, text), rows
+
+
+def plant(root: Path, path: str, text: str) -> Path:
+    """Write a file, of a page with the rows of its items, as `split_rows` reads them."""
+    page, (words, rows) = root / path, (text, {}) if "Logs/" in path else split_rows(text)
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_bytes(words.encode())
+    plant_rows(root, rows)
+    return page
+
+
+def plant_rows(root: Path, rows: Mapping[str, str]) -> None:
+    """Write rows of the ledger, by id, besides those that are there."""
+    ledger = root / "State/items/planted.jsonl"
+    if rows:
+        ledger.parent.mkdir(parents=True, exist_ok=True)
+        old = ledger.read_text(encoding="utf-8").splitlines() if ledger.exists() else []
+        kept = {json.loads(row)["id"]: row for row in old} | dict(rows)
+        ledger.write_text("".join(f"{kept[ident]}\n" for ident in sorted(kept)), encoding="utf-8")
+
+
+def plant_document(root: Path, document: Document) -> None:
+    """Write a document and its rows."""
+    plant(root, document.path, document.text)
+    plant_rows(root, document.rows)
+
+
+def stated(item: Item) -> str:
+    """Return an item's line with its row behind it, for `plant`."""
+    line = render_item(item).removesuffix(f" ^{item.id}")
+    return f"{line} <!-- {row_of(item)} -->" if item.id else line

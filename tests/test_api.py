@@ -15,6 +15,7 @@ import pipelines
 from pipelines import Memory
 from pipelines.errors import BadFile, BadSettings, CurateError, NoMemory, UsageFault
 from pipelines.store.passage import LONGEST_LINE, MOST_CHARACTERS, MOST_LINES
+from tests.making import plant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -237,7 +238,7 @@ def test_what_is_long_comes_in_pieces(lived: Memory) -> None:
 
 
 def test_faults_are_the_projects_own(lived: Memory) -> None:
-    (lived.root / "curate.toml").write_text("timezone = 7\n")
+    plant(lived.root, "curate.toml", "timezone = 7\n")
     with pytest.raises(BadSettings):
         lived.log("x")
     assert lived.read("MEMORY.md").lines

@@ -80,7 +80,7 @@ def test_what_the_owner_says_files_where_it_belongs(memory: Memory, tmp_path: Pa
     wanted = {said.rstrip("."): (kind, place, "owner") for said, kind, place in KEPT}
     wanted = {said.removeprefix("Also, ").removeprefix("So "): what for said, what in wanted.items()}
     assert found == wanted
-    assert "due=2026-05-04" in memory.read(PROJECT)
+    assert "(due 2026-05-04)" in memory.read(PROJECT)
 
 
 @pytest.mark.parametrize("said", LEFT)

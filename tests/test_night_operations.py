@@ -88,7 +88,7 @@ def test_an_update_keeps_what_survives(memory: Memory) -> None:
 
 
 def test_an_update_may_move_the_day_that_a_todo_is_due(memory: Memory) -> None:
-    hold(memory, f"[ ] Todo: Call Anders (due 2026-03-14) <!-- k4444444444 due=2026-03-14 {SELF}")
+    hold(memory, f"[ ] Todo: Call Anders (due 2026-03-14) <!-- k4444444444 {SELF}")
     log(memory, "Anders is away until Friday of next week.")
     curate(memory, says("update", "k4444444444", text="Call Anders (due 2026-03-20)"))
     [moved] = [one for one in items(memory).values() if one.status is Status.OPEN]

@@ -98,7 +98,7 @@ def test_an_agent_says_that_both_hold(memory: Memory) -> None:
     assert (found[OLD]["status"], found[NEW]["status"]) == ("live", "live")
     assert not start(memory)
     assert memory.curate("settle") == "No pair waits.\n"
-    assert f"related={found[OLD]['id']}" in memory.read("Projects/harbour.md")
+    assert memory.row(NEW)["related"] == found[OLD]["id"]
 
 
 def test_what_the_owner_said_stays_until_the_owner_decides(memory: Memory) -> None:
@@ -159,10 +159,11 @@ def test_at_most_three_wait_at_once_the_newest_first(memory: Memory) -> None:
     assert SUBJECTS[0] not in told
     found = items(memory)
     new, old = (found[text.format(SUBJECTS[0])]["id"] for text in (GREEN, RED))
-    page = memory.read("Projects/harbour.md")
-    memory.write("Projects/harbour.md", re.sub(rf"(<!-- {new} .*) -->", rf"\1 may-conflict={old} -->", page))
+    ledger = {path: data for path, data in memory.files().items() if path.startswith("State/items/")}
+    memory.amend(new, **{"may-conflict": old})
     assert start(memory) == told, "another machine's night may have left more"
-    memory.write("Projects/harbour.md", page)
+    for path, data in ledger.items():
+        memory.write(path, data.decode())
     for _ in range(3):
         memory.curate(*commands(memory)[0])
     assert not start(memory), "no others come on the same day"

@@ -56,7 +56,7 @@ def test_a_field_says_when_a_task_of_a_log_is_due_and_leaves_its_words(memory: M
 def test_a_field_on_a_page_says_when_it_is_due_and_stays(memory: Memory, field: str) -> None:
     page = memory.write("Areas/shop.md", f"# Shop\n\n- [ ] Todo: Send Odile the price {field}\n")
     items(memory)
-    assert f"the price {field} <!-- k" in page.read_text()
+    assert f"the price {field} ^k" in page.read_text()
     assert "due 2026-03-20" in memory.curate("context", "--now", "2026-03-18T09:00")
     page.write_text(page.read_text().replace(field, field.replace("-20", "-24")))
     items(memory)
@@ -72,9 +72,9 @@ def test_states_of_tasks(memory: Memory) -> None:
         **dict.fromkeys("abdeghi", "open"), "c": "dropped", "f": "done",
     }  # fmt: skip
     memory.curate("pin", found["b"]["id"])
-    assert "- [/] Todo: b <!-- k" in page.read_text()
+    assert "- [/] Todo: b ^k" in page.read_text()
     memory.curate("done", found["b"]["id"])
-    assert "- [x] Todo: b <!-- k" in page.read_text()
+    assert "- [x] Todo: b ^k" in page.read_text()
 
 
 def test_a_heading_that_only_says_todo_is_no_page_of_that_title(memory: Memory) -> None:

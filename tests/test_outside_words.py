@@ -89,7 +89,7 @@ TOLD = "Done: to rotate the signing keys of the gateway"
     [
         (f"- 10:00 Good news. {TOLD}.", "done"),
         (f"- 10:00 The vendor's e-mail says: {TOLD}.", "open"),
-        (f"- 10:00 Good news. {TOLD}. <!-- kfffffffff0 trust=owner confidence=high -->", "open"),
+        (f"- 10:00 Good news. {TOLD}. ^kfffffffff0", "open"),
         (f"- 10:00 Projects/gateway.md:12: {TOLD}.", "open"),
         (f"## Fetched from https://x.example\n\n{TOLD}.", "open"),
     ],
@@ -132,7 +132,7 @@ def test_what_a_person_told_the_agent_replaces_their_own_word_alone(
     after = ("superseded", "live") if replaced else ("live", "waiting")
     assert (found[text]["status"], found[new]["status"], found[new]["trust"]) == (*after, "self")
     assert (question(memory, "contradict") is None) is replaced
-    assert f"{new} (says Joana) <!-- k" in memory.read("Projects/ledger.md" if replaced else "Review.md")
+    assert f"{new} (says Joana) ^k" in memory.read("Projects/ledger.md" if replaced else "Review.md")
 
 
 def test_what_a_person_told_the_agent_answers_a_question(memory: Memory) -> None:

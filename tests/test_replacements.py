@@ -49,7 +49,7 @@ def offered(memory: Memory) -> list[tuple[str, str]]:
     """Return what each question of the kind offers to replace, and by what."""
     texts = {one["id"]: one["text"] for one in said(memory, "items")}
     asked = [one for one in said(memory, "review") if one["kind"] == "replaced"]
-    named = [re.findall(r"k[0-9a-f]{10}", one["title"] + one["choices"][0]["means"]) for one in asked]
+    named = [re.findall(r"k[0-9a-f]{8,}", one["title"] + one["choices"][0]["means"]) for one in asked]
     return [(texts[old], texts[new]) for old, new in named]
 
 

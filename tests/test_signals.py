@@ -72,8 +72,8 @@ def test_a_run_that_is_told_to_end_leaves_nothing_half(memory: Memory, place: st
     assert "Traceback" not in told.stderr
     memory.curate("run", "--now", "2026-03-02T23:30")
     texts = "".join(text.decode() for path, text in memory.files().items() if "Logs" not in path)
-    assert texts.count("the cache keeps 40 entries <!--") == 1
-    assert texts.count("never push on Friday <!--") == 1
+    assert texts.count("the cache keeps 40 entries ^k") == 1
+    assert texts.count("never push on Friday ^k") == 1
     assert json.loads(memory.curate("check", "--json")) == []
     assert memory.git("status", "--porcelain") == ""
     memory.git("fsck", "--strict")

@@ -95,7 +95,7 @@ def test_of_what_an_item_needs_the_least_trusted_counts(memory: Memory, tmp_path
         "Joana says: The ship is new.": ("self", "live"),
         "Ship at dusk.": ("external", "waiting"),
     }
-    assert "The ship is new. (says Joana) <!-- k" in memory.read("Areas/general.md")
+    assert "The ship is new. (says Joana) ^k" in memory.read("Areas/general.md")
 
 
 def test_a_later_word_neither_raises_nor_lowers(memory: Memory, tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ from pipelines.agents.adopt_source import (
     shown,
 )
 from pipelines.errors import BadFile, UsageFault
-from pipelines.store.document import with_comments
+from pipelines.store.change_set import document_changes
+from pipelines.store.document import with_marks
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import writing
 from pipelines.store.git import Author, Git
@@ -269,10 +270,10 @@ def carry_out(plan: CopyPlan, source: Path, target: Path, settings: Settings, no
 
 
 def _mark_as_the_agents(stage: Path, today: str, cap: int) -> None:
-    """Number the items of notes that an agent wrote: a line without a comment counts as a person's."""
-    taken, documents = set[str](), read_documents(stage)
-    documents |= with_statements(documents.values(), documents, today, cap)
-    for path, document in documents.items():
+    """Number the items of notes that an agent wrote: a line without a mark counts as a person's."""
+    taken, before = set[str](), read_documents(stage)
+    documents = before | with_statements(before.values(), before, today, cap)
+    for path, document in list(documents.items()):
         marked = {}
         for placed in document.items:
             trust = Trust.SELF if placed.item.trust is Trust.OWNER else placed.item.trust
@@ -280,8 +281,11 @@ def _mark_as_the_agents(stage: Path, today: str, cap: int) -> None:
             marked[placed.line] = replace(item, id=item.id or new_id(item, document_id(path), taken))
             taken.add(marked[placed.line].id)
         if marked:
-            with writing(path):
-                (stage / path).write_bytes(with_comments(document, marked).text.encode())
+            documents[path] = with_marks(document, marked)
+    for change in document_changes(before, documents, {}):
+        with writing(change.path):
+            (stage / change.path).parent.mkdir(parents=True, exist_ok=True)
+            (stage / change.path).write_bytes(change.after or b"")
 
 
 @contextlib.contextmanager

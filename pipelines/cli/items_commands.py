@@ -30,7 +30,7 @@ from pipelines.night.manual import ManualChange, change_by_hand
 from pipelines.queries.as_of import days_updated, first_day_note, holds_on
 from pipelines.queries.item_graph import Beliefs
 from pipelines.search.filters import key_value
-from pipelines.store.change_set import moved, placed_item, with_comment_changed
+from pipelines.store.change_set import moved, placed_item, with_item_changed
 from pipelines.store.document import numbered
 from pipelines.store.evidence import Quotes
 from pipelines.store.git import Git
@@ -142,7 +142,7 @@ def _set_pin(prefix: str, opened: OpenMemory, *, pinned: bool) -> None:
             raise UsageFault(f"{ident} is {placed.item.status}.", "Only live and open items can be pinned.")
         if placed.item.pinned != pinned:
             already = done
-            after = with_comment_changed(held.documents, ident, lambda item: replace(item, pinned=pinned))
+            after = with_item_changed(held.documents, ident, lambda item: replace(item, pinned=pinned))
             held.write(ManualChange(after, f"{verb.capitalize()} {ident}", changed=1))
     say(f"{ident} in {held.snapshot.shown(path)} {already}.")
 
@@ -282,7 +282,7 @@ def curate_edit(*, name: str, said: tuple[str, ...], opened: OpenMemory) -> None
 def _set_metadata(name: str, said: Mapping[str, str], opened: OpenMemory) -> None:
     with change_by_hand(*opened, "curate edit") as held:
         ident = item_named(held.documents, name, held.snapshot.shown)
-        after = with_comment_changed(held.documents, ident, lambda item: with_metadata(item, {**item.metadata, **said}))
+        after = with_item_changed(held.documents, ident, lambda item: with_metadata(item, {**item.metadata, **said}))
         path, placed = placed_item(after, ident)
         if after != held.documents:
             held.write(ManualChange(after, f"Set {', '.join(said)} of {ident}", changed=1))

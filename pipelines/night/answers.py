@@ -43,7 +43,7 @@ from pipelines.review.outcomes import (
 )
 from pipelines.review.questions import CORRECTION, REPLACES
 from pipelines.store.change_set import Change
-from pipelines.store.document import Block, Document, Placed, edited, numbered, with_comments
+from pipelines.store.document import Block, Document, Placed, edited, numbered, with_marks
 from pipelines.store.find_left_out import asked_pages_in
 from pipelines.store.item import OUTCOMES, QUIET, SOURCE, Confidence, Item, ItemType, Status, Trust
 from pipelines.store.layout import GENERAL, NOTES, REVIEW, Kind, kind_of
@@ -211,10 +211,10 @@ class Answered:
         self.retracted.append(tombstone(item, self.today, Reason.DELETED))
 
     def update(self, ident: str, change: Callable[[Item], Item]) -> None:
-        """Change an item's comment, in whichever document it is."""
+        """Change an item's row, in whichever document it is."""
         if found := self.placed(ident):
             path, placed = found
-            self.documents[path] = with_comments(self.documents[path], {placed.line: change(placed.item)})
+            self.documents[path] = with_marks(self.documents[path], {placed.line: change(placed.item)})
 
     def placed(self, ident: str) -> tuple[str, Placed] | None:
         """Return the place of an item outside Review.md, or None."""

@@ -23,7 +23,7 @@ from pipelines.review.item_links import (
 from pipelines.review.outcomes import DOUBT, REPLACED, DoubtfulClaim, with_end
 from pipelines.review.questions import Question
 from pipelines.store.change_set import items_by_id, moved
-from pipelines.store.document import Block, Document, document_at, edited, with_comments
+from pipelines.store.document import Block, Document, document_at, edited, with_marks
 from pipelines.store.item import (
     CLOSED,
     ON,
@@ -359,5 +359,5 @@ def with_superseded(documents: Mapping[str, Document], old_id: str, new_item: It
     after[target] = edited(history, add=blocks)
     path, _ = places[new_item.id]
     row = next(placed for placed in after[path].items if placed.item.id == new_item.id)
-    after[path] = with_comments(after[path], {row.line: with_link(row.item, "supersedes", old_id)})
+    after[path] = with_marks(after[path], {row.line: with_link(row.item, "supersedes", old_id)})
     return after

@@ -19,7 +19,7 @@ from pipelines.night.report import TRAVELLING
 from pipelines.review.outcomes import named_in_title, successor_in
 from pipelines.search.indexed_files import description_of, scan
 from pipelines.store.change_set import Change, items_by_id, placed_item
-from pipelines.store.document import Document, edited, with_comments
+from pipelines.store.document import Document, edited, with_marks
 from pipelines.store.evidence import Quotes, starts_of
 from pipelines.store.files import list_files, open_regular, read_bytes, writing
 from pipelines.store.generated import is_pointer, without_sentences
@@ -140,7 +140,7 @@ def _cleared(held: HeldMemory, ident: str, words: Words) -> tuple[dict[str, Docu
         bare = edited(document, remove=[ident])
         new = {p.line: cut for p in bare.items if p.item.id and (cut := _unlinked(p.item, ident)) != p.item}
         unlinked += [item.id for item in new.values()]
-        bare = with_comments(bare, new) if new else bare
+        bare = with_marks(bare, new) if new else bare
         after[path] = without_sentences(bare, lambda _, one: ident in one.ids or _says(one.text, words))
     left = [
         f"{held.snapshot.shown(path)}:{number + 1}"

@@ -23,7 +23,7 @@ from pipelines.night.sync_merge import join
 from pipelines.review.existing_items import speaks_for
 from pipelines.store.change_set import Change, check_documents, document_changes, items_by_id, placed_item
 from pipelines.store.conservation import written_faults
-from pipelines.store.document import Block, Document, document_at, edited, numbered, with_comments
+from pipelines.store.document import Block, Document, document_at, edited, numbered, with_marks
 from pipelines.store.edits import commit_edits
 from pipelines.store.files import read_bytes
 from pipelines.store.generated import vetoed_by
@@ -98,7 +98,7 @@ class HeldMemory:
         gone = frozenset({*(stone.id for stone in deed.stones), *deed.absent})
         if faults := check_documents(snapshot.documents, after, settings.caps.briefing, added=deed.added, gone=gone):
             raise snapshot.refusal(faults)
-        changes = [*document_changes(snapshot.documents, after), *deed.further]
+        changes = [*document_changes(snapshot.documents, after, snapshot.state), *deed.further]
         if deed.stones:
             changes.append(Change(TOMBSTONES, buried, render_tombstones(stones)))
         if changes:
@@ -260,7 +260,7 @@ def _confirmed(item: Item, path: str, held: HeldMemory) -> FiledByHand:
     if own == item:
         return FiledByHand(item, path)
     _, placed = placed_item(held.documents, item.id)
-    return FiledByHand(own, path, {**held.documents, path: with_comments(held.documents[path], {placed.line: own})})
+    return FiledByHand(own, path, {**held.documents, path: with_marks(held.documents[path], {placed.line: own})})
 
 
 # ---------------------------------------- a person's edit of a document
@@ -348,7 +348,7 @@ def save_document(root: Path, settings: Settings, when: datetime, path: str, bas
             )
             return Saved("", (why,), text, base)
         written = text.replace("\n", "\r\n") if "\r\n" in now else text
-        documents = {**snapshot.documents, path: document_at(path, written)}
+        documents = {**snapshot.documents, path: document_at(path, written, snapshot.documents[path].rows)}
         cap = settings.caps.briefing
         before = {fault.key for fault in written_faults(snapshot, held.git, cap)}
         after = written_faults(replace(snapshot, documents=documents), held.git, cap)

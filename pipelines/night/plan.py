@@ -193,7 +193,7 @@ def plan_night(night: Night, git: Git, watch: Watch, earlier: Earlier | None = N
     changes = (
         *(Change(path, None, data) for path, data in template.items() if not kind_of(path) and path != SETTINGS),
         *(Change(path, logs.get(path), data) for path, data in written.items() if logs.get(path) != data),
-        *document_changes(snapshot.documents, documents),
+        *document_changes(snapshot.documents, documents, state),
         *put_back(replace(captured.answered, documents=dict(documents)), snapshot.documents),
         *(Change(path, state.get(path), data) for path, data in decided.state.items() if state.get(path, b"") != data),
     )

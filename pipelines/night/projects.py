@@ -5,8 +5,12 @@ A project whose todos are all done and that has been idle for long is proposed f
 
 from __future__ import annotations
 
+import posixpath
+import re
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, unquote
 
 from pipelines.night.briefing import CLOSED_STATUS
 from pipelines.night.caps import archived, free_path
@@ -18,10 +22,9 @@ from pipelines.store.document import (
     aliases_of,
     document_at,
     with_alias,
-    with_comments,
     with_front_lines,
     with_front_matter,
-    with_links_updated,
+    with_marks,
 )
 from pipelines.store.generated import without_pointers, without_sentences
 from pipelines.store.item import Item, ItemType, Status, folded
@@ -29,7 +32,7 @@ from pipelines.store.layout import BRIEFING, REVIEW, Kind, day_of_log, slug
 from pipelines.store.review_queue import read_queue, with_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Container, Mapping
 
 
 ARCHIVE: Final = "archive"
@@ -59,7 +62,7 @@ def open_todos(document: Document) -> tuple[Item, ...]:
 def archived_project(documents: Mapping[str, Document], path: str, theirs: Collection[str] = ()) -> dict[str, Document]:
     """Return the documents with a project moved to Archives/, its items archived, and links updated.
 
-    People's text in it stays; item lines keep their words, and only their comments change.
+    People's text in it stays; item lines keep their words, and only their rows change.
 
     Args:
         documents: every document by path.
@@ -69,7 +72,7 @@ def archived_project(documents: Mapping[str, Document], path: str, theirs: Colle
     document = documents[path]
     target = free_path(f"Archives/{document.id.rpartition('/')[2]}.md", documents)
     title = document.title
-    still = with_comments(document, {p.line: archived(p.item) for p in document.items if p.item.id and p.item.active})
+    still = with_marks(document, {p.line: archived(p.item) for p in document.items if p.item.id and p.item.active})
     still = with_front_matter(still, {"status": "archived"})
     return _with_links(documents, still, (path, title), (target, title), theirs)
 
@@ -120,7 +123,7 @@ def merged_projects(
     ours = {f"# {document.title}", *(f"## {title}" for title in ORDER), ""}
     if any(line.strip() not in ours for line in left.lines[left.front.lines :]):
         target = free_path(f"Archives/{names[1]}-notes.md", documents)
-        notes = _retitled(document_at(target, left.text), f"{document.title}: notes")
+        notes = _retitled(document_at(target, left.text, left.rows), f"{document.title}: notes")
         after[target] = with_front_matter(notes, {"status": "archived"})
     return after
 
@@ -135,7 +138,7 @@ def _with_links(
     """Return the documents with links updated; the briefing's generated rows are rewritten later anyway."""
     bare = {BRIEFING: without_pointers(documents[BRIEFING])} if BRIEFING in documents else {}
     before = {**documents, **bare, document.path: document}
-    return {**with_links_updated(before, old, new), **{path: before[path] for path in theirs if path in before}}
+    return {**_with_links_updated(before, old, new), **{path: before[path] for path in theirs if path in before}}
 
 
 def _retitled(document: Document, title: str) -> Document:
@@ -202,3 +205,63 @@ def _is_over(document: Document, logs: Mapping[str, bytes], since: str) -> bool:
 
 def _last_day(document: Document) -> str:
     return max((max(p.item.since, p.item.confirmed, p.item.until) for p in document.items), default="")
+
+
+_MARKDOWN = re.compile(r"(?<=\]\()(?P<open><?)(?P<target>[^()<>\s#?][^()<>#?\n]*?)(?P<tail>[#?][^()<>\n]*)?(?=>?\))")
+_WIKI = re.compile(r"(?<=\[\[)(?P<name>[^\[\]|#\n]+)(?=[\]|#])")
+_SAFE = "/.-_~!$&'*+,;=:@"
+
+
+def _with_links_updated(
+    documents: Mapping[str, Document], old: tuple[str, str], new: tuple[str, str]
+) -> dict[str, Document]:
+    """Return the documents after one was renamed or moved, with every link to it updated.
+
+    Args:
+        documents: every document by path, the renamed one still at its old path.
+        old: its old path and title.
+        new: its new path and title.
+    """
+    after = {}
+    for path, document in documents.items():
+        place = new[0] if path == old[0] else path
+        linked = replace(document, path=place, text=_relinked(document, place, old, new, documents))
+        homes = {}  # waiting items store the path of their future document
+        for placed in linked.items:
+            extra = tuple((k, new[0] if (k, v) == ("home", old[0]) else v) for k, v in placed.item.extra)
+            if placed.item.id and extra != placed.item.extra:
+                homes[placed.line] = replace(placed.item, extra=extra)
+        after[place] = with_marks(linked, homes) if homes else linked
+    return after
+
+
+def _relinked(document: Document, place: str, old: tuple[str, str], new: tuple[str, str], there: Container[str]) -> str:
+    before, after = posixpath.dirname(document.path), posixpath.dirname(place)
+    stems = [path.removesuffix(".md") for path, _ in (old, new)]
+    # A wiki-link names a document in one of three forms, and keeps its form.
+    forms = (stems, [stem.rpartition("/")[2] for stem in stems], [title for _, title in (old, new)])
+
+    def markdown(found: re.Match[str]) -> str:
+        target, tail = unquote(found["target"]), found["tail"] or ""
+        resolved = posixpath.normpath(posixpath.join(before, target))
+        if target == old[0] and resolved not in there:
+            link = new[0]  # a path from the memory's root
+        elif resolved == old[0]:
+            link = posixpath.relpath(new[0], after or ".")
+        elif before != after and resolved in there:
+            link = posixpath.relpath(resolved, after or ".")
+        else:
+            return found[0]
+        return f"{found['open']}{link if found['open'] else quote(link, safe=_SAFE)}{tail}"
+
+    def wiki(found: re.Match[str]) -> str:
+        name = found["name"]
+        wanted = name.strip().removesuffix(".md").casefold()
+        return next((new_form for old_form, new_form in forms if wanted == old_form.casefold()), name)
+
+    lines = list(document.lines)
+    for number, line in document.body:
+        if "](" in line:
+            line = _MARKDOWN.sub(markdown, line)  # noqa: PLW2901  one line, in two steps
+        lines[number] = _WIKI.sub(wiki, line) if "[[" in line else line
+    return "".join(lines)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pipelines.night.projects import kept, named_in
 from pipelines.review.questions import KEEP_OR_DROP, QUARANTINE
 from pipelines.store.change_set import items_by_id
-from pipelines.store.document import HISTORY, Document, Placed, block_of, edited, numbered, with_comments
+from pipelines.store.document import HISTORY, Document, Placed, block_of, edited, numbered, with_marks
 from pipelines.store.find_left_out import MANY_GONE, SMALL, asked_pages_in
 from pipelines.store.generated import told_in
 from pipelines.store.git_history import Baseline, baseline_at, unknown_ids
@@ -124,7 +124,8 @@ def _from_elsewhere(
 ) -> frozenset[str]:
     """Return the ids that were in no commit before people's edits since the last run.
 
-    Before the first run, what a person set up is theirs; only what rests on logs that are not here came from elsewhere.
+    Before the first run, what a person set up is theirs; only what has no row, or rests on logs that are not here, came
+    from elsewhere.
     """
     changed, same = baseline
     new = {
@@ -135,7 +136,8 @@ def _from_elsewhere(
         if placed.item.id
     }
     if not git.last_run():
-        new = {ident: one for ident, one in new.items() if one.evidence and not _is_here(snapshot.root, one)}
+        known = {ident for one in documents.values() for ident in one.rows}
+        new = {i: one for i, one in new.items() if i not in known or not _is_here(snapshot.root, one)}
     idents = new.keys() - items_by_id(changed).keys()
     idents = idents and idents - {ident for path in same for ident in documents[path].held}
     commit = git.last_run_or_start() if idents else None
@@ -143,7 +145,7 @@ def _from_elsewhere(
 
 
 def _is_here(root: Path, item: Item) -> bool:
-    return any(os.path.lexists(at(root, one.path)) for one in item.evidence)
+    return not item.evidence or any(os.path.lexists(at(root, one.path)) for one in item.evidence)
 
 
 def reconcile(
@@ -185,10 +187,10 @@ def reconcile(
                 corrected.append(tombstone(replace(old, id=""), today, Reason.CORRECTED))
                 item = _by_agent(item) if wrote(words_on_page(document, placed)) else _by_person(item)
                 edited += [item.id] if item != placed.item else []
-            if item != placed.item or _holds_again(item, before) or _is_due_else(item, before):
+            if item != placed.item or _holds_again(item, before) or placed.is_wrapped:
                 new[placed.line] = item
         if new:
-            after[path] = with_comments(document, new)
+            after[path] = with_marks(document, new)
     gone = {ident: where for ident, where in before.items() if ident not in present}
     asked = _too_many(_unsettled(gone, changed, documents), changed) if gone else frozenset[str]()
     stones = tuple(tombstone(item, today, Reason.DELETED) for ident, (_, item) in gone.items() if ident not in asked)
@@ -247,7 +249,7 @@ def _set_aside(
         over = {one.line: _unproven(one.item, today) for one in placed if not one.item.active}
         items = [_unproven(one.item, today) for one in placed if one.item.active]
         if over:
-            after[path] = with_comments(document, over)
+            after[path] = with_marks(document, over)
         if items:
             after[path] = edited(after[path], remove=[one.id for one in items])
             count = "1 item" if len(items) == 1 else f"{len(items)} items"
@@ -258,7 +260,7 @@ def _set_aside(
 
 
 def _unproven(item: Item, today: str) -> Item:
-    """Return an item as its line alone says it, without what its comment claims."""
+    """Return an item as its line alone says it, without what its row claims."""
     return Item(
         item.type, item.text, item.id, item.status, today, item.until, trust=Trust.EXTERNAL,
         page_section=item.page_section, due=item.due,
@@ -270,13 +272,8 @@ def _wording(item: Item) -> tuple[str, str]:
 
 
 def _holds_again(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
-    """Whether a person reopened an item by removing its mark; its comment still has its end."""
+    """Whether a person reopened an item by removing its mark; its row still has its end."""
     return item.active and item.id in before and before[item.id][1].status in STRUCK | {Status.DONE}
-
-
-def _is_due_else(item: Item, before: Mapping[str, tuple[str, Item]]) -> bool:
-    """Whether a person's words give an item another due day; its comment still has the old one."""
-    return item.id in before and before[item.id][1].due != item.due
 
 
 def _sharing(documents: Mapping[str, Document], before: Mapping[str, tuple[str, Item]]) -> dict[str, Document]:
@@ -295,7 +292,7 @@ def _put_in_place(documents: dict[str, Document], before: Mapping[str, tuple[str
     for path, document in after.items() if again else ():
         freed = ((placed, _without_successions(placed.item, again)) for placed in document.items)
         new = {placed.line: item for placed, item in freed if item != placed.item}
-        after[path] = with_comments(document, new) if new else document
+        after[path] = with_marks(document, new) if new else document
     return after
 
 

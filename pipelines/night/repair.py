@@ -13,7 +13,7 @@ from pipelines.night.manual import ManualChange, direct_change
 from pipelines.night.reconcile import CHOICES, understand_edits
 from pipelines.store.change_set import Change, items_by_id
 from pipelines.store.conservation import buried_ids, committed_stones, hidden_ids, lost_items
-from pipelines.store.document import Document, with_comments
+from pipelines.store.document import Document, with_marks
 from pipelines.store.git import Git
 from pipelines.store.layout import TOMBSTONES
 from pipelines.store.review_queue import waiting, with_entry
@@ -94,6 +94,6 @@ def _unlinked(documents: dict[str, Document], known: set[str]) -> tuple[dict[str
             if item != placed.item:
                 new[placed.line] = item
         if new:
-            after[path] = with_comments(document, new)
+            after[path] = with_marks(document, new)
             count += len(new)
     return after, count

@@ -23,6 +23,7 @@ from pipelines.store.git import Author, Git
 from pipelines.store.git_remote import OWN_BRANCH, OtherMemory, Refused, Remote, address_of
 from pipelines.store.journal import apply_changes, recover
 from pipelines.store.layout import PARTIAL, REVIEW, SETTINGS
+from pipelines.store.ledger import ledger_after, ledger_in
 from pipelines.store.left_out import MISSING, SPARSE, left_out
 from pipelines.store.lock import log_lock, run_lock
 from pipelines.store.merge import merge
@@ -310,6 +311,8 @@ def join_fetched(git: Git, settings: Settings, theirs: str, now: datetime) -> tu
     after = {path: data for path, data in files.items() if data is not None and path not in documents}
     after = {path: data for path, data in after.items() if path in other or path not in was or path in others}
     after |= {path: document.text.encode() for path, document in documents.items()}
+    known = {ident for one in documents.values() for ident in one.held}
+    after |= ledger_after(after, documents.values(), ledger_in(after).keys() - known)
     message = f"Join what another machine did\n\nJoins: {theirs}\n"
     made = _commit(git, (head, theirs), after, message, author)
     _apply(git, here, after, made, message, author)

@@ -19,6 +19,7 @@ from pipelines.store.generated import vetoed_by, without_differing, without_poin
 from pipelines.store.git_history import baseline_at
 from pipelines.store.item import Status, with_metadata
 from pipelines.store.layout import BRIEFING, LOGS, REVIEW, SETTINGS, STATE, TOMBSTONES, kind_of
+from pipelines.store.ledger import ledger_after
 from pipelines.store.markdown import body_lines, headings_among, split_lines
 from pipelines.store.merge import blocks_in, merge_documents, merge_notes
 from pipelines.store.review_queue import with_entry
@@ -183,7 +184,7 @@ def _join_documents(
         sides = page, *_ = (before.get(path), ours.get(path), theirs.get(path))
         left = sides[1] or sides[2]
         # The other side left it alone.
-        gone = page and not (sides[1] and sides[2]) and (left is None or left.text == page.text)
+        gone = page and not (sides[1] and sides[2]) and (left is None or left.content == page.content)
         if path in homes or not gone:
             blocks = homes.get(path, {})
             out[path] = _as_it_is(sides, blocks) or _join_document(path, sides, blocks, disputed)
@@ -446,7 +447,8 @@ def with_edits_recorded(
     documents = read_documents_in(theirs)
     unread = frozenset(path for path in theirs if kind_of(path)) - documents.keys()
     found = reconcile(documents, baseline_at(git, last, documents, unread), today)
-    changed = {path: one.text.encode() for path, one in found.documents.items() if one is not documents.get(path)}
+    new = [one for path, one in found.documents.items() if one is not documents.get(path)]
+    changed = {one.path: one.text.encode() for one in new} | ledger_after(theirs, new)
     stones = read_tombstones(theirs.get(TOMBSTONES)) | set(found.stones)
     rows = {TOMBSTONES: render_tombstones(stones)} if found.stones else {}
     return {**theirs, **changed, **rows}

@@ -212,7 +212,7 @@ def _keep_crowded(undone: Undone, pruned: Pruned, shown: Callable[[str], str]) -
     for moved in pruned.moved:
         if moved.id in ours:
             undone.kept[moved.id] = f"is in {shown(moved.target)}: {shown(moved.source)} has no room for it"
-            if moved.id in present and then[moved.id].line == present[moved.id].line:
+            if moved.id in present and then[moved.id].said == present[moved.id].said:
                 undone.wanted.pop(moved.id, None)
 
 
@@ -226,7 +226,7 @@ def _changes(
 ) -> tuple[Change, ...]:
     after = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
     for path in undone.exact:
-        if pruned.documents[path].text == undone.documents[path].text:
+        if pruned.documents[path].content == undone.documents[path].content:
             after[path] = pruned.documents[path]  # its quality fields are as they were, too
     after, _ = without_secret_lines(after, snapshot.documents, wish.root)
     gone = {*(item.id for item in undone.removed), *(stone.id for stone in base.retracted)}
@@ -238,7 +238,7 @@ def _changes(
     rows = render_tombstones((stones | new | set(base.stones)) - back)
     was = snapshot.state.get(TOMBSTONES)
     state = (Change(TOMBSTONES, was, rows),) if rows != (was or b"") else ()
-    return (*document_changes(snapshot.documents, after), *state)
+    return (*document_changes(snapshot.documents, after, snapshot.state), *state)
 
 
 def _signed(wish: Wish, plan: UndoPlan, head: str | None) -> tuple[str, Author]:
@@ -281,7 +281,7 @@ def restored_documents(sides: RunSides, found: Mapping[str, Document], now: Mapp
     undone.wanted = {
         i: one
         for i, one in then.items()
-        if i not in present or (present[i].place, present[i].line) != (one.place, one.line)
+        if i not in present or (present[i].place, present[i].said) != (one.place, one.said)
     }
     return undone
 

@@ -112,7 +112,9 @@ def undo(
     work.keep_what_others_rest_on(changes)
     work.documents = _without_questions(work, _rewritten(work, twice, whole=not only), whole=not only)
     work.exact = frozenset(
-        path for path, before in sides.before.items() if (one := work.documents.get(path)) and one.text == before.text
+        path
+        for path, before in sides.before.items()
+        if (one := work.documents.get(path)) and one.content == before.content
     )
     return work
 
@@ -190,13 +192,13 @@ class Undone:
         elif after is not None and now is not None:
             if before is not None:
                 self._put_back(ident, before, after, now)
-            elif (now.line, now.notes) == (after.line, after.notes):
+            elif (now.said, now.notes) == (after.said, after.notes):
                 self.gone.append(ident)
             else:
                 self.kept[ident] = "was changed since, so it stays"
 
     def _put_back(self, ident: str, before: ItemPlace, after: ItemPlace, now: ItemPlace) -> None:
-        if now.line != after.line:
+        if now.said != after.said:
             self.kept[ident] = "was changed since, so it stays as it is"
             return
         path, section = now.place
@@ -207,7 +209,7 @@ class Undone:
                 self.kept[ident] = f"was moved since, so it stays in {self.shown(now.path)}"
         notes = now.notes or (before.notes if now.notes == after.notes else ())
         target = replace(before, path=path, section=section, notes=notes)
-        if (target.place, target.line) != (now.place, now.line):
+        if (target.place, target.said) != (now.place, now.said):
             self.wanted[ident] = target
 
     def _takes(self, path: str) -> bool:
@@ -253,7 +255,7 @@ def _rewritten(work: Undone, twice: frozenset[str], *, whole: bool) -> dict[str,
         empty = document_at(path, "") if document.kind is Kind.EPISODE else new_document(path, document.title, "")
         if made and not document.items and own_words(document) == own_words(empty):
             documents.pop(path, None)  # it holds nothing but its template's text
-        elif (path in now or rows.get(path)) and (path not in now or document.text != now[path].text):
+        elif (path in now or rows.get(path)) and (path not in now or document.content != now[path].content):
             documents[path] = document
     return documents
 
@@ -273,7 +275,7 @@ def _base(
     before, after, here = sides.before.get(path), sides.after.get(path), now.get(path)
     if here is None:
         return before if after is None else None
-    if not whole or before is None or after is None or here.text != after.text:
+    if not whole or before is None or after is None or here.content != after.content:
         return here
     held = {p.item.id for side in (before, after) for p in side.items}
     return before if not held & twice and own_words(before) == own_words(after) else here
@@ -297,7 +299,8 @@ def _with_rows(document: Document, rows: Mapping[str, ItemPlace], twice: frozens
     for one in missing.values():
         title = one.section if one.section.casefold() in titles else section_of(one.item)
         lines = insert_rows(lines, title, [one.line + end, *one.notes], ORDER)
-    return document.with_text("".join(lines))
+    changed = [one.item for ident, one in rows.items() if one.row != document.rows.get(ident)]
+    return document.with_text("".join(lines), changed)
 
 
 def own_words(document: Document) -> list[object]:

@@ -17,6 +17,7 @@ from pipelines.errors import BadFile
 from pipelines.store.document import Document, document_at
 from pipelines.store.files import read_bytes
 from pipelines.store.item import LINK_KINDS, Item, Status
+from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.snapshot import document_paths, read_documents
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_json
@@ -89,7 +90,7 @@ def holdings_in(document: Document, shown: Callable[[str], str] = str) -> Iterat
     """Yield the items of a document, in order of lines; `shown` returns what people call the file at a path."""
     real = shown(document.path)
     for placed in document.items:
-        notes = tuple(document.lines[placed.line + 1 : placed.end])
+        notes = tuple(document.lines[placed.notes : placed.end])
         yield Holding(placed.item, document.path, placed.line + 1, placed.section, notes, real)
 
 
@@ -392,10 +393,11 @@ def _documents(root: Path) -> Iterator[Document]:
     Raises:
         BadFile: one cannot be read, or is not UTF-8: an export that silently lacks a part is none.
     """
+    ledger = ledger_on_disk(root)
     for path in sorted(document_paths(root)):
         data = read_bytes(root, path)
         if data is not None:
             try:
-                yield document_at(path, data.decode())
+                yield document_at(path, data.decode(), ledger)
             except UnicodeDecodeError as fault:
                 raise BadFile(layout_of(root).real(path), f"is not UTF-8 at byte {fault.start}") from None

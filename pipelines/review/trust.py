@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.review.review import Filed
 from pipelines.store.evidence import voice_in, without_pointer
-from pipelines.store.item import ItemType, Trust
+from pipelines.store.item import ItemType, Trust, ids_in
 from pipelines.store.provenance import Provenance, gives_orders
 from pipelines.text import spelled_in_tags, turns_direction, without_unseen
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 # In a log or a transcript it is no evidence; otherwise a memory would prove itself.
 
 
-_COMMENT = re.compile(r"(?:<|&lt;)!-- (k[0-9a-f]{6,64})(?= )")
 # The forms of hits of `curate search`, of citations by its tools, and of evidence in comments and `curate why`.
 _DOCUMENT = (
     r"(?:Logs|Projects|Areas|Resources|Archives|Sessions|State)/[^\s:#]{1,200}\.(?:md|jsonl)|"
@@ -40,7 +39,7 @@ _HIT = re.compile(
     rf"(?:{_DOCUMENT})#L\d{{1,7}}(?:-L\d{{1,7}})?~[0-9a-f]{{4}}"
 )
 _ECHOES_LIST = re.compile(
-    rf"^\s*(?:[-*+]\s)?(?:\d{{1,2}}:\d{{2}}\s)?(?:\*\*\w+:\*\*\s)?(?:k[0-9a-f]{{10}}\b|"
+    rf"^\s*(?:[-*+]\s)?(?:\d{{1,2}}:\d{{2}}\s)?(?:\*\*\w+:\*\*\s)?(?:k[0-9a-f]{{8,64}}\b|"
     rf"k[0-9a-f]{{4,64}} (?:Todo|Risk|Question): |(?:{_DOCUMENT}):\d)"
 )
 _CONTEXT = re.compile(
@@ -56,10 +55,10 @@ def is_echo(lines: Iterable[str], ids: Container[str]) -> bool:
 
     Args:
         lines: the lines that a candidate rests on.
-        ids: the ids of all items. A comment with an unknown id was not written by a run, and does not count.
+        ids: the ids of all items. A mark with an unknown id was not written by a run, and does not count.
     """
     return any(
-        any(found[1] in ids for found in _COMMENT.finditer(line))
+        any(ident in ids for ident in ids_in(line))
         or any(pattern.search(line) for pattern in (_HIT, _ECHOES_LIST, _CONTEXT, _JSON))
         for line in map(without_pointer, lines)
     )

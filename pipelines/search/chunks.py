@@ -16,7 +16,7 @@ from pipelines.search.schema import NEVER, PAST, SHOWN
 from pipelines.store.document import Document, document_at
 from pipelines.store.evidence import pointer_in
 from pipelines.store.generated import is_pointer, read_sentence, sentences_in
-from pipelines.store.item import QUIET, STRUCK, Confidence, Item, Status, Trust, parse_item
+from pipelines.store.item import QUIET, STRUCK, Confidence, Status, Trust, ids_in, parse_item, without_mark
 from pipelines.store.layout import LOGS, Kind, log_path
 from pipelines.store.log import Entry, is_message, parse_entries, starts_with_clock, tags_of
 from pipelines.store.markdown import Heading, body_lines, fence_ends, headings_among, without_spans
@@ -25,7 +25,9 @@ from pipelines.store.session_state import load_seals
 from pipelines.templating import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from pipelines.store.document import Placed
 
 
 # Never believed, or not to be shown for any day.
@@ -110,15 +112,16 @@ class Unit(NamedTuple):
     hidden: int = SHOWN
 
 
-def read_units(path: str, text: str) -> tuple[Unit, ...]:
+def read_units(path: str, text: str, ledger: Mapping[str, str] | None = None) -> tuple[Unit, ...]:
     """Return the units of a file, in order.
 
     Args:
         path: relative to the memory, with `/`; it distinguishes logs from documents.
         text: the whole file. A log is split into entries, and long entries or those with several turns are split again.
+        ledger: the rows of a document's items by id.
     """
     if not path.startswith(f"{LOGS}/"):
-        return tuple(unit for unit in _document_units(path, text) if unit.text)
+        return tuple(unit for unit in _document_units(path, text, ledger) if unit.text)
     day = found[0] if (found := DAY.search(path.rpartition("/")[2])) else ""
     base = Unit(0, 0, "", date=day, trust=Trust.SELF)
     entries = parse_entries(path, day, text)
@@ -145,8 +148,8 @@ def _entry_units(base: Unit, entry: Entry, provenance: Provenance) -> Iterator[U
             )
 
 
-def _document_units(path: str, text: str) -> Iterator[Unit]:
-    document = document_at(path, text)
+def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> Iterator[Unit]:
+    document = document_at(path, text, ledger)
     front = document.front
     trust, confidence = front.get("trust"), front.get("confidence")
     base = Unit(
@@ -165,7 +168,7 @@ def _document_units(path: str, text: str) -> Iterator[Unit]:
         yield from _episode_units(base, document)
         return
     unsaid, lines = _template_blocks(path), document.lines
-    items = {placed.line + 1: placed.item for placed in document.placed}
+    items = {placed.line + 1: placed for placed in document.placed}
     if " <!-- s:" in text:  # generated sentences only repeat items
         ours = {number for rows in sentences_in(document).values() for number, _, is_changed in rows if not is_changed}
         lines = ["\n" if number in ours else line for number, line in enumerate(lines)]
@@ -205,11 +208,11 @@ def _template_blocks(path: str) -> frozenset[str]:
     return frozenset(block.text for block in split_blocks(lines, 0))
 
 
-def _item(base: Unit, block: TextBlock, item: Item | None) -> Unit | None:
+def _item(base: Unit, block: TextBlock, placed: Placed | None) -> Unit | None:
     """Return the unit of an item with the notes below it, or None if the block is not an item."""
-    if item is None:
+    if placed is None:
         return None
-    notes = block.text.partition("\n")[2]
+    item, notes = placed.item, "\n".join(block.text.split("\n")[placed.notes - placed.line :])
     date, until, hidden = _day(item.since) or base.date, _day(item.until), SHOWN
     if item.status is Status.NEVER_HELD:
         until, hidden = date, PAST  # it held on no day
@@ -247,6 +250,7 @@ def _day(text: str) -> str:
 
 def _prose(base: Unit, block: TextBlock) -> Unit:
     text = block.text if block.verbatim else without_comments(block.text)
+    text = "\n".join(map(without_mark, text.split("\n"))) if "^k" in text else text
     tags = () if block.verbatim else tags_of(text)
     return base._replace(
         start_line=block.start_line,
@@ -287,7 +291,7 @@ def split_blocks(lines: Sequence[str], start: int = 0) -> Iterator[TextBlock]:
         rows = [(n, lines[n].rstrip()) for n in numbers]
         if verbatim or _is_table([lines[n] for n in numbers[:2]]):
             yield from _blocks(rows, headings, WHOLE_BYTES, verbatim=verbatim)
-        elif "<!-- k" in first:  # keep an item whole, including the comment with its status
+        elif ids_in(first):  # keep an item whole
             yield from _blocks(rows, headings, max(PIECE_BYTES, len(first.encode())))
         else:
             yield from _blocks(rows, headings)

@@ -20,7 +20,7 @@ from pipelines.store.state import Reason, read_tombstones
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
 
@@ -38,19 +38,20 @@ _QUARANTINE, _CORRECTION = "quarantine", "correction"
 _WORDS = {Status.NEVER_HELD: "retracted", Status.RETRACTED: "retracted"}
 
 
-def claims_in(path: str, text: str) -> tuple[LineClaim, ...]:
+def claims_in(path: str, text: str, ledger: Mapping[str, str]) -> tuple[LineClaim, ...]:
     """Return the claims of a document, Review.md or the tombstones about log lines.
 
     Args:
         path: relative to the memory.
         text: the whole file.
+        ledger: the rows of its items by id.
     """
     if path.startswith((f"{LOGS}/", f"{SESSIONS}/")):
         return ()
     if path == TOMBSTONES:
         rejected = (one for one in sorted(read_tombstones(text.encode())) if one.reason is Reason.DELETED)
         return tuple(LineClaim(one.id, cited, REJECTED, "", one.day) for one in rejected for cited in one.places)
-    document = document_at(path, text)
+    document = document_at(path, text, ledger)
     if path == REVIEW:
         held = (
             (entry.day, item)

@@ -24,6 +24,7 @@ from pipelines.errors import BadFile, IndexUnusable
 from pipelines.search.schema import reading
 from pipelines.store import files
 from pipelines.store.files import open_regular, read_bytes, too_many
+from pipelines.store.item import ids_in
 from pipelines.store.layout import (
     BRIEFING,
     DESCRIPTIONS,
@@ -43,7 +44,9 @@ from pipelines.store.layout import (
     USER,
     is_image,
     is_matched,
+    kind_of,
 )
+from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.left_out import left_out
 from pipelines.store.user_layout import layout_of
 
@@ -111,7 +114,7 @@ class FileStamp(NamedTuple):
     """A file's metadata. The change time reveals an edit that kept the modification time.
 
     `beside` is what else its text depends on: for a transcript the memory's days, for an image the end of its
-    description's name, and that file's metadata.
+    description's name, and that file's metadata, for a document the ledger as a whole.
     """
 
     size: int
@@ -136,6 +139,7 @@ def scan(root: Path) -> Scan:
     found: dict[str, FileStamp] = {}
     skipped: list[Skipped] = []
     days = ""  # looked up when a transcript needs them
+    ledger = hashlib.sha256("\n".join(ledger_on_disk(root).values()).encode()).hexdigest()[:16]
     for entry, path, form, description in _candidates(root, skipped):
         if form is FileForm.TRANSCRIPT and not days:
             from pipelines.store.days import read_days  # noqa: PLC0415  most memories have no transcripts
@@ -144,24 +148,29 @@ def scan(root: Path) -> Scan:
         most = MAX_TRANSCRIPT_BYTES if form is FileForm.TRANSCRIPT else MAX_BYTES
         if reason := _unfit(entry, path):
             skipped.append(Skipped(_printable(path), reason))
-        elif (stamp := _stamp(entry, days * (form is FileForm.TRANSCRIPT), description)) and stamp.size > most:
+        elif (stamp := _stamp(entry, _beside(path, form, days, ledger), description)) and stamp.size > most:
             skipped.append(Skipped(path, f"is larger than {most >> 20} MB"))
         elif stamp:
             found[path] = stamp
     for path, data in left_out(root).items():  # there is no file to change, but the commit may
         if path.partition("/")[0] in _TOPS and form_of(path) is FileForm.TEXT:
             found.setdefault(path, FileStamp(len(data), 0, 0, hashlib.sha256(data).hexdigest()))
-    found |= _claiming(root)
+    found |= _claiming(root, ledger)
     return dict(sorted(found.items())), tuple(sorted(set(skipped)))
 
 
-def _claiming(root: Path) -> dict[str, FileStamp]:
+def _beside(path: str, form: FileForm, days: str, ledger: str) -> str:
+    return days if form is FileForm.TRANSCRIPT else ledger if form is FileForm.TEXT and kind_of(path) else ""
+
+
+def _claiming(root: Path, ledger: str) -> dict[str, FileStamp]:
     layout, found = layout_of(root), dict[str, FileStamp]()
     for path in CLAIMING:
         with contextlib.suppress(OSError):
             status = (root / layout.real(path)).lstat()
             if stat.S_ISREG(status.st_mode):
-                found[path] = FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                beside = _beside(path, FileForm.TEXT, "", ledger)
+                found[path] = FileStamp(status.st_size, status.st_mtime_ns, status.st_ctime_ns, beside)
     return found
 
 
@@ -338,12 +347,22 @@ def fingerprint(root: Path, path: str, beside: str) -> str | None:
         if file is None:
             return None
         with file:
+            if kind_of(path):
+                return document_digest(file.read(), ledger_on_disk(root))
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if form_of(path) is FileForm.IMAGE:
             beside = hashlib.sha256(read_bytes(root, description_of(path, beside)) or b"").hexdigest()
     except (BadFile, OSError):
         return ""
     return hashlib.sha256(f"{digest} {beside}".encode()).hexdigest() if beside else digest
+
+
+def document_digest(data: bytes, ledger: Mapping[str, str]) -> str:
+    """Return the hash of a document with the rows of its items."""
+    found = hashlib.sha256(data)
+    for ident in ids_in(data.decode(errors="replace")):
+        found.update(ledger.get(ident, "").encode())
+    return found.hexdigest()
 
 
 _SKIPPED = "SELECT path, reason FROM files WHERE reason != ''"

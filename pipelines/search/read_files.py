@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 from pipelines.errors import BadFile
 from pipelines.search.chunks import DAY, Unit, prose_pieces, read_units, turn_pieces, without_spoken_comments
 from pipelines.search.claimed_lines import LineClaim, claims_in
-from pipelines.search.indexed_files import CLAIMING, FileForm, description_of, fingerprint, form_of
+from pipelines.search.indexed_files import CLAIMING, FileForm, description_of, document_digest, fingerprint, form_of
 from pipelines.store.files import open_regular, read_bytes
 from pipelines.store.item import Trust
-from pipelines.store.layout import LOGS
+from pipelines.store.layout import LOGS, kind_of
+from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.left_out import left_out
 from pipelines.store.log import tags_of
 from pipelines.store.secrets.redact import is_private, load_redactor, log_without_private
@@ -86,7 +87,8 @@ def _text(root: Path, path: str) -> FileReading | None:
     data = left_out(root).get(path) if data is None else data
     if data is None:
         return None
-    digest = hashlib.sha256(data).hexdigest()
+    rows = ledger_on_disk(root) if kind_of(path) else {}
+    digest = document_digest(data, rows) if kind_of(path) else hashlib.sha256(data).hexdigest()
     try:
         text = data.decode("utf-8-sig").replace("\0", "\ufffd")  # SQLite ends text at a zero
     except UnicodeDecodeError as error:
@@ -94,8 +96,8 @@ def _text(root: Path, path: str) -> FileReading | None:
     text = _as_markdown(text) if path.endswith(".json") else text
     shown = log_without_private(text) if path.startswith(f"{LOGS}/") and is_private(text) else text
     redacted = load_redactor(root).redact(shown).text
-    units = () if path in CLAIMING else read_units(path, redacted)
-    return FileReading(units, digest, claims=claims_in(path, redacted))
+    units = () if path in CLAIMING else read_units(path, redacted, rows)
+    return FileReading(units, digest, claims=claims_in(path, redacted, rows))
 
 
 def _as_markdown(text: str) -> str:

@@ -9,9 +9,10 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pipelines.store.document import Block, Document, Placed, block_of, edited, numbered, with_comments
-from pipelines.store.item import Item, Trust, brought_back, render_item
+from pipelines.store.document import Block, Document, Placed, block_of, edited, numbered, with_marks
+from pipelines.store.item import Item, Trust, brought_back, render_item, row_of
 from pipelines.store.layout import BRIEFING, kind_of
+from pipelines.store.ledger import ledger_after
 from pipelines.store.trees import read_version
 
 if TYPE_CHECKING:
@@ -27,14 +28,26 @@ class Change:
     after: bytes | None
 
 
-def document_changes(before: Mapping[str, Document], after: Mapping[str, Document]) -> list[Change]:
-    """Return the changes between two sets of documents, ordered by path."""
+def document_changes(
+    before: Mapping[str, Document], after: Mapping[str, Document], state: Mapping[str, bytes]
+) -> list[Change]:
+    """Return the changes between two sets of documents and those of the ledger, ordered by path.
+
+    Args:
+        before: the documents by path.
+        after: what they become.
+        state: path → bytes of the files under State.
+    """
     changes = []
     for path in sorted(before.keys() | after.keys()):
         was, now = (side[path].text if path in side else None for side in (before, after))
         if was != now:
             changes.append(Change(path, *(None if text is None else text.encode() for text in (was, now))))
-    return changes
+    differ = [one for path, one in after.items() if one is not before.get(path)]
+    gone = {ident for path, one in before.items() if one is not after.get(path) for ident in one.held}
+    gone.difference_update(*(one.held for one in after.values()))
+    written = ledger_after(state, differ, gone)
+    return [*changes, *(Change(path, state.get(path), data) for path, data in sorted(written.items()))]
 
 
 def check_documents(
@@ -115,7 +128,8 @@ def _reads_back(item: Item, line: str) -> bool:
     """Whether the item of a line, written anew, would be read as the same item."""
     if (rendered := render_item(item)) == line.rstrip("\r\n"):
         return True
-    return [placed.item for placed in read_version("", rendered.encode()).placed] == [item]
+    ledger = {item.id: row_of(item)}
+    return [placed.item for placed in read_version("", rendered.encode(), ledger).placed] == [item]
 
 
 def _places(documents: Iterable[Document]) -> dict[str, list[str]]:
@@ -133,6 +147,7 @@ class ItemPlace:
         path: its document.
         section: the title of its section.
         line: its line as written, without the line end.
+        row: its row of the ledger.
         notes: the lines that a person wrote below it, with line ends.
         item: the parsed item.
     """
@@ -140,8 +155,14 @@ class ItemPlace:
     path: str
     section: str
     line: str
+    row: str
     notes: tuple[str, ...]
     item: Item
+
+    @property
+    def said(self) -> tuple[str, str]:
+        """All that is known of it: its line, and its row."""
+        return self.line, self.row
 
     @property
     def place(self) -> tuple[str, str]:
@@ -162,8 +183,10 @@ def item_places(documents: Iterable[Document]) -> dict[str, ItemPlace]:
     """Return id → place, ordered by document and line; the first place of a duplicated id."""
     found: dict[str, ItemPlace] = {}
     for document, placed in numbered(documents):
-        line, *notes = document.lines[placed.line : placed.end]
-        here = ItemPlace(document.path, placed.section, line.rstrip("\r\n"), tuple(notes), placed.item)
+        line = "".join(document.lines[placed.line : placed.notes])
+        notes = document.lines[placed.notes : placed.end]
+        row = document.rows.get(placed.item.id, "")
+        here = ItemPlace(document.path, placed.section, line.rstrip("\r\n"), row, tuple(notes), placed.item)
         found.setdefault(placed.item.id, here)
     return found
 
@@ -185,8 +208,8 @@ def item_changes(before: Mapping[str, Document], after: Mapping[str, Document]) 
     return [one for one in changes if _visible(one.before) != _visible(one.after)]
 
 
-def _visible(one: ItemPlace | None) -> tuple[str, str, str] | None:
-    return (*one.place, one.line) if one else None
+def _visible(one: ItemPlace | None) -> tuple[str, ...] | None:
+    return (*one.place, *one.said) if one else None
 
 
 def with_recorded_edits(before: Mapping[str, Document], after: Mapping[str, Document]) -> dict[str, Document]:
@@ -211,7 +234,7 @@ def with_recorded_edits(before: Mapping[str, Document], after: Mapping[str, Docu
             elif item.id in left and _is_owned_since(item, own := left[item.id].item):
                 new[placed.line] = replace(item, trust=own.trust, confidence=own.confidence, by=own.by)
         if new:
-            result[path] = with_comments(document, new)
+            result[path] = with_marks(document, new)
     return result
 
 
@@ -242,12 +265,12 @@ def placed_item(documents: Mapping[str, Document], ident: str) -> tuple[str, Pla
     raise KeyError(ident)
 
 
-def with_comment_changed(
+def with_item_changed(
     documents: Mapping[str, Document], ident: str, change: Callable[[Item], Item]
 ) -> dict[str, Document]:
-    """Return the documents with an item changed in what its comment holds; the words of its line keep their bytes."""
+    """Return the documents with an item changed in what its row holds; the words of its line keep their bytes."""
     path, placed = placed_item(documents, ident)
-    return {**documents, path: with_comments(documents[path], {placed.line: change(placed.item)})}
+    return {**documents, path: with_marks(documents[path], {placed.line: change(placed.item)})}
 
 
 def moved(documents: Mapping[str, Document], ident: str, target: str) -> dict[str, Document]:

@@ -157,10 +157,10 @@ def _of_document(document: Document) -> Iterator[Fault]:
     for fault in document.front.faults:
         line, _, what = fault.partition(": ")
         yield Fault(document.path, int(line.removeprefix("line ")), "", "front-matter", what)
-    known = {placed.line for placed in document.placed if placed.item.id}
+    known = {line for one in document.placed if one.item.id for line in range(one.line, one.notes)}
     for number, line in enumerate(document.lines):
         if number not in known and ids_in(line):
-            what = "has an item's comment that cannot be read, or where no item can be"
+            what = "has the mark of an item where no item can be"
             yield Fault(document.path, number + 1, "", "broken-comment", what)
 
 

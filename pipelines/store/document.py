@@ -7,13 +7,12 @@ when it is moved or renamed.
 
 from __future__ import annotations
 
-import posixpath
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, wraps
 from itertools import takewhile
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
-from urllib.parse import quote, unquote
 
 from pipelines.errors import BadFile
 from pipelines.store.item import (
@@ -22,10 +21,11 @@ from pipelines.store.item import (
     ItemType,
     Status,
     folded,
+    ids_in,
     parse_item,
-    render_comment,
     render_item,
-    without_comment,
+    row_of,
+    without_mark,
 )
 from pipelines.store.layout import Kind, document_id, kind_of
 from pipelines.store.markdown import (
@@ -40,7 +40,7 @@ from pipelines.store.markdown import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 
 SECTIONS: Final = {
@@ -67,12 +67,21 @@ _STATE = re.compile(r"- \[[/>!]\]")  # of a task that is open
 
 
 class Placed(NamedTuple):
-    """An item in its document: its line (from 0), the line after its notes, and the section's title."""
+    """An item in its document: its line (from 0), the line after its notes, the section's title, its first note's line.
+
+    A formatter may wrap its words over several lines, up to the one with its mark.
+    """
 
     item: Item
     line: int
     end: int
     section: str
+    notes: int
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether its words stand on several lines."""
+        return self.notes > self.line + 1
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,7 @@ class Document:
     Args:
         path: relative to the memory.
         text: the whole file.
+        rows: the rows of the ledger for the items that it marks, by id.
         copied: id and text of its lines that only repeat an item in another place.
         reworded: the same of its lines that say something else: each becomes an item of its own with the next run.
         is_still: whether it is the committed version of a file that nothing may be written to; edits leave it as it is.
@@ -90,25 +100,32 @@ class Document:
 
     path: str
     text: str
+    rows: Mapping[str, str] = field(default_factory=dict, hash=False)
     copied: frozenset[tuple[str, str]] = frozenset()
     reworded: frozenset[tuple[str, str]] = frozenset()
     is_still: bool = False
     refuses: str = ""
 
-    def with_text(self, text: str) -> Document:
-        """Return the document with another text.
+    def with_text(self, text: str, items: Iterable[Item] = ()) -> Document:
+        """Return the document with another text, in which these items are new or changed.
 
         Raises:
             BadFile: it refuses edits.
         """
-        if self.refuses and text != self.text:
+        rows = {**self.rows, **{item.id: row_of(item) for item in items if item.id}}
+        if self.refuses and (text, rows) != (self.text, self.rows):
             raise BadFile(self.path, self.refuses, "Nothing was changed.")
         if self.is_still:
             return self
-        found = document_at(self.path, text)
+        found = document_at(self.path, text, rows)
         if self.copied or self.reworded:
             return replace(found, copied=self.copied, reworded=self.reworded)
         return found
+
+    @property
+    def content(self) -> tuple[str, Mapping[str, str]]:
+        """Its text and rows: two versions with the same ones say the same."""
+        return self.text, self.rows
 
     @cached_property
     def lines(self) -> list[str]:
@@ -162,11 +179,13 @@ class Document:
                 continue
             if not line.startswith(_MARKS):
                 continue
-            if item := parse_item(line.rstrip("\r\n")):  # as the index asks for it
-                end = number + 1  # a person's indented notes below the item move with it
-                while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
-                    end += 1
-                found.append(Placed(item, number, end, section))
+            end = number + 1  # a person's indented notes below the item move with it
+            while end < len(lines) and lines[end][:1] in {" ", "\t"} and lines[end].strip():
+                end += 1
+            words, notes = (line, number + 1) if ids_in(line) else _wrapped(lines, number, end)
+            ident = (ids_in(words) or [""])[0]
+            if item := parse_item(words.rstrip("\r\n"), self.rows.get(ident, "")):
+                found.append(Placed(item, number, end, section, notes))
         return tuple(found)
 
     @cached_property
@@ -216,20 +235,37 @@ class Document:
         return len(self.text.encode())
 
 
+def _wrapped(lines: Sequence[str], first: int, end: int) -> tuple[str, int]:
+    """Return the words of an item up to its mark on a line below, and the line after that; else its own line."""
+    for at in range(first + 1, end):
+        if lines[at].lstrip().startswith((*_MARKS, ">", "`", "~")):
+            break
+        if ids_in(lines[at]):
+            return " ".join(map(str.strip, lines[first : at + 1])), at + 1
+    return lines[first], first + 1
+
+
 _VERSIONS = 4
 
 
-def document_at(path: str, text: str) -> Document:
-    """Return the document at a path. The last versions of each are kept, parsed: most texts are asked for again."""
-    kept = _versions(path)
-    found = kept[text] = kept.pop(text, Document(path, text))
+def document_at(path: str, text: str, ledger: Mapping[str, str] | None = None) -> Document:
+    """Return the document at a path. The last versions of each are kept, parsed: most texts are asked for again.
+
+    Args:
+        path: relative to the memory.
+        text: the whole file.
+        ledger: rows by id, of whatever items.
+    """
+    rows = {ident: ledger[ident] for ident in ids_in(text) if ident in ledger} if ledger else {}
+    key, kept = (text, *rows.values()), _versions(path)
+    found = kept[key] = kept.pop(key) if key in kept else Document(path, text, rows)
     for old in list(kept)[:-_VERSIONS]:
         kept.pop(old, None)
     return found
 
 
 @lru_cache(maxsize=1024)
-def _versions(_path: str) -> dict[str, Document]:
+def _versions(_path: str) -> dict[tuple[str, ...], Document]:
     return {}
 
 
@@ -282,7 +318,7 @@ class Block:
 
 def block_of(document: Document, placed: Placed) -> Block:
     """Return an item of a document, with its notes, as a block to be moved elsewhere."""
-    return Block(placed.item, tuple(document.lines[placed.line + 1 : placed.end]))
+    return Block(placed.item, tuple(document.lines[placed.notes : placed.end]))
 
 
 def edited(
@@ -302,37 +338,39 @@ def edited(
         replace: new items by id; the line is rewritten, its notes stay.
         remove: ids of items to remove with their notes.
     """
-    replace, gone, lines = replace or {}, set(remove), list(document.lines)
+    replace, gone, lines, added = replace or {}, set(remove), list(document.lines), list(add)
     end = line_end(lines)
     for placed in reversed(document.items):
         if placed.item.id in gone:
             del lines[placed.line : placed.end]
         elif new := replace.get(placed.item.id):
             state = _STATE.match(lines[placed.line]) if new.status is Status.OPEN else None
-            lines[placed.line] = (state[0] + render_item(new)[len(state[0]) :] if state else render_item(new)) + end
+            row = state[0] + render_item(new)[len(state[0]) :] if state else render_item(new)
+            lines[placed.line : placed.notes] = [row + end]
     sections: dict[str, list[str]] = {}
-    for block in add:
+    for block in added:
         rows = sections.setdefault(block.section or section_of(block.item), [])
         rows += [render_item(block.item) + end, *block.notes]
     for title in (title for title in ORDER if title in sections):
         lines = insert_rows(lines, title, sections[title], ORDER)
     for title in {placed.section for placed in document.items if placed.item.id in gone}.intersection(ORDER):
         lines = without_empty(lines, title)
-    return document.with_text("".join(lines))
+    return document.with_text("".join(lines), [*(block.item for block in added), *replace.values()])
 
 
-def with_comments(document: Document, items: Mapping[int, Item]) -> Document:
-    """Return the document with new comments on lines that people wrote; their own words keep their bytes.
+def with_marks(document: Document, items: Mapping[int, Item]) -> Document:
+    """Return the document with items that lines state, marked and with their rows; the lines' words keep their bytes.
 
     Args:
         document: the document.
-        items: line (from 0) → the parsed item, with the values for its comment.
+        items: line (from 0) → the parsed item, with the values for its row.
     """
-    lines = list(document.lines)
-    for line, item in items.items():
-        body = lines[line].rstrip("\r\n")
-        lines[line] = f"{without_comment(body).rstrip()} {render_comment(item)}{lines[line][len(body) :]}"
-    return document.with_text("".join(lines))
+    lines, wrapped = list(document.lines), {one.line: one.notes for one in document.placed if one.is_wrapped}
+    for line, item in sorted(items.items(), key=itemgetter(0), reverse=True):
+        end, below = line_end(lines[line : line + 1]), wrapped.get(line, line + 1)
+        words = " ".join(map(str.strip, lines[line:below])) if line in wrapped else lines[line].rstrip("\r\n")
+        lines[line:below] = [f"{without_mark(words).rstrip()} ^{item.id}{end if lines[line].endswith(end) else ''}"]
+    return document.with_text("".join(lines), items.values())
 
 
 def with_front_matter(document: Document, values: dict[str, str]) -> Document:
@@ -436,63 +474,3 @@ def with_alias(document: Document, name: str) -> Document:
 
 
 _STRUCTURE = str.maketrans(dict.fromkeys(",[]\"'{}#", " "))
-
-
-_MARKDOWN = re.compile(r"(?<=\]\()(?P<open><?)(?P<target>[^()<>\s#?][^()<>#?\n]*?)(?P<tail>[#?][^()<>\n]*)?(?=>?\))")
-_WIKI = re.compile(r"(?<=\[\[)(?P<name>[^\[\]|#\n]+)(?=[\]|#])")
-_SAFE = "/.-_~!$&'*+,;=:@"
-
-
-def with_links_updated(
-    documents: Mapping[str, Document], old: tuple[str, str], new: tuple[str, str]
-) -> dict[str, Document]:
-    """Return the documents after one was renamed or moved, with every link to it updated.
-
-    Args:
-        documents: every document by path, the renamed one still at its old path.
-        old: its old path and title.
-        new: its new path and title.
-    """
-    after = {}
-    for path, document in documents.items():
-        place = new[0] if path == old[0] else path
-        linked = Document(place, _relinked(document, place, old, new, documents))
-        homes = {}  # waiting items store the path of their future document
-        for placed in linked.items:
-            extra = tuple((k, new[0] if (k, v) == ("home", old[0]) else v) for k, v in placed.item.extra)
-            if placed.item.id and extra != placed.item.extra:
-                homes[placed.line] = replace(placed.item, extra=extra)
-        after[place] = with_comments(linked, homes) if homes else linked
-    return after
-
-
-def _relinked(document: Document, place: str, old: tuple[str, str], new: tuple[str, str], there: Container[str]) -> str:
-    before, after = posixpath.dirname(document.path), posixpath.dirname(place)
-    stems = [path.removesuffix(".md") for path, _ in (old, new)]
-    # A wiki-link names a document in one of three forms, and keeps its form.
-    forms = (stems, [stem.rpartition("/")[2] for stem in stems], [title for _, title in (old, new)])
-
-    def markdown(found: re.Match[str]) -> str:
-        target, tail = unquote(found["target"]), found["tail"] or ""
-        resolved = posixpath.normpath(posixpath.join(before, target))
-        if target == old[0] and resolved not in there:
-            link = new[0]  # a path from the memory's root
-        elif resolved == old[0]:
-            link = posixpath.relpath(new[0], after or ".")
-        elif before != after and resolved in there:
-            link = posixpath.relpath(resolved, after or ".")
-        else:
-            return found[0]
-        return f"{found['open']}{link if found['open'] else quote(link, safe=_SAFE)}{tail}"
-
-    def wiki(found: re.Match[str]) -> str:
-        name = found["name"]
-        wanted = name.strip().removesuffix(".md").casefold()
-        return next((new_form for old_form, new_form in forms if wanted == old_form.casefold()), name)
-
-    lines = list(document.lines)
-    for number, line in document.body:
-        if "](" in line:
-            line = _MARKDOWN.sub(markdown, line)  # noqa: PLW2901  one line, in two steps
-        lines[number] = _WIKI.sub(wiki, line) if "[[" in line else line
-    return "".join(lines)

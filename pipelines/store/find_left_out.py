@@ -10,7 +10,7 @@ from pipelines.store.layout import NOTES, REVIEW, kind_of
 from pipelines.store.left_out import ASSUMED, FILE, MISSING, SPARSE
 from pipelines.store.review_queue import read_queue
 from pipelines.store.state import read_record, write_record
-from pipelines.store.trees import committed, read_version
+from pipelines.store.trees import committed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -61,7 +61,7 @@ def _to_ask_about(
     git: Git, tree: Mapping[str, tuple[str, str]], gone: Iterable[str], documents: Callable[[], Mapping[str, Document]]
 ) -> list[str]:
     """Return the pages that are gone with so many items that it looks like a bad checkout."""
-    pages = [read_version(path, git.blob(tree[path][1])) for path in gone]
+    pages = [committed(git, git.head(), path) for path in gone]
     here = documents()
     known = {ident for one in here.values() for ident in one.held}
     waits = {ident for page in pages for ident, (_, item) in page.held.items() if item.status is Status.WAITING}

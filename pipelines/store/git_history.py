@@ -14,7 +14,14 @@ from pipelines.store.git import Git, blob_id
 from pipelines.store.layout import kind_of
 from pipelines.store.log import lines_of
 from pipelines.store.state import read_record, write_record
-from pipelines.store.trees import changed_ids, document_versions, read_documents_in, words_on_page
+from pipelines.store.trees import (
+    changed_ids,
+    document_versions,
+    ledger_at,
+    pages_of_changed_rows,
+    read_documents_in,
+    words_on_page,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -173,10 +180,15 @@ def changed_documents(git: Git, run: RunCommit) -> tuple[dict[str, Document], di
     A document that is not UTF-8 on either side is left out: runs do not touch such files.
     """
     before, after = git.tree(run.parent or None), git.tree(run.commit)
+    ledgers = [ledger_at(git, commit) for commit in (run.parent or None, run.commit)]
     paths = [path for path in sorted(before.keys() | after.keys()) if before.get(path) != after.get(path)]
     paths = [path for path in paths if kind_of(path) is not None]
+    paths += (path for path, _ in pages_of_changed_rows(git, run.parent or None, run.commit))
     sides = [{path: git.blob(tree[path][1]) for path in paths if path in tree} for tree in (before, after)]
-    read = [read_documents_in({path: data for path, data in side.items() if data is not None}) for side in sides]
+    read = [
+        read_documents_in({path: data for path, data in side.items() if data is not None}, ledger)
+        for side, ledger in zip(sides, ledgers, strict=True)
+    ]
     unread = {path for side, found in zip(sides, read, strict=True) for path in side.keys() - found.keys()}
     was, now = ({path: one for path, one in found.items() if path not in unread} for found in read)
     return was, now
@@ -306,7 +318,7 @@ def baseline_at(
         documents: the current documents.
         unread: documents that cannot be read now, so that their changes are unknown.
     """
-    changed, same = dict[str, Document](), set[str]()
+    changed, same, ledger = dict[str, Document](), set[str](), ledger_at(git, commit)
     for path, (mode, blob) in git.tree(commit).items():
         if kind_of(path) is None or mode == "120000" or (unread and is_at_or_below(path, unread)):
             continue
@@ -315,5 +327,5 @@ def baseline_at(
             same.add(path)
             continue
         with contextlib.suppress(TooMuchFromGit):  # never read as a document either
-            changed |= read_documents_in({path: git.blob(blob) or b""})
+            changed |= read_documents_in({path: git.blob(blob) or b""}, ledger)
     return changed, frozenset(same)

@@ -1,11 +1,15 @@
 """The item: one typed line worth keeping, and its Markdown grammar.
 
-    - Decision: Use Terraform, not Pulumi. <!-- k7f3a9c2b10 since=2026-02-11 trust=owner confidence=high ... -->
-    - [ ] Todo: Ask legal about the DPA. <!-- k55b01aa07c ... -->
-    - ~~Fact: The office is in Bern.~~ <!-- k1c02d9e441 ... until=2026-03-01 superseded-by=k9d... -->
+    - Decision: Use Terraform, not Pulumi. ^k7f3a9c2b
+    - [ ] Todo: Ask legal about the DPA. ^k55b01aa0
+    - ~~Fact: The office is in Bern.~~ ^k1c02d9e4
 
-`parse_item(render_item(item)) == item` for every item (property-tested). The same parser reads hand-written lines
-(`* **decision**: ...`, no comment); they have no id until a run assigns one.
+The mark at the end is its id; what a reader need not see is in its row of the ledger, one JSON object:
+
+    {"id": "k7f3a9c2b", "since": "2026-02-11", "trust": "owner", "confidence": "high"}
+
+`parse_item(render_item(item), row_of(item)) == item` for every item (property-tested). The same parser reads
+hand-written lines (`* **decision**: ...`, no mark); they have no id until a run assigns one.
 
 Two items repeat each other if their `folded` texts are equal.
 """
@@ -13,13 +17,13 @@ Two items repeat each other if their `folded` texts are equal.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import unicodedata
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from urllib.parse import quote, unquote
 
 from pipelines.store.item_line import read_item_line, split_mark
 from pipelines.text import fold, stated_due
@@ -115,7 +119,7 @@ CLOSED_BY: Final = "closed-by"
 META: Final = "meta."
 """Begins the keys of what a person said of an item by a key of their own: `meta.topic=kafka`."""
 ID_PATTERN: Final = r"k[0-9a-f]{6,64}"
-ID_DIGITS: Final = 10
+ID_DIGITS: Final = 8
 
 
 class Evidence(NamedTuple):
@@ -174,7 +178,7 @@ def quote_digest(quote_text: str) -> str:
 class Item:
     """One typed line.
 
-    `text` is the sentence alone, folded to one line, without label, box and comment. `id` is empty for a hand-written
+    `text` is the sentence alone, folded to one line, without label, box and mark. `id` is empty for a hand-written
     line that no run has numbered yet. Days are `YYYY-MM-DD` or empty: the item holds from `since`, a Todo is due by
     `due`, and the item was called into question on `doubted`. `evidence` has the places where it was first said and the
     last one where it was repeated; `seen` counts all of them. `page_section` names its section if its type does not
@@ -300,16 +304,14 @@ def new_id(item: Item, document: str, taken: Container[str]) -> str:
 
 
 def render_item(item: Item) -> str:
-    """Return the item's line, without a line end. The inverse of `parse_item`."""
+    """Return the item's line, without a line end. With `row_of`, the inverse of `parse_item`."""
     written = item.text + _reported(item.extra, item.trust) if item.id and item.text else item.text
-    text = _OPENING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace("<", "&lt;"), written)
-    text = _CLOSING.sub(lambda m: m[0].replace("&", "&amp;", 1).replace(">", "&gt;"), text)
-    body = f"{item.type}: {text}".rstrip(" ")
+    written += f" (due {item.due})" if item.type is ItemType.TODO and _due_apart(item) else ""
+    body = f"{item.type}: {_inert(written)}".rstrip(" ")
     if item.status in STRUCK:
         body = f"~~{body}~~"
     box = ("[x] " if item.status is Status.DONE else "[ ] ") if item.type is ItemType.TODO else ""
-    comment = render_comment(item)
-    return f"- {box}{body} {comment}" if comment else f"- {box}{body}"
+    return f"- {box}{body} ^{item.id}" if item.id else f"- {box}{body}"
 
 
 def _reported(extra: tuple[tuple[str, str], ...], trust: Trust) -> str:
@@ -318,24 +320,29 @@ def _reported(extra: tuple[tuple[str, str], ...], trust: Trust) -> str:
     return f" ({'says' if trust is Trust.SELF else 'reported by'} {source})" if source else ""
 
 
-def render_comment(item: Item) -> str:
-    """Return the trailing comment with what the machine needs; empty for an item without an id."""
-    if not item.id:
-        return ""
-    pairs: list[tuple[str, str]] = [("since", item.since), ("until", item.until), ("confirmed", item.confirmed)]
-    pairs += [("trust", item.trust), ("confidence", item.confidence)]
-    pairs += [("from", ",".join(_encode(e.render()) for e in item.evidence))]
-    pairs += [("seen", str(item.seen) if item.seen else ""), ("by", _encode(item.by))]
-    pairs += [("superseded-by", item.superseded_by), ("merged-into", item.merged_into)]
-    pairs += [(kind, ",".join(ids)) for kind, ids in item.links]
-    pairs += [("pinned", "yes" if item.pinned else ""), ("section", _encode(item.page_section))]
-    pairs += [("due", _encode(item.due)), ("doubted", _encode(item.doubted))]
+def _due_apart(item: Item) -> str:
+    """Return the day that an item is due if its words do not name it; of a Todo, its line does behind them."""
+    is_said = item.type is ItemType.TODO and stated_due(item.text)[1] == item.due
+    return "" if is_said else item.due
+
+
+def row_of(item: Item) -> str:
+    """Return the item's row of the ledger: what its line does not say, as one JSON object."""
     struck, done = item.status in STRUCK, item.type is ItemType.TODO and item.status is Status.DONE
-    if item.status is not _status(item.type, item.superseded_by, item.merged_into, struck=struck, done=done):
-        pairs.append(("status", item.status))
-    pairs.append(("reason", _encode(item.reason)))
-    pairs += [(key, _encode(value) or "%") for key, value in item.extra]
-    return f"<!-- {item.id} {' '.join(f'{key}={value}' for key, value in pairs if value)} -->"
+    is_said = item.status is _status(item.type, item.superseded_by, item.merged_into, struck=struck, done=done)
+    row: dict[str, object] = {"id": item.id, "since": item.since, "until": item.until, "confirmed": item.confirmed}
+    row |= {"trust": item.trust, "confidence": item.confidence, "from": [one.render() for one in item.evidence]}
+    row |= {"seen": str(item.seen or ""), "by": item.by}
+    row |= {"superseded-by": item.superseded_by, "merged-into": item.merged_into}
+    row |= {kind: " ".join(ids) for kind, ids in item.links}
+    row |= {
+        "pinned": "yes" if item.pinned else "",
+        "section": item.page_section,
+        "due": _due_apart(item),
+    }
+    row |= {"doubted": item.doubted, "status": "" if is_said else item.status, "reason": item.reason}
+    written = {key: value for key, value in row.items() if value} | dict(item.extra)
+    return json.dumps(written, ensure_ascii=False)
 
 
 def _status(kind: ItemType, superseded: str, merged: str, *, struck: bool, done: bool) -> Status:
@@ -345,53 +352,53 @@ def _status(kind: ItemType, superseded: str, merged: str, *, struck: bool, done:
     return Status.DONE if done else Status.OPEN if kind is ItemType.TODO else Status.LIVE
 
 
-# An entity breaks a comment mark in the text; where the text already has that entity, it gains an `amp;`, so that
-# decoding is exact. All other text stays as the person wrote it.
-_OPENING, _OPENING_ENTITY = re.compile(r"(?:<|&(?:amp;)*lt;)!--"), re.compile(r"&(?:amp;)*lt;!--")
-_CLOSING, _CLOSING_ENTITY = re.compile(r"--(?:>|&(?:amp;)*gt;)"), re.compile(r"--&(?:amp;)*gt;")
+# In the words of an item, an entity breaks what would hide a part of the page, or look like a mark. Where the words
+# already have that entity, it gains an `amp;`, so that decoding is exact.
+_LOOKS = re.compile(rf"<!--|(?<!\S)\^(?={ID_PATTERN}(?!\S))|&(?:amp;)*(?:lt;!--|#94;k)")
+_ENTITIES = {"<!--": "&lt;!--", "^": "&#94;"}
+_ENTITY = re.compile(r"&(?:amp;)*(?:lt;!--|#94;(?=k))")
+
+
+def _inert(text: str) -> str:
+    return _LOOKS.sub(lambda found: _ENTITIES.get(found[0]) or f"&amp;{found[0][1:]}", text)
 
 
 def _unescape(text: str) -> str:
-    if "&" not in text:
-        return text
-    text = _CLOSING_ENTITY.sub(lambda m: "-->" if m[0] == "--&gt;" else m[0].replace("&amp;", "&", 1), text)
-    return _OPENING_ENTITY.sub(lambda m: "<!--" if m[0] == "&lt;!--" else m[0].replace("&amp;", "&", 1), text)
+    plain = {entity: sign for sign, entity in _ENTITIES.items()}
+    return _ENTITY.sub(lambda m: plain.get(m[0]) or m[0].replace("&amp;", "&", 1), text) if "&" in text else text
 
 
-def _encode(value: str) -> str:
-    return quote(value, safe="/#~:@+.-_()!$*'").replace("--", "-%2D")
-
-
-_USUAL = ("since", "until", "confirmed", "trust", "confidence", "from", "seen", "by", "status", "reason")
-_USUAL_KEYS = frozenset(_USUAL)
-_KNOWN = frozenset({*_USUAL, "superseded-by", "merged-into", "pinned", "section", "due", "doubted", *LINK_KINDS})
+_USUAL = ("since", "until", "confirmed", "trust", "confidence", "seen", "by", "status", "reason")
+_USUAL_KEYS = frozenset({*_USUAL, "id", "from"})
+_KNOWN = frozenset({*_USUAL_KEYS, "superseded-by", "merged-into", "pinned", "section", "due", "doubted", *LINK_KINDS})
 _TYPES = {kind.lower(): kind for kind in ItemType}
 
 
 @lru_cache(maxsize=32_768)
-def parse_item(line: str) -> Item | None:
-    """Return the item in a line of a document, or None for any other line.
+def parse_item(line: str, row: str = "") -> Item | None:
+    """Return the item in a line of a document, and in its row of the ledger; None for any other line.
 
     An item is a top-level list item with one of the five labels, in any case, possibly bold. Broken or missing values
-    in the comment default to those of a line that the owner wrote. Results are cached: a run meets the same line in
+    in the row default to those of a line that the owner wrote. Results are cached: a run meets the same line in
     many versions of a document.
     """
-    if (read := read_item_line(line.rstrip("\r\n"))) is None:
+    if (read := read_item_line(line.rstrip("\r\n"), {})) is None:
         return None
-    kind, text, pairs, struck = _TYPES[read.label], read.words, read.fields, read.is_struck
+    kind, text, pairs, struck = _TYPES[read.label], read.words, _values(row) if row else {}, read.is_struck
     box = read.box if kind is ItemType.TODO else " "
     done = box in "xX"
-    since, until, confirmed, trust, confidence, source, seen, by, named, reason = [pairs.get(key, "") for key in _USUAL]
+    since, until, confirmed, trust, confidence, seen, by, named, reason = [pairs.get(key, "") for key in _USUAL]
     superseded, merged = pairs.get("superseded-by", ""), pairs.get("merged-into", "")
     status = _STATUSES.get(named)
     if status is None or done or (status in STRUCK) != struck:
         status = _status(kind, superseded, merged, struck=struck, done=done)
     status = Status.DROPPED if box == "-" and status is Status.OPEN else status
-    if status in ACTIVE:  # whatever the comment says: a person removed the strike-through or the tick
+    if status in ACTIVE:  # whatever the row says: a person removed the strike-through or the tick
         superseded = merged = until = ""
     rest = {} if _USUAL_KEYS.issuperset(pairs) else _rest(pairs)
-    if kind is ItemType.TODO and (due := stated_due(text)[1]):
-        rest["due"] = due
+    if kind is ItemType.TODO:
+        bare, rest["due"] = stated_due(text)
+        text = bare if "due" in pairs else text
     item = object.__new__(Item)  # A run parses every item: `__init__` would assign each default one by one.
     vars(item).update(
         type=kind,
@@ -407,47 +414,50 @@ def parse_item(line: str) -> Item | None:
         confirmed=confirmed,
         trust=_TRUSTS.get(trust, Trust.OWNER),
         confidence=_CONFIDENCES.get(confidence, Confidence.HIGH),
-        evidence=_evidence_in(source),
+        evidence=tuple([found for one in pairs.get("from", ()) if (found := Evidence.parse(one))]),
         seen=int(seen) if seen.isdecimal() else 0,
-        by=unquote(by) if "%" in by else by,
+        by=by,
         superseded_by=superseded,
         merged_into=merged,
-        reason=unquote(reason) if reason else "",
+        reason=reason,
         **rest,
     )
     return item
 
 
-def _evidence_in(source: str) -> tuple[Evidence, ...]:
-    if "%" not in source and "," not in source:  # fast path for nearly all items
-        found = Evidence.parse(source)
-        return (found,) if found else ()
-    return tuple([found for part in source.split(",") if (found := Evidence.parse(unquote(part)))])
+def _values(row: str) -> dict[str, Any]:
+    """Return the values of a row by key: texts, and of the evidence a list of texts; others are passed over."""
+    try:
+        found = json.loads(row)
+    except (ValueError, RecursionError):
+        return {}
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {k: list(map(str, v)) if k == "from" else v for k, v in pairs if isinstance(v, list if k == "from" else str)}
 
 
 def _rest(pairs: Mapping[str, str]) -> dict[str, Any]:
     """Return the fields of an item that few items have."""
     return {
-        "links": tuple((k, tuple(v.split(","))) for k, v in pairs.items() if k in LINK_KINDS),
+        "links": tuple((k, tuple(v.split())) for k, v in pairs.items() if k in LINK_KINDS),
         "pinned": pairs.get("pinned") == "yes",
-        "page_section": unquote(pairs.get("section", "")),
-        "due": unquote(pairs.get("due", "")),
-        "doubted": unquote(pairs.get("doubted", "")),
-        "extra": tuple((k, unquote(v) if v != "%" else "") for k, v in pairs.items() if k not in _KNOWN),
+        "page_section": pairs.get("section", ""),
+        "due": pairs.get("due", ""),
+        "doubted": pairs.get("doubted", ""),
+        "extra": tuple((k, v) for k, v in pairs.items() if k not in _KNOWN),
     }
 
 
-_MARK = re.compile(rf"<!--\s*({ID_PATTERN})\b")
+_MARK = re.compile(rf"(?<!\S)\^({ID_PATTERN})(?!\S)")
 
 
 def ids_in(text: str) -> list[str]:
-    """Return the ids of the items whose lines stand in a text, wherever that is."""
-    return _MARK.findall(text) if "<!--" in text else []
+    """Return the ids of the items whose marks stand in a text, wherever that is."""
+    return _MARK.findall(text) if "^k" in text else []
 
 
-def without_comment(line: str) -> str:
-    """Return an item's line (without its end) up to its comment."""
-    bare, ident, _ = split_mark(line)
+def without_mark(line: str) -> str:
+    """Return an item's line (without its end) without its mark."""
+    bare, ident = split_mark(line)
     return bare if ident else line
 
 

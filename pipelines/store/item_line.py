@@ -1,9 +1,13 @@
-"""An item's line, taken apart: its box, its label, its words, and what the machine wrote behind them.
+"""An item's line, taken apart: its box, its label, its words, and the mark that leads to its row of the ledger.
 
 Every reader of items begins here, the start of a session too, which waits for no import: this module has none.
 """
 
 from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _BLANKS = " \t\xa0"
 _BOXES = " xX/>!-"
@@ -11,7 +15,38 @@ _LABELS = ("decision", "fact", "rule", "todo", "risk")
 _DRESSES = ("", "*", "_", "**", "__", "[")
 _HEX = frozenset("0123456789abcdef")
 _AWAY = frozenset({"forgotten", "archived", "waiting"})
+_DUE = (("(due", ")"), ("[due::", "]"), ("📅", ""), ("📆", ""), ("🗓", ""))
 _SHORTEST, _LONGEST = 7, 65  # characters of an id
+
+
+class ItemRow(str):
+    """An item's row of the ledger, as it is written: a JSON object whose values are texts, but for the evidence."""
+
+    __slots__ = ()
+
+    def get(self, key: str, default: str = "") -> str:
+        """Return a text in it; no text of another value looks like a key, since quotes in it are escaped."""
+        _, found, rest = self.partition(f'"{key}": "')
+        end = rest.find('"')
+        while end > 0 and (len(rest[:end]) - len(rest[:end].rstrip("\\"))) % 2:
+            end = rest.find('"', end + 1)
+        return rest[:end].replace('\\"', '"').replace("\\\\", "\\") if found else default
+
+
+def rows_in(text: str) -> dict[str, str]:
+    """Return the rows of a ledger's file by id; lines that are none are passed over."""
+    found: dict[str, str] = {}
+    for line in text.split("\n"):
+        if line.startswith('{"id": "'):
+            ident = line[8 : line.find('"', 8)]
+            found[ident] = line if ident not in found else max(found[ident], line, key=weight_of)
+    return found
+
+
+def weight_of(row: str) -> tuple[int, str]:
+    """Return by what one of two rows of an item counts: the greater revision, which is the first without a number."""
+    number = ItemRow(row).get("rev")
+    return int(number) if number.isdecimal() else 1, row
 
 
 class ItemLine:
@@ -23,32 +58,40 @@ class ItemLine:
         box: what is in the box before the label; a blank without one.
         is_struck: whether it is struck through.
         id: the item's id; empty for a line that no run has numbered yet.
-        fields: what the comment says, by key, as it was written.
+        row: its row of the ledger; empty without one.
     """
 
-    def __init__(self, label: str, words: str, box: str, mark: tuple[str, dict[str, str]], *, is_struck: bool) -> None:
+    def __init__(self, label: str, words: str, box: str, mark: tuple[str, str], *, is_struck: bool) -> None:
         self.label, self.words, self.box, self.is_struck = label, words, box, is_struck
-        self.id, self.fields = mark
+        self.id, self.row = mark[0], ItemRow(mark[1])
 
     @property
     def is_over(self) -> bool:
         """Whether it is struck through, done, dropped or put away, or waits for a person."""
         is_ticked = self.label == "todo" and self.box in "xX-"
-        return self.is_struck or is_ticked or self.fields.get("status") in _AWAY
+        return self.is_struck or is_ticked or self.row.get("status") in _AWAY
 
 
-def split_mark(line: str) -> tuple[str, str, dict[str, str]]:
-    """Return a line without the comment of an item at its end, the id in it, and its other values by key."""
-    at = line.rfind("<!-- k")  # comments do not nest
-    end = line.rstrip(" \t") if at >= 0 else ""
-    if end.endswith("-->"):
-        inner = end[at + 5 : -3].removesuffix(" ")
-        ident, *pairs = parts = inner.split(" ")
-        is_odd = "<" in inner or ">" in inner or " =" in inner
-        values = [pair.partition("=")[::2] for pair in pairs]
-        if is_item_id(ident) and not is_odd and parts == inner.split() and "" not in [value for _, value in values]:
-            return line[:at].rstrip(" \t"), ident, dict(values)
-    return line.rstrip(" \t"), "", {}
+def split_mark(line: str) -> tuple[str, str]:
+    """Return a line without the mark of an item, ` ^k…`, wherever that stands, and the id in it."""
+    at = line.find("^k")
+    while at >= 0:
+        ident = line[at + 1 : at + 1 + _LONGEST].split(maxsplit=1)[0]
+        end = at + 1 + len(ident)
+        if is_item_id(ident) and line[at - 1 : at] in _BLANKS and line[end : end + 1] in _BLANKS:
+            return f"{line[:at].rstrip(_BLANKS)}{line[end:]}".rstrip(_BLANKS), ident
+        at = line.find("^k", at + 1)
+    return line.rstrip(" \t"), ""
+
+
+def split_due(words: str) -> tuple[str, str]:
+    """Return an item's words without the field that says when it is due, `(due DAY)` or as planners write it."""
+    for sign, end in _DUE:
+        before, found, after = words.partition(sign)
+        day = after.lstrip(": \ufe0f")[:10]
+        if found and day[4:5] == "-" and day.replace("-", "").isdecimal():
+            return before.rstrip() + after[after.index(day) + len(day) + len(end) :], day
+    return words, ""
 
 
 def is_item_id(text: str) -> bool:
@@ -56,15 +99,15 @@ def is_item_id(text: str) -> bool:
     return text[:1] == "k" and _SHORTEST <= len(text) <= _LONGEST and _HEX.issuperset(text[1:])
 
 
-def read_item_line(line: str) -> ItemLine | None:
-    """Return the item in a line without its end, or None for any other line.
+def read_item_line(line: str, rows: Mapping[str, str]) -> ItemLine | None:
+    """Return the item in a line without its end, or None for any other line. `rows` is the ledger, by id.
 
     An item is a top-level list item with one of the five labels, in any case, possibly bold. A row that a run wrote is
     none.
     """
     if line[:1] not in {"-", "*", "+"} or line[1:2] not in _BLANKS:
         return None
-    bare, ident, fields = split_mark(line)
+    bare, ident = split_mark(line)
     rest, box = bare[1:].lstrip(_BLANKS), " "
     if rest[:1] == "[" and rest[2:3] == "]" and rest[1] in _BOXES and rest[3:4] in _BLANKS:
         rest, box = rest[3:].lstrip(_BLANKS), rest[1]
@@ -83,4 +126,4 @@ def read_item_line(line: str) -> ItemLine | None:
     words = words.lstrip(" \t")
     is_struck = is_open and words.endswith("~~")
     words = words[:-2] if is_struck else f"~~{words}" if is_open else words
-    return ItemLine(label.lower(), words, box, (ident, fields), is_struck=is_struck)
+    return ItemLine(label.lower(), words, box, (ident, rows.get(ident, "")), is_struck=is_struck)

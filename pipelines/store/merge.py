@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from pipelines.store.document import OWN_KEYS, Block, Document, Placed, block_of, document_at, edited, with_front_matter
-from pipelines.store.item import Item, render_item
+from pipelines.store.item import Item, render_item, row_of
 from pipelines.store.layout import LOGS, PARTIAL, SETTINGS, STATE, kind_of
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
 from pipelines.store.three_way import Clash, both, merge_texts
@@ -156,7 +156,8 @@ def merge_documents(
             rows.append(line)
         elif block := left.pop(token[1], None):
             rows += [render_item(block.item) + end, *block.notes]
-    document = document_at(path, front + "".join(rows))
+    ledger = {one.item.id: row_of(one.item) for one in blocks.values()}
+    document = document_at(path, front + "".join(rows), ledger)
     homeless = [placed.item.id for placed in document.items if _lost_its_heading(placed, sides)]
     again = sorted([*left, *homeless], key=lambda ident: (blocks[ident].item.since, ident))
     document = edited(document, add=[blocks[ident] for ident in again], remove=homeless)

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from pipelines.store.evidence import act_in, fold_markdown, voice_in, without_pointer
-from pipelines.store.item import ID_PATTERN, Trust
+from pipelines.store.item import Trust, ids_in
 from pipelines.store.spoken_lines import parse_spoken, said_in_turn, sentences
 from pipelines.store.transcripts.acts import Act
 from pipelines.text import ARROW
@@ -98,7 +98,6 @@ def _named(source: str) -> str:
     return plain[:_LONGEST].rstrip() or "somebody else"
 
 
-_COMMENT = re.compile(rf"(?:<|&lt;)!-- ({ID_PATTERN})(?= )")
 _TIMED = re.compile(
     r"\s*+(?:[-*+]?\s*+(?:\*\*)?\[?(?:\w{3} )?\d{1,2}:\d{2}|(?:[-*+]\s)?\s*+\*{1,3}[^*\n]{1,40}:\*{1,3}\s"
     r"|<[\w|-]{1,30}>\s)"
@@ -173,7 +172,7 @@ class Provenance:
     Args:
         entries: all entries of each log, in order.
         seals: verify whose words a captured line contains.
-        ids: the ids of all items; a comment with another id was copied from elsewhere.
+        ids: the ids of all items; a mark with another id was copied from elsewhere.
         owner: the owner's name, folded; what the agent tells as the owner's words has no source, as with `the user`.
     """
 
@@ -218,7 +217,7 @@ class Provenance:
 
     def _is_testimony(self, entry: Entry, at: int, words: str) -> bool:
         """Whether lines of a journal tell, sentence by sentence, what a person said, and nothing that was copied in."""
-        if _voice(entry.text) is not None or "!-- k" in words or self._led_in(entry, at):
+        if _voice(entry.text) is not None or ids_in(words) or self._led_in(entry, at):
             return False
         if _is_quoted(entry, at, words):
             return _is_set_apart(entry.text) and not gives_orders(words) and not source_in(words)
@@ -251,7 +250,7 @@ class Provenance:
             at: the line, from 0.
             words: the line, with the following ones of the same statement.
         """
-        if "!-- k" in words and any(found[1] not in self._ids for found in _COMMENT.finditer(words)):
+        if any(ident not in self._ids for ident in ids_in(words)):
             return "another memory"
         for line in words.split("\n"):
             marked = parse_spoken(without_pointer(line)).marked if _MAY_LEAD.search(line) else ""

@@ -7,7 +7,7 @@
     - [ ] retract: …
     - [ ] restore: …
 
-    - Decision: … <!-- k… status=waiting home=Projects/alpha.md was=live … -->
+    - Decision: … ^k…
 
 The next run applies a ticked box. What people write around it stays. Nobody answers more than a few questions at once,
 so only the first ones are shown, and the others are folded.
@@ -135,10 +135,10 @@ def with_entry(  # noqa: PLR0913, PLR0917  the parts of an entry, in the order o
     document = documents.get(REVIEW) or document_at(REVIEW, "# Review\n")
     end = line_end(document.lines)
     rows = [f"## {title} <!-- review {kind} {day} -->", "", *why.splitlines(), ""]
-    rows += [*(f"- [ ] {choice}" for choice in choices), "", *map(render_item, items)]
+    rows += [*(f"- [ ] {choice}" for choice in choices), "", *map(render_item, waits := list(items))]
     text = document.text if not document.text or document.text.endswith("\n") else document.text + end
     gap = end if text.strip() and not text.endswith(f"{end}{end}") else ""
-    return {**documents, REVIEW: _folded(document.with_text(text + gap + "".join(row + end for row in rows)))}
+    return {**documents, REVIEW: _folded(document.with_text(text + gap + "".join(row + end for row in rows), waits))}
 
 
 def _folded(document: Document) -> Document:

@@ -105,7 +105,7 @@ def taken_back_since(root: Path) -> frozenset[tuple[str, int]]:
 _CALL = re.compile(rb'"type":\s?"(?:tool_use|toolCall|[a-z_]{1,40}_call)"')
 _ESCAPES = {"n": "\n", '"': '"'}
 _ESCAPED = re.compile(r'(?<!\\)\\++([n"])')
-_END = re.compile(r"""['"]|[ \t]*+(?:$|<!--)""", re.MULTILINE)
+_END = re.compile(r"""['"]|[ \t]*+(?:$|<!--|\^k)""", re.MULTILINE)
 
 
 def _times(line: str, call: str) -> int:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.errors import BadFile, BrokenChangeSet, CurateError
 from pipelines.store.copies import Copy, without_copies
-from pipelines.store.document import Document, Placed, edited
+from pipelines.store.document import Document, Placed, document_at, edited
 from pipelines.store.files import list_files, read_bytes
 from pipelines.store.git import Git
 from pipelines.store.in_place_layout import InPlaceLayout
+from pipelines.store.item import ids_in
 from pipelines.store.layout import (
     BRIEFING,
     FOLDERS,
@@ -28,10 +29,11 @@ from pipelines.store.layout import (
     Layout,
     kind_of,
 )
+from pipelines.store.ledger import ledger_on_disk
 from pipelines.store.left_out import left_out
 from pipelines.store.markdown import conflicts, split_lines
 from pipelines.store.state import LogProgress, read_progress
-from pipelines.store.trees import committed, read_documents_in, read_version
+from pipelines.store.trees import committed, ledger_at, read_documents_in, read_version
 from pipelines.store.user_layout import layout_of
 from pipelines.text import escape_terminal_line, is_safe_line
 
@@ -202,7 +204,8 @@ def read_documents(root: Path, warnings: list[FileWarning] | None = None) -> dic
         warnings: receives what was skipped, or has a problem.
     """
     documents = documents_on_disk(root, warnings)
-    left = read_documents_in({path: data for path, data in left_out(root).items() if path not in documents})
+    gone = {path: data for path, data in left_out(root).items() if path not in documents}
+    left = read_documents_in(gone, ledger_on_disk(root)) if gone else {}
     here = {ident for one in documents.values() for ident in one.held} if left else set()
     for path, page in left.items():
         documents[path] = edited(page, remove=twice) if (twice := here & page.held.keys()) else page
@@ -213,14 +216,14 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
     """Return the documents that are on the disk by path; `warnings` as for `read_documents`."""
     warnings = [] if warnings is None else warnings
     documents: dict[str, Document] = {}
-    total = 0
+    total, ledger = 0, ledger_on_disk(root)
     for path in document_paths(root):
         data = _read_text(root, path, MAX_DOCUMENT_BYTES, warnings, "it was left alone")
         if data is not None:
             total += len(data)
             if total > MOST_DOCUMENTS_BYTES:
                 raise _too_much("The documents of the memory", MOST_DOCUMENTS_BYTES)
-            documents |= read_documents_in({path: data})
+            documents |= read_documents_in({path: data}, ledger)
             document = documents[path]
             faults = document.front.faults
             warnings += [FileWarning(path, f"{fault}; it was left as it is", pending=False) for fault in faults]
@@ -228,8 +231,21 @@ def documents_on_disk(root: Path, warnings: list[FileWarning] | None = None) -> 
                 why = f"{_MARKED} at line {at}; the version of the last commit counts until you resolve it by hand"
                 warnings.append(FileWarning(path, why, pending=True, kind=CONFLICT))
                 documents[path] = committed_without_conflict(root, path)
-    documents, copies = without_copies(root, documents)
+    documents, copies = without_copies(root, _with_lost_rows(root, documents))
     warnings += map(partial(_warned_of, layout_of(root).real), copies)
+    return documents
+
+
+def _with_lost_rows(root: Path, documents: dict[str, Document]) -> dict[str, Document]:
+    """Return the documents with the rows that the ledger lacks as git has them, of the last run at first."""
+    bare = {path: one for path, one in documents.items() if len(one.rows) < len(set(ids_in(one.text)))}
+    if not bare:
+        return documents
+    git = Git(root)
+    with contextlib.suppress(CurateError):
+        for commit in dict.fromkeys(filter(None, (git.head(), git.last_run()))):
+            ledger = ledger_at(git, commit)
+            documents |= {p: document_at(p, one.text, {**ledger, **documents[p].rows}) for p, one in bare.items()}
     return documents
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from pipelines.store.evidence import fold_markdown, voice_in, without_pointer
+from pipelines.store.item import without_mark
 from pipelines.store.markdown import fenced, indented_code
 from pipelines.text import fold
 
@@ -182,6 +183,7 @@ def read_lines(entry: Entry) -> list[Line]:
     raw = entry.text.split("\n")
     turn = _TURN.match(raw[0]) if voice_in(raw[0]) else None
     seen = _without_comments(entry.text).split("\n") if "<!--" in entry.text else raw
+    seen = [without_mark(line) for line in seen] if "^k" in entry.text else seen
     code = fenced(raw) if "```" in entry.text or "~~~" in entry.text else frozenset()
     code |= indented_code(raw) if "\n\n" in entry.text else frozenset()
     prefix = raw[0][: len(raw[0]) - len(raw[0].lstrip(" \t"))]

@@ -7,45 +7,72 @@ from __future__ import annotations
 
 import contextlib
 import os
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pipelines.errors import CurateError
 from pipelines.store.document import Document, document_at
-from pipelines.store.item import ids_in, without_comment
-from pipelines.store.layout import kind_of
+from pipelines.store.item import ids_in, without_mark
+from pipelines.store.item_line import rows_in
+from pipelines.store.layout import ITEMS, kind_of
+from pipelines.store.ledger import folded_rows, ledger_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pipelines.store.document import Placed
     from pipelines.store.git import Git
+    from pipelines.store.ledger import Ledger
 
 
-def read_documents_in(tree: Mapping[str, bytes]) -> dict[str, Document]:
+def read_documents_in(tree: Mapping[str, bytes], ledger: Ledger | None = None) -> dict[str, Document]:
     """Return the documents among a tree's files, by path; one that is not UTF-8 is left out.
 
     Args:
         tree: path → bytes.
+        ledger: the rows of its items; without, they are among the tree's files.
     """
     found: dict[str, Document] = {}
+    rows = ledger_in(tree) if ledger is None else ledger
     for path in filter(kind_of, tree):
         with contextlib.suppress(UnicodeDecodeError):
-            found[path] = document_at(path, tree[path].decode())
+            found[path] = document_at(path, tree[path].decode(), rows)
     return found
 
 
-def read_version(path: str, data: bytes | None) -> Document:
-    """Return one version of a document; what is not UTF-8 in it is replaced, and without any bytes it is empty."""
-    return Document(path, (data or b"").decode(errors="replace"))
+def read_version(path: str, data: bytes | None, ledger: Ledger | None = None) -> Document:
+    """Return one version of a document; what is not UTF-8 in it is replaced, and without any bytes it is empty.
+
+    Without its ledger, its items are what the lines say.
+    """
+    text = (data or b"").decode(errors="replace")
+    rows = {ident: ledger[ident] for ident in ids_in(text) if ident in ledger} if ledger else {}
+    return Document(path, text, rows)
 
 
 def committed(git: Git, commit: str | None, path: str) -> Document:
     """Return a document as a commit has it; empty if it has none."""
-    return read_version(path, git.show(commit, path) if commit else None)
+    return read_version(path, git.show(commit, path), ledger_at(git, commit)) if commit else read_version(path, None)
+
+
+def ledger_at(git: Git, commit: str | None) -> Ledger:
+    """Return the ledger of a commit."""
+    tree = git.tree(commit)
+    blobs = [(blob, _kept(blob)) for path, (_, blob) in tree.items() if path.startswith(ITEMS)]
+    for blob, rows in blobs:
+        if not rows:
+            rows.update(rows_in((git.blob(blob) or b"").decode(errors="replace")))
+    return folded_rows(rows for _, rows in blobs)
+
+
+@lru_cache(maxsize=64)
+def _kept(_blob: str) -> dict[str, str]:
+    return {}
 
 
 def words_on_page(document: Document, placed: Placed) -> str:
     """Return an item's line as people read it, without what only the machine needs."""
-    return without_comment(document.lines[placed.line].rstrip())
+    return without_mark(document.lines[placed.line].rstrip())
 
 
 def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, Document, Document, str]]:
@@ -59,18 +86,44 @@ def document_versions(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str
     Yields:
         The formatted commit, the document before and after it, and its path on disk.
     """
-    commit = ""
-    for row in _log(git, form, "--raw", "--no-abbrev", *narrowed):
+    commit, sides, ledgers = "", list[str | None](), list["Ledger"]()
+    for row in _log(git, f"%H %P\x1e{form}", "--raw", "--no-abbrev", *narrowed):
         if row.startswith(b"\0"):
-            commit = row[1:].decode(errors="replace")
+            named, _, commit = row[1:].decode(errors="replace").partition("\x1e")
+            sides = [*reversed(named.split()[:2])] if " " in named.strip() else [None, named.strip()]
+            ledgers = [_ledger_of_version(git, side) for side in sides]
         elif row.startswith(b":"):
             about, _, name = row.partition(b"\t")
             real, blobs = os.fsdecode(name), about.decode().split(" ")[2:4]
             path = git.layout.canonical(real)
+            if path and path.startswith(ITEMS):
+                for page, data in pages_of_changed_rows(git, *sides):
+                    before, after = (read_version(page, data, ledger) for ledger in ledgers)
+                    yield commit, before, after, git.layout.real(page)
             # Git may report other files too; a document that lost its role could still hold items.
             if real.endswith(".md") and (path is None or kind_of(path)):
-                before, after = (read_version(path or real, git.blob(blob)) for blob in blobs)
+                before, after = (
+                    read_version(path or real, git.blob(blob), ledger)
+                    for blob, ledger in zip(blobs, ledgers, strict=True)
+                )
                 yield commit, before, after, real
+
+
+def pages_of_changed_rows(git: Git, before: str | None, after: str | None) -> Iterator[tuple[str, bytes]]:
+    """Yield path and bytes of each page that two commits have alike, and on which the row of an item changed."""
+    was, now = (_ledger_of_version(git, side) for side in (before, after))
+    changed = {ident for ident in was.keys() & now.keys() if was[ident] != now[ident]}
+    there = git.tree(before).items() & git.tree(after).items() if changed else ()
+    for path, (_, blob) in sorted(there):
+        data = (git.blob(blob) if kind_of(path) else None) or b""
+        if not changed.isdisjoint(ids_in(data.decode(errors="replace"))):
+            yield path, data
+
+
+def _ledger_of_version(git: Git, commit: str | None) -> Ledger:
+    with contextlib.suppress(CurateError):  # beyond the end of a shallow clone
+        return ledger_at(git, commit)
+    return {}
 
 
 def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, list[str]]]:
@@ -79,10 +132,12 @@ def changed_ids(git: Git, form: str, *narrowed: str) -> Iterator[tuple[str, list
     for raw in _log(git, form, "--patch", "--unified=0", "--no-color", *narrowed):
         if raw.startswith(b"\0"):  # no line of a patch starts with a zero byte
             commit = raw[1:].decode(errors="replace")
-        elif raw[:1] in {b"-", b"+"} and (ids := ids_in(raw.decode(errors="replace"))):
-            yield commit, ids
+        elif raw[:1] in {b"-", b"+"}:
+            line = raw[1:].decode(errors="replace")
+            if ids := [*rows_in(line)] or ids_in(line):
+                yield commit, ids
 
 
 def _log(git: Git, form: str, *how: str) -> Iterator[bytes]:
     plain = ("--no-ext-diff", "--no-textconv", "--no-renames", "--relative")  # `-G` would run a textconv, too
-    return git.rows("log", f"--format=%x00{form}", *plain, *how, "--", *git.layout.pathspecs)
+    return git.rows("log", f"--format=%x00{form}", *plain, *how, "--", *git.layout.pathspecs, git.layout.real(ITEMS))

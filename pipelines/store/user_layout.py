@@ -2,7 +2,7 @@
 
 Canonical paths are `Logs/2026-03-18.md`, `Projects/alpha.md`, `MEMORY.md`, and `Notes/…` for a person's own documents.
 Without a `[layout]` in curate.toml, paths on disk are the same. In a memory that was adopted in place, paths are
-translated where bytes enter or leave, and nowhere else. Evidence in item comments is canonical, so that it stays valid
+translated where bytes enter or leave, and nowhere else. Evidence in the ledger is canonical, so that it stays valid
 when the person moves the folder of daily notes.
 """
 

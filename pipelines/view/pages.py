@@ -356,7 +356,7 @@ def _parts(document: Document) -> Iterator[PagePart]:
             yield PagePart("prose", shown)
         prose = []
         if one := placed.get(begin):
-            notes = "".join(lines[begin + 1 : one.end])
+            notes = "".join(lines[one.notes : one.end])
             yield PagePart("item", html_of(notes), item=one.item, line=begin + 1)
         elif heading := headings.get(begin):
             yield PagePart("heading", heading.title, heading.level)

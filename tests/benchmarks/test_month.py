@@ -15,8 +15,9 @@ from benchmarks.month_gold import BadGold, read_month
 from pipelines.errors import BadFile
 from pipelines.night.episodes import ClosedDay, with_episodes
 from pipelines.night.states import with_states
-from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest, render_item
+from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
 from pipelines.store.snapshot import read_documents
+from tests.making import plant, stated
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -184,9 +185,9 @@ class Memory:
         self.items: dict[str, Item] = {}
         self.places = {one.key: one.document for one in month.gold.beliefs}
         (root / "Logs/partial").mkdir(parents=True)
-        (root / "curate.toml").write_text("")
+        plant(root, "curate.toml", "")
         for path, text in month.logs.items():
-            (root / path).write_text(text)
+            plant(root, path, text)
         for number, one in enumerate(month.gold.beliefs):
             said = one.quotes[0]
             self.items[one.key] = Item(
@@ -211,12 +212,12 @@ class Memory:
         pages = {"Kiln": "Projects/kiln.md", "General": "Areas/general.md", "Wheel": "Projects/wheel.md"}
         for title, path in pages.items():
             (self.root / path).parent.mkdir(exist_ok=True)
-            lines = [render_item(item) for key, item in self.items.items() if self.places[key] == title]
-            (self.root / path).write_text("\n".join([f"# {title}", "", *lines, ""]))
+            lines = [stated(item) for key, item in self.items.items() if self.places[key] == title]
+            plant(self.root, path, "\n".join([f"# {title}", "", *lines, ""]))
         days = [ClosedDay(day, (), (), 0, 1) for day in self.month.arrivals()]
         for path, one in with_episodes(with_states(read_documents(self.root)), days, {}).items():
             (self.root / path).parent.mkdir(exist_ok=True)
-            (self.root / path).write_text(one.text)
+            plant(self.root, path, one.text)
         return {row.key: row for row in compare(self.month, self.root)}
 
     def change(self, key: str, **values: Any) -> None:

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pipelines.store.log import parse_entries
+from tests.making import plant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,9 +155,9 @@ def test_a_subagents_own_session_is_left_to_its_agent(memory: Memory, tmp_path: 
 
 
 def test_what_is_no_transcript_is_said(memory: Memory, tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"a": 1}\n')
+    plant(tmp_path, "a.jsonl", '{"a": 1}\n')
     assert "has no turn" in memory.curate("capture", str(tmp_path / "a.jsonl"), exits=1)
-    (tmp_path / "b.jsonl").write_text("")
+    plant(tmp_path, "b.jsonl", "")
     assert "no whole line" in memory.curate("capture", str(tmp_path / "b.jsonl"), exits=1)
 
 

@@ -63,9 +63,8 @@ def test_closing_the_editor_without_a_change_writes_nothing(told: Memory, edit: 
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        ("text += '- Fact: Twice. ' + text[text.index('<!-- k'):text.index('-->')] + '-->\\n'", "is also in"),
-        ("text = text.replace(' -->', '')", "comment that cannot be read"),
-        ("text = text.replace('<!-- k', '<!-- kffffffffff because=k0123456789 ', 1)", "nowhere|cannot be read"),
+        ("text += '- Fact: Twice. ' + text[text.index('^k'):].partition('\\n')[0] + '\\n'", "is also in"),
+        ("text = text.replace('- Decision', '> - Decision')", "where no item can be"),
         ("text += 'The key: AKIAIOSFODNN7EXAMPLF\\n'", "secret"),
     ],
 )

@@ -37,7 +37,9 @@ def asked(memory: Memory) -> Memory:
 
 def curated(memory: Memory) -> dict[str, bytes]:
     """Return what is curated; a file of tombstones that is empty is as good as none."""
-    return {path: data for path, data in memory.files().items() if not path.startswith("Logs/") and data}
+    return {
+        path: data for path, data in memory.files().items() if not path.startswith(("Logs/", "State/items/")) and data
+    }
 
 
 def test_an_empty_queue_is_one_calm_line(memory: Memory) -> None:

@@ -11,6 +11,7 @@ from pipelines.search import embed as meaning
 from pipelines.search import read_files as reading
 from pipelines.search.schema import INDEX
 from pipelines.store.files import read_bytes
+from tests.making import plant
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def test_a_file_that_goes_while_it_is_read(
     filled: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, left: str
 ) -> None:
     gone = filled.write("Areas/gone.md", "the boat is a secret\n")
-    (tmp_path / "outside.md").write_text("the boat outside\n")
+    plant(tmp_path, "outside.md", "the boat outside\n")
 
     def read(root: Path, path: str) -> bytes | None:
         if path == "Areas/gone.md" and gone.is_file() and not gone.is_symlink():
@@ -90,7 +91,7 @@ def test_a_file_that_goes_while_it_is_read(
 
 
 def test_a_link_out_of_the_memory_is_named_and_never_read(filled: Memory, tmp_path: Path) -> None:
-    (tmp_path / "outside.md").write_text("the boat outside\n")
+    plant(tmp_path, "outside.md", "the boat outside\n")
     (filled.root / "Areas/link.md").symlink_to(tmp_path / "outside.md")
     (filled.root / "Areas/folder").symlink_to(tmp_path)
     assert "Areas/link.md is a symbolic link, which is never followed." in filled.curate("index")

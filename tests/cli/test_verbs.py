@@ -16,6 +16,7 @@ import pytest
 from pipelines import __version__
 from pipelines.cli import VERBS, run_cli
 from pipelines.store.git import Git
+from tests.making import plant
 
 if TYPE_CHECKING:
     from tests.conftest import Memory
@@ -57,7 +58,7 @@ def test_init_lays_down_everything_and_adds_only_what_is_missing(memory: Memory)
 
 
 def test_init_in_a_folder_that_holds_files_keeps_them(tmp_path: Path) -> None:
-    (tmp_path / "MEMORY.md").write_text("mine, without headings")
+    plant(tmp_path, "MEMORY.md", "mine, without headings")
     assert run_cli(["init", str(tmp_path)]) == 0
     assert (tmp_path / "MEMORY.md").read_text() == "mine, without headings"
 

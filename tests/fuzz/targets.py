@@ -21,8 +21,8 @@ from pipelines.night.answers import apply_answers
 from pipelines.review.trust import suspicion_of
 from pipelines.search.hits import snippets
 from pipelines.settings import load_settings
-from pipelines.store.document import Block, Document, edited, with_comments, with_front_matter
-from pipelines.store.item import Item, ItemType, parse_item, render_item
+from pipelines.store.document import Block, Document, edited, with_front_matter, with_marks
+from pipelines.store.item import Item, ItemType, parse_item, render_item, row_of
 from pipelines.store.log import parse_entries
 from pipelines.store.markdown import read_front_matter, split_lines
 from pipelines.store.secrets.redact import Redactor, log_without_private, record_without_private
@@ -71,7 +71,7 @@ def _text(data: bytes) -> str:
 def _item(data: bytes, _folder: Path) -> None:
     for line in _text(data).split("\n"):
         if item := parse_item(line):
-            assert parse_item(render_item(item)) == item
+            assert parse_item(render_item(item), row_of(item)) == item
             assert "\n" not in render_item(item)
 
 
@@ -84,7 +84,7 @@ def _document(data: bytes, _folder: Path) -> None:
     left = edited(grown, remove=[_NEW.id])
     if _NEW.id not in {item.id for item in kept}:
         assert [placed.item for placed in left.items] == kept
-    with_comments(document, {placed.line: placed.item for placed in document.items})
+    with_marks(document, {placed.line: placed.item for placed in document.items})
 
 
 def _front_matter(data: bytes, _folder: Path) -> None:

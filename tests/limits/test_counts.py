@@ -111,7 +111,7 @@ def test_what_is_held_together_has_a_bound(
     assert f"{what} of the memory have more than 20,000 bytes together, the limit for one run. Move old files" in said
     assert memory.files() == before
     memory.curate("run", "--now", "2026-03-20T02:00")
-    assert "hall 4 <!-- k" in "".join(data.decode() for name, data in memory.files().items() if name.endswith(".md"))
+    assert "hall 4 ^k" in "".join(data.decode() for name, data in memory.files().items() if name.endswith(".md"))
 
 
 def test_folders_without_end_are_named(memory: Memory) -> None:

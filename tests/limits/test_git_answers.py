@@ -148,7 +148,7 @@ def test_a_document_that_was_larger_once_stops_no_night(memory: Memory, monkeypa
     memory.write("Areas/large.md", "# Large\n\n- Fact: The printer stands in hall 4\n")
     monkeypatch.setattr(git_answers, "MOST_BYTES", 100_000)
     memory.curate("run", "--now", "2026-03-20T02:00")
-    assert "hall 4 <!-- k" in memory.read("Areas/large.md")
+    assert "hall 4 ^k" in memory.read("Areas/large.md")
 
 
 def test_the_history_is_longer_than_what_is_held_at_once(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:

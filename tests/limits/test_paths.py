@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from pipelines.cli import run_cli
+from tests.making import plant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,6 +182,6 @@ def test_names_in_a_layout(watched: Watched) -> None:
     for name in NAMES:
         told = json.dumps(name).replace("\\u007f", "\\u007F").replace("\x7f", "\\u007F")
         layout = f"\n[layout]\nhome = {told}\nlogs = {told}\nmemory = {told}\nnotes = [{told}]\nopted_in = [{told}]\n"
-        (watched.root / "curate.toml").write_text(settings + layout)
+        plant(watched.root, "curate.toml", settings + layout)
         watched.do("run", "--now", "2026-03-12T02:00")
         watched.do("log", "hello")

@@ -41,8 +41,9 @@ def test_keep_new_supersedes_the_old(memory: Memory) -> None:
     assert after[NEW_TEXT]["links"] == {"supersedes": [old]}
     assert (after[OLD_TEXT]["status"], after[OLD_TEXT]["superseded_by"]) == ("superseded", NEW)
     assert after[OLD_TEXT]["until"] == after[NEW_TEXT]["since"] != "2026-03-14", "it ended when the new one began"
-    assert "accepted=2026-03-14" in memory.read(ALPHA)
-    assert "against=" not in memory.read(ALPHA)
+    row = memory.row(NEW_TEXT)
+    assert row["accepted"] == "2026-03-14"
+    assert "against" not in row
     memory.write("Logs/2026-03-14.md", f"project: Alpha\n\n- Fact: {OLD_TEXT}\n- Fact: {NEW_TEXT}\n")
     report = night(memory, 15)
     assert report["items"]["added"] == 0
@@ -74,7 +75,7 @@ def test_a_rule_of_others_is_filed_only_with_a_persons_yes_and_is_theirs_then(me
     night(memory, 14)
     rule = items(memory)["Always send the logs to Bob"]
     assert (rule["id"], rule["status"], rule["trust"], rule["document"]) == (RULE, "live", "owner", "MEMORY.md")
-    assert "accepted=2026-03-14" in memory.read("MEMORY.md")
+    assert memory.row("Always send the logs to Bob")["accepted"] == "2026-03-14"
 
 
 @pytest.mark.parametrize("choice", ["archive", "keep"])

@@ -21,9 +21,9 @@ from tests.making import candidate, entry
 
 ALPHA = Document(
     "Projects/alpha-site.md",
-    "---\ntitle: Alpha Site\n---\n# Alpha Site\n\n- Decision: host the gallery on Fastmail <!-- k1111111111 -->\n",
+    "---\ntitle: Alpha Site\n---\n# Alpha Site\n\n- Decision: host the gallery on Fastmail ^k1111111111\n",
 )
-GARDEN = Document("Areas/garden.md", "# Garden\n\n- Fact: tomatoes need trellis wire <!-- k2222222222 -->\n")
+GARDEN = Document("Areas/garden.md", "# Garden\n\n- Fact: tomatoes need trellis wire ^k2222222222\n")
 USER = Document("USER.md", "# User\n\n- Name: Mara Lind\n")
 MEMORY = Document("MEMORY.md", "# Memory\n")
 CATALOG = Catalog({d.path: d for d in (ALPHA, GARDEN, USER, MEMORY)})
@@ -106,7 +106,7 @@ def test_where_words_lead(kind: ItemType, text: str, path: str) -> None:
 
 @pytest.mark.parametrize("told", ["My name is Mara Lind.", "The user's name is Mara Lind", "Name: Mara Lind"])
 def test_an_item_tells_whose_memory_it_is(told: str) -> None:
-    user = Document("USER.md", f"# User\n\n- Name:\n\n## Facts\n\n- Fact: {told} <!-- k3333333333 -->\n")
+    user = Document("USER.md", f"# User\n\n- Name:\n\n## Facts\n\n- Fact: {told} ^k3333333333\n")
     catalog = Catalog({d.path: d for d in (user, MEMORY)})
     assert home_of(ItemType.FACT, "Mara wants answers in English", Confidence.HIGH, catalog) == "USER.md"
     assert home_of(ItemType.FACT, "Anders wants answers in English", Confidence.HIGH, catalog) == "Areas/general.md"

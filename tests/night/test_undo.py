@@ -116,7 +116,7 @@ def by_hand(documents: Documents, steps: list[tuple[str, int, int]]) -> Document
         path = PATHS[place]
         ident = sorted(there)[number % len(there)] if there else ""
         if what == "prose" and path in documents:
-            documents = {**documents, path: Document(path, documents[path].text + f"\nMine, {count}.\n")}
+            documents = {**documents, path: documents[path].with_text(documents[path].text + f"\nMine, {count}.\n")}
         elif what == "add" and path in documents:
             own = Item(ItemType.FACT, f"mine {count}", id=f"kee{count:08x}", trust=Trust.OWNER)
             documents = documents if own.id in there else _put(documents, path, Block(own))
@@ -135,7 +135,7 @@ def _by_hand_to_item(documents: Documents, what: str, ident: str, path: str, cou
     if what == "note":
         lines = list(documents[home].lines)
         lines.insert(placed.line + 1, f"  a note {count}\n")
-        return {**documents, home: Document(home, "".join(lines))}
+        return {**documents, home: documents[home].with_text("".join(lines))}
     block = block_of(documents[home], placed)
     gone = {**documents, home: edited(documents[home], remove=[ident])}
     return _put(gone, path, block) if what == "move" and path in documents and path != home else gone
@@ -153,7 +153,7 @@ def _swap(documents: Documents, path: str, new: Item) -> Documents:
 def marks(documents: Documents) -> dict[str, tuple[str, str, tuple[str, ...]]]:
     """Return id → path, line and notes: what a person can have changed of an item."""
     return {
-        p.item.id: (path, one.lines[p.line], tuple(one.lines[p.line + 1 : p.end]))
+        p.item.id: (path, one.lines[p.line] + one.rows[p.item.id], tuple(one.lines[p.line + 1 : p.end]))
         for path, one in documents.items()
         for p in one.items
     }

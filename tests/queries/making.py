@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.queries.item_graph import Beliefs
 from pipelines.store.document import Document
+from tests.making import split_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +53,7 @@ SAID = (("assistant", "Where shall orders go?"), ("user", "Decision: Orders go t
 
 def beliefs(text: str = LINKED, path: str = "Projects/alpha.md") -> Beliefs:
     """Return what one document holds."""
-    return Beliefs.of({path: Document(path, text)})
+    return Beliefs.of({path: Document(path, *split_rows(text))})
 
 
 def asked(memory: Memory, *arguments: str) -> Any:

@@ -10,9 +10,10 @@ import pytest
 from pipelines.search.build import freshen
 from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest, search
-from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest, render_item
+from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest
 from pipelines.store.review_queue import waiting, with_entry
 from pipelines.store.state import Reason, render_tombstones, tombstone
+from tests.making import plant, plant_document, stated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +28,7 @@ LATE = "- 10:00 the office opens at 09:30 now"
 
 def write(root: Path, path: str, *lines: str) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    plant(root, path, "\n".join(lines) + "\n")
 
 
 def said(path: str, line: str, number: int = 3) -> Evidence:
@@ -54,7 +55,7 @@ NEW = item("k00000000b2", "The office opens at 09:30.", said(LATER, LATE), since
 def office(root: Path) -> Path:
     write(root, LOG, "# 2026-03-01", "", EARLY, "- 09:10 the office has a fridge")
     write(root, LATER, "# 2026-03-05", "", LATE)
-    write(root, "Areas/office.md", "# Office", "", *map(render_item, (NEW, OLD)))
+    write(root, "Areas/office.md", "# Office", "", *map(stated, (NEW, OLD)))
     return root
 
 
@@ -84,7 +85,7 @@ def test_the_words_of_an_item_that_is_over_lead_to_what_overruled_it(root: Path)
     rumour = item("k00000000e5", "The canteen has moved.", status=Status.ENDED, until="2026-03-05")
     write(root, LOG, "# 2026-03-01", "", EARLY, "- 09:10 the office has a fridge")
     write(root, LATER, "# 2026-03-05", "", LATE)
-    write(root, "Areas/office.md", "# Office", "", *map(render_item, (NEW, gone, old, rumour)), "  a note below it")
+    write(root, "Areas/office.md", "# Office", "", *map(stated, (NEW, gone, old, rumour)), "  a note below it")
     assert places(hits(root, "when does the bureau admit guests")) == ["Areas/office.md:3"]
     assert hits(root, "has the canteen moved, a note below it") == []
     assert hits(root, "which bakery sells rye") == [], "nothing says that it was never true"
@@ -96,7 +97,7 @@ def test_the_words_of_an_item_that_is_over_lead_to_what_overruled_it(root: Path)
         "Areas/office.md",
         "# Office",
         "",
-        render_item(replace(gone, evidence=(*gone.evidence, said(LATER, LATE)))),
+        stated(replace(gone, evidence=(*gone.evidence, said(LATER, LATE)))),
     )
     assert places(hits(root, "which bakery sells rye")) == [f"{LATER}:3"], "the line that says so"
 
@@ -109,7 +110,7 @@ def test_what_overruled_a_line_comes_before_what_else_it_says_if_that_is_asked(r
         (android, old, replace(NEW, text="Needs iOS 16.")),
         (replace(NEW, text="Needs iOS 16."), old, android),
     ):
-        write(root, "Areas/office.md", "# Office", "", *map(render_item, order))
+        write(root, "Areas/office.md", "# Office", "", *map(stated, order))
         found = hits(root, "does it work on iOS 15")
         assert [hit.text for hit in found] == ["Fact: Needs iOS 16.", "Fact: Needs API 26."]
         assert found[0].score == found[1].score
@@ -121,7 +122,7 @@ def test_a_chain_of_items_leads_to_the_last(office: Path) -> None:
         NEW.id, NEW.text, *NEW.evidence, status=Status.SUPERSEDED, until="2026-03-09", superseded_by=newest.id
     )
     write(office, LATER, "# 2026-03-05", "", LATE, "- 11:00 ten it is")
-    write(office, "Areas/office.md", "# Office", "", *map(render_item, (newest, between, OLD)))
+    write(office, "Areas/office.md", "# Office", "", *map(stated, (newest, between, OLD)))
     first, *_, last = hits(office, "office 08:00")
     assert (first.item, last.overruled and last.overruled.by) == (newest.id, newest.id)
 
@@ -147,7 +148,7 @@ def test_what_is_over_is_overruled_and_the_line_that_says_so_is_not(root: Path, 
         status=status,
         until="2026-03-05",
     )
-    write(root, "Areas/office.md", "# Office", "", render_item(fact))
+    write(root, "Areas/office.md", "# Office", "", stated(fact))
     found = hits(root, "office in Bern")
     assert places(found) == [f"{LATER}:3", f"{LOG}:3"]
     assert found[-1].to_json()["overruled"] == {"by": "", "why": why, "since": "2026-03-05"}
@@ -159,14 +160,14 @@ def test_what_was_rejected_or_waits_is_found_only_when_asked_for(office: Path) -
     review = with_entry({}, "quarantine", "2026-03-06", "Rule: send", "Why.", ["keep: it", "drop: it"], [
         waiting(rule, "Areas/office.md")
     ])["Review.md"]  # fmt: skip
-    write(office, "Review.md", review.text)
+    plant_document(office, review)
     assert f"{LATER}:4" not in places(hits(office, "page send"))
     *_, held = hits(office, "page send", overruled=True)
     assert held.overruled == ("", "held back", "2026-03-06", "")
     assert (held.trust, held.kind) == ("external", "log")
 
     write(office, "Review.md", "# Review")
-    (office / "State").mkdir()
+    (office / "State").mkdir(exist_ok=True)
     (office / "State/tombstones.jsonl").write_bytes(render_tombstones([tombstone(rule, "2026-03-07", Reason.DELETED)]))
     assert f"{LATER}:4" not in places(hits(office, "page send"))
     *_, dropped = hits(office, "page send", overruled=True)

@@ -11,6 +11,7 @@ from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.rank import Ranking
+from tests.making import plant
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ The boat lies in the harbour.
 
 ## Decisions
 
-- Decision: The boat sails north. <!-- k3 -->
+- Decision: The boat sails north. <!-- k333333333 -->
 - Decision: The boat sails north. <!-- k300000003 since=2026-03-01 supersedes=k200000002 -->
 - Fact: The boat has a since that is no day. <!-- k400000004 since=soon until=later -->
 - [ ] Todo: Paint the boat. <!-- k500000005 since=2026-01-15 status=waiting -->
@@ -41,9 +42,9 @@ The boat lies in the harbour.
 def filled(root: Path) -> Path:
     for path, text in {"Logs/2026-01-20.md": "- the boat leaks\n", "Projects/alpha.md": PROJECT}.items():
         (root / path).parent.mkdir()
-        (root / path).write_text(text, encoding="utf-8")
+        plant(root, path, text)
     (root / "Areas").mkdir()
-    (root / "Areas/x.md").write_text("a boat of no day\n", encoding="utf-8")
+    plant(root, "Areas/x.md", "a boat of no day\n")
     update_index(root)
     embed_index(root, Bag())
     return root
@@ -64,7 +65,7 @@ def test_what_no_longer_holds_has_vectors_and_takes_nobody_s_place(root: Path) -
         f"- ~~Fact: boat {number}.~~ <!-- k7{number:08} since=2026-01-01 until=2026-01-02 superseded-by=k3ff -->\n"
         for number in range(150)
     )
-    (root / "Areas/old.md").write_text(f"{lines}- Fact: a boat among very many other words of no use here\n", "utf-8")
+    plant(root, "Areas/old.md", f"{lines}- Fact: a boat among very many other words of no use here\n")
     update_index(root)
     embed_index(root, bag)
     asked = SearchRequest(vector=bag.embed_query("vessel"), embedder=bag.name)

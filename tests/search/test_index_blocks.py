@@ -47,8 +47,8 @@ def test_long_prose_is_cut_at_sentences_near_the_limit() -> None:
     assert " ".join(block.text for block in long) == (sentence * 200).strip()
 
 
-def test_an_item_is_never_cut_from_the_comment_that_says_whether_it_holds() -> None:
-    line = f"- ~~Fact: {'word ' * 600}~~ <!-- k1c02d9e441 until=2026-03-01 superseded-by=k9d1c02d9e4 -->"
+def test_an_item_is_never_cut_from_its_mark() -> None:
+    line = f"- ~~Fact: {'word ' * 600}~~ ^k1c02d9e441"
     (block,) = blocks(line)
     assert block.text == line
 

@@ -20,6 +20,7 @@ from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.indexed_files import SETTLED_NS
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.schema import INDEX, VERSION, reading
+from tests.making import plant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 def write(root: Path, path: str, text: str) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text(text, encoding="utf-8")
+    plant(root, path, text)
 
 
 def counts(report: IndexReport) -> tuple[int, int, int, int, int]:

@@ -10,6 +10,7 @@ from pipelines.search import embed as embed_module
 from pipelines.search.build import update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.query import SearchRequest, search
+from tests.making import plant
 from tests.search.bag import Bag
 from tests.search.dying import dying
 
@@ -28,7 +29,7 @@ CLOSED = (
 
 def write(root: Path, path: str, text: str) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text(text, encoding="utf-8")
+    plant(root, path, text)
 
 
 def found(root: Path, query: str, bag: Bag) -> list[str]:

@@ -11,7 +11,8 @@ from pipelines.search.build import freshen
 from pipelines.search.filters import SOURCES, Filters
 from pipelines.search.query import SearchRequest, search
 from pipelines.store.generated import Sentence
-from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest, render_item
+from pipelines.store.item import Evidence, Item, ItemType, Status, Trust, quote_digest
+from tests.making import plant, stated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,14 +54,14 @@ TOLD_LATER = (
 
 def write(root: Path, path: str, *lines: str) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    plant(root, path, "\n".join(lines) + "\n")
 
 
 @pytest.fixture
 def quay(root: Path) -> Path:
     write(root, FIRST, "# 2026-03-01", "", OPENS, PAINTED, "- 12:00 herring for lunch")
     write(root, LATER, "# 2026-03-05", "", LATE, DONE)
-    write(root, "Areas/quay.md", "# Quay", "", *map(render_item, (NEW, CRANE, OLD)))
+    write(root, "Areas/quay.md", "# Quay", "", *map(stated, (NEW, CRANE, OLD)))
     days = ("## 2026-03-01", "", *(one.render() for one in TOLD), "", "## 2026-03-05", "")
     write(root, PAGE, "# March 2026", "", *days, *(one.render() for one in TOLD_LATER))
     return root

@@ -11,6 +11,7 @@ import pytest
 from pipelines.search.build import update_index
 from pipelines.search.index_facts import index_facts
 from pipelines.search.schema import INDEX, VERSION
+from tests.making import plant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def write(root: Path, path: str, text: str) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text(text, encoding="utf-8")
+    plant(root, path, text)
 
 
 @pytest.fixture(name="root")

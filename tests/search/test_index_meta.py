@@ -11,6 +11,7 @@ from pipelines.errors import UsageFault
 from pipelines.search.build import update_index
 from pipelines.search.filters import Filters, meta_of
 from pipelines.search.query import SearchRequest, search
+from tests.making import plant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,9 +44,9 @@ Retention is a week.
 @pytest.fixture(name="root")
 def filled(root: Path) -> Path:
     (root / "Areas").mkdir()
-    (root / "Areas/streams.md").write_text(STREAMS, encoding="utf-8")
-    (root / "Areas/queues.md").write_text("---\ntopic: rabbit\nowner: Ann Lee\n---\nQueues last.\n", encoding="utf-8")
-    (root / "Areas/plain.md").write_text("retention of paper\n", encoding="utf-8")
+    plant(root, "Areas/streams.md", STREAMS)
+    plant(root, "Areas/queues.md", "---\ntopic: rabbit\nowner: Ann Lee\n---\nQueues last.\n")
+    plant(root, "Areas/plain.md", "retention of paper\n")
     update_index(root)
     return root
 

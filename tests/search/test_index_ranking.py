@@ -12,6 +12,7 @@ from pipelines.search.embed import embed_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.rank import Ranking
+from tests.making import plant
 from tests.search.bag import Bag
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ title: Alpha Station
 def filled(root: Path) -> Path:
     for path, text in {"Logs/2026-01-01.md": "- the boat is blue\n", "Projects/alpha.md": DOCUMENT}.items():
         (root / path).parent.mkdir()
-        (root / path).write_text(text, encoding="utf-8")
+        plant(root, path, text)
     (root / "Areas").mkdir()
-    (root / "Areas/x.md").write_text("an undated vessel\n", encoding="utf-8")
+    plant(root, "Areas/x.md", "an undated vessel\n")
     update_index(root)
     embed_index(root, Bag())
     return root
@@ -54,7 +55,7 @@ def test_a_hit_explains_its_score(root: Path) -> None:
 
 def test_an_item_that_is_named_leaves_the_others_as_they_stand(root: Path) -> None:
     lines = ("the boat", "boat, boat, boat", "a vessel that nobody rents", "rent")
-    (root / "Logs/2026-01-02.md").write_text("".join(f"- {line}\n" for line in lines), "utf-8")
+    plant(root, "Logs/2026-01-02.md", "".join(f"- {line}\n" for line in lines))
     update_index(root)
     embed_index(root, Bag())
     plain, other = (
@@ -83,9 +84,9 @@ OWNER = "# User\n\n- Fact: My vessel sails. <!-- k5555555550 since=2026-01-01 tr
 
 
 def test_rules_that_bear_on_a_question_come_after_five_hits_whatever_their_words(root: Path) -> None:
-    (root / "Logs/2026-01-01.md").write_text("".join(f"- boat{n * ' sand'}\n" for n in range(12)), "utf-8")
-    (root / "Areas/ways.md").write_text(RULES, "utf-8")
-    (root / "USER.md").write_text(OWNER, "utf-8")
+    plant(root, "Logs/2026-01-01.md", "".join(f"- boat{n * ' sand'}\n" for n in range(12)))
+    plant(root, "Areas/ways.md", RULES)
+    plant(root, "USER.md", OWNER)
     update_index(root)
     embed_index(root, Bag())
     hits = search(root, "boat", 10, (), asked()._replace(explain=True))
@@ -102,7 +103,7 @@ def test_a_reply_comes_after_what_the_owner_said(root: Path) -> None:
     turns = [("assistant", "The ferry sails at nine"), ("user", "The ferry sails at nine, as I said before all that")]
     lines = [json.dumps({"role": role, "content": text, "timestamp": "2026-03-18T09:00:00Z"}) for role, text in turns]
     (root / "Sessions").mkdir(exist_ok=True)
-    (root / "Sessions/s.jsonl").write_text("\n".join((*lines, "")), "utf-8")
+    plant(root, "Sessions/s.jsonl", "\n".join((*lines, "")))
     update_index(root)
     spoken = SearchRequest(filters=Filters(sources=("session",)))
     assert [hit.start_line for hit in search(root, "ferry sails nine", 5, (), spoken)] == [2, 1]

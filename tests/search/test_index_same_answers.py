@@ -18,7 +18,8 @@ from pipelines.search.filters import Filters
 from pipelines.search.index_facts import index_facts
 from pipelines.search.query import SearchRequest, search
 from pipelines.store.generated import Sentence
-from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest, render_item
+from pipelines.store.item import Evidence, Item, ItemType, Status, quote_digest
+from tests.making import plant, stated
 from tests.search.bag import Bag
 from tests.search.dying import POINTS, dying
 
@@ -54,7 +55,7 @@ ITEMS = (
     "- [ ] Todo: Buy red apples for the vessel. <!-- k55b01aa07c since=2026-01-15 trust=owner confidence=high -->",
     "- ~~Fact: Pears are blue.~~ <!-- k2c02d9e442 since=2026-01-01 -->",
     *(
-        render_item(Item(ItemType.FACT, text, id=ident, since="2026-01-01", by="rules@1", evidence=RESTS, **more))
+        stated(Item(ItemType.FACT, text, id=ident, since="2026-01-01", by="rules@1", evidence=RESTS, **more))
         for ident, text, more in (
             ("k3c02d9e443", "Apples are red.", {}),
             ("k4c02d9e444", "Ripe apples.", ENDED),
@@ -99,12 +100,12 @@ def test_killed_at_each_point(tmp_path: Path, module: ModuleType, name: str, wor
     for folder in ("Logs", "Projects"):
         (root / folder).mkdir(parents=True)
     for log, lines in ((NAMES[0], LINES), (NAMES[1], LINES[:3])):
-        (root / log).write_text("\n".join(lines), "utf-8")
+        plant(root, log, "\n".join(lines))
     update_index(root)
     embed_index(root, bag)
-    (root / NAMES[0]).write_text("\n".join(LINES[4:]), "utf-8")
+    plant(root, NAMES[0], "\n".join(LINES[4:]))
     (root / NAMES[1]).unlink()
-    (root / DOCUMENTS[0]).write_text("\n".join(ITEMS), "utf-8")
+    plant(root, DOCUMENTS[0], "\n".join(ITEMS))
     with dying(root, module, name, 0) as fired:
         work(root)
         embed_index(root, bag)
@@ -131,14 +132,14 @@ class Life(RuleBasedStateMachine):
 
     @initialize(lines=st.lists(st.sampled_from(LINES), min_size=2, max_size=8))
     def begin(self, lines: list[str]) -> None:
-        (self.root / NAMES[0]).write_text("\n".join(lines), "utf-8")
-        (self.root / EPISODES).write_text("\n".join(("# January 2026", "", *LINES[-5:])), "utf-8")
-        (self.root / DOCUMENTS[0]).write_text("\n".join(("---", "title: Alpha", "---", *ITEMS)), "utf-8")
+        plant(self.root, NAMES[0], "\n".join(lines))
+        plant(self.root, EPISODES, "\n".join(("# January 2026", "", *LINES[-5:])))
+        plant(self.root, DOCUMENTS[0], "\n".join(("---", "title: Alpha", "---", *ITEMS)))
         self.index()
 
     @rule(name=st.sampled_from(NAMES), lines=st.lists(st.sampled_from(LINES + ITEMS), max_size=12))
     def write(self, name: str, lines: list[str]) -> None:
-        (self.root / name).write_text("\n".join(lines), "utf-8")
+        plant(self.root, name, "\n".join(lines))
 
     @rule(name=st.sampled_from(NAMES), line=st.sampled_from(LINES))
     def append(self, name: str, line: str) -> None:

@@ -13,6 +13,7 @@ from pipelines.search.build import freshen, update_index
 from pipelines.search.filters import Filters
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.schema import writer_lock
+from tests.making import plant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +51,7 @@ title: Alpha Station
 def filled(root: Path) -> Path:
     for path, text in {"Logs/2023-05-08.md": LOG, "Projects/alpha-notes.md": PROJECT}.items():
         (root / path).parent.mkdir()
-        (root / path).write_text(text, encoding="utf-8")
+        plant(root, path, text)
     update_index(root)
     return root
 
@@ -61,7 +62,7 @@ def found(root: Path, query: str, limit: int = 20) -> list[str]:
 
 @pytest.mark.parametrize("query", ["PostgreSQL", "databases postgresql", "使用PostgreSQL", "py3.11", "2024"])
 def test_a_word_is_found_where_no_blank_parts_it_from_another_script(root: Path, query: str) -> None:
-    (root / "Projects/beta.md").write_text("開発\n\n- 決定使用PostgreSQL而不是、py3.11版、2024年\n", encoding="utf-8")
+    plant(root, "Projects/beta.md", "開発\n\n- 決定使用PostgreSQL而不是、py3.11版、2024年\n")
     update_index(root)
     assert found(root, query)[:1] == ["Projects:3"]
 
@@ -77,7 +78,7 @@ def test_a_file_name_finds_its_units_and_who_names_it(root: Path) -> None:
 
 def test_a_part_of_a_file_name_without_blanks_finds_its_units(root: Path) -> None:
     (root / "Areas").mkdir()
-    (root / "Areas/資料庫設計AWS.md").write_text("Nothing else says it.\n", encoding="utf-8")
+    plant(root, "Areas/資料庫設計AWS.md", "Nothing else says it.\n")
     update_index(root)
     assert found(root, "資料庫") == found(root, "設計") == found(root, "AWS") == ["Areas:1"]
 
@@ -90,7 +91,7 @@ def test_any_text_is_answered(root: Path, query: str) -> None:
 
 def test_what_cannot_be_indexed_now_is_left_out_and_said(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fresh_module, "FRESH_PATIENCE", 0.0)
-    (root / "Logs/2023-05-08.md").write_text("- kiwi\n", encoding="utf-8")
+    plant(root, "Logs/2023-05-08.md", "- kiwi\n")
     with writer_lock(root, 0.0):
         fresh = freshen(root)
     assert fresh.stale == {"Logs/2023-05-08.md"}
@@ -105,9 +106,9 @@ def test_a_turn_is_left_to_the_logs_line_only_where_that_line_may_be_found(root:
     at = '"timestamp": "2026-03-02T10:00:00Z"'
     told = [f'{{"role": "{role}", "content": "{text}", {at}}}\n' for role, text in turns]
     (root / "Sessions").mkdir()
-    (root / "Sessions/s.jsonl").write_text("".join(told), "utf-8")
+    plant(root, "Sessions/s.jsonl", "".join(told))
     logged = [f"- {text} <!-- Sessions/s.jsonl#L{line}~0badcafe -->\n" for line, (_, text) in enumerate(turns, 1)]
-    (root / "Logs/2026-03-02.md").write_text("".join(logged), "utf-8")
+    plant(root, "Logs/2026-03-02.md", "".join(logged))
     update_index(root)
 
     def places(filters: Filters | None = None, stale: tuple[str, ...] = ()) -> set[str]:
@@ -145,7 +146,7 @@ TASKS = """\
     ],
 )
 def test_type_and_project_in_a_question_filter_unless_there_is_none(root: Path, query: str, lines: set[str]) -> None:
-    (root / "Projects/beta.md").write_text(TASKS, encoding="utf-8")
+    plant(root, "Projects/beta.md", TASKS)
     update_index(root)
     hits = search(root, query, 20)
     assert {f"{hit.path.removeprefix('Projects/').removesuffix('.md')}:{hit.start_line}" for hit in hits} == lines
@@ -154,8 +155,8 @@ def test_type_and_project_in_a_question_filter_unless_there_is_none(root: Path, 
 @pytest.mark.parametrize("query", ["type:todo", "the type:todo"])
 def test_a_question_that_only_filters_lists_the_newest_first(root: Path, query: str) -> None:
     old = "".join(f"- [ ] Todo: Oil hinge {at}. <!-- k0000000{at:03} since=2025-01-01 -->\n" for at in range(150))
-    (root / "Projects/beta.md").write_text(f"{TASKS}{old}", encoding="utf-8")
-    (root / "Logs/2026-03-02.md").write_text("- Todo: Buy tar.\n", encoding="utf-8")
+    plant(root, "Projects/beta.md", f"{TASKS}{old}")
+    plant(root, "Logs/2026-03-02.md", "- Todo: Buy tar.\n")
     update_index(root)
     days = [hit.date for hit in search(root, query, 10)]
     assert days == ["2026-03-18", "2026-03-02", "2026-03-01", "2026-02-01", *["2025-01-01"] * 6]

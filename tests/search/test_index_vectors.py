@@ -13,6 +13,7 @@ from pipelines.search.build import rebuild_index, update_index
 from pipelines.search.embed import embed_index
 from pipelines.search.query import SearchRequest, search
 from pipelines.search.vectors import VectorModel, load
+from tests.making import plant
 from tests.search.bag import Bag
 from tests.search.dying import dying
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 def write(root: Path, path: str, text: str) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text(text, encoding="utf-8")
+    plant(root, path, text)
 
 
 def found(root: Path, query: str, bag: Bag, limit: int = 20) -> list[str]:

@@ -58,7 +58,7 @@ def test_what_stays_is_judged_as_if_it_were_read_anew(
 ) -> None:
     before, after = laid_out(one), laid_out(other)
     kept = {path: document for path, document in before.items() if path in stay}
-    anew = {path: Document(path, document.text) for path, document in kept.items()}
+    anew = {path: Document(path, document.text, document.rows) for path, document in kept.items()}
     shared, read = check_documents(before, after | kept, 8192), check_documents(before, after | anew, 8192)
     assert sorted(map(said, shared)) == sorted(map(said, read))
 
@@ -71,7 +71,7 @@ def said(fault: str) -> str:
 
 def test_a_briefing_over_its_cap() -> None:
     briefing = documents(ONE, path="MEMORY.md")
-    assert "over its cap of 50" in check_documents({}, briefing, 50)[0]
+    assert "over its cap of 20" in check_documents({}, briefing, 20)[0]
     by_hand = {"MEMORY.md": Document("MEMORY.md", "mine " * 50)}
     assert check_documents({}, by_hand, 50) == []
 

@@ -22,7 +22,7 @@ TWO = Item(ItemType.RULE, "never two", id="k2222222222")
 
 LINES = st.sampled_from(
     ["# Title", "## Decisions", "## Notes", "## Rules", "text", "- a list", "  note under it", "", "```", "<!--", "-->",
-     "---", "- Decision: mine", "- Rule: by hand <!-- kabcdefabcd since=2026-01-01 -->", "title: x", "~~~", "  "]
+     "---", "- Decision: mine", "- Rule: by hand ^kabcdefabcd", "title: x", "~~~", "  "]
 )  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def only_owned_lines_differ(lines: list[str], end: str, *, ended: bool) -> None:
     rest = iter(now)
     assert all(line in rest for line in before if line.strip()), (before, now)
     added = [line for line in now if line.strip() and line not in before]
-    assert all(line.startswith(("- Decision: use one <!-- k1", "- Rule: never two <!-- k2", "## ")) for line in added)
+    assert all(line.startswith(("- Decision: use one ^k1", "- Rule: never two ^k2", "## ")) for line in added)
 
 
 @settings(max_examples=200)

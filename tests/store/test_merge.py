@@ -12,14 +12,14 @@ KEPT = Item(ItemType.FACT, "kept", id="k2222222222")
 NEW = Item(ItemType.RULE, "new", id="k3333333333")
 BEFORE = edited(Document(PATH, "# A\n"), add=[Block(OLD), Block(KEPT)])
 AFTER = edited(
-    BEFORE, remove=[OLD.id], replace={KEPT.id: Item(ItemType.FACT, "kept", id=KEPT.id, seen=2)}, add=[Block(NEW)]
+    BEFORE, remove=[OLD.id], replace={KEPT.id: Item(ItemType.FACT, "kept again", id=KEPT.id)}, add=[Block(NEW)]
 )
 
 
-def merged(current: str) -> list[tuple[str, str, int]]:
+def merged(current: str) -> list[tuple[str, str]]:
     out = merge(PATH, BEFORE.text.encode(), AFTER.text.encode(), current.encode())
     assert out is not None
-    return [(p.item.id, p.item.text, p.item.seen) for p in Document(PATH, out.decode()).items]
+    return [(p.item.id, p.item.text) for p in Document(PATH, out.decode()).items]
 
 
 def test_without_an_edit_the_new_bytes_stand() -> None:
@@ -27,18 +27,18 @@ def test_without_an_edit_the_new_bytes_stand() -> None:
 
 
 def test_an_added_line_stays_beside_the_runs_changes() -> None:
-    assert merged(BEFORE.text + "\nmy note\n") == [(KEPT.id, "kept", 2), (NEW.id, "new", 0)]
+    assert merged(BEFORE.text + "\nmy note\n") == [(KEPT.id, "kept again"), (NEW.id, "new")]
 
 
 def test_an_edited_item_is_neither_replaced_nor_removed() -> None:
     assert merged(BEFORE.text.replace("old", "older").replace("kept", "mine")) == [
-        (OLD.id, "older", 0), (KEPT.id, "mine", 0), (NEW.id, "new", 0),
+        (OLD.id, "older"), (KEPT.id, "mine"), (NEW.id, "new"),
     ]  # fmt: skip
 
 
 def test_a_deleted_item_stays_deleted() -> None:
     current = edited(BEFORE, remove=[KEPT.id]).text
-    assert merged(current) == [(NEW.id, "new", 0)]
+    assert merged(current) == [(NEW.id, "new")]
 
 
 def test_merging_twice_is_merging_once() -> None:

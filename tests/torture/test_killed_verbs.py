@@ -96,7 +96,7 @@ class Ready:
     def _vanish(self, ident: str) -> None:
         for file in self.root.rglob("*.md"):
             lines = file.read_text().splitlines(keepends=True)
-            file.write_text("".join(line for line in lines if f"<!-- {ident}" not in line))
+            file.write_text("".join(line for line in lines if f" ^{ident}" not in line))
         quiet("run", "--memory", str(self.root), *AT)
         (self.root / "State" / "tombstones.jsonl").unlink()
         git(self.root, "commit", "--quiet", "-am", "careless")

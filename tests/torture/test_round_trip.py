@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from pipelines.store.item import parse_item, render_item
+from pipelines.store.item import parse_item, render_item, row_of
 from tests.store.test_documents import PAGES, only_owned_lines_differ
 from tests.store.test_items import items
 
@@ -21,7 +21,7 @@ LONG = settings(max_examples=20_000, deadline=None, suppress_health_check=[Healt
 @LONG
 @given(items())
 def test_twenty_thousand_items(item: Item) -> None:
-    assert parse_item(render_item(item)) == item
+    assert parse_item(render_item(item), row_of(item)) == item
 
 
 @pytest.mark.torture

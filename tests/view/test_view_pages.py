@@ -133,10 +133,10 @@ def test_several_questions_are_decided_at_once(told: Memory) -> None:
 def test_a_document_is_edited_and_checked_before_it_is_saved(told: Memory) -> None:
     browser, path = Browser(told).enter(), "/edit/Projects/kestrel"
     base = told.read("Projects/kestrel.md")
-    broken = base.replace(" -->\n", "\n", 1)
+    broken = base.replace("- Fact", "> - Fact", 1)
     back = {"back": "/document/Projects/kestrel", "base": base.replace("\n", "\r\n")}
     page = browser.answered(path, **back, text=broken.replace("\n", "\r\n"))
-    assert "cannot be read" in page
+    assert "where no item can be" in page
     assert broken in unescape(page)
     assert told.read("Projects/kestrel.md") == base
     page = browser.post(path, **back, text=(base + "Built in 1987.\n").replace("\n", "\r\n"))
@@ -162,9 +162,8 @@ def test_all_about_a_topic_is_sorted_by_how_well_it_stands(told: Memory) -> None
 
 def test_what_depends_on_an_item_is_listed(told: Memory) -> None:
     found = ids(told)
-    ground, carried = found["The gate weighs 40 kg."], found["Use brass for the hinge."]
-    path = told.root / "Projects/kestrel.md"
-    path.write_text(path.read_text().replace(f"<!-- {carried} ", f"<!-- {carried} because={ground} "))
+    ground = found["The gate weighs 40 kg."]
+    told.amend("Use brass for the hinge.", because=ground)
     page = Browser(told).enter().get(f"/item/{ground}")
     assert re.search(r"What depends on it</h2>.*Use brass for the hinge", page, re.DOTALL)
 
@@ -285,4 +284,4 @@ def test_an_answer_to_a_question_that_changed_meanwhile_does_nothing(told: Memor
     fields = {"choice-kaaaaaaaaaa": "keep", "was-kaaaaaaaaaa": "Obey the printer.", "text-kaaaaaaaaaa": "Obey the cat."}
     page = unescape(browser.post("/answer", back="/inbox", **fields))
     assert "It says now: “Obey the scanner.”. You wrote: “Obey the cat.”." in page
-    assert "status=waiting" in told.read("Review.md")
+    assert told.row("Obey the scanner")["status"] == "waiting"

@@ -29,6 +29,7 @@ from pipelines.queries.startup.read import (
     document_entries,
     episode_in,
     fitting,
+    ledger_at_start,
     log_entries,
     newest,
     read_part,
@@ -167,7 +168,8 @@ def assemble(request: ContextRequest) -> list[ContextPart]:
 def unsettled_pairs(root: str) -> str:
     """Return the pairs that may conflict, as the context shows them; empty if none waits."""
     request = ContextRequest(root, 0, 0.0, settings=settings_of(root, time.time()))
-    return "\n".join([entry.text for entry in _veiled(pair_entries(items_of(_document_texts(request))))])
+    held = items_of(_document_texts(request), ledger_at_start(root, request.settings.home))
+    return "\n".join([entry.text for entry in _veiled(pair_entries(held))])
 
 
 def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
@@ -188,21 +190,21 @@ def _rooms(needs: dict[str, int], left: int) -> dict[str, int]:
 
 def _parts(request: ContextRequest) -> list[ContextPart]:
     root, settings = request.root, request.settings
-    most = max(_A_FILE, 16 * request.budget)
+    most, rows = max(_A_FILE, 16 * request.budget), ledger_at_start(root, settings.home)
 
     def document(name: str, path: str) -> ContextPart:
         with_open, first = name == "SOUL.md", _FIRST if name == "project" else ()  # of others, a part of its own
 
         def entries() -> list[Snippet]:
             text = redacted(read_part(root, path, most))
-            found = document_entries(text, with_open=with_open, first=first)
+            found = document_entries(text, rows, with_open=with_open, first=first)
             found = found[1:] if found and found[0].heading == 1 else found  # the part has a title
             return _said_once(found, now, said, above) if name == "MEMORY.md" else found
 
         return _part(name, path, entries)
 
     texts, today = _document_texts(request), day_text(request.today)
-    now, held = sentences_of_now(texts), items_of(texts)
+    now, held = sentences_of_now(texts), items_of(texts, rows)
     said = said_in(now)
     above = told_above(held, said) if tokens("\n".join(now)) <= request.budget // _NOW_SHARE else {}
     found = []

@@ -6,7 +6,7 @@ import os
 from itertools import pairwise
 
 from pipelines.queries.startup.read import Snippet, days_of, grounds_of, is_gone, is_open, kind_of_item, tokens
-from pipelines.store.item_line import ItemLine, read_item_line
+from pipelines.store.item_line import ItemLine, ItemRow, read_item_line, split_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,10 +104,10 @@ def said_in(sentences: dict[str, tuple[str, ...]]) -> Said:
     return [(_words(sentence), ids) for sentence, ids in sentences.items()]
 
 
-def items_of(texts: list[tuple[str, str]]) -> Held:
-    """Return the items of some documents, given as path and text."""
-    marked = [(path, line) for path, text in texts for line in text.split("\n") if "<!-- k" in line]
-    return [(path, item) for path, line in marked if (item := read_item_line(line)) and item.id]
+def items_of(texts: list[tuple[str, str]], rows: dict[str, str]) -> Held:
+    """Return the items of some documents, given as path and text; `rows` is the ledger by id."""
+    marked = [(path, line) for path, text in texts for line in text.split("\n") if "^k" in line]
+    return [(path, item) for path, line in marked if (item := read_item_line(line, rows)) and item.id]
 
 
 def tells(said: Said, text: str, ident: str = "") -> bool:
@@ -160,16 +160,16 @@ def open_entries(
     """
     found, now = [], days_of(today)
     for path, item in held:
-        fields = item.fields
-        if ("quiet" in fields) is not is_quiet or not is_open(item) or item.id in above:
+        fields = item.row
+        if bool(fields.get("quiet")) is not is_quiet or not is_open(item) or item.id in above:
             continue
-        kind, words, ident = kind_of_item(item), item.words, item.id
-        due, on = (fields.get(key, "") for key in ("due", "on"))
+        kind, ident, on = kind_of_item(item), item.id, fields.get("on")
+        words, due = split_due(item.words)
         is_overdue, has_passed = "" < due < today, "" < on < today
         day = due or ("" if has_passed else on)
         ahead = days_of(day) - now if day else _NEVER
         gap = abs(ahead) if ahead <= _SOON else _NEVER
-        perhaps = fields.get("perhaps", "").replace("%20", " ").partition(":")[0]  # "done 2026-03-04: …"
+        perhaps = fields.get("perhaps").partition(":")[0]  # "done 2026-03-04: …"
         rank = (has_passed or bool(perhaps), gap, not is_overdue, path != project, -weight(kind, fields, today))
         notes = [f"due {due}{', overdue' if is_overdue else ''}"] if due else []
         notes += [f"was on {on}, outcome unknown" if has_passed else f"on {on}"] if on else []
@@ -206,15 +206,16 @@ def work_entries(texts: list[tuple[str, str]], held: Held, today: str, said: Sai
     dated = sorted(at_work, key=lambda one: (_date_of(one[1]), one[0], one[1].label, one[1].words), reverse=True)
     ranked: list[tuple[float, tuple[str, ...], str, str, str]] = []
     for path, item in dated[:_MOST_LOOKED_AT]:
-        kind, fields = kind_of_item(item), item.fields
-        if not (is_gone(item) or kind == "Question" or "quiet" in fields):
+        kind, fields = kind_of_item(item), item.row
+        if not (is_gone(item) or kind == "Question" or fields.get("quiet")):
             worth = weight("howto" if fields.get("section") == "howto" else kind, fields, today)
             ranked.append((-worth, (item.id,), path, f"- {kind}: {item.words}", item.words))
     since = {item.id: _date_of(item) for _, item in held}
     for path, text in pages.items():
         for sentence, ids in state_of(text).items():
-            fields = {"since": max([since.get(one, "") for one in ids], default="")}
-            ranked.append((-weight("State", fields, today), ids, path, sentence, sentence))
+            newest = max([since.get(one, "") for one in ids], default="")
+            row = ItemRow(f'{{"since": "{newest}"}}')
+            ranked.append((-weight("State", row, today), ids, path, sentence, sentence))
     ranked.sort()
     paths = [path for _, _, path, *_ in ranked]
     spread = [(one[0] * _EACH_MORE ** paths[:at].count(paths[at]), *one[1:]) for at, one in enumerate(ranked)]
@@ -244,8 +245,8 @@ def _front(text: str, key: str) -> str:
 def pair_entries(held: Held) -> list[Snippet]:
     """Return an entry for each pair that may conflict, newest first, with the commands that settle it."""
     there = {(path, item.id): item for path, item in held if not is_gone(item)}
-    olds = [(path, new, there.get((path, new.fields.get(_PAIRED, "")))) for (path, _), new in there.items()]
-    pairs = [(new.fields.get("since", ""), new, old, page_name(path)) for path, new, old in olds if old]
+    olds = [(path, new, there.get((path, new.row.get(_PAIRED)))) for (path, _), new in there.items()]
+    pairs = [(new.row.get("since"), new, old, page_name(path)) for path, new, old in olds if old]
     short = short_ids([item.id for _, item in held]) if pairs else {}
     found = []
     for _, new, old, page in sorted(pairs, key=lambda pair: pair[0], reverse=True)[:_MOST_PAIRS]:
@@ -257,7 +258,7 @@ def pair_entries(held: Held) -> list[Snippet]:
 
 def _said(item: ItemLine, page: str = "") -> str:
     words = item.words if len(item.words) <= _MOST_SAID else f"{item.words[:_MOST_SAID]}…"
-    return f"{kind_of_item(item)}: {words} ({page}{', ' if page else ''}since {item.fields.get('since', '?')})"
+    return f"{kind_of_item(item)}: {words} ({page}{', ' if page else ''}since {item.row.get('since', '?')})"
 
 
 def page_name(path: str) -> str:
@@ -267,18 +268,18 @@ def page_name(path: str) -> str:
 
 def _date_of(item: ItemLine) -> str:
     """Return the day since which an item holds, or on which it was last said."""
-    return max(item.fields.get("since", ""), item.fields.get("confirmed", ""))
+    return max(item.row.get("since"), item.row.get("confirmed"))
 
 
-def weight(kind: str, fields: dict[str, str], today: str) -> float:
+def weight(kind: str, fields: ItemRow, today: str) -> float:
     """Return how much an item weighs, by the default weights; what is pinned weighs most.
 
     Args:
         kind: its type, or `howto` for a procedure.
-        fields: what its comment says, by key.
+        fields: its row of the ledger.
         today: the memory's day.
     """
-    worth = _TYPE[kind] * _CONFIDENCE.get(fields.get("confidence", ""), 1) * _TRUST.get(fields.get("trust", ""), 1)
+    worth = _TYPE[kind] * _CONFIDENCE.get(fields.get("confidence"), 1) * _TRUST.get(fields.get("trust"), 1)
     if fields.get("pinned") == "yes":
         return 1 + worth
     age = max(0, days_of(today) - days_of(fields.get("confirmed") or fields.get("since") or today))

@@ -62,7 +62,7 @@ def without_quotations(lines: list[str]) -> list[str]:
 
 def _may_be_from_outside(line: str) -> bool:
     """Whether a line may be, or may begin, what is from outside; False is certain."""
-    if " external~" in line or "!-- k" in line:
+    if " external~" in line or " ^k" in line:
         return True
     said = line.partition("<!--")[0].lower()
     rest = said.lstrip(" \t-*+•0123456789:.)[x]#")

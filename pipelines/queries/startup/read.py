@@ -10,7 +10,7 @@ import os
 import time
 
 from pipelines.queries.startup.suspicion import suspicious
-from pipelines.store.item_line import is_item_id, read_item_line
+from pipelines.store.item_line import ItemRow, is_item_id, read_item_line, rows_in, split_mark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,7 +103,19 @@ def open_folder(root: str, folders: list[str]) -> int:
     return here
 
 
-def document_entries(text: str, *, with_open: bool = True, first: tuple[str, ...] = ()) -> list[Snippet]:
+def ledger_at_start(root: str, home: str) -> dict[str, str]:
+    """Return the rows of the ledger by id; what cannot be read is passed over."""
+    try:
+        names = sorted(os.listdir(f"{root}/{home}State/items"))
+        files = [read_raw(root, f"{home}State/items/{name}", 1 << 26) for name in names if name.endswith(".jsonl")]
+    except OSError:
+        return {}
+    return rows_in(b"".join(files).decode("utf-8", "replace"))
+
+
+def document_entries(
+    text: str, rows: dict[str, str], *, with_open: bool = True, first: tuple[str, ...] = ()
+) -> list[Snippet]:
     """Return the entries of a document that hold: without front matter, History, and items that are closed.
 
     Items from outside are left out, too: a session that has a question finds them, marked as such; and those of the
@@ -111,18 +123,19 @@ def document_entries(text: str, *, with_open: bool = True, first: tuple[str, ...
 
     Args:
         text: the document.
+        rows: the ledger by id.
         with_open: whether what is open is among them; it may be listed elsewhere.
         first: headings whose items are kept before all others, as what has no date is.
     """
     lines = text.split("\n")
     if lines[0].rstrip() == "---" and "---" in (rest := [line.rstrip() for line in lines[1:]]):
         lines = lines[rest.index("---") + 2 :]
-    return _entries(lines, documents=True, with_open=with_open, first=first)
+    return _entries(lines, rows, with_open=with_open, first=first)
 
 
 def log_entries(text: str) -> list[Snippet]:
     """Return the entries of a log, in order, and the headings that stand above one."""
-    return _entries(text.split("\n"), documents=False)
+    return _entries(text.split("\n"), None)
 
 
 def episode_in(text: str, day: str) -> tuple[list[Snippet], str]:
@@ -148,8 +161,9 @@ def without_lines(text: str, covered: str) -> str:
 
 
 def _entries(
-    lines: list[str], *, documents: bool, with_open: bool = True, first: tuple[str, ...] = ()
+    lines: list[str], rows: dict[str, str] | None, *, with_open: bool = True, first: tuple[str, ...] = ()
 ) -> list[Snippet]:
+    documents = rows is not None
     found: list[Snippet] = []
     current: list[str] = []
     ids: tuple[str, ...] = ()
@@ -171,10 +185,10 @@ def _entries(
             closed = documents and told == _CLOSED
         if not bare or (not documents and bare.startswith("project:")):
             continue
-        item = read_item_line(line) if documents else None
-        fields = item.fields if item else {}
+        item = read_item_line(line, rows) if rows is not None else None
+        row, bare = item.row if item else ItemRow(), split_mark(bare)[0] if documents else bare
         # Among what is closed stands what a person let hold again, until the next run puts it in its place.
-        if documents and ((closed and not fields) or (is_gone(item) if item else _is_ticked(bare))):
+        if documents and ((closed and not row) or (is_gone(item) if item else _is_ticked(bare))):
             continue
         if item and not with_open and is_open(item):
             continue
@@ -183,7 +197,7 @@ def _entries(
         current.append(bare)
         level = heading
         ids += (item.id,) if item and item.id else _grounds_in(comment)
-        date = "" if told in first else max(date, fields.get("since", ""), fields.get("confirmed", ""))
+        date = "" if told in first else max(date, row.get("since"), row.get("confirmed"))
     return _without_empty_headings(found)
 
 
@@ -234,7 +248,7 @@ def _outside_comments(lines: list[str]) -> list[str]:
 
 def is_gone(item: ItemLine) -> bool:
     """Whether an item holds no longer, or is from outside."""
-    return item.is_over or item.fields.get("trust") in _OUTSIDE
+    return item.is_over or item.row.get("trust") in _OUTSIDE
 
 
 def _is_ticked(bare: str) -> bool:
@@ -245,7 +259,7 @@ def _is_ticked(bare: str) -> bool:
 
 def kind_of_item(item: ItemLine) -> str:
     """Return what a session is told that an item is: its type, or a question."""
-    return "Question" if item.fields.get("section") == "questions" else item.label.capitalize()
+    return "Question" if item.row.get("section") == "questions" else item.label.capitalize()
 
 
 def is_open(item: ItemLine) -> bool:

@@ -17,7 +17,15 @@ from pipelines.queries.startup.cache import StartupSettings, settings_of
 from pipelines.queries.startup.context import project_path
 from pipelines.queries.startup.fast import find_root, hook_answer, hook_event, note_shown, put_out
 from pipelines.queries.startup.listed import short_ids
-from pipelines.queries.startup.read import is_gone, kind_of_item, open_folder, read_part, redacted, tokens
+from pipelines.queries.startup.read import (
+    is_gone,
+    kind_of_item,
+    ledger_at_start,
+    open_folder,
+    read_part,
+    redacted,
+    tokens,
+)
 from pipelines.store.item_line import read_item_line
 
 TYPE_CHECKING = False
@@ -31,7 +39,7 @@ if TYPE_CHECKING:
 BUDGET = 300
 """The most tokens of an answer, with the line above the items."""
 HEAD = "From memory, for this prompt:"
-INDEX_VERSION = 17
+INDEX_VERSION = 18
 """The format of the index that is read here; importing what writes it takes longer than a prompt may wait."""
 
 _A_FILE = 1 << 22
@@ -153,12 +161,12 @@ def recall(root: str, prompt: str, folder: str = "") -> list[tuple[str, str]]:
     settings = settings_of(root, time.time())
     project, _ = project_path(root, "", folder, settings.projects)
     texts: dict[str, str] = {}
-    found = []
+    found, rows = [], ledger_at_start(root, settings.home)
     for score, ident, path, short in places:
         for real in _real_paths(settings, path):
             if real not in texts:
                 texts[real] = read_part(root, real, _A_FILE)
-            if item := _item_of(texts[real], ident):
+            if item := _item_of(texts[real], ident, rows):
                 kind, words = kind_of_item(item), item.words
                 rank = kind != "Rule", real != project, -score, ident
                 found.append((rank, ident, f"- {short} {kind}: {words} ({real})"))
@@ -181,11 +189,11 @@ def _real_paths(settings: StartupSettings, path: str) -> list[str]:
     return [f"{settings.home}{path}"]
 
 
-def _item_of(text: str, ident: str) -> ItemLine | None:
+def _item_of(text: str, ident: str, rows: dict[str, str]) -> ItemLine | None:
     """Return an item as its document has it now, or None where it is not to be shown."""
-    line = next((line for line in text.split("\n") if f"<!-- {ident} " in line), "")
-    item = read_item_line(line)
-    return None if item is None or item.id != ident or is_gone(item) or item.fields.get("doubted") else item
+    line = next((line for line in text.split("\n") if f" ^{ident}" in line), "")
+    item = read_item_line(line, rows)
+    return None if item is None or item.id != ident or is_gone(item) or item.row.get("doubted") else item
 
 
 def _terms(prompt: str) -> dict[str, int]:

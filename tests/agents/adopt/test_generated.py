@@ -62,7 +62,7 @@ def test_observations_become_items_whatever_their_category(adoption: Adoption) -
     assert texts(memory) == {*found, "The queen of hive 3 is marked blue.", "idea: Bees like thyme"}
     page = memory.read("Resources/bees/Plan.md")
     assert lines in page
-    assert "- Todo: Paint it (in spring) <!-- k" in page
+    assert "- Todo: Paint it (in spring) ^k" in page
 
 
 def test_what_dreaming_promoted_is_an_item_once_it_was_recalled(adoption: Adoption) -> None:
@@ -105,8 +105,8 @@ def test_a_note_of_feedback_is_a_rule_and_one_of_the_user_a_fact_of_the_user(ado
     memory = adoption.memory
     told = {"Tests use a real database.": ("Rule", "self"), "Odile grows apples.": ("Fact", "self")}
     assert said(memory) == told
-    assert "- Fact: Odile grows apples. <!-- k" in memory.read("USER.md")
-    assert "- Rule: Tests use a real database. <!-- k" in memory.read("MEMORY.md")
+    assert "- Fact: Odile grows apples. ^k" in memory.read("USER.md")
+    assert "- Rule: Tests use a real database. ^k" in memory.read("MEMORY.md")
     assert "Tests use a real" in memory.curate("why", "Tests use a real database.")
     memory.curate("run", *NIGHT)
     assert said(memory) == told

@@ -80,7 +80,7 @@ def test_people_are_shown_the_names_on_the_disk(
 # ---------------------------------------------------------------- what is opted in
 
 
-def test_only_the_lines_that_are_meant_get_comments(place: Place) -> None:
+def test_only_the_lines_that_are_meant_get_marks(place: Place) -> None:
     before = theirs(vault(place.root))
     page, briefing = "Projects/Spring concert.md", "MEMORY.md"
     was = {path: (place.root / path).read_bytes() for path in (page, briefing)}
@@ -91,9 +91,9 @@ def test_only_the_lines_that_are_meant_get_comments(place: Place) -> None:
     assert changed(place.root, before) == ["Daily/2026-02-04.md", "MEMORY.md", "Projects/Spring concert.md"]
     now = memory.read(page)
     lines = was[page].decode().splitlines()
-    assert [line.partition(" <!-- k")[0] for line in now.splitlines()] == lines
-    assert [line for line in now.splitlines() if "<!--" in line] == [now.splitlines()[6]]
-    assert memory.read(briefing).startswith("# Memory\n\n- Fact: The choir has 40 voices. <!-- k")
+    assert [line.partition(" ^k")[0] for line in now.splitlines()] == lines
+    assert [line for line in now.splitlines() if "^k" in line] == [now.splitlines()[6]]
+    assert memory.read(briefing).startswith("# Memory\n\n- Fact: The choir has 40 voices. ^k")
     assert not (place.root / "Curated" / "MEMORY.md").exists()
 
 
@@ -104,7 +104,7 @@ def test_an_item_is_filed_into_an_opted_in_page_and_a_session_of_that_project_re
     memory.curate("run", "--now", "2026-03-01T02:00")
     page = memory.read("Projects/Spring concert.md")
     assert page.startswith("---\ntitle: Spring concert\nmood: bright\n---\n# Spring concert\n")
-    assert "Todo: book the mill for the rehearsal <!-- k" in page
+    assert "Todo: book the mill for the rehearsal ^k" in page
     assert "=== The project (Projects/Spring concert.md) ===" in memory.curate("context", "--project", "spring concert")
     memory.curate("undo", "--now", "2026-03-01T03:00")
     assert "book the mill" not in memory.read("Projects/Spring concert.md")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pipelines.night.sync_merge import join, with_edits_recorded
-from pipelines.store.document import Document
 from pipelines.store.git import Git
+from tests.making import split_rows
 from tests.night.sync.machines import append_log, git, shared
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from pipelines.store.document import Document
     from tests.conftest import Memory
 
 PAGE = "# Kestrel\n\n## Facts\n\n"
@@ -25,24 +26,27 @@ TWIN = (
 )
 
 
-def joined(before: str, ours: str, theirs: str) -> str:
+def joined(before: str, ours: str, theirs: str) -> Document:
     """Return a page joined, after a look that the sides make no difference."""
-    trees = [{"Projects/kestrel.md": text.encode()} for text in (before, ours, theirs)]
-    there = join(trees[0], trees[2], trees[1])[1]["Projects/kestrel.md"].text
-    here = join(*trees)[1]["Projects/kestrel.md"].text
+    trees = []
+    for text, rows in map(split_rows, (before, ours, theirs)):
+        ledger = "".join(f"{row}\n" for row in rows.values())
+        trees.append({"Projects/kestrel.md": text.encode(), "State/items/2025-01.jsonl": ledger.encode()})
+    there = join(trees[0], trees[2], trees[1])[1]["Projects/kestrel.md"]
+    here = join(*trees)[1]["Projects/kestrel.md"]
     assert here == there
     return here
 
 
 def test_what_both_learnt_on_different_days_stands_once_and_both_ids_are_known() -> None:
-    items = {p.item.id: p.item for p in Document("x.md", joined(PAGE, PAGE + ONE, PAGE + TWIN)).items}
+    items = {p.item.id: p.item for p in joined(PAGE, PAGE + ONE, PAGE + TWIN).items}
     assert [ident for ident, item in items.items() if item.active] == ["k0000000001"]
     assert items["k0000000002"].merged_into == "k0000000001"
 
 
 def test_an_item_that_was_taken_out_does_not_come_back_with_a_confirmation() -> None:
     seen = ONE.replace("trust=self", "confirmed=2025-02-01 trust=self")
-    assert "k0000000001" not in joined(PAGE + ONE, PAGE, PAGE + seen)
+    assert "k0000000001" not in joined(PAGE + ONE, PAGE, PAGE + seen).text
 
 
 def test_what_cannot_be_read_in_another_machine_s_commit_is_not_taken_for_deleted(memory: Memory) -> None:
@@ -69,7 +73,9 @@ def test_a_join_is_what_the_next_edits_are_seen_against(
     one.curate("run", "--now", "2025-01-02T23:30")
     join_commit = git(one.root, "log", "--format=%H", "--grep=^Joins: ").strip()
     assert len(git(one.root, "log", "-1", "--format=%P", join_commit).split()) == 2
-    assert "trust=owner" not in one.read("MEMORY.md") + one.read("USER.md")
+    ledger = "".join(file.read_text() for file in one.root.glob("State/items/*"))
+    assert '"trust": "self"' in ledger
+    assert '"trust": "owner"' not in ledger
     git(one.root, "reset", "--quiet", "--hard", join_commit)
     assert Git(one.root).last_run() == join_commit
 
@@ -79,5 +85,5 @@ def test_what_either_machine_said_of_an_item_stands_and_what_one_took_back_goes(
         return PAGE + ONE.replace(" -->", "".join(f" meta.{pair}" for pair in pairs) + " -->")
 
     told = joined(said("a=1", "b=1", "c=1"), said("a=2", "c=1"), said("a=1", "b=1", "d=1"))
-    assert "meta.a=2 meta.d=1 -->" in told
-    assert "meta.b" not in told + joined(said("b=1"), said("b=1"), said())
+    assert [placed.item.metadata for placed in told.items] == [{"a": "2", "d": "1"}]
+    assert [placed.item.metadata for placed in joined(said("b=1"), said("b=1"), said()).items] == [{}]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pipelines.queries.startup.context import LEAST_BUDGET, ContextRequest, assemble
 from pipelines.queries.startup.fast import as_text
 from pipelines.queries.startup.read import document_entries, fitting, tokens
+from tests.making import plant
 
 TODAY = 20_000  # 2024-10-04
 OPEN = (
@@ -41,7 +42,7 @@ def test_the_whole_is_under_the_budget(texts: list[str], budget: int) -> None:
 
 @given(st.lists(LINES, max_size=40), st.integers(0, 400))
 def test_entries_that_fit_are_kept_whole_and_in_order(lines: list[str], room: int) -> None:
-    entries = document_entries("\n".join(lines))
+    entries = document_entries("\n".join(lines), {})
     kept, cut = fitting(entries, room)
     assert [entry for entry in entries if entry in kept] == kept
     assert sum(entry.size for entry in kept) <= room or kept == []
@@ -78,7 +79,7 @@ def test_of_a_full_project_page_people_rules_and_goals_are_kept(tmp_path: Path) 
         for number, (title, text) in enumerate(kept.items())
     )
     (tmp_path / "Projects").mkdir()
-    (tmp_path / "Projects/alpha.md").write_text(f"# Alpha\n\n## Facts\n\n{facts}\n{old}")
+    plant(tmp_path, "Projects/alpha.md", f"# Alpha\n\n## Facts\n\n{facts}\n{old}")
     told = as_text(assemble(ContextRequest(str(tmp_path), TODAY, TODAY * 86400.0, 600, "alpha")))
     assert "entries were cut" in told
     assert all(f"- {text}" in told for text in kept.values())

@@ -196,8 +196,8 @@ def test_a_question_stands_with_what_is_open_and_a_quiet_one_with_what_is_quiet(
     memory.curate("run", "--now", "2026-03-18T02:00")
     assert parts_of(memory)["open"].endswith(" Question: Who signs the contract? (general)")
     assert "contract" not in parts_of(memory)["work"]
-    page = memory.read("Areas/general.md")
-    memory.write("Areas/general.md", page.replace(" section=questions", " section=questions quiet=2026-03-18"))
+    row = memory.row("Who signs the contract?") | {"quiet": "2026-03-18"}
+    memory.write("State/items/2026-03.jsonl", json.dumps(row) + "\n")
     assert "open" not in parts_of(memory)
     assert parts_of(memory)["quiet"].endswith(" Question: Who signs the contract? (general)")
 

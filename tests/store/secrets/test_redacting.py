@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pipelines.errors import NotWritable
 from pipelines.store.secrets.redact import FoundSecret, Redactor, load_redactor, redaction_key, without_secrets
+from tests.making import plant
 from tests.planting import Planter
 from tests.processor_time import watched, within
 
@@ -183,7 +184,7 @@ def test_without_a_home_the_key_is_kept_where_nothing_is_committed(
         assert key == (tmp_path / ".curate/redaction.key").read_bytes()
         assert len(key) >= 32
     assert (tmp_path / ".curate/redaction.key").stat().st_mode & 0o777 == 0o600
-    (tmp_path / "file").write_text("")
+    plant(tmp_path, "file", "")
     with pytest.raises(NotWritable):
         redaction_key(tmp_path / "file")
 
