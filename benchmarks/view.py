@@ -61,7 +61,7 @@ def main() -> None:
         words = "+".join(item.text.split()[2:5])
         print(f"{sum(len(one.items) for one in documents.values()):,} items in {len(documents)} documents")
         pages = ["/", "/inbox", "/documents", f"/document/{path}", f"/edit/{path}", f"/item/{item.id}"]
-        pages += [f"/search?q={words}", f"/about?q={path}.md"]
+        pages += [f"/search?q={words}", "/items?type=Todo", "/nights", "/agents", f"/file/{path}.md?at=90"]
         measure(memory, pages, asked.times)
         if asked.commits:
             lengthen(memory, path, asked.commits)

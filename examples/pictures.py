@@ -38,7 +38,7 @@ def main() -> None:
         sys.exit("There is no Chromium. Install one, as with `apt-get install chromium`.")
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"HOME": folder, "CURATE_CONFIG": os.devnull}
-        memory, user = Path(folder, "memory"), load_user_settings(os.environ, ANSWERS)
+        memory, user = Path(folder, "Tove"), load_user_settings(os.environ, ANSWERS)
         live(
             read_month(HERE / "month"), ONE_BY_ONE, memory, lambda *what: night_of(*what, "", user)[0], lambda *_: None
         )
@@ -48,10 +48,10 @@ def main() -> None:
         INTO.mkdir(exist_ok=True)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-            page = browser.new_page(viewport={"width": 800, "height": 760})
+            page = browser.new_page(viewport={"width": 1200, "height": 760})
             page.goto(entry)
             page.wait_for_url("http://127.0.0.1:*/")
-            page.screenshot(path=INTO / "morning.png")
+            page.screenshot(path=INTO / "today.png")
             page.goto(f"{page.url}item/{ident}")
             page.screenshot(path=INTO / "item.png")
             browser.close()

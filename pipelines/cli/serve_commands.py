@@ -185,7 +185,7 @@ _ONE_AT_A_TIME = threading.Lock()
 @click.option("--no-browser", is_flag=True, help="Only print the file to open.")
 @with_root
 def curate_view(*, read_only: bool, no_browser: bool, root: Path) -> None:
-    """Open the memory in your browser: last night, what waits for you, documents, items and search.
+    """Open the memory in your browser: what the night changed, what waits, what agents read first, and search.
 
     Only the browser that this starts has access. Each change that you make there is committed, just as with the verbs.
     The server stops after an idle hour, or with Ctrl-C.

@@ -6,6 +6,7 @@ its own transaction and its own commit, and the page shows what it prints. No lo
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
 import tempfile
@@ -36,7 +37,7 @@ from pipelines.store.git_history import commits_of
 from pipelines.store.layout import document_path
 from pipelines.store.user_layout import at
 from pipelines.text import escape_terminal_line
-from pipelines.view import pages
+from pipelines.view import pages, today
 from pipelines.view.entrance import Gate, Pass, TimedConnection
 
 if TYPE_CHECKING:
@@ -54,8 +55,11 @@ VERBS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("correct", "move"), (*_OF_ITEM, "{text}")),
     "add": ("--document={id}", "--", "{type}", "{text}"),
     "forget": ("--yes", *_OF_ITEM),
+    "undo --item": ("{id}",),
 }
 """What a form may ask for: the verb, and its arguments by the form's fields."""
+LEAVE_OUT: Final = "edit"
+"""What a form asks for that takes a row out of the briefing: an edit of that document."""
 _FILES = {"style.css": "text/css", "htmx.min.js": "text/javascript", "keys.js": "text/javascript"}
 HTMX: Final = "2OatzQy1H+Zd/IIrjr1TcuDGqLXeHhbooAyJY1KdQMKnr4LZ22k31GBLdYKHmVjg"
 """The SHA-384 of htmx 2.0.11, which lies beside the templates as it was published (Zero-Clause BSD licence)."""
@@ -64,6 +68,8 @@ _ANSWERS_BYTES = 2 << 20
 """Some hundred questions, with the words of each before and after."""
 _MORE_TEXT_BYTES = 1 << 20
 """What a person may add to a document in the editor, whose form holds it before and after."""
+_NEAR = 14
+"""Days ahead that are counted instead of named."""
 _READS = "Nothing was done: this page is read-only."
 
 
@@ -91,13 +97,20 @@ class App:
 
         reading = self._reading
         get = {
-            "/": shown("morning", "This morning", lambda _: pages.morning(reading)),
+            "/": shown("today", "", lambda _: today.today(reading)),
+            "/agents": shown("agents", "What agents read first", lambda _: today.agents(reading)),
+            "/nights": shown("nights", "Nights", lambda _: today.all_nights(reading)),
+            "/night/{ident}": shown("night", "", lambda r: today.night(reading, r.path_params["ident"])),
+            "/days": shown("days", "Days", lambda _: today.days(reading)),
+            "/items": shown("search", "Items", lambda r: pages.search(reading, r.query_params)),
             "/inbox": shown("inbox", "Inbox", lambda _: pages.inbox(reading)),
-            "/documents": shown("documents", "Documents", lambda _: pages.tree(reading)),
+            "/documents": shown("documents", "All pages", lambda _: {}),
             "/document/{ident:path}": shown("document", "", lambda r: pages.page(reading, r.path_params["ident"])),
             "/item/{ident}": shown("item", "", lambda r: pages.item(reading, r.path_params["ident"])),
             "/edit/{ident:path}": shown("edit", "", lambda r: pages.to_edit(reading, r.path_params["ident"])),
-            "/about": shown("about", "What is believed", lambda r: pages.about(reading, r.query_params)),
+            "/file/{name:path}": shown(
+                "file", "", lambda r: pages.file_lines(reading, r.path_params["name"], r.query_params)
+            ),
             "/search": shown("search", "Search", lambda r: pages.search(reading, r.query_params)),
             "/{file}": _file,
         }
@@ -120,8 +133,10 @@ class App:
         verb, fields = given.get("verb", ""), {"id": "", "text": "", "type": "", **given}
         if self._may and verb in VERBS and (seen := self._changed_since(given)):
             self._said = seen
+        elif self._may and verb == LEAVE_OUT:
+            await self._leave_out(fields["text"])
         elif self._may and verb in VERBS:
-            words = [verb, *(part.format_map(fields) for part in VERBS[verb])]
+            words = [*verb.split(), *(part.format_map(fields) for part in VERBS[verb])]
             await self._run([word for word in words if word])
         else:
             self._said = _READS
@@ -176,6 +191,13 @@ class App:
         typed = f" You wrote: “{text}”." if text not in {"", was} else ""
         return f"It changed meanwhile, so nothing was done. It says now: “{held[1].text}”.{typed}\n"
 
+    async def _leave_out(self, words: str) -> None:
+        try:
+            saved = await run_in_threadpool(today.leave_out, self._reading, words)
+            self._said, self._undo = saved.said or "\n".join(saved.faults), ""
+        except CurateError as fault:
+            self._said = str(fault)
+
     async def _run(self, words: Sequence[str]) -> None:
         git = Git(self._reading.root)
         before = await run_in_threadpool(git.head)
@@ -193,9 +215,14 @@ class App:
             name, given = "missing", {"why": str(fault)}
         said, undo = self._said, self._undo
         self._said, self._undo = "", ""
+        frame: pages.Values = {}
+        with suppress(CurateError):  # the page itself says what is wrong
+            frame = self._reading.frame()
         around = {
-            "title": title, "said": said, "undo": undo, "token": self._token, "may_change": self._may,
-            "here": request.url.path, "memory": self._reading.root.name,
+            "title": title, "said": said, "undo": undo, "token": self._token, "may_change": self._may, "frame": frame,
+            "here": request.url.path, "back": f"{request.url.path}?{request.url.query}".rstrip("?"), "asked": {"q": ""},
+            "memory": self._reading.root.name, "today": frame.get("today", ""),
+            "pages": self._reading.documents if frame else {},
         }  # fmt: skip
         text = templates().get_template(f"{name}.html.j2").render(around | given)
         return HTMLResponse(text, status)
@@ -234,6 +261,24 @@ def word_changes(old: str, new: str) -> list[tuple[str, str]]:
     return found
 
 
+def said_day(day: str, today: str) -> str:
+    """Return a day as people say it: “yesterday”, “in 11 days”, “12 May”; what is no day stays as it is."""
+    try:
+        when, now = date.fromisoformat(day[:10]), date.fromisoformat(today)
+    except ValueError:
+        return day
+    gap = (when - now).days
+    near = {-1: "yesterday", 0: "today", 1: "tomorrow"}.get(gap) or (f"in {gap} days" if 0 < gap < _NEAR else "")
+    return near or f"{when.day} {when:%b}{'' if when.year == now.year else f' {when.year}'}"
+
+
+def marked(text: str, query: str) -> list[tuple[bool, str]]:
+    """Return a text in pieces, each with whether it is a word of a query."""
+    words = [re.escape(word) for word in re.findall(r"\w+", query)]
+    parts = re.split(rf"\b({'|'.join(words)})\b", text, flags=re.IGNORECASE) if words else [text]
+    return [(at % 2 == 1, part) for at, part in enumerate(parts) if part]
+
+
 def long_day(day: str) -> str:
     """Return a day as in “Thursday, 30 April 2026”."""
     when = date.fromisoformat(day)
@@ -255,6 +300,8 @@ def templates() -> Any:  # noqa: ANN401  Jinja's environment, which is imported 
         "keys": choice_keys,
         "whose": trust_label,
         "day": long_day,
+        "said": said_day,
+        "marked": marked,
     }
     made.globals["htmx"] = f"sha384-{HTMX}"
     return made

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import posixpath
+from collections import Counter
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote, unquote, urlencode
 from zoneinfo import ZoneInfo
 
 from pipelines.clock import day_of, span_of
-from pipelines.errors import BadFile, CurateError, UsageFault
+from pipelines.errors import CurateError, UsageFault
 from pipelines.night.answers import questions
-from pipelines.night.episodes import episodes_in
 from pipelines.night.manual import text_to_edit
-from pipelines.night.run_history import RunEnd
-from pipelines.queries.audit import audit
-from pipelines.queries.health import health_of, waiting_days
+from pipelines.night.run_history import Run, all_runs, items_changed, nights
+from pipelines.queries.health import health, installed_nights, next_run, waiting_days
 from pipelines.queries.history import History
 from pipelines.queries.item_graph import Beliefs, Holding
 from pipelines.queries.search_settings import searched
@@ -27,23 +26,29 @@ from pipelines.search.found import LITTLE
 from pipelines.search.query import SearchRequest
 from pipelines.settings import Settings, load_settings
 from pipelines.store.document import HISTORY, Document
-from pipelines.store.evidence import FoundQuote, Quotes
+from pipelines.store.evidence import Quotes, without_pointer
+from pipelines.store.files import list_files, open_regular
 from pipelines.store.generated import is_pointer, read_sentence
 from pipelines.store.git import Git
 from pipelines.store.item import Item, ItemType, Trust
-from pipelines.store.layout import REVIEW, Kind, document_id, document_path
+from pipelines.store.journal import is_unfinished
+from pipelines.store.layout import ITEMS, Kind, document_id, document_path, kind_of
+from pipelines.store.lock import is_held
 from pipelines.store.passage import read_passage
-from pipelines.store.priority import days_apart
 from pipelines.store.secrets.redact import without_secrets
 from pipelines.store.snapshot import document_paths, read_documents, read_snapshot
+from pipelines.store.template import named_documents
+from pipelines.store.transcripts import Transcript
 from pipelines.store.user_layout import at, layout_of
 from pipelines.text import escape_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
     from pathlib import Path
 
     from pipelines.night.manual import Saved
+    from pipelines.store.change_set import ItemChange
 
     Values = dict[str, Any]
     """The values of a template, by name."""
@@ -60,12 +65,11 @@ KINDS: Final = {
 _HOMES = tuple(KINDS)[:5]
 """The kinds that accept items."""
 SOURCES: Final = ("log", "session", "episode", "document")
-_ASKED = ("q", "type", "project", "trust", "source", "since", "as-of", "overruled", "more")
-_MOST_DUE = 12
+_ASKED = ("q", "type", "project", "trust", "source", "since", "overruled", "more")
 _HITS = 10
 _MORE_HITS = 50
-_AROUND = 2
-"""Lines of a log shown before and after a quote."""
+_ABOVE = 40
+"""Lines shown above those that an address names."""
 
 
 class MemoryReader:
@@ -80,12 +84,15 @@ class MemoryReader:
         self.root, self._clock = root, clock
         self._beliefs = Beliefs((), {})
         self._stamps: list[tuple[str, int, int, int]] | None = None
+        self._runs: list[Run] = []
+        self._frame: tuple[object, Values] = (), {}
+        self._changed: dict[str, list[ItemChange]] = {}
 
     @property
     def beliefs(self) -> Beliefs:
         """Every item and document, up to date."""
         stamps = []
-        for path in document_paths(self.root):
+        for path in (*document_paths(self.root), *list_files(self.root, ITEMS.rstrip("/"), ".jsonl")):
             with contextlib.suppress(OSError):
                 found = at(self.root, path).stat()
                 stamps.append((path, found.st_mtime_ns, found.st_ctime_ns, found.st_size))
@@ -114,58 +121,65 @@ class MemoryReader:
         """The memory's day."""
         return day_of(self.now, self.settings)
 
+    @property
+    def runs(self) -> list[Run]:
+        """All runs and changes by hand, newest first, as they were when the frame was last made."""
+        return self._runs if self.frame() else []
+
+    def frame(self) -> Values:
+        """Return what stands around each page; it is made anew after a commit, a change of a file, or a minute."""
+        beliefs, git, now, settings = self.beliefs, Git(self.root), self.now, self.settings
+        key = self._stamps, git.head(), now.replace(second=0, microsecond=0)
+        if key != self._frame[0]:
+            try:
+                self._runs = all_runs(self.root, git)
+            except CurateError:  # `curate check` says what is wrong with git
+                self._runs = nights(self.root)
+            counts = Counter(one.path for one in beliefs.holdings if one.item.active)
+            pages = [(one, counts[path]) for path, one in sorted(beliefs.documents.items())]
+            groups = [(title, [pair for pair in pages if pair[0].kind is kind]) for kind, title in KINDS.items()]
+            unread = waiting_days(read_snapshot(self.root), day_of(now, settings))
+            dated = [run for run in self._runs if run.is_night and run.moment]
+            unfinished = is_unfinished(self.root) and not is_held(self.root)
+            following = next_run(self.root, installed_nights(self.root), now)
+            self._frame = key, {
+                "owner": (git.identity() or ("",))[0],
+                "groups": [group for group in groups if group[1]], "items_count": counts.total(),
+                "waiting": len(questions(beliefs.documents)), "nights_count": len(dated),
+                "health": health(dated, unread, now, settings, unfinished=unfinished),
+                "last": dated[0] if dated else None, "next": following[0].isoformat() if following else "",
+                "today": day_of(now, settings),
+            }  # fmt: skip
+        return self._frame[1]
+
+    def changed(self, run: Run) -> list[ItemChange]:
+        """Return what a run did to items; a commit stays as it is, so each is read once."""
+        if run.id not in self._changed:
+            self._changed[run.id] = items_changed(run, Git(self.root))
+        return self._changed[run.id]
+
     def document(self, ident: str) -> Document:
-        """Return the document with an id.
+        """Return the document with an id, or the one that had it before it was renamed or moved.
 
         Raises:
             UsageFault: there is none.
         """
-        found = self.documents.get(document_path(ident))
-        if found is None:
+        path = document_path(ident)
+        if path not in self.documents:
+            known = named_documents(self.documents, ident.rpartition("/")[2], layout_of(self.root).real)
+            path = known[0] if len(known) == 1 else path
+        if path not in self.documents:
             raise UsageFault(f"There is no document {ident}.", "")
-        return found
+        return self.documents[path]
 
-
-def morning(reading: MemoryReader) -> Values:
-    """Show last night, yesterday's episode, what waits, what is due, and open risks."""
-    root, beliefs, today = reading.root, reading.beliefs, reading.today
-    standing = [one for one in beliefs.holdings if one.item.active and one.path != REVIEW]
-    held = [one.item for one in standing]
-    told = dict(episodes_in(beliefs.documents))
-    yesterday = (date.fromisoformat(today) - timedelta(days=1)).isoformat()
-    day = yesterday if yesterday in told else max((one for one in told if one < today), default="")
-    waiting = waiting_days(read_snapshot(root), today)
-    due = sorted((one for one in held if one.due), key=lambda one: days_apart(one.due, today))
-    health = health_of(root, waiting, reading.now, reading.settings)
-    run = health.elsewhere or health.last
-    return {
-        "run": run.to_json() if run else None,
-        "closed": run.number("items", "closed") if run else 0,
-        "outcome": f"{run.outcome or 'was committed'}." if run else "",
-        "undone": run and run.ended is RunEnd.UNDONE,
-        "health": health,
-        "waiting": len(questions(beliefs.documents)),
-        "today": today,
-        "day": day,
-        "episode": [(read[0].text if (read := read_sentence(line)) else line) for line in told.get(day, ())],
-        "dues": sorted(due[:_MOST_DUE], key=lambda one: one.due),
-        "more_due": len(due[_MOST_DUE:]),
-        "risks": [one for one in held if one.type is ItemType.RISK],
-        "pages": {one.item.id: beliefs.documents[one.path] for one in standing},
-    }
+    def page_of(self, path: str) -> Document | None:
+        """Return the document that stands at a path on disk, or None."""
+        return self.documents.get(layout_of(self.root).canonical(path) or path)
 
 
 def inbox(reading: MemoryReader) -> Values:
     """Show what waits for a person, with the choices."""
     return {"questions": questions(reading.documents), "quotes": Quotes(reading.root)}
-
-
-def tree(reading: MemoryReader) -> Values:
-    """Show the documents by kind."""
-    found = sorted(reading.documents.items())
-    counted = [(one, sum(placed.item.active for placed in one.items)) for _, one in found]
-    groups = [(kind, title, [pair for pair in counted if pair[0].kind is kind]) for kind, title in KINDS.items()]
-    return {"groups": [group for group in groups if group[2]]}
 
 
 def page(reading: MemoryReader, ident: str) -> Values:
@@ -207,83 +221,82 @@ def item(reading: MemoryReader, ident: str) -> Values:
         "title": f"{found.item.type}: {found.item.text}",
         "why": found,
         "home": document_id(found.holding.path),
-        "around": [around(root, one.found) for one in found.witnesses],
+        "quotes": [without_secrets(one.found.quote or "The words are no longer there.") for one in found.witnesses],
         "history": History(found.item.id, [*found.versions], found.holding, None).to_json()["versions"],
         "impact": above,
         "homes": homes,
     }
 
 
-def around(root: Path, found: FoundQuote) -> list[tuple[str, bool]]:
-    """Return the lines of a log around a quote, each with whether it belongs to the quote."""
-    if found.quote is None:
-        return []
-    first = max(1, found.start_line - _AROUND)
-    try:
-        lines = read_passage(root, found.path, str, first, found.end_line + _AROUND).lines
-    except (BadFile, UsageFault):
-        return [(line, True) for line in without_secrets(found.quote).splitlines()]
-    numbered = enumerate(without_secrets("\n".join(lines)).split("\n"), first)
-    return [(line, found.start_line <= number <= found.end_line) for number, line in numbered if line.strip()]
-
-
-def about(reading: MemoryReader, params: Mapping[str, str]) -> Values:
-    """Show everything that is believed about a topic, by how well it is supported.
+def file_lines(reading: MemoryReader, name: str, params: Mapping[str, str]) -> Values:
+    """Show a log, a page or a session as it is, line by line; of a session, what was said.
 
     Args:
         reading: the memory.
-        params: `q`, the topic, and optionally the day `as-of`.
+        name: the file's path, or a log's day.
+        params: `at`, the lines to mark, as in `12-14`, and `q`, words to mark; both optional.
 
     Raises:
-        CurateError: the search failed.
+        UsageFault: nothing has that name, or it is not for reading.
+        BadFile: it cannot be read.
     """
-    asked = {key: params.get(key, "").strip() for key in ("q", "as-of")}
-    if not asked["q"]:
-        return {"asked": asked, "found": None}
-    as_of = _days(reading, asked["as-of"])[1]
-    found = audit(reading.root, Git(reading.root), asked["q"], as_of, reading.beliefs)
-    weak: list[tuple[str, list[tuple[Holding, str]]]] = [
-        ("Low confidence", found.unsure),
-        ("Without evidence", found.unproven),
-        ("Not confirmed lately", found.faded),
-        ("Resting on what no longer holds", found.outdated),
-    ]
-    return {"asked": asked, "found": found, "weak": weak}
+    begin, _, end = params.get("at", "").partition("-")
+    first = int(begin[:9]) if begin.isdecimal() else 1
+    last = int(end[:9]) if end.isdecimal() else first if begin else 0
+    start = max(1, first - _ABOVE)
+    found = read_passage(reading.root, name, lambda: reading.today, start)
+    plain = without_secrets("\n".join(map(without_pointer, found.lines)))
+    told = list(enumerate(plain.split("\n"), found.start_line)) if found.lines else []
+    own = layout_of(reading.root).canonical(found.path) or found.path
+    if own.endswith(".jsonl") and (file := open_regular(reading.root, own)):
+        with file:
+            zone = ZoneInfo(reading.settings.timezone)
+            said = [one for one in Transcript(file, zone) if start <= one.line][: _ABOVE * 2]
+        told = [(one.line, without_secrets(f"{one.role}: {one.text}")) for one in said]
+    return {"title": found.path, "rows": told, "first": first, "last": last, "q": params.get("q", ""), "start": start,
+            "next": told[-1][0] + 1 if told else 0, "total": found.total_lines,
+            "page": reading.page_of(found.path)}  # fmt: skip
 
 
 def search(reading: MemoryReader, params: Mapping[str, str]) -> Values:
-    """Show the results of a search.
+    """Show the results of a search; without words, the items that the filters leave, what is due first, then by age.
 
     Args:
         reading: the memory.
-        params: `q`, `type`, `project`, `trust`, `source`, `since` and `as-of`, each optional; `overruled` is `on` to
-            include rejected and waiting lines, and `more` to show more than ten hits.
-
-    Raises:
-        CurateError: a day cannot be read.
+        params: `q`, `type`, `project`, `trust`, `source` and `since`, each optional; `overruled` is `on` to include
+            what no longer holds or waits, `more` to show more than ten hits, and `from` the first row of a list.
     """
     asked = {key: params.get(key, "").strip() for key in _ASKED}
-    hits, notes, found, fault = None, tuple[str, ...](), "", ""
+    hits, notes, found, fault, listed = None, tuple[str, ...](), "", "", list[Holding]()
+    documents = reading.documents
     kinds, trusts, sources = ((asked[key],) if asked[key] else () for key in ("type", "trust", "source"))
     try:
+        since = span_of(asked["since"], reading.today)[0] if asked["since"] else ""
         if asked["q"]:
-            filters = Filters(
-                types=kinds, project=asked["project"], trusts=trusts, sources=sources,
-                since=_days(reading, asked["since"])[0], as_of=_days(reading, asked["as-of"])[1],
-            )  # fmt: skip
+            filters = Filters(types=kinds, project=asked["project"], trusts=trusts, sources=sources, since=since)
             how = SearchRequest(filters=filters, overruled=asked["overruled"] == "on")
             hits, notes, found = searched(reading.root, asked["q"], _MORE_HITS if asked["more"] else _HITS, how)
+        else:
+            listed = [
+                one
+                for one in reading.beliefs.holdings
+                if (one.item.active or asked["overruled"])
+                and one.item.since >= since
+                and (one.item.type in kinds or not kinds)
+                and (one.item.trust in trusts or not trusts)
+                and asked["project"] in {"", documents[one.path].title}
+            ]
     except CurateError as why_not:  # the form keeps its values
         fault = str(why_not)
-    more = urlencode({**{key: value for key, value in asked.items() if value}, "more": "on"})
+    listed.sort(key=lambda one: one.item.since, reverse=True)
+    listed.sort(key=lambda one: one.item.due or "~")
+    begin = int(params.get("from", "")[:9]) if params.get("from", "").isdecimal() else 0
+    is_more = len(listed) > begin + _MORE_HITS if hits is None else len(hits) == _HITS and not asked["more"]
+    on = {**{key: value for key, value in asked.items() if value}, "more": "on", "from": begin + _MORE_HITS}
     return {"asked": asked, "hits": hits, "notes": notes, "little": LITTLE if found == "little" else "", "fault": fault,
-            "more": more if hits and len(hits) == _HITS and not asked["more"] else "",
-            "types": [*ItemType], "trusts": [*Trust], "sources": SOURCES}  # fmt: skip
-
-
-def _days(reading: MemoryReader, words: str) -> tuple[str, str]:
-    """Return the first and the last day that words mean; empty for no words."""
-    return span_of(words, reading.today) if words else ("", "")
+            "more": urlencode(on) if is_more else "", "listed": listed[begin : begin + _MORE_HITS], "begin": begin,
+            "total": len(listed), "types": [*ItemType], "trusts": [*Trust], "sources": SOURCES,
+            "titles": [one.title for one in documents.values() if one.items]}  # fmt: skip
 
 
 # ---------------------------------------- the parts of a document
@@ -328,6 +341,16 @@ def parts_of(document: Document) -> tuple[list[PagePart], list[PagePart]]:
     return _without_empty(held), _without_empty(history)
 
 
+def generated_rows(document: Document) -> dict[str, tuple[int, tuple[str, ...]]]:
+    """Return the words of the lines that runs wrote into a document; for each, the line (from 0), and its grounds."""
+    lines = ((number, line, read_sentence(line)) for number, line in enumerate(document.lines) if " <!--" in line)
+    return {
+        line.rpartition(" <!--")[0]: (number, read[0].ids if read else ())
+        for number, line, read in lines
+        if read or is_pointer(line)
+    }
+
+
 def _without_empty(parts: Sequence[PagePart]) -> list[PagePart]:
     """Leave out headings without content before the next one of their level."""
     kept: list[PagePart] = []
@@ -352,27 +375,47 @@ def _parts(document: Document) -> Iterator[PagePart]:
         if begin not in placed and begin not in headings and not generated:
             prose.append(line.partition(" <!-- p:")[0] if is_pointer(line) else line)
             continue
-        if shown := html_of("\n".join(prose)):
+        if shown := html_of("\n".join(prose), document.path):
             yield PagePart("prose", shown)
         prose = []
         if one := placed.get(begin):
             notes = "".join(lines[one.notes : one.end])
-            yield PagePart("item", html_of(notes), item=one.item, line=begin + 1)
+            yield PagePart("item", html_of(notes, document.path), item=one.item, line=begin + 1)
         elif heading := headings.get(begin):
             yield PagePart("heading", heading.title, heading.level)
         elif generated:
             yield PagePart("sentence", generated[0].text, ids=generated[0].ids)
-    if shown := html_of("\n".join(prose)):
+    if shown := html_of("\n".join(prose), document.path):
         yield PagePart("prose", shown)
 
 
-def html_of(text: str) -> str:
-    """Return Markdown as HTML, without raw HTML and images, and with control characters written out."""
-    return _renderer().render(escape_terminal(text)).strip() if text.strip() else ""
+def html_of(text: str, path: str = "") -> str:
+    """Return Markdown as HTML, without raw HTML and images, and with control characters written out.
+
+    Args:
+        text: the Markdown.
+        path: the document that holds it, from which its links lead.
+    """
+    return _renderer().render(escape_terminal(text), {"path": path}).strip() if text.strip() else ""
+
+
+def address_of(path: str) -> str:
+    """Return where the page shows a file of the memory: a document as people read it, else line by line."""
+    return f"/document/{quote(document_id(path))}" if kind_of(path) else f"/file/{quote(path)}"
 
 
 @cache
 def _renderer() -> MarkdownIt:
     from markdown_it import MarkdownIt  # noqa: PLC0415  only where a page is drawn
+    from markdown_it.renderer import RendererHTML  # noqa: PLC0415  as above
 
-    return MarkdownIt("commonmark", {"html": False}).disable("image").enable("table")
+    def link(_: object, tokens: Any, at: int, options: Any, env: Any) -> str:  # noqa: ANN401  markdown-it's own types
+        target, mark, place = str(tokens[at].attrs["href"]).partition("#")
+        if target and ":" not in target and not target.startswith("/"):
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(env["path"]), unquote(target)))
+            tokens[at].attrs["href"] = f"{address_of(path)}{mark}{place}"
+        return RendererHTML().renderToken(tokens, at, options, env)
+
+    made = MarkdownIt("commonmark", {"html": False}).disable("image").enable("table")
+    made.add_render_rule("link_open", link)
+    return made

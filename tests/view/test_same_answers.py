@@ -49,7 +49,8 @@ def words(page: str) -> str:
 
 def hits_of(page: str) -> list[tuple[str, str]]:
     """Return the text and place of each hit that a page of results shows, in order."""
-    rows = re.findall(r'<li>\s*<(?:a|span) class="[^"]*"[^>]*>(.*?)</(?:a|span)>\s*<small>(\S+)', page, re.DOTALL)
+    page = re.sub("</?mark>", "", page)
+    rows = re.findall(r'<li><a class="item[^>]*>(.*?)</a>\s*<small><a href="[^"]*">([^<]+)</a>', page, re.DOTALL)
     return [(words(text), unescape(place)) for text, place in rows]
 
 

@@ -26,7 +26,8 @@ READ = (
     "/document/Areas/general",
     "/document/MEMORY",
     "/search?q=cellar",
-    "/about?q=cellar",
+    "/agents",
+    "/file/Logs/2026-03-17.md",
 )
 CHANGE = ("/do", "/answer", "/edit/Areas/general", "/enter")
 FIELDS = {"verb": "retract", "id": "ID", "text": "owned", "base": "", "code": "x", "token": "guessed", "back": "/"}

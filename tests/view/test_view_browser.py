@@ -92,9 +92,9 @@ def test_a_morning_needs_the_keyboard_alone(chromium: Chromium, told: Memory) ->
         page.keyboard.press("d")
         page.keyboard.press("Enter")
         wait_for(page, "drop")
-        tab_to(page, "Morning")
+        tab_to(page, "Today")
         page.keyboard.press("Enter")
-        page.get_by_role("heading", name="This morning").wait_for()
+        page.get_by_role("heading", name="Wednesday, 18 March 2026").wait_for()
         tab_to(page, "Oil the hinge")
         page.keyboard.press("Enter")
         page.get_by_role("heading", name="Oil the hinge").wait_for()
@@ -111,16 +111,16 @@ def test_a_morning_needs_the_keyboard_alone(chromium: Chromium, told: Memory) ->
     assert "Oil both hinges" not in items(told)
 
 
-def test_an_id_is_copied_and_more_is_found(chromium: Chromium, told: Memory) -> None:
-    with opened(chromium, told, permissions=["clipboard-read", "clipboard-write"]) as page:
-        page.get_by_role("link", name="Search").click()
-        page.get_by_label("Question").fill("gate weighs")
+def test_a_slash_leads_to_the_search_and_a_hit_to_its_line(chromium: Chromium, told: Memory) -> None:
+    with opened(chromium, told) as page:
+        page.keyboard.press("/")
+        page.keyboard.type("gate weighs")
         page.keyboard.press("Enter")
         page.get_by_role("link", name="More").click()
-        page.locator(".hits li").nth(10).wait_for()
-        page.get_by_role("button", name="Copy id").first.click()
-        page.get_by_role("button", name="Copied").wait_for()
-        assert page.evaluate("navigator.clipboard.readText()") in {one["id"] for one in items(told).values()}
+        page.locator("main li").nth(10).wait_for()
+        page.locator("main li small a").first.click()
+        page.locator(".at mark").first.wait_for()
+        assert page.locator(".at").first.is_visible()
 
 
 def test_an_edit_meets_what_changed_meanwhile(chromium: Chromium, told: Memory) -> None:
@@ -144,7 +144,7 @@ def test_an_edit_meets_what_changed_meanwhile(chromium: Chromium, told: Memory) 
 
 def test_no_script_is_needed(chromium: Chromium, told: Memory) -> None:
     with opened(chromium, told, java_script_enabled=False) as page:
-        page.get_by_role("listitem").filter(has_text="Oil the hinge").get_by_role("button", name="Done").click()
+        page.get_by_role("region", name="Due").get_by_role("button", name="Done").click()
         wait_for(page, "is done")
         page.get_by_role("link", name="Inbox").click()
         page.get_by_role("radio", name="keep").first.check()
@@ -157,7 +157,7 @@ def test_no_script_is_needed(chromium: Chromium, told: Memory) -> None:
 def test_everybody_can_use_it(chromium: Chromium, told: Memory) -> None:
     ident = items(told)["Use brass for the hinge."]["id"]
     paths = ("", "inbox", "documents", "document/Projects/kestrel", "edit/Projects/kestrel", f"item/{ident}",
-             "search?q=hinge", "about?q=kestrel")  # fmt: skip
+             "search?q=hinge", "items", "nights", "days", "agents", "file/Logs/2026-03-17.md?at=3")  # fmt: skip
     with opened(chromium, told, viewport={"width": 320, "height": 640}) as page:
         home = page.url
         for path in paths:
@@ -187,7 +187,8 @@ def test_what_a_memory_says_runs_nothing(chromium: Chromium, memory: Memory) -> 
             "document/Areas/mine",
             "edit/Areas/mine",
             "search?q=sign",
-            "about?q=Mine",
+            "file/Areas/mine.md",
+            "agents",
             *(f"item/{one}" for one in ids),
         ):
             page.goto(home + path)

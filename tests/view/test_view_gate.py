@@ -29,6 +29,7 @@ PATHS = (
     "/documents",
     "/document/Areas/general",
     "/search?q=cellar",
+    "/file/Logs/2026-03-17.md",
     "/item/k1",
     "/do",
     "/answer",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from pipelines.queries.startup.cache import StartupSettings, note_asked, settings_of
+from pipelines.queries.startup.cache import StartupSettings, settings_of
 from pipelines.queries.startup.listed import (
     Said,
     items_of,
@@ -122,7 +122,7 @@ class ContextPart:
         keep: chooses those of them that fit into some room, and counts the others.
         text: what is shown; of entries, what was kept.
         fault: what failed, a sentence, or empty.
-        ids: the items that it shows.
+        kept: the entries that it shows.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class ContextPart:
     ) -> None:
         self.name, self.path, self.entries, self.keep = name, path, entries or [], keep
         self.text, self.fault, self.cut = text, fault, 0
-        self.ids: list[str] = []
+        self.kept: list[Snippet] = []
         self.frame = _LINES + tokens(path) + tokens(fault)
         self.need = sum(entry.size for entry in self.entries) + self.frame if entries else 0
 
@@ -148,7 +148,6 @@ class ContextPart:
 
 def assemble(request: ContextRequest) -> list[ContextPart]:
     """Return the parts of the context, under the budget all together. What fails costs its part alone."""
-    note_asked(request.root)
     health = _health(request)
     found = {part.name: part for part in _parts(request)}
     left = request.budget - tokens(health.text) - _LINES
@@ -157,9 +156,9 @@ def assemble(request: ContextRequest) -> list[ContextPart]:
     rooms = _rooms({name: part.need for name, part in found.items()}, max(0, left))
     parts = [found[name] for name in _ORDER if name in found]
     for part in parts:
-        kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
-        part.text = "\n".join([f"\n{entry.text}" if entry.heading else entry.text for entry in kept]).lstrip("\n")
-        part.ids = [ident for entry in kept for ident in entry.ids]
+        part.kept, part.cut = part.keep(part.entries, max(0, rooms.get(part.name, 0) - part.frame))
+        lines = [f"\n{entry.text}" if entry.heading else entry.text for entry in part.kept]
+        part.text = "\n".join(lines).lstrip("\n")
     if out := [part.path or _NAMELESS.get(part.name, part.name) for part in parts if part.cut and not part.text]:
         health.text += f" Left out to fit the budget: {', '.join(out)}."
     return [*(part for part in parts if part.text or part.fault), health]

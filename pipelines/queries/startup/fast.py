@@ -13,7 +13,7 @@ import stat
 import sys
 import time
 
-from pipelines.queries.startup.cache import load_cached, settings_of
+from pipelines.queries.startup.cache import load_cached, note_asked, settings_of
 from pipelines.queries.startup.context import (
     BUDGET,
     LEAST_BUDGET,
@@ -42,7 +42,7 @@ _HOW = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
 SHOWN, SHOWN_BEFORE = "shown.jsonl", "shown.1.jsonl"
 _SHOWN_BYTES = 1 << 20
 _NAME = 80  # characters of a session's id, of which nothing but letters, digits and dashes is kept
-_TITLES = {
+TITLES = {
     "SOUL.md": "Who you are",
     "their USER.md": "Who you work for, as they wrote it",
     "their MEMORY.md": "What you know, as it was written by hand",
@@ -133,7 +133,7 @@ def print_context(
         text = escape_terminal(text)
     put_out(hook_answer("SessionStart", text, form) if form in HOOKS else text)
     if session and root:
-        note_shown(root, session, "start", [ident for part in parts for ident in part.ids])
+        note_shown(root, session, "start", [ident for part in parts for entry in part.kept for ident in entry.ids])
         sweep_aside(root)
 
 
@@ -156,7 +156,8 @@ def put_out(text: str) -> None:
 def request_of(
     root: str, budget: int, project: str, query: str, folder: str, day: tuple[int, float] | None = None
 ) -> ContextRequest:
-    """Return what a session asks for; the arguments are those of `print_context`, and the working directory."""
+    """Note that a session asks, and return what; the arguments are those of `print_context`, and its folder."""
+    note_asked(root)
     now = time.time()
     settings = settings_of(root, now)
     today, now = day or (settings.day_number(now), now)
@@ -229,7 +230,7 @@ def _shown(part: ContextPart) -> str:
         where = "read the file, or " if part.path else ""
         how = "`curate items` lists all" if part.name == "open" else f"{where}use `curate search`"
         cut = f"({entries} cut to fit; {how}.)"
-    title = f"=== {_TITLES[part.name]}{f' ({part.path})' if part.path else ''} ==="
+    title = f"=== {TITLES[part.name]}{f' ({part.path})' if part.path else ''} ==="
     return "\n".join(filter(None, (title, part.text, part.fault, cut)))
 
 

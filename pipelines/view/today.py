@@ -1,0 +1,231 @@
+"""What changed, and what agents read first: the start page, a night as a diff, all nights, the context of a session."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pipelines.night.answers import questions
+from pipelines.night.manual import save_document, text_to_edit
+from pipelines.night.run_history import Run, find_run
+from pipelines.queries.recap import recap
+from pipelines.queries.startup.cache import settings_of
+from pipelines.queries.startup.context import BUDGET, ContextPart, ContextRequest, assemble
+from pipelines.queries.startup.fast import TITLES, as_text
+from pipelines.queries.startup.read import tokens
+from pipelines.review.trust import made_inert
+from pipelines.store.evidence import Quotes
+from pipelines.store.git import Git
+from pipelines.store.item import Item, ItemType, Status
+from pipelines.store.layout import BRIEFING, REVIEW, day_of_log
+from pipelines.store.priority import days_apart
+from pipelines.store.secrets.redact import without_secrets
+from pipelines.text import fold
+from pipelines.view.pages import generated_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pipelines.night.manual import Saved
+    from pipelines.store.change_set import ItemChange
+    from pipelines.store.document import Document
+    from pipelines.store.evidence import FoundQuote
+    from pipelines.view.pages import MemoryReader, Values
+
+_MOST = 8
+"""Rows of a list beside the diff."""
+_ROWS, _ALL = 40, 1000
+"""Rows of a night on the start page, and on its own."""
+_ONE_NIGHT: Final = timedelta(hours=18)
+"""A night that reads several days makes a run of each."""
+_DAYS: Final = 60
+"""Days of the list that have a sentence each."""
+SIGNS: Final = "?+~✓−"
+"""What a night did to an item: asked, added, changed, closed, removed."""
+_LOG_MARK = re.compile(r"^[-*] (?:\d\d:\d\d )?(?:\[project: [^\]]*\] )?")
+_WHY = {
+    "SOUL.md": "Your words, always shown.",
+    "USER.md": "Always shown.",
+    "MEMORY.md": "Chosen each night; always shown.",
+    "project": "The page of the session's project.",
+    "open": "By due day, then by weight: type, age and whose word.",
+    "quiet": "Open, but not mentioned of late; shown last.",
+    "work": "By weight: type, age, how sure, and whose word.",
+    "yesterday": "The last two days, with what room is left.",
+    "today": "The last two days, with what room is left.",
+    "pairs": "Three a day, for the agent to settle.",
+}
+
+
+def today(reading: MemoryReader) -> Values:
+    """Show what the last night changed, what its owner did since, what waits, what is due, and what went quiet."""
+    beliefs, day = reading.beliefs, reading.today
+    runs = reading.runs
+    nights = [(when, run) for run in runs if run.is_night and (when := run.moment)]
+    recent = [diff_of(reading, run, _ROWS) for when, run in nights[:_MOST] if nights[0][0] - when < _ONE_NIGHT]
+    standing = [one for one in beliefs.holdings if one.item.active and one.path != REVIEW]
+    due = sorted((one for one in standing if one.item.due), key=lambda one: days_apart(one.item.due, day))
+    told = [one for one in recap(beliefs.documents, "0", day) if one.day < day]
+    waiting = questions(beliefs.documents)
+    briefing = reading.documents.get(BRIEFING)
+    return {
+        "title": day,
+        "nights": [one for one in recent if one["rows"]] or recent[:1],
+        "read": sum(one["read"] for one in recent),
+        "left": sum(one["left"] for one in recent),
+        "counts": sum((one["counts"] for one in recent), Counter[str]()),
+        "own": [run for run in runs[: runs.index(nights[0][1]) if nights else None] if not run.is_night][:_MOST],
+        "question": waiting[0] if waiting else None,
+        "dues": sorted(due[:_MOST], key=lambda one: one.item.due),
+        "more_due": len(due[_MOST:]),
+        "risks": [one for one in standing if one.item.type is ItemType.RISK],
+        "quiet": [one for one in standing if one.item.quiet],
+        "most": _MOST,
+        "told": told[-1] if told else None,
+        "size": len(briefing.text.encode()) if briefing else 0,
+        "cap": reading.settings.caps.briefing,
+    }
+
+
+def night(reading: MemoryReader, ident: str) -> Values:
+    """Show what one run, or one change by hand, did to items.
+
+    Raises:
+        UnknownRun: none, or more than one, has an id or commit that begins so.
+    """
+    run = find_run(reading.root, Git(reading.root), ident)
+    return {"title": run.commit.subject if run.commit else run.id, "night": diff_of(reading, run)}
+
+
+def all_nights(reading: MemoryReader) -> Values:
+    """Show the nights, newest first."""
+    return {"nights": [run for run in reading.runs if run.is_night]}
+
+
+def days(reading: MemoryReader) -> Values:
+    """Show what happened day by day, newest first."""
+    return {"days": recap(reading.documents, "0", "9")[::-1][:_DAYS]}
+
+
+# ---------------------------------------- a night as a diff
+
+
+class Row(NamedTuple):
+    """What a run did to one item: a sign, words, the item, its words before, its page, where it was said, and more.
+
+    `day` is when and `quote` what was said there, if in other words; `same` is whether the item is as the run left it.
+    """
+
+    sign: str
+    what: str
+    item: Item
+    was: str
+    page: Document | None
+    found: FoundQuote | None
+    day: str
+    quote: str
+    same: bool
+
+
+def diff_of(reading: MemoryReader, run: Run, most: int = _ALL) -> Values:
+    """Return what a run did: so many rows for items that it added, changed, closed or asked about; the rest counted."""
+    changes = {one.id: one for one in reading.changed(run)}
+    quotes, beliefs, rest = Quotes(reading.root), reading.beliefs, Counter[str]()
+    replaced = {
+        one.after.item.superseded_by: one.before.item
+        for one in changes.values()
+        if one.before and one.after and one.after.item.superseded_by in changes
+    }
+    signed = []
+    for ident, one in changes.items():
+        place = one.after or one.before
+        if place is None or (one.after and one.after.item.superseded_by in changes):
+            continue
+        sign, what = _sign(one, replaced.get(ident))
+        if sign:
+            signed.append((SIGNS.index(sign), place.path, ident, sign, what, place.item))
+        elif what:
+            rest[what] += 1
+    rows = []
+    for _, path, ident, sign, what, item in sorted(signed)[:most]:
+        one, now = changes[ident], beliefs.by_id.get(ident)
+        found = quotes.found(item.evidence[-1]) if item.evidence else None
+        quote = made_inert(_LOG_MARK.sub("", without_secrets(fold(found.quote or "")))) if found else ""
+        bare = [words.casefold().rstrip(".") for words in (quote, item.text, f"{item.type}: {item.text}")]
+        quote = "" if bare[0] in bare[1:] else quote
+        is_same = bool(now and one.after and now.item == one.after.item)
+        rows.append(Row(sign, what, item, _old(one, replaced.get(ident)), reading.page_of(path), found,
+                        day_of_log(item.evidence[-1].path) if found else "", quote, is_same))  # fmt: skip
+    return {"run": run, "cost": run.reported("model", "usd"), "rows": rows, "rest": rest, "signs": SIGNS,
+            "left": run.number("entries", "left"), "read": run.number("entries", "read"),
+            "counts": Counter(sign for *_, sign, _, _ in signed), "total": len(signed)}  # fmt: skip
+
+
+def _sign(change: ItemChange, old: Item | None) -> tuple[str, str]:
+    """Return a row's sign and what happened, in words; no sign for what changed no belief."""
+    before, after = change.before, change.after
+    if before is None or after is None:
+        waits = after and after.item.status is Status.WAITING
+        return ("−", "removed") if not after else ("?", "waits") if waits else ("~", "replaced") if old else ("+", "")
+    was, now = before.item, after.item
+    if was.status is not now.status:
+        return ("~", "open again") if now.active else ("✓", now.status)
+    if (was.text, was.due) != (now.text, now.due):
+        return "~", "changed"
+    if was.evidence != now.evidence:
+        return "", "said again"
+    return "", "moved" if before.path != after.path else "went quiet" if now.quiet and not was.quiet else ""
+
+
+def _old(change: ItemChange, replaced: Item | None) -> str:
+    """Return the words that a change's own words took the place of, or an empty string."""
+    was = replaced or (change.before.item if change.before else None)
+    return was.text if was and change.after and was.text != change.after.item.text else ""
+
+
+# ---------------------------------------- what agents read first
+
+
+def agents(reading: MemoryReader) -> Values:
+    """Show the context of a session as an agent gets it: each row, why it is there, and its size against the cap."""
+    parts, held = _context(reading), reading.beliefs.by_id
+    briefing = reading.documents.get(BRIEFING)
+    written = generated_rows(briefing) if briefing else {}
+    shown = []
+    for part in parts:
+        rows = []
+        for entry in part.kept:
+            for text in entry.text.split("\n") if part.name == BRIEFING else [entry.text]:
+                row = next((one for one in written if text.startswith(one)), "") if part.name == BRIEFING else ""
+                ids = written[row][1] if row else entry.ids
+                rows.append((text, entry.heading, held[ids[0]].item if ids and ids[0] in held else None, row))
+        shown.append({"part": part, "title": TITLES.get(part.name, "Health"), "rows": rows,
+                      "why": _WHY.get(part.name, ""), "size": tokens(part.text)})  # fmt: skip
+    bytes_ = len(briefing.text.encode()) if briefing else 0
+    return {"parts": shown, "size": _size(parts), "cap": BUDGET, "bytes": bytes_,
+            "most_bytes": reading.settings.caps.briefing}  # fmt: skip
+
+
+def leave_out(reading: MemoryReader, words: str) -> Saved:
+    """Take a row that a run wrote out of the briefing, as who deletes its line does: it is not written there again.
+
+    Raises:
+        CurateError: any error of an edit.
+    """
+    base, briefing = text_to_edit(reading.root, BRIEFING), reading.documents.get(BRIEFING)
+    lines = base.splitlines(keepends=True)
+    at, _ = generated_rows(briefing).get(words, (None, ())) if briefing else (None, ())
+    kept = [line for number, line in enumerate(lines) if number != at]
+    return save_document(reading.root, reading.settings, reading.now, BRIEFING, base, "".join(kept))
+
+
+def _context(reading: MemoryReader) -> list[ContextPart]:
+    root, now = str(reading.root), reading.now.timestamp()
+    number = (date.fromisoformat(reading.today) - date(1970, 1, 1)).days
+    return assemble(ContextRequest(root, number, now, settings=settings_of(root, now)))
+
+
+def _size(parts: Iterable[ContextPart]) -> int:
+    return tokens(as_text([*parts]))
