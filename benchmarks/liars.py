@@ -182,9 +182,13 @@ def measure(kinds: Sequence[str], most: int = 50) -> Json:
 def lay_memory(root: Path, scenes: Sequence[Scene]) -> None:
     """Lay down a memory in which a project of each scene holds one item."""
     lay_down(root, resource("memory_template"), "UTC")
+    known = {"since": "2026-03-02", "trust": "self", "confidence": "high"}
+    ledger = root / "State/items/2026-03.jsonl"
+    ledger.parent.mkdir(parents=True, exist_ok=True)
+    ledger.write_text("".join(f"{json.dumps({'id': one.id, **known})}\n" for one in scenes))
     for one in scenes:
         box = "[ ] " if one.held_type is ItemType.TODO else ""
-        line = f"- {box}{one.held_type}: {one.held} <!-- {one.id} since=2026-03-02 trust=self confidence=high -->"
+        line = f"- {box}{one.held_type}: {one.held} ^{one.id}"
         heading = {"Todo": "Todos", "Risk": "Risks", "Rule": "Rules", "Decision": "Decisions"}.get(
             one.held_type, "Facts"
         )

@@ -102,10 +102,14 @@ def recalls(folder: Path, curate: str) -> dict[str, list[str]]:
     root, chance = folder / "items", random.Random(5)
     run_cli(["init", str(root)])
     said: list[str] = []
+    ledger = root / "State/items/undated.jsonl"
+    ledger.parent.mkdir(parents=True, exist_ok=True)
+    rows = ({"id": f"k{number:010x}", "trust": "owner"} for number in range(ITEMS))
+    ledger.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     for page in range(100):
-        ids = (f"k{page * 100 + number:010x}" for number in range(ITEMS // 100))
+        ids = (f"k{page * ITEMS // 100 + number:010x}" for number in range(ITEMS // 100))
         said = [speed.words(chance, 12) for _ in range(ITEMS // 100)]
-        lines = [f"- Fact: {text}. <!-- {one} trust=owner -->" for one, text in zip(ids, said, strict=True)]
+        lines = [f"- Fact: {text}. ^{one}" for one, text in zip(ids, said, strict=True)]
         (root / f"Projects/p{page}.md").write_text(f"# P{page}\n\n## Facts\n\n" + "\n".join(lines) + "\n")
     rebuild_index(root)
     hook = [curate, "recall", "--hook", "--memory", str(root)]

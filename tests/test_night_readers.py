@@ -55,7 +55,7 @@ def test_claude_code_reads_a_night_and_what_it_cost_is_told(memory: Memory, prog
     told = json.loads(memory.curate(*NIGHT, "--json"))
     spent = told["model"]["spent"]["claude-code:haiku"]
     assert spent["usd"] == pytest.approx(0.00282 * spent["calls"])
-    assert "by=claude-code:haiku@extract/" in memory.read("Areas/general.md")
+    assert memory.row("We talked about the weather.")["by"].startswith("claude-code:haiku@extract/")
     assert "claude-code:haiku: about" in memory.curate("run", "--estimate", "--now", "2026-03-21T02:00")
 
 

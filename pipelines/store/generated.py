@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from pipelines.store.document import STATE_TITLE, Document, insert_rows, kept_with_document, numbered, without_empty
-from pipelines.store.item import Item, Status
+from pipelines.store.item import ID_PATTERN, Item, Status
 from pipelines.store.markdown import line_end
 from pipelines.store.state import Reason, Tombstone
 from pipelines.store.wording import veto_key
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 
+_MARK = re.compile(rf"\^(?={ID_PATTERN})")
 _POINTER = re.compile(r"(?P<row>- .*) <!-- p:[0-9a-f]{4} -->\r?\n?")
 _SENTENCE = re.compile(r"(?P<text>.*\S) <!-- s:(?P<sum>[0-9a-f]{6})(?P<pairs>(?: [^\s<>]+)*) -->\s*")
 _OPENS = re.compile(r"[^\W\d_]|[\"“'‘(]|\d(?![.)\d]*[.)]\s)")
@@ -33,8 +34,8 @@ _NOT_CITED = frozenset({Status.NEVER_HELD, Status.RETRACTED, Status.FORGOTTEN, S
 
 
 def words_of(row: str) -> str:
-    """Return the words of a row as they are written."""
-    return fold(row.replace("<!--", "").replace("-->", ""))
+    """Return the words of a row as they are written, without what would look like a comment or an item's mark."""
+    return fold(_MARK.sub("", row.replace("<!--", "").replace("-->", "")))
 
 
 def marked_row(row: str) -> str:

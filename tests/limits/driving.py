@@ -21,6 +21,7 @@ from pipelines.store.in_place_layout import DayNames
 from pipelines.store.log import parse_entries
 from pipelines.store.secrets.find import find_secrets
 from pipelines.store.secrets.secret_rules import load_rules
+from pipelines.view import app as page
 
 _DAY = date(2026, 3, 18)
 
@@ -40,6 +41,7 @@ def drive() -> None:
     [form] = read_forms(parse_entries("Logs/2026-03-18.md", "2026-03-18", "We met. Correction: 1,000 a day, not 100\n"))
     match_forms.corrected_text(form, "The API allows 100 a day")
     marks._marked("日本語の検索", ["日本語の検索です"])
+    page.marked("We met at the harbour.", "harbour")
     grams("使用SQLite")
 
 

@@ -97,10 +97,12 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
             Path(os.fsdecode(file)).write_text(f"# Title {TEXT}\n\n- Fact: Gateway {number} {TEXT} stands\n")
     (root / f"Areas/image \x1b[2J{HOSTILE[10]}.png").write_bytes(b"\x89PNG")
     (root / "Logs/link\x1b[2J.md").symlink_to(root / "nowhere")
-    (root / "Projects/gate.md").write_text(
+    plant(
+        root,
+        "Projects/gate.md",
         f"---\ntitle: Gate{TEXT}\n---\n# Gate{TEXT}\n\n"
         f"- Fact: Gate {TEXT} opens <!-- k0123456789 since=2026-03-01 -->\n"
-        f"- Todo: Close {TEXT} <!-- k0123456788 since=2026-03-01 from=Logs/2026-03-10.md#L3~abcd1234 -->\n"
+        f"- Todo: Close {TEXT} <!-- k0123456788 since=2026-03-01 from=Logs/2026-03-10.md#L3~abcd1234 -->\n",
     )
     run_cli(["run", "--now", "2026-03-12T02:00", "--memory", str(root)])
     return root

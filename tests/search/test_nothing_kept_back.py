@@ -15,6 +15,7 @@ from tests.cli.test_capture import transcript
 from tests.mcp.test_mcp_server import said, talk
 from tests.search.bag import Bag
 from tests.view.browsing import Browser
+from tests.view.test_view_pages import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +78,7 @@ def test_a_weak_hit_is_returned_and_marked_wherever_one_searches(lived: Memory) 
     assert line in printed
     library = Library(lived.root).search(WEAK)
     assert (library.found, library.hits[0].text) == ("little", line)
-    page = Browser(lived).enter().get("/search?q=Which+canteen+accepts+luncheon+vouchers")
+    page = words(Browser(lived).enter().get("/search?q=Which+canteen+accepts+luncheon+vouchers"))
     assert LITTLE in page
     assert line in page
     for told in (lived.curate("context", "--query", WEAK), Library(lived.root).context(query=WEAK)):
