@@ -1,9 +1,9 @@
 """The State of a page: two to five sentences at its top that sum up where things are, each citing its items.
 
 Only pages with more than ten active items, or with a closed one, have a State. A sentence by a model stays while the
-items it cites are unchanged. Where no model has written, code tells the last decision, the next steps and the open
-risks, in the items' own words and with the day on which they were last said. So State is right after every change by
-hand, too.
+items it cites are unchanged. Code adds what is missing of the last decision, the next steps and the open risks, in the
+items' own words and with the day on which they were last said: what prose changed since, only a model reads. So State
+is right after every change by hand, too.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _with_state(document: Document, vetoed: frozenset[str]) -> Document:
 
 
 def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[Sentence]:
-    """Return a page's State: the model's sentences that still hold; code's own if there is none.
+    """Return a page's State: the model's sentences that still hold, and code's own for what is missing.
 
     A sentence that a person reworded speaks for all items that it cites.
     """
@@ -86,13 +86,19 @@ def state_of(document: Document, vetoed: frozenset[str] = frozenset()) -> list[S
         for _, one, is_changed in found
         if one.of and not is_changed and _holds(one, items) and not covered.issuperset(one.ids)
     ]
-    if kept:
-        return kept[:MOST_SENTENCES]
     unwanted = {ident for ident, one in items.items() if is_vetoed(STATE_TITLE, "", [one], vetoed)}
     parts = _parts([one for one in items.values() if one.status in ACTIVE], unwanted)
-    missing = [part for part in parts if part.items[0].id not in covered]
-    needed = [part for part in missing if part.is_needed or part.title == _GOAL]
-    return [part.sentence() for part in (needed if len(needed) >= _LEAST else missing)][:MOST_SENTENCES]
+    for room in range(MOST_SENTENCES, -1, -1):  # keep as many of the model's as leave room for the needed parts
+        cited = covered | {ident for one in kept[:room] for ident in one.ids}
+        missing = [part for part in parts if part.is_needed and part.items[0].id not in cited]
+        if len(kept[:room]) + len(missing) <= MOST_SENTENCES:
+            break
+    if not kept:
+        spare = [part for part in parts if not part.is_needed and part.items[0].id not in cited]
+        goal = [part for part in spare if part.title == _GOAL]
+        more = goal if len(missing) + len(goal) >= _LEAST else spare
+        missing = [part for part in parts if part in missing or part in more]
+    return [*kept[:room], *(part.sentence() for part in missing)][:MOST_SENTENCES]
 
 
 def _holds(sentence: Sentence, items: Mapping[str, Item]) -> bool:
