@@ -40,7 +40,7 @@ def new(name: tuple[str, ...], opened: OpenMemory) -> None:
         _refuse_taken(held, held.documents, title)
         path = f"Projects/{slug(title)}.md"
         made = f"Make {held.snapshot.shown(path)}"
-        held.write(ManualChange({**held.documents, path: new_document(path, title, held.today)}, made))
+        held.write(ManualChange({**held.documents, path: new_document(path, title)}, made))
     say(f"{made.replace('Make', 'Made', 1)}.")
 
 

@@ -196,7 +196,7 @@ class Answered:
         path = home if can_hold and not is_theirs else GENERAL
         was = replace(was, extra=tuple(pair for pair in was.extra if pair[0] != AGAINST))
         filed = archived(was) if kind_of(path) is Kind.ARCHIVE else was
-        document = self.documents.get(path) or new_document(path, "", filed.since)
+        document = self.documents.get(path) or new_document(path, "")
         self.documents[path] = edited(document, add=[Block(filed)])
         self.restored.append(filed.id)
         return filed

@@ -1,13 +1,11 @@
 """Bring every document under its cap; what leaves one moves to a known place.
 
 MEMORY.md and USER.md give their lowest-priority items to Areas/general.md; other documents give theirs, closed ones
-first, to `Archives/NAME-YEAR.md`. What people wrote stays where it is, whatever its size. The front matter of a changed
-document says how reliable it is.
+first, to `Archives/NAME-YEAR.md`. What people wrote stays where it is, whatever its size.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -27,10 +25,9 @@ from pipelines.store.document import (
     block_of,
     edited,
     newest_day,
-    with_front_matter,
 )
 from pipelines.store.generated import without_pointers
-from pipelines.store.item import Confidence, Item, ItemType, Status, Trust, render_item
+from pipelines.store.item import Item, ItemType, Status, render_item
 from pipelines.store.layout import BRIEFING, GENERAL, USER, Kind, archive_path
 from pipelines.store.priority import days_apart, priority
 
@@ -53,8 +50,6 @@ _SLACK = 8
 """A page that overflows gives up one such part of its cap at once, if it can, so as not to overflow every night."""
 _FRESH_DAYS = 14
 """What was learnt or confirmed in so many days before the latest day of any log leaves a page last."""
-_SOURCES = frozenset({"", "logs", "owner", "logs, owner"})
-"""What runs write as a source. Anything else is a person's, such as the URL that a resource was clipped from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +85,9 @@ def with_caps_applied(
     vetoed: frozenset[str] = frozenset(),
     last: Mapping[str, Document] = MappingProxyType({}),
 ) -> Pruned:
-    """Return the documents under their caps, their quality fields written, and the items that moved.
+    """Return the documents under their caps, and the items that moved.
 
-    The quality fields take room, too, and change as items leave. So this repeats until nothing moves: the next run then
+    State and rows take room, too, and change as items leave. So this repeats until nothing moves: the next run then
     finds nothing to move.
 
     Args:
@@ -102,16 +97,14 @@ def with_caps_applied(
         vetoed: what people deleted from the generated sentences.
         last: the documents as the last run left them, if they are known.
     """
-    before, theirs, closed = snapshot.documents, snapshot.theirs(), snapshot.unreadable()
-    rated = with_quality(before, documents, theirs)
-    moved: tuple[Moved, ...] = ()
+    closed, moved = snapshot.unreadable(), tuple[Moved, ...]()
     for _ in range(_ROUNDS):
-        pruned = prune(rated, settings, closed, snapshot.layout.link, vetoed, last)
+        pruned = prune(documents, settings, closed, snapshot.layout.link, vetoed, last)
         moved = (*moved, *pruned.moved)
-        given, rated = rated, with_quality(before, pruned.documents, theirs)
-        if rated == given or _fit(rated, settings, pruned.sections, vetoed):
+        given, documents = documents, pruned.documents
+        if documents == given or _fit(documents, settings, pruned.sections, vetoed):
             break
-    kept, left_out = without_secret_lines(rated, before, snapshot.root)
+    kept, left_out = without_secret_lines(documents, snapshot.documents, snapshot.root)
     return Pruned(kept, moved, left_out=left_out)
 
 
@@ -223,7 +216,7 @@ def _first_until_under(cap: int, document: Document, candidates: Iterable[Placed
 
 
 def _move(documents: dict[str, Document], blocks: list[Block], source: str, target: str, moved: list[Moved]) -> None:
-    home = documents.get(target) or new_document(target, "", max(block.item.since for block in blocks))
+    home = documents.get(target) or new_document(target, "")
     documents[target] = edited(home, add=blocks)
     moved += [Moved(block.item.id, source, target) for block in blocks]
 
@@ -285,49 +278,3 @@ def free_path(path: str, taken: Collection[str]) -> str:
         number += 1
         path = f"{stem}-{number}.md"
     return path
-
-
-def with_quality(
-    before: Mapping[str, Document], after: Mapping[str, Document], theirs: frozenset[str] = frozenset()
-) -> dict[str, Document]:
-    """Return `after` with `updated` and the quality fields set in each document whose text changed.
-
-    `updated` is the newest date among its items. A document without front matter stays as it is; so does the front
-    matter of one in `theirs`, a person's own file that may hold items.
-    """
-    out = dict(after)
-    for path, document in after.items():
-        if path in theirs:
-            continue
-        earlier = before.get(path)
-        if document.text != (earlier.text if earlier else None) and document.front.lines:
-            held = bool(document.items or (earlier and earlier.items))
-            out[path] = with_front_matter(document, _fields(document, held=held))
-    return out
-
-
-def _fields(document: Document, *, held: bool) -> dict[str, str]:
-    archived_too = document.kind is Kind.ARCHIVE  # in an archive, items that were active when archived count
-    items = [
-        placed.item
-        for placed in document.items
-        if placed.item.active or (archived_too and placed.item.status is Status.ARCHIVED)
-    ]
-    if not items:
-        updated = {"updated": document.newest} if document.newest else {}
-        none = {"trust": "self", "confidence": "medium", "confidence_reason": "no active item"}
-        return updated | (none if held else {})
-    counts = Counter(item.confidence for item in items)
-    ranked = [level for level in Confidence for _ in range(counts[level])]
-    levels = ", ".join(f"{counts[level]} {level}" for level in Confidence if counts[level])
-    lowest = max({item.trust for item in items}, key=list(Trust).index)
-    count = "1 item" if len(items) == 1 else f"{len(items)} items"
-    sources = ", ".join(sorted({"logs" if item.evidence else "owner" for item in items}))
-    source = {"source": sources} if document.front.get("source") in _SOURCES else {}
-    return {
-        "updated": document.newest,
-        **source,
-        "trust": lowest,
-        "confidence": ranked[len(ranked) // 2],
-        "confidence_reason": f"{count}: {levels}",
-    }

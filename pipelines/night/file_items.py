@@ -241,7 +241,7 @@ def promote(
     _write(work, changed)
     for ident, path in work.back.items():
         if path not in work.documents:
-            work.documents[path] = new_document(path, work.titles.get(path, ""), work.changed[ident].confirmed)
+            work.documents[path] = new_document(path, work.titles.get(path, ""))
         work.documents = moved(work.documents, ident, path)
     work.made = [path for path in work.documents if path not in documents]
     work.questions = [_as_now(one, work) for one in work.asked.values()]
@@ -270,7 +270,7 @@ def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:
         gone = [block for block in new if block.item.status in CLOSED]
         here = {ident: item for ident, (place, item) in changed.items() if place == path}
         over = {ident: item for ident, item in here.items() if item.status in CLOSED}
-        document = documents.get(path) or new_document(path, titles.get(path, ""), min(one.item.since for one in new))
+        document = documents.get(path) or new_document(path, titles.get(path, ""))
         if over:
             document, left = leaving(document, over)
             gone = [*left, *gone]
@@ -278,18 +278,16 @@ def _write(work: Promoted, changed: Mapping[str, tuple[str, Item]]) -> None:
         if gone:
             histories.setdefault(history_of(path), []).extend(gone)
     for path, blocks in histories.items():
-        document = documents.get(path) or new_document(
-            path, titles.get(path, ""), min(block.item.since for block in blocks)
-        )
+        document = documents.get(path) or new_document(path, titles.get(path, ""))
         documents[path] = edited(document, add=sorted(blocks, key=lambda block: order[block.item.id]))
 
 
-def new_document(path: str, title: str, day: str) -> Document:
+def new_document(path: str, title: str) -> Document:
     """Return a document from the template of its kind; what is about no one thing takes no project's title."""
     title = (document_title(title) if path != GENERAL else "") or path.rpartition("/")[2].removesuffix(".md").replace(
         "-", " "
     ).capitalize()
-    return document_at(path, render("document.md", title=title, day=day, kind=kind_of(path)))
+    return document_at(path, render("document.md", title=title, kind=kind_of(path)))
 
 
 _MARKUP = re.compile(r"""[<>"`\\]|(?<!\w)#|(?<!\w)'|'(?!\w)""")
@@ -355,7 +353,7 @@ def with_superseded(documents: Mapping[str, Document], old_id: str, new_item: It
     ended = with_successor(old, new_item, day)
     after[path], blocks = leaving(after[path], {old_id: ended})
     target = history_of(path)
-    history = after.get(target) or new_document(target, "", old.since)
+    history = after.get(target) or new_document(target, "")
     after[target] = edited(history, add=blocks)
     path, _ = places[new_item.id]
     row = next(placed for placed in after[path].items if placed.item.id == new_item.id)

@@ -236,7 +236,7 @@ def file_own_item(kind: ItemType, text: str, path: str, held: HeldMemory) -> Fil
     status = Status.OPEN if kind is ItemType.TODO else Status.LIVE
     item = Item(kind, text, status=status, since=held.today, trust=Trust.OWNER)
     item = replace(item, id=new_id(item, document_id(home), items_by_id(held.documents)))
-    document = held.documents.get(home) or new_document(home, "", held.today)
+    document = held.documents.get(home) or new_document(home, "")
     after = {**held.documents, home: edited(document, add=[Block(item)])}
     return FiledByHand(item, home, after, is_new=True, near=near)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pipelines.clock import day_of
 from pipelines.errors import BrokenChangeSet, ChangedUnderRun, NotUndoable
-from pipelines.night.caps import Pruned, prune, with_quality
+from pipelines.night.caps import Pruned, prune
 from pipelines.night.reconcile import Reconciled, understand_edits
 from pipelines.night.reindex import reindex
 from pipelines.night.run_history import note_undone
@@ -224,11 +224,7 @@ def _changes(
     pruned: Pruned,
     stones: frozenset[Tombstone],
 ) -> tuple[Change, ...]:
-    after = with_quality(snapshot.documents, pruned.documents, snapshot.theirs())
-    for path in undone.exact:
-        if pruned.documents[path].content == undone.documents[path].content:
-            after[path] = pruned.documents[path]  # its quality fields are as they were, too
-    after, _ = without_secret_lines(after, snapshot.documents, wish.root)
+    after, _ = without_secret_lines(pruned.documents, snapshot.documents, wish.root)
     gone = {*(item.id for item in undone.removed), *(stone.id for stone in base.retracted)}
     cap = wish.settings.caps.briefing
     if faults := check_documents(snapshot.documents, after, cap, added=undone.restored, gone=gone):
@@ -274,7 +270,7 @@ def restored_documents(sides: RunSides, found: Mapping[str, Document], now: Mapp
     if changed_since(sides, found):
         return None
     undone, made = Undone(sides, now), sides.after.keys() - sides.before.keys()
-    present, undone.exact = undone.present, frozenset(sides.before)
+    present = undone.present
     undone.documents = {path: one for path, one in {**now, **sides.before}.items() if path not in made}
     then = item_places(undone.documents.values())
     undone.gone = [ident for ident in present if ident not in then]

@@ -17,7 +17,7 @@ from pipelines.store.change_set import (
     item_places,
     with_recorded_edits,
 )
-from pipelines.store.document import ORDER, OWN_KEYS, Document, document_at, insert_rows, section_of
+from pipelines.store.document import ORDER, Document, document_at, insert_rows, section_of
 from pipelines.store.generated import without_pointers, without_sentences
 from pipelines.store.item import STRUCK, Item, Status, Trust
 from pipelines.store.layout import FOLDERS, REVIEW, Kind
@@ -111,11 +111,6 @@ def undo(
             work.revert(change)
     work.keep_what_others_rest_on(changes)
     work.documents = _without_questions(work, _rewritten(work, twice, whole=not only), whole=not only)
-    work.exact = frozenset(
-        path
-        for path, before in sides.before.items()
-        if (one := work.documents.get(path)) and one.content == before.content
-    )
     return work
 
 
@@ -130,9 +125,9 @@ def _concerns(change: ItemChange, ident: str) -> bool:
 class Undone:
     """The memory with a run, or its change of one item, undone, and the decisions on each item.
 
-    `documents` holds every document by path; those that the run created and nobody filled are gone. The documents at
-    `exact` have their bytes from before the run again. `wanted` is id → where an item belongs again, `gone` the ids to
-    remove, and `kept` id → why an item stays as it is, as the end of a sentence that begins with the id.
+    `documents` holds every document by path; those that the run created and nobody filled are gone. `wanted`
+    is id → where an item belongs again, `gone` the ids to remove, and `kept` id → why an item stays as it is, as the
+    end of a sentence that begins with the id.
     """
 
     def __init__(
@@ -145,7 +140,6 @@ class Undone:
         self.sides, self.now, self.closed, self.shown = sides, now, closed, shown
         self.present = item_places(now.values())
         self.documents = dict(now)
-        self.exact: frozenset[str] = frozenset()
         self.wanted: dict[str, ItemPlace] = {}
         self.gone: list[str] = []
         self.kept: dict[str, str] = {}
@@ -252,7 +246,7 @@ def _rewritten(work: Undone, twice: frozenset[str], *, whole: bool) -> dict[str,
         document = _with_rows(base, rows.get(path, {}), twice)
         made = path in sides.after and path not in sides.before and path.partition("/")[0] in FOLDERS
         # Comparing with the run's commit will not do: somebody may have written to the file during the run.
-        empty = document_at(path, "") if document.kind is Kind.EPISODE else new_document(path, document.title, "")
+        empty = document_at(path, "") if document.kind is Kind.EPISODE else new_document(path, document.title)
         if made and not document.items and own_words(document) == own_words(empty):
             documents.pop(path, None)  # it holds nothing but its template's text
         elif (path in now or rows.get(path)) and (path not in now or document.content != now[path].content):
@@ -304,7 +298,7 @@ def _with_rows(document: Document, rows: Mapping[str, ItemPlace], twice: frozens
 
 
 def own_words(document: Document) -> list[object]:
-    """Return what no run writes: no items, questions, generated lines, their sections, or quality fields."""
+    """Return what no run writes: no items, questions, generated lines, or their sections."""
     document = without_sentences(without_pointers(document), lambda *_: True)
     rows = {number for placed in document.items for number in range(placed.line, placed.end)}
     is_made = document.kind is Kind.EPISODE  # runs write all of its headings
@@ -316,4 +310,4 @@ def own_words(document: Document) -> list[object]:
         for number, line in enumerate(document.lines)
         if number >= document.front.lines and number not in rows and line.strip()
     ]
-    return [*body, *(pair for pair in document.front.values if pair[0] not in OWN_KEYS)]
+    return [*body, *document.front.values]

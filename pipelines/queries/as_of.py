@@ -33,7 +33,7 @@ def holds_on(holding: Holding, day: str, updated: Mapping[str, str]) -> bool:
 
 
 def days_updated(documents: Mapping[str, Document]) -> dict[str, str]:
-    """Return path → the day on which each document was last updated, from its front matter."""
+    """Return path → the day on which each document was last updated, as its front matter says."""
     return {path: document.front.get("updated") for path, document in documents.items()}
 
 

@@ -167,7 +167,7 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> I
     if document.kind is Kind.EPISODE:
         yield from _episode_units(base, document)
         return
-    unsaid, lines = _template_blocks(path), document.lines
+    unsaid, lines, page = _template_blocks(path), document.lines, base._replace(date=base.date or document.newest)
     items = {placed.line + 1: placed for placed in document.placed}
     if " <!-- s:" in text:  # generated sentences only repeat items
         ours = {number for rows in sentences_in(document).values() for number, _, is_changed in rows if not is_changed}
@@ -176,9 +176,9 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> I
     for block in split_blocks(lines, front.lines):
         below = item if block.text[:1].isspace() else None
         item = (None if block.verbatim else _item(base, block, items.get(block.start_line))) or below
-        unit = item or _prose(base, block)
+        unit = item or _prose(page, block)
         if item and item is below:  # a person's note below it
-            unit = _prose(base, block)._replace(date=item.date, until=item.until, hidden=item.hidden)
+            unit = _prose(page, block)._replace(date=item.date, until=item.until, hidden=item.hidden)
         if not (is_pointer(block.text) or _NO_VALUE.fullmatch(block.text) or block.text in unsaid):
             yield unit
 

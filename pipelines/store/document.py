@@ -60,8 +60,6 @@ ORDER: Final = (
     "Next steps", "Risks", HISTORY, *ROWS,
 )  # fmt: skip
 """The sections of a page, from top to bottom."""
-OWN_KEYS: Final = frozenset({"updated", "source", "trust", "confidence", "confidence_reason"})
-"""The keys of the front matter that runs write."""
 _MARKS = ("-", "*", "+")
 _STATE = re.compile(r"- \[[/>!]\]")  # of a task that is open
 

@@ -12,7 +12,7 @@ import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from pipelines.store.document import OWN_KEYS, Block, Document, Placed, block_of, document_at, edited, with_front_matter
+from pipelines.store.document import Block, Document, Placed, block_of, document_at, edited
 from pipelines.store.item import Item, render_item, row_of
 from pipelines.store.layout import LOGS, PARTIAL, SETTINGS, STATE, kind_of
 from pipelines.store.markdown import line_end, read_front_matter, split_lines
@@ -177,13 +177,8 @@ def _own_lines(lines: Iterable[str]) -> tuple[str, ...]:
 
 
 def _merge_front(sides: tuple[Document, Document, Document]) -> tuple[str, list[Clash]]:
-    """Return the front matter: what runs write is of the newer side, and the other keys are merged.
-
-    Where both changed a key, the greater line stands, on either machine.
-    """
-    later = max(sides[1:], key=lambda one: (one.front.get("updated"), one.text))
-    own = {key: value for key, value in later.front.values if key in OWN_KEYS}
-    was, mine, theirs = (_front(with_front_matter(side, own)) for side in sides)
+    """Return the front matter, merged; where both changed a key, the greater line stands, on either machine."""
+    was, mine, theirs = map(_front, sides)
     if not (mine and theirs):
         return mine or theirs, []
     merged, clashes = merge_texts(was, mine, theirs, resolve=lambda clash: list(max(clash.one, clash.other)))

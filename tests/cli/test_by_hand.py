@@ -57,9 +57,7 @@ def test_move_takes_the_notes_along_and_keeps_the_id(memory: Memory) -> None:
         f"Move {ident} from {ALPHA} to Areas/net.md",
         "Edits by hand",
     ]
-    front = memory.read("Areas/net.md")
-    assert all(f"\n{field}\n" in front for field in ("source: logs", "trust: self", "confidence: high"))
-    assert "confidence_reason: 1 item: 1 high\n" in front
+    assert memory.read("Areas/net.md").startswith("---\ntitle: Net\n---\n"), "a run computes nothing into it"
     assert "is already in Areas/net.md" in memory.curate("move", ident, "Areas/net.md")
     assert "There is no document nowhere" in memory.curate("move", ident, "nowhere", exits=2)
     memory.curate("undo")

@@ -62,7 +62,7 @@ def test_a_second_night_finds_nothing_to_move(
     """The fields on top of each page take room, too, and change with what moves."""
     caps = Settings(caps=SizeCaps(briefing=briefing, user=1024, document=document))
     paths = ("MEMORY.md", "Projects/p.md")
-    pages = {path: new_document(path, "", "2026-01-01") for path in paths}
+    pages = {path: new_document(path, "") for path in paths}
     for n, (kind, words, on_top) in enumerate(rows):
         path = paths[not on_top]
         pages[path] = edited(pages[path], add=[Block(item(n, kind, words))])

@@ -19,7 +19,7 @@ def test_what_is_under_its_cap_stays_so(memory: Memory, step: int) -> None:
     memory.write("Logs/2026-03-11.md", "".join(f"- Decision: crate {n} goes to shelf {n * n}\n" for n in range(60)))
     memory.curate("run", "--now", "2026-03-12T02:00")
     path, settings = "Areas/general.md", load_settings(memory.root)
-    memory.write(path, memory.read(path).replace("confidence_reason: 60 items: 60 high", "confidence_reason: old"))
+    memory.write(path, memory.read(path).replace("kind: area\n", "kind: area\nnote: old\n"))
     snapshot = read_snapshot(memory.root)
     for cap in range(4100, 4400, step):
         capped = settings.model_copy(update={"caps": settings.caps.model_copy(update={"document": cap})})

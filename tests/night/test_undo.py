@@ -29,7 +29,7 @@ def item(number: int, kind: ItemType = ItemType.DECISION, **more: object) -> Ite
 
 
 def document(path: str, *items: Item) -> Document:
-    return edited(new_document(path, "", "2026-03-01"), add=[Block(one) for one in items])
+    return edited(new_document(path, ""), add=[Block(one) for one in items])
 
 
 def of(*documents: Document) -> Documents:
@@ -142,7 +142,7 @@ def _by_hand_to_item(documents: Documents, what: str, ident: str, path: str, cou
 
 
 def _put(documents: Documents, path: str, block: Block) -> Documents:
-    home = documents.get(path) or new_document(path, "", "2026-03-01")
+    home = documents.get(path) or new_document(path, "")
     return {**documents, path: edited(home, add=[block])}
 
 
