@@ -247,8 +247,8 @@ def _outside_comments(lines: list[str]) -> list[str]:
 
 
 def is_gone(item: ItemLine) -> bool:
-    """Whether an item holds no longer, or is from outside."""
-    return item.is_over or item.row.get("trust") in _OUTSIDE
+    """Whether an item holds no longer, or is from outside; so is one whose row is not there, until a run finds it."""
+    return item.is_over or bool(item.id and not item.row) or item.row.get("trust") in _OUTSIDE
 
 
 def _is_ticked(bare: str) -> bool:
