@@ -175,7 +175,7 @@ def _document_units(path: str, text: str, ledger: Mapping[str, str] | None) -> I
     item: Unit | None = None
     for block in split_blocks(lines, front.lines):
         below = item if block.text[:1].isspace() else None
-        item = (None if block.verbatim else _item(base, block, items.get(block.start_line))) or below
+        item = (None if block.verbatim else _item(base, block, items.get(block.start_line), document.rows)) or below
         unit = item or _prose(page, block)
         if item and item is below:  # a person's note below it
             unit = _prose(page, block)._replace(date=item.date, until=item.until, hidden=item.hidden)
@@ -208,8 +208,11 @@ def _template_blocks(path: str) -> frozenset[str]:
     return frozenset(block.text for block in split_blocks(lines, 0))
 
 
-def _item(base: Unit, block: TextBlock, placed: Placed | None) -> Unit | None:
-    """Return the unit of an item with the notes below it, or None if the block is not an item."""
+def _item(base: Unit, block: TextBlock, placed: Placed | None, rows: Mapping[str, str]) -> Unit | None:
+    """Return the unit of an item with the notes below it, or None if the block is not an item.
+
+    Whose word it is, its row says; without one, nobody's.
+    """
     if placed is None:
         return None
     item, notes = placed.item, "\n".join(block.text.split("\n")[placed.notes - placed.line :])
@@ -232,7 +235,7 @@ def _item(base: Unit, block: TextBlock, placed: Placed | None) -> Unit | None:
         date=date,
         until=until,
         types=(str(item.type),),
-        trust=item.trust,
+        trust=Trust.EXTERNAL if item.id and item.id not in rows else item.trust,
         confidence=item.confidence,
         confidence_reason=item.reason,
         source=f"{item.evidence[0].path}:{item.evidence[0].start_line}" if item.evidence else "",
