@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -187,6 +188,10 @@ def test_what_was_copied_from_outside_is_reported_and_its_rules_wait(memory: Mem
     assert "evil.example" not in memory.read("MEMORY.md")
     assert not [text for text in items(memory, "live") if "evil.example" in text and "Rule" in text]
     assert "The kettle is new." in held(memory)
+    for file in memory.root.glob("State/items/*"):
+        file.unlink()
+    hits = json.loads(memory.curate("search", "--json", "kettle moon cheese"))["results"]
+    assert {one["trust"] for one in hits if one["path"] == "Projects/alpha.md"} == {"external"}, "no row, no voucher"
 
 
 def test_what_somebody_told_the_agent_carries_their_name_and_replaces_nothing(memory: Memory) -> None:
